@@ -1,0 +1,41 @@
+# How everything here is compiled: warnings, visibility, sanitizers.
+
+set(INGOT_C_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wvla)
+set(INGOT_CXX_WARNINGS -Wall -Wextra -Wpedantic -Wshadow)
+
+# Flags that every part of a build must share, so that they are set on all targets alike.
+if(INGOT_SANITIZE)
+    add_compile_options(-fsanitize=${INGOT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${INGOT_SANITIZE})
+endif()
+if(INGOT_COVERAGE)
+    add_compile_options(--coverage)
+    add_link_options(--coverage)
+endif()
+if(INGOT_FUZZ)
+    if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+        message(FATAL_ERROR "Ingot: INGOT_FUZZ needs clang and libFuzzer (Debian packages clang, libclang-rt-14-dev).")
+    endif()
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+find_program(INGOT_CCACHE ccache)
+mark_as_advanced(INGOT_CCACHE)
+if(INGOT_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_C_COMPILER_LAUNCHER)
+    set(CMAKE_C_COMPILER_LAUNCHER ${INGOT_CCACHE})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${INGOT_CCACHE})
+endif()
+
+# Everything of Ingot is compiled with this: C11 as the standard has it, the operating system's functions visible.
+function(ingot_compile_settings target)
+    set_target_properties(${target} PROPERTIES
+        C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
+        CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
+        C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+        POSITION_INDEPENDENT_CODE ON)
+    target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+    target_compile_options(${target} PRIVATE
+        $<$<COMPILE_LANGUAGE:C>:${INGOT_C_WARNINGS}>
+        $<$<COMPILE_LANGUAGE:CXX>:${INGOT_CXX_WARNINGS}>
+        $<$<BOOL:${INGOT_WERROR}>:-Werror>)
+endfunction()

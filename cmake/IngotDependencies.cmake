@@ -1,0 +1,35 @@
+# What the libraries are linked with. Also installed: static libraries need the same at the application's link.
+#
+# Neither libxxhash nor libsodium comes with a CMake package on Debian 12, so each is found here and made a target.
+
+include_guard(GLOBAL)
+
+# Defines the target ingot_dep::<name>, or leaves it undefined and sets ingot_dep_<name>_hint to what is missing.
+function(ingot_find_dependency name header library package)
+    if(TARGET ingot_dep::${name})
+        return()
+    endif()
+    find_path(INGOT_${name}_INCLUDE_DIR ${header})
+    find_library(INGOT_${name}_LIBRARY ${library})
+    mark_as_advanced(INGOT_${name}_INCLUDE_DIR INGOT_${name}_LIBRARY)
+    if(NOT INGOT_${name}_INCLUDE_DIR OR NOT INGOT_${name}_LIBRARY)
+        set(ingot_missing_packages ${ingot_missing_packages} "${package} (${header}, lib${library})" PARENT_SCOPE)
+        return()
+    endif()
+    add_library(ingot_dep::${name} UNKNOWN IMPORTED)
+    set_target_properties(ingot_dep::${name} PROPERTIES
+        IMPORTED_LOCATION "${INGOT_${name}_LIBRARY}"
+        INTERFACE_INCLUDE_DIRECTORIES "${INGOT_${name}_INCLUDE_DIR}")
+endfunction()
+
+set(ingot_missing_packages "")
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads QUIET)
+ingot_find_dependency(xxhash xxhash.h xxhash libxxhash-dev)
+ingot_find_dependency(sodium sodium.h sodium libsodium-dev)
+
+if(ingot_missing_packages AND PROJECT_NAME STREQUAL "ingot")
+    list(JOIN ingot_missing_packages "\n  " ingot_missing_lines)
+    message(FATAL_ERROR "Ingot needs these Debian packages:\n  ${ingot_missing_lines}\n"
+        "scripts/install-deps installs all that Ingot, its tests and its benchmarks need.")
+endif()

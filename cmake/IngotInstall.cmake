@@ -1,0 +1,1 @@
+# Headers, libraries, the CMake package with its components, and pkg-config files.

@@ -1,0 +1,39 @@
+# What can be chosen when configuring.
+
+option(INGOT_BUILD_SHARED "Build the shared libraries" ON)
+option(INGOT_BUILD_STATIC "Install the static libraries (the tests always build them)" ON)
+set(INGOT_BACKEND_OPENCL AUTO CACHE STRING "OpenCL backend: ON (required), AUTO (if its loader is there), OFF")
+set_property(CACHE INGOT_BACKEND_OPENCL PROPERTY STRINGS ON AUTO OFF)
+option(INGOT_PERSIST "Build the bundled storages" ON)
+
+option(INGOT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(INGOT_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(INGOT_BUILD_BENCHMARKS "Build the benchmarks" OFF)
+
+option(INGOT_WERROR "Warnings are errors" OFF)
+set(INGOT_SANITIZE "" CACHE STRING "Sanitizers for everything that is built: address,undefined or thread")
+option(INGOT_COVERAGE "Count which lines run" OFF)
+option(INGOT_FUZZ "Build the fuzzers and instrument the libraries for them (clang)" OFF)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
+endif()
+if(NOT INGOT_BUILD_SHARED AND NOT INGOT_BUILD_STATIC)
+    message(FATAL_ERROR "Ingot: INGOT_BUILD_SHARED and INGOT_BUILD_STATIC are both off: nothing would be built.")
+endif()
+
+set(ingot_summary "" CACHE INTERNAL "")
+
+# One line of the table that ends a configure run.
+function(ingot_summary_line what state)
+    set(ingot_summary "${ingot_summary};${what}: ${state}" CACHE INTERNAL "")
+endfunction()
+
+function(ingot_print_summary)
+    message(STATUS "Ingot ${PROJECT_VERSION}:")
+    foreach(line IN LISTS ingot_summary)
+        if(line)
+            message(STATUS "  ${line}")
+        endif()
+    endforeach()
+endfunction()

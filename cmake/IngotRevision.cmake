@@ -1,0 +1,34 @@
+# core/revision.h: which state of the sources a library was built from.
+#
+# Part of every id, so that a library with other code never takes a blob for its own. Found anew in every build, not
+# only when configuring; the file changes only when the revision does. Run as a script, this file writes the header.
+
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+    find_package(Git QUIET)
+    add_custom_target(ingot_revision
+        COMMAND ${CMAKE_COMMAND} -DGIT=${GIT_EXECUTABLE} -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
+                -DHEADER=${PROJECT_BINARY_DIR}/generated/core/revision.h -P ${CMAKE_CURRENT_LIST_FILE}
+        BYPRODUCTS ${PROJECT_BINARY_DIR}/generated/core/revision.h
+        COMMENT "Reading the revision" VERBATIM)
+    return()
+endif()
+
+cmake_minimum_required(VERSION 3.25)
+
+# A tarball, or a copy within somebody else's repository, is a release: its version number says what it is.
+set(revision release)
+if(GIT AND EXISTS ${SOURCE_DIR}/.git)
+    execute_process(COMMAND ${GIT} rev-parse --short=12 HEAD WORKING_DIRECTORY ${SOURCE_DIR}
+        OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed ERROR_QUIET)
+    if(NOT failed)
+        set(revision ${commit})
+        execute_process(COMMAND ${GIT} diff --quiet HEAD -- src include WORKING_DIRECTORY ${SOURCE_DIR}
+            RESULT_VARIABLE differs ERROR_QUIET)
+        if(differs)
+            string(APPEND revision -dirty)
+        endif()
+    endif()
+endif()
+
+file(CONFIGURE OUTPUT ${HEADER} CONTENT [[#define INGOT_REVISION "@revision@"
+]] @ONLY)

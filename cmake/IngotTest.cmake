@@ -1,0 +1,80 @@
+# A test program, and one ctest entry for each device that it runs on.
+#
+# scripts/with-device gives a test its platform, an empty driver cache and a scratch directory of its own.
+
+enable_language(CXX)
+if(INGOT_BUILD_TESTS)
+    enable_testing()
+    find_package(GTest QUIET)
+    if(NOT GTest_FOUND)
+        message(FATAL_ERROR "Ingot: the tests need Google Test (Debian package libgtest-dev), or INGOT_BUILD_TESTS=OFF.")
+    endif()
+endif()
+
+# Which of the devices that the tests know this machine has.
+set(ingot_test_devices "")
+foreach(device IN ITEMS pocl intel)
+    execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/with-device --check ${device}
+        RESULT_VARIABLE missing ERROR_VARIABLE reason ERROR_STRIP_TRAILING_WHITESPACE OUTPUT_QUIET)
+    if(missing)
+        ingot_summary_line("test device ${device}" "left out: ${reason}")
+    else()
+        list(APPEND ingot_test_devices ${device})
+        ingot_summary_line("test device ${device}" "on")
+    endif()
+endforeach()
+
+# ingot_add_command_test(NAME <name> COMMAND ... [DEVICES pocl intel] [TIMEOUT s] [LABELS ...])
+#
+# Without DEVICES the test sees no OpenCL platform and is called <name>; else <name>.<device> for each.
+function(ingot_add_command_test)
+    cmake_parse_arguments(arg "" "NAME;TIMEOUT" "COMMAND;DEVICES;LABELS;ENVIRONMENT" ${ARGN})
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 300)
+    endif()
+    if(INGOT_SANITIZE)
+        math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5")
+    endif()
+    if(NOT arg_DEVICES)
+        set(devices none)
+    else()
+        set(devices ${arg_DEVICES})
+    endif()
+    foreach(device IN LISTS devices)
+        if(device STREQUAL "none")
+            set(test ${arg_NAME})
+        elseif(device IN_LIST ingot_test_devices)
+            set(test ${arg_NAME}.${device})
+        else()
+            continue()
+        endif()
+        add_test(NAME ${test} COMMAND ${PROJECT_SOURCE_DIR}/scripts/with-device ${device} ${arg_COMMAND})
+        set(support ${PROJECT_SOURCE_DIR}/tests/support)
+        set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS};${device}" ENVIRONMENT
+            "LSAN_OPTIONS=suppressions=${support}/lsan.supp:print_suppressions=0;TSAN_OPTIONS=suppressions=${support}/tsan.supp;UBSAN_OPTIONS=print_stacktrace=1;${arg_ENVIRONMENT}")
+    endforeach()
+endfunction()
+
+# ingot_add_test(NAME <name> SOURCES ... [LIBS ...] [DEVICES pocl intel] [TIMEOUT s] [LABELS ...] [DEFINITIONS ...])
+#
+# A Google Test executable <name>. It may include internal headers: LIBS default to the static core.
+function(ingot_add_test)
+    cmake_parse_arguments(arg "" "NAME;TIMEOUT" "SOURCES;LIBS;DEVICES;LABELS;DEFINITIONS;ENVIRONMENT" ${ARGN})
+    if(NOT arg_LIBS)
+        set(arg_LIBS ingot::ingot_static)
+    endif()
+    foreach(library IN LISTS arg_LIBS)
+        if(library MATCHES "^ingot::" AND NOT TARGET ${library})
+            ingot_summary_line("test ${arg_NAME}" "left out: ${library} is not built")
+            return()
+        endif()
+    endforeach()
+    add_executable(${arg_NAME} ${arg_SOURCES})
+    ingot_compile_settings(${arg_NAME})
+    target_compile_definitions(${arg_NAME} PRIVATE INGOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ${arg_DEFINITIONS})
+    target_include_directories(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+    target_link_libraries(${arg_NAME} PRIVATE
+        ${arg_LIBS} ingot_dep::xxhash ingot_dep::sodium GTest::gtest GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})
+    ingot_add_command_test(NAME ${arg_NAME} COMMAND $<TARGET_FILE:${arg_NAME}> DEVICES ${arg_DEVICES}
+        TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+endfunction()
