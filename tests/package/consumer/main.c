@@ -1,0 +1,40 @@
+/*
+ * main.c - an application outside of the repository: it calls one function of each library that it was linked with.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <ingot/backend.h>
+#include <ingot/ingot.h>
+#include <ingot/opencl.h>
+#include <ingot/persist.h>
+#include <ingot/storage.h>
+
+static int version_agrees(void)
+{
+    char expected[32];
+    const int length = snprintf(expected, sizeof(expected), "%d.%d.%d+", INGOT_VERSION_MAJOR, INGOT_VERSION_MINOR,
+                                INGOT_VERSION_PATCH);
+    return strncmp(ingot_version(), expected, (size_t)length) == 0;
+}
+
+int main(void)
+{
+    ingot_context_t context = NULL;
+    ingot_storage_t storage = NULL;
+
+    if (!version_agrees()) {
+        fprintf(stderr, "the library is %s, its header another version\n", ingot_version());
+        return 1;
+    }
+    if (ingot_opencl_context_create(&context, NULL, 0, NULL, NULL) != INGOT_INVALID_ARGUMENTS) {
+        fprintf(stderr, "a NULL cl_context was taken\n");
+        return 1;
+    }
+    if (ingot_persist_open(&storage, NULL) != INGOT_INVALID_ARGUMENTS) {
+        fprintf(stderr, "a NULL info was taken\n");
+        return 1;
+    }
+    printf("ingot %s\n", ingot_version());
+    return 0;
+}
