@@ -78,3 +78,16 @@ function(ingot_add_test)
     ingot_add_command_test(NAME ${arg_NAME} COMMAND $<TARGET_FILE:${arg_NAME}> DEVICES ${arg_DEVICES}
         TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
 endfunction()
+
+# ingot_add_benchmark(NAME <name> SOURCES ... [LIBS ...] [DEFINITIONS ...])
+#
+# Makes the program bench_<name>, which scripts/bench runs as `bench_<name> --json FILE`. In a build with tests it is
+# compiled only.
+function(ingot_add_benchmark)
+    cmake_parse_arguments(arg "" "NAME" "SOURCES;LIBS;DEFINITIONS" ${ARGN})
+    add_executable(bench_${arg_NAME} ${arg_SOURCES})
+    ingot_compile_settings(bench_${arg_NAME})
+    target_compile_definitions(bench_${arg_NAME} PRIVATE INGOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ${arg_DEFINITIONS})
+    target_include_directories(bench_${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_link_libraries(bench_${arg_NAME} PRIVATE ${arg_LIBS} Threads::Threads ${CMAKE_DL_LIBS})
+endfunction()

@@ -1,0 +1,30 @@
+# What the scripts share; sourced, never run. Leaves the shell in the repository's root.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() {
+    printf '\n== %s\n' "$*"
+}
+
+# configure_and_build PRESET [CMAKE_OPTIONS...]: builds in build/PRESET.
+configure_and_build() {
+    local preset=$1
+    shift
+    say "Configuring $preset"
+    cmake --preset "$preset" "$@"
+    say "Building $preset"
+    cmake --build --preset "$preset" --parallel "$(nproc)"
+}
+
+# Prints a line a device: what it is, or why it is not there.
+show_devices() {
+    local device package reason
+    for device in pocl intel; do
+        package=$device-opencl-icd
+        if reason=$(scripts/with-device --check "$device" 2>&1); then
+            printf '%-6s %s %s\n' "$device" "$package" "$(dpkg-query -W -f '${Version}' "$package" 2>/dev/null || echo '(not a Debian package)')"
+        else
+            printf '%-6s %s\n' "$device" "$reason"
+        fi
+    done
+}
