@@ -1,0 +1,44 @@
+/*
+ * error.c - the calling thread's sentence about its last failure; see error.h.
+ */
+#include "core/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DETAIL_CAPACITY = 8192 };
+
+static _Thread_local char detail[DETAIL_CAPACITY];
+
+const char *ingot_last_error_detail(void)
+{
+    return detail;
+}
+
+ingot_status_t ingot_set_error_detail(ingot_status_t status, const char *format, ...)
+{
+    static const char cut[] = " [...]";
+    char text[DETAIL_CAPACITY]; /* an argument may be the present sentence */
+    va_list arguments;
+
+    va_start(arguments, format);
+    const int length = vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        text[0] = '\0';
+    else if ((size_t)length >= sizeof(text))
+        memcpy(text + sizeof(text) - sizeof(cut), cut, sizeof(cut));
+    memcpy(detail, text, strlen(text) + 1);
+    return status;
+}
+
+ingot_status_t error_null_argument(const char *name)
+{
+    return error_set(INGOT_INVALID_ARGUMENTS, "%s is NULL", name);
+}
+
+ingot_status_t error_out_of_memory(void)
+{
+    return error_set(INGOT_OUT_OF_MEMORY, "out of memory");
+}

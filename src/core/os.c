@@ -1,0 +1,101 @@
+/*
+ * os.c - POSIX, behind os.h.
+ */
+#include "core/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/error.h"
+
+ingot_status_t os_mutex_init(os_mutex *mutex)
+{
+    return pthread_mutex_init(mutex, NULL) == 0 ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
+}
+
+void os_mutex_fini(os_mutex *mutex)
+{
+    pthread_mutex_destroy(mutex);
+}
+
+void os_mutex_lock(os_mutex *mutex)
+{
+    pthread_mutex_lock(mutex);
+}
+
+void os_mutex_unlock(os_mutex *mutex)
+{
+    pthread_mutex_unlock(mutex);
+}
+
+ingot_status_t os_condition_init(os_condition *condition)
+{
+    return pthread_cond_init(condition, NULL) == 0 ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
+}
+
+void os_condition_fini(os_condition *condition)
+{
+    pthread_cond_destroy(condition);
+}
+
+void os_condition_wait(os_condition *condition, os_mutex *mutex)
+{
+    pthread_cond_wait(condition, mutex);
+}
+
+void os_condition_wake_all(os_condition *condition)
+{
+    pthread_cond_broadcast(condition);
+}
+
+uint64_t os_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+const char *os_environment(const char *name)
+{
+    return getenv(name);
+}
+
+static ingot_status_t read_all(int file, const char *path, size_t expected_size, struct bytes_writer *content)
+{
+    for (;;) {
+        const size_t start = content->size;
+        const size_t room = expected_size > 0 ? expected_size : 65536;
+        uint8_t *place = bytes_reserve(content, room);
+        if (place == NULL)
+            return INGOT_OUT_OF_MEMORY;
+        const ssize_t got = read(file, place, room);
+        content->size = start + (got > 0 ? (size_t)got : 0);
+        if (got < 0 && errno != EINTR)
+            return error_set(INGOT_IO_ERROR, "reading %s failed: %s", path, strerror(errno));
+        if (got == 0)
+            return INGOT_SUCCESS;
+        expected_size = got > 0 && (size_t)got < expected_size ? expected_size - (size_t)got : 0;
+    }
+}
+
+ingot_status_t os_read_file(const char *path, struct bytes_writer *content)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) {
+        const bool absent = errno == ENOENT || errno == ENOTDIR;
+        return error_set(absent ? INGOT_NOT_FOUND : INGOT_IO_ERROR, "opening %s failed: %s", path, strerror(errno));
+    }
+    struct stat about;
+    ingot_status_t status;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
+        status = error_set(INGOT_IO_ERROR, "%s is no regular file", path);
+    else
+        status = read_all(file, path, (size_t)about.st_size, content);
+    close(file);
+    return status;
+}

@@ -1,0 +1,25 @@
+/*
+ * sink.c - the bytes writer as backends see it.
+ */
+#include "core/sink.h"
+
+#include "core/error.h"
+
+ingot_status_t ingot_sink_write(ingot_sink_t *sink, size_t size, const void *bytes)
+{
+    if (sink == NULL || (bytes == NULL && size != 0))
+        return error_null_argument(sink == NULL ? "sink" : "bytes");
+    bytes_put(&sink->writer, size, bytes);
+    return sink->writer.failed ? error_out_of_memory() : INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_sink_reserve(ingot_sink_t *sink, size_t size, void **bytes)
+{
+    if (sink == NULL || bytes == NULL)
+        return error_null_argument(sink == NULL ? "sink" : "bytes");
+    void *place = bytes_reserve(&sink->writer, size);
+    if (place == NULL)
+        return error_out_of_memory();
+    *bytes = place;
+    return INGOT_SUCCESS;
+}
