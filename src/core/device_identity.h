@@ -1,0 +1,24 @@
+/*
+ * device_identity.h - what tells a device, its driver and compiler from others, as bytes and as their digest.
+ *
+ * Devices of equal identity share binaries. Fields are kept in the order in which the backend gave them.
+ */
+#ifndef INGOT_CORE_DEVICE_IDENTITY_H
+#define INGOT_CORE_DEVICE_IDENTITY_H
+
+#include <ingot/backend.h>
+
+#include "core/bytes.h"
+#include "core/digest.h"
+
+struct device_identity {
+    size_t size;
+    uint8_t *bytes; /* framed name, framed value, and so on */
+    uint8_t digest[DIGEST_SIZE];
+};
+
+ingot_status_t device_identity_create(struct device_identity **identity, const ingot_allocator_t *allocator,
+                                      const ingot_backend_ops_t *ops, void *state, uint32_t device);
+void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator);
+
+#endif

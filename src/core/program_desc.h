@@ -1,0 +1,58 @@
+/*
+ * program_desc.h - what to build; immutable, but for two things that it remembers.
+ *
+ * `key` holds all that decides what a build makes within this context, framed, so that equal keys (and equal sources,
+ * compared by content) mean equal programs. It finds programs in memory; across processes the id does (cache_blob_id.h).
+ * Remembered are the program it led to (`memo`) and its id (`id`); both are published without a lock.
+ */
+#ifndef INGOT_CORE_PROGRAM_DESC_H
+#define INGOT_CORE_PROGRAM_DESC_H
+
+#include <stdatomic.h>
+
+#include "core/context.h"
+#include "core/source.h"
+
+struct cache_blob_id;
+
+struct ingot_program_desc {
+    atomic_size_t references;
+    struct ingot_context *context; /* referenced */
+    size_t source_count;
+    size_t header_count;
+    struct ingot_source **sources; /* retained; headers follow the sources */
+    char *compile_options;         /* the caller's own, without the environment's */
+    char *link_options;
+    ingot_spec_constant_t *spec_constants; /* sorted by id; values point into spec_values */
+    size_t spec_constant_count;
+    uint64_t *spec_values;
+    uint32_t *device_indices; /* ascending */
+    size_t device_count;
+    char *group;
+    uint32_t flags;
+    char *not_cacheable; /* why, or NULL */
+    size_t files_size;
+    uint8_t *files; /* what the sources reach by #include, see include_closure.h */
+    size_t key_size;
+    uint8_t *key;
+    struct hash128 key_hash;
+    struct cache_memo memo;
+    _Atomic(struct cache_blob_id *) id; /* release/acquire */
+};
+
+void program_desc_reference(struct ingot_program_desc *desc);
+bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_program_desc *b);
+/* For messages and events; never NULL. */
+const char *program_desc_name(const struct ingot_program_desc *desc);
+
+/* The descriptor as a backend sees it, with views and joined options in memory of its own. */
+struct desc_request {
+    ingot_build_request_t request;
+    ingot_source_view_t *views;
+    char *compile_options;
+    char *link_options;
+};
+ingot_status_t desc_request_init(struct desc_request *request, const struct ingot_program_desc *desc);
+void desc_request_fini(struct desc_request *request, const struct ingot_program_desc *desc);
+
+#endif
