@@ -1,0 +1,23 @@
+/*
+ * kernel.h - entry points of programs.
+ *
+ * A shared kernel belongs to its program: it is made when first asked for, lives as long as the program, and its
+ * references are references to the program, so that a kernel needs no count of its own. A clone has one.
+ */
+#ifndef INGOT_CORE_KERNEL_H
+#define INGOT_CORE_KERNEL_H
+
+#include "core/program.h"
+
+struct ingot_kernel {
+    struct cache_entry *program; /* of a shared kernel: borrowed, it owns the kernel; of a clone: held */
+    void *native;
+    bool is_clone;
+    atomic_size_t references; /* of a clone */
+    os_mutex lock;            /* the application's, for setting arguments and launching */
+};
+
+/* A shared kernel whose program goes. NULL does nothing. */
+void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context);
+
+#endif

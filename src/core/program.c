@@ -1,0 +1,349 @@
+/*
+ * program.c - built programs, and requests for them through the in-memory cache; see program.h.
+ */
+#include "core/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/kernel.h"
+
+void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind, ingot_status_t status,
+                  uint64_t start_ns, size_t bytes, const char *reason)
+{
+    const struct trace *trace = &desc->context->trace;
+
+    if (!trace_wanted(trace))
+        return;
+    const ingot_event_t event = {.struct_size = sizeof(event),
+                                 .kind = kind,
+                                 .status = status,
+                                 .duration_ns = start_ns != 0 ? os_now_ns() - start_ns : 0,
+                                 .bytes = bytes,
+                                 .group = desc->group,
+                                 .name = program_desc_name(desc),
+                                 .reason = reason};
+    trace_emit(trace, &event);
+}
+
+/* ---- the body ---- */
+
+static void destroy_body(struct program_body *body)
+{
+    struct ingot_program_desc *desc = body->desc;
+    struct ingot_context *context = desc->context;
+    const ingot_allocator_t *allocator = &context->allocator;
+    const size_t kernel_count = desc->device_count * body->name_count;
+
+    if (body->kernels != NULL) {
+        for (size_t i = 0; i < kernel_count; ++i)
+            kernel_destroy(atomic_load_explicit(&body->kernels[i], memory_order_acquire), context);
+    }
+    if (body->native != NULL)
+        context->ops.destroy_program(context->state, body->native);
+    alloc_free(allocator, body->kernels, kernel_count * sizeof(*body->kernels));
+    alloc_free(allocator, body->name_index, body->name_count * sizeof(*body->name_index));
+    alloc_free(allocator, body->names, body->names_size);
+    alloc_free(allocator, body->log, body->log_size);
+    alloc_free(allocator, body->blob, body->blob_size);
+    os_mutex_fini(&body->blob_lock);
+    alloc_free(allocator, body, sizeof(*body));
+    ingot_program_desc_release(desc);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static size_t count_names(size_t size, const uint8_t *names)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < size; ++i)
+        count += names[i] == '\0';
+    return count;
+}
+
+/* Sorts the names into memory of the body's own, each once. */
+static ingot_status_t index_names(struct program_body *body, struct bytes_writer *names)
+{
+    const ingot_allocator_t *allocator = &body->desc->context->allocator;
+    const size_t count = count_names(names->size, names->bytes);
+
+    if (names->size != 0 && names->bytes[names->size - 1] != '\0')
+        return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name does not end");
+    const char **sorted = alloc_bytes(allocator, count * sizeof(*sorted));
+    body->name_index = alloc_bytes(allocator, count * sizeof(*body->name_index));
+    body->names = alloc_bytes(allocator, names->size);
+    body->names_size = names->size;
+    body->name_count = count;
+    if (sorted == NULL || body->name_index == NULL || body->names == NULL) {
+        alloc_free(allocator, sorted, count * sizeof(*sorted));
+        return error_out_of_memory();
+    }
+    const char *name = (const char *)names->bytes;
+    for (size_t i = 0; i < count; ++i, name += strlen(name) + 1)
+        sorted[i] = name;
+    if (count > 1)
+        qsort(sorted, count, sizeof(*sorted), compare_names);
+    char *place = body->names;
+    for (size_t i = 0; i < count; ++i) {
+        const size_t size = strlen(sorted[i]) + 1;
+        body->name_index[i] = memcpy(place, sorted[i], size);
+        place += size;
+    }
+    alloc_free(allocator, sorted, count * sizeof(*sorted));
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t fill_body(struct program_body *body, const struct program_parts *parts)
+{
+    const ingot_allocator_t *allocator = &body->desc->context->allocator;
+
+    ingot_status_t status = index_names(body, parts->names);
+    if (status != INGOT_SUCCESS)
+        return status;
+    body->log_size = parts->log_size + 1;
+    body->log = alloc_zeroed(allocator, body->log_size);
+    body->kernels = alloc_zeroed(allocator, body->desc->device_count * body->name_count * sizeof(*body->kernels));
+    if (body->log == NULL || body->kernels == NULL)
+        return error_out_of_memory();
+    if (parts->log_size != 0)
+        memcpy(body->log, parts->log, parts->log_size);
+    body->device_bytes = parts->device_bytes;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
+                              const struct program_parts *parts)
+{
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* always made on the heap */
+    struct ingot_context *context = desc->context;
+    struct cache_entry *entry = NULL;
+
+    struct program_body *body = alloc_zeroed(&context->allocator, sizeof(*body));
+    if (body == NULL || os_mutex_init(&body->blob_lock) != INGOT_SUCCESS) {
+        alloc_free(&context->allocator, body, sizeof(*body));
+        context->ops.destroy_program(context->state, parts->native);
+        return error_out_of_memory();
+    }
+    body->desc = shared;
+    program_desc_reference(shared);
+    body->native = parts->native;
+    ingot_status_t status = fill_body(body, parts);
+    if (status == INGOT_SUCCESS) {
+        entry = cache_entry_create(context->programs, body);
+        status = entry != NULL ? INGOT_SUCCESS : error_out_of_memory();
+    }
+    if (status != INGOT_SUCCESS) {
+        destroy_body(body);
+        return status;
+    }
+    *program = (struct ingot_program *)entry;
+    return INGOT_SUCCESS;
+}
+
+/* ---- the cache's view ---- */
+
+static bool matches(const void *value, const void *key)
+{
+    return program_desc_equals(((const struct program_body *)value)->desc, key);
+}
+
+static void destroy_value(void *user, void *value)
+{
+    (void)user;
+    destroy_body(value);
+}
+
+static void evicted(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason)
+{
+    static const char *const reasons[EVICTION_REASONS] = {
+        [EVICTED_COUNT] = "max_programs",  [EVICTED_BYTES] = "max_bytes",    [EVICTED_GROUPS] = "max_groups",
+        [EVICTED_CLEAR] = "clear",         [EVICTED_MEMORY] = "out of memory"};
+    const struct program_body *body = value;
+
+    (void)user;
+    (void)group;
+    program_emit(body->desc, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, reasons[reason]);
+}
+
+const struct memory_cache_ops program_cache_ops = {matches, destroy_value, evicted};
+
+/* ---- requests ---- */
+
+struct making {
+    const struct ingot_program_desc *desc;
+    ingot_program_builder_t builder;
+    void *user;
+};
+
+static size_t count_bytes(const struct program_body *body)
+{
+    return sizeof(*body) + body->names_size + body->name_count * sizeof(*body->name_index) + body->log_size +
+           body->desc->device_count * body->name_count * sizeof(*body->kernels) + body->device_bytes;
+}
+
+static ingot_status_t make(struct cache_entry **entry, size_t *bytes, void *user)
+{
+    const struct making *making = user;
+    struct ingot_program *program = NULL;
+
+    program_emit(making->desc, INGOT_EVENT_MISS, INGOT_NOT_FOUND, 0, 0, "");
+    const ingot_status_t status = making->builder(&program, making->desc, making->user);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (program == NULL || !program_desc_equals(program_body(program)->desc, making->desc)) {
+        ingot_program_release(program);
+        return error_set(INGOT_INVALID_ARGUMENTS, "the builder gave a program of another descriptor");
+    }
+    *entry = program_entry(program);
+    *bytes = count_bytes(program_body(program));
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t request_program(ingot_program_t *program, const struct ingot_program_desc *desc,
+                                      struct making *making)
+{
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
+    const struct cache_request request = {desc->key_hash, desc, &shared->memo,
+                                          *desc->group != '\0' ? desc->group : NULL};
+    const uint64_t start = trace_wanted(&desc->context->trace) ? os_now_ns() : 0;
+    struct cache_entry *entry = NULL;
+    enum cache_outcome outcome = CACHE_HIT;
+
+    const ingot_status_t status =
+        memory_cache_get_or_make(desc->context->programs, &request, make, making, &entry, &outcome);
+    if (outcome == CACHE_WAITED)
+        program_emit(desc, INGOT_EVENT_WAIT, status, start, 0, "");
+    else if (outcome == CACHE_HIT && status == INGOT_SUCCESS)
+        program_emit(desc, INGOT_EVENT_HIT, status, start, 0, "");
+    if (status == INGOT_SUCCESS)
+        *program = (struct ingot_program *)entry;
+    return status;
+}
+
+/* Past the cache, for a program that its flags keep out of it. */
+static ingot_status_t make_uncached(ingot_program_t *program, struct making *making)
+{
+    struct cache_entry *entry = NULL;
+    size_t bytes = 0;
+    const ingot_status_t status = make(&entry, &bytes, making);
+
+    if (status == INGOT_SUCCESS)
+        *program = (struct ingot_program *)entry;
+    return status;
+}
+
+static inline ingot_status_t get_or_create(ingot_program_t *program, const struct ingot_program_desc *desc,
+                                           ingot_program_builder_t builder, void *user)
+{
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
+    struct making making = {desc, builder, user};
+
+    if ((desc->flags & INGOT_PROGRAM_NO_MEMORY_CACHE) != 0)
+        return make_uncached(program, &making);
+    struct cache_entry *entry = memory_cache_recall(desc->context->programs, &shared->memo);
+    if (entry == NULL)
+        return request_program(program, desc, &making);
+    *program = (struct ingot_program *)entry;
+    program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t build_default(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
+{
+    (void)user;
+    return ingot_program_build(program, desc);
+}
+
+ingot_status_t ingot_program_create(ingot_program_t *program, const_ingot_program_desc_t desc)
+{
+    if (program == NULL || desc == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
+    return get_or_create(program, desc, build_default, NULL);
+}
+
+ingot_status_t ingot_program_get_or_create(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                           ingot_program_builder_t builder, void *user)
+{
+    if (program == NULL || desc == NULL || builder == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program, desc or builder is NULL");
+    return get_or_create(program, desc, builder, user);
+}
+
+struct given_blob {
+    size_t size;
+    const uint8_t *bytes;
+};
+
+static ingot_status_t load_given_blob(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
+{
+    const struct given_blob *blob = user;
+    return ingot_program_load(program, desc, blob->size, blob->bytes);
+}
+
+ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                                    size_t size, const uint8_t *cache_blob)
+{
+    struct given_blob blob = {size, cache_blob};
+
+    if (program == NULL || desc == NULL || (cache_blob == NULL && size != 0))
+        return error_set(INGOT_INVALID_ARGUMENTS, "program, desc or cache_blob is NULL");
+    return get_or_create(program, desc, load_given_blob, &blob);
+}
+
+ingot_status_t ingot_program_lookup(ingot_program_t *program, const_ingot_program_desc_t desc)
+{
+    if (program == NULL || desc == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
+    const struct cache_request request = {desc->key_hash, desc, &shared->memo, NULL};
+    struct cache_entry *entry = memory_cache_find(desc->context->programs, &request);
+    if (entry == NULL)
+        return error_set(INGOT_NOT_FOUND, "the program is not in memory");
+    *program = (struct ingot_program *)entry;
+    program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_program_retain(ingot_program_t program)
+{
+    if (program == NULL)
+        return error_null_argument("program");
+    cache_entry_retain(program_entry(program));
+    return INGOT_SUCCESS;
+}
+
+void ingot_program_release(ingot_program_t program)
+{
+    if (program != NULL)
+        cache_entry_release(program_entry(program));
+}
+
+/* ---- what a program says ---- */
+
+ingot_status_t ingot_program_get_build_log(const_ingot_program_t program, size_t *size, char *log)
+{
+    if (program == NULL || size == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program or size is NULL");
+    const struct program_body *body = program_body(program);
+    return bytes_copy_out(body->log_size, body->log, size, log);
+}
+
+ingot_status_t ingot_program_get_kernel_names(const_ingot_program_t program, size_t *size, char *names)
+{
+    if (program == NULL || size == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program or size is NULL");
+    const struct program_body *body = program_body(program);
+    return bytes_copy_out(body->names_size, body->names, size, names);
+}
+
+void *ingot_program_get_backend_program(const_ingot_program_t program, const ingot_backend_ops_t *ops)
+{
+    if (program == NULL || ops == NULL)
+        return NULL;
+    const struct program_body *body = program_body(program);
+    return body->desc->context->ops.build == ops->build ? body->native : NULL;
+}

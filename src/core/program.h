@@ -1,0 +1,59 @@
+/*
+ * program.h - built programs: what an entry of the in-memory cache stands for.
+ *
+ * The public handle is the cache's entry, whose reference count is the program's. The body is immutable once made,
+ * but for its kernels, which are made when first asked for and published without a lock, and for the blob that a size
+ * query gathered (under blob_lock).
+ */
+#ifndef INGOT_CORE_PROGRAM_H
+#define INGOT_CORE_PROGRAM_H
+
+#include "core/os.h"
+#include "core/program_desc.h"
+
+struct ingot_kernel;
+
+struct program_body {
+    struct ingot_program_desc *desc; /* referenced */
+    void *native;
+    size_t names_size;
+    char *names;             /* sorted, each with its NUL */
+    const char **name_index; /* into names */
+    size_t name_count;
+    size_t log_size; /* with NUL */
+    char *log;
+    _Atomic(struct ingot_kernel *) *kernels; /* [device position][name]; release/acquire */
+    size_t device_bytes;                     /* of the binaries, as far as known */
+    os_mutex blob_lock;
+    size_t blob_size; /* under blob_lock, as blob */
+    uint8_t *blob;    /* gathered by a size query and not yet copied out, or NULL */
+};
+
+extern const struct memory_cache_ops program_cache_ops;
+
+static inline struct cache_entry *program_entry(const struct ingot_program *program)
+{
+    return (struct cache_entry *)program;
+}
+
+static inline struct program_body *program_body(const struct ingot_program *program)
+{
+    return cache_entry_value(program_entry(program));
+}
+
+/* A program that is not in the cache. Takes native and names over in any case; log is copied. */
+struct program_parts {
+    void *native;
+    struct bytes_writer *names; /* as the backend or a blob gave them */
+    size_t log_size;
+    const char *log;
+    size_t device_bytes;
+};
+ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
+                              const struct program_parts *parts);
+
+/* Tells of an event of this descriptor's. */
+void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind, ingot_status_t status,
+                  uint64_t start_ns, size_t bytes, const char *reason);
+
+#endif
