@@ -1,0 +1,24 @@
+/*
+ * device.h - the application's own OpenCL objects. Ingot is handed these; it makes none of them.
+ */
+#ifndef DIGITS_DEVICE_H
+#define DIGITS_DEVICE_H
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 300
+#endif
+#include <CL/cl.h>
+
+struct device {
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue;
+    char platform_name[128];
+    char name[256];
+};
+
+/* The first device of the first platform whose name contains the word ("": any). Returns 0, or -1 after saying why. */
+int device_open(struct device *device, const char *platform_word);
+void device_close(struct device *device);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * programs.h - the programs of the network, through Ingot: from memory, from the store, or compiled.
+ */
+#ifndef DIGITS_PROGRAMS_H
+#define DIGITS_PROGRAMS_H
+
+#include <ingot/opencl.h>
+#include <ingot/persist.h>
+
+#include "device.h"
+
+/* In the order of the pass through the network. */
+enum program {
+    NORMALIZE,
+    CONVOLVE_1,
+    CONVOLVE_2,
+    MAX_POOL,
+    DENSE_HIDDEN,
+    DENSE_CLASSES,
+    SOFTMAX,
+    ARGMAX,
+    PROGRAM_COUNT
+};
+
+/* Work-group sizes. They are fixed in the kernels too, so that machine code is made for one size. */
+#define GROUP 64
+#define TILE 8
+
+struct programs {
+    ingot_context_t context;
+    ingot_storage_t store; /* NULL: nothing is kept. */
+    ingot_program_t list[PROGRAM_COUNT];
+    ingot_origin_t origins[PROGRAM_COUNT];
+    double ms[PROGRAM_COUNT]; /* Reading, describing, and building or loading. */
+};
+
+/* A name for people, and the name of the program's one kernel. */
+const char *programs_name(enum program program);
+const char *programs_kernel(enum program program);
+
+/* Return 0, or -1 after saying why. store_path NULL: no store. */
+int programs_open(struct programs *programs, const struct device *device, const char *store_path,
+                  ingot_persist_store_mode_t store_mode);
+int programs_make_all(struct programs *programs, const char *kernel_folder);
+
+/* Stores what waits for it: on a device that generates code at launch, blobs are whole after the first launches. */
+int programs_flush(struct programs *programs);
+
+void programs_close(struct programs *programs);
+
+/* Says on stderr what Ingot could not do, and returns -1; 0 for success. */
+int programs_check(ingot_status_t status, const char *doing);
+
+#endif
