@@ -7,7 +7,8 @@ if(INGOT_BUILD_TESTS)
     enable_testing()
     find_package(GTest QUIET)
     if(NOT GTest_FOUND)
-        message(FATAL_ERROR "Ingot: the tests need Google Test (Debian package libgtest-dev), or INGOT_BUILD_TESTS=OFF.")
+        message(FATAL_ERROR "Ingot: the tests need Google Test (Debian package libgtest-dev), or "
+            "INGOT_BUILD_TESTS=OFF.")
     endif()
 endif()
 
@@ -24,7 +25,19 @@ foreach(device IN ITEMS pocl intel)
     endif()
 endforeach()
 
-# ingot_add_command_test(NAME <name> COMMAND ... [DEVICES pocl intel] [TIMEOUT s] [LABELS ...])
+# What programs that load drivers need in a sanitizer build.
+add_library(ingot_sanitizer_support INTERFACE)
+set(ingot_sanitizer_environment
+    LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0
+    TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp
+    UBSAN_OPTIONS=print_stacktrace=1)
+if(INGOT_SANITIZE)
+    target_sources(ingot_sanitizer_support INTERFACE ${PROJECT_SOURCE_DIR}/tests/support/dlopen_without_deepbind.c)
+    target_link_options(ingot_sanitizer_support INTERFACE LINKER:--export-dynamic-symbol=dlopen)
+endif()
+
+# ingot_add_command_test(NAME <name> COMMAND ... [DEVICES pocl intel] [TIMEOUT s] [LABELS ...]
+#                        [ENVIRONMENT ...])
 #
 # Without DEVICES the test sees no OpenCL platform and is called <name>; else <name>.<device> for each.
 function(ingot_add_command_test)
@@ -49,9 +62,8 @@ function(ingot_add_command_test)
             continue()
         endif()
         add_test(NAME ${test} COMMAND ${PROJECT_SOURCE_DIR}/scripts/with-device ${device} ${arg_COMMAND})
-        set(support ${PROJECT_SOURCE_DIR}/tests/support)
-        set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS};${device}" ENVIRONMENT
-            "LSAN_OPTIONS=suppressions=${support}/lsan.supp:print_suppressions=0;TSAN_OPTIONS=suppressions=${support}/tsan.supp;UBSAN_OPTIONS=print_stacktrace=1;${arg_ENVIRONMENT}")
+        set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS};${device}"
+            ENVIRONMENT "${ingot_sanitizer_environment};${arg_ENVIRONMENT}")
     endforeach()
 endfunction()
 
@@ -74,7 +86,8 @@ function(ingot_add_test)
     target_compile_definitions(${arg_NAME} PRIVATE INGOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ${arg_DEFINITIONS})
     target_include_directories(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(${arg_NAME} PRIVATE
-        ${arg_LIBS} ingot_dep::xxhash ingot_dep::sodium GTest::gtest GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})
+        ${arg_LIBS} ingot_dep::xxhash ingot_dep::sodium GTest::gtest GTest::gtest_main ingot_sanitizer_support
+        Threads::Threads ${CMAKE_DL_LIBS})
     ingot_add_command_test(NAME ${arg_NAME} COMMAND $<TARGET_FILE:${arg_NAME}> DEVICES ${arg_DEVICES}
         TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
 endfunction()
