@@ -18,11 +18,12 @@ configure_and_build() {
 
 # Prints a line a device: what it is, or why it is not there.
 show_devices() {
-    local device package reason
+    local device package version reason
     for device in pocl intel; do
         package=$device-opencl-icd
         if reason=$(scripts/with-device --check "$device" 2>&1); then
-            printf '%-6s %s %s\n' "$device" "$package" "$(dpkg-query -W -f '${Version}' "$package" 2>/dev/null || echo '(not a Debian package)')"
+            version=$(dpkg-query -W -f '${Version}' "$package" 2>/dev/null || echo '(not a Debian package)')
+            printf '%-6s %s %s\n' "$device" "$package" "$version"
         else
             printf '%-6s %s\n' "$device" "$reason"
         fi
