@@ -8,11 +8,19 @@
 #ifndef INGOT_CORE_MEMORY_CACHE_H
 #define INGOT_CORE_MEMORY_CACHE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "core/alloc.h"
 #include "core/digest.h"
+
+/* The tests are C++17, which has no _Atomic; std::atomic has the same layout. */
+#ifdef __cplusplus
+#include <atomic>
+#define CACHE_ATOMIC(type) std::atomic<type>
+#else
+#include <stdatomic.h>
+#define CACHE_ATOMIC(type) _Atomic(type)
+#endif
 
 struct memory_cache;
 struct cache_entry;
@@ -28,6 +36,9 @@ struct memory_cache_ops {
     void (*destroy)(void *user, void *value);
     /* An entry was evicted, and is still held by the caller of this. Called without any lock. May be NULL. */
     void (*evicted)(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason);
+    /* Whether two keys of equal hash are equal; both belong to requests under way. Called as matches is. NULL: equal
+     * hashes are taken for equal keys as long as no value is there to be compared. */
+    bool (*same_key)(const void *key, const void *other);
 };
 
 struct memory_cache_limits {
@@ -48,8 +59,8 @@ struct memory_cache_counts {
 
 /* What a descriptor remembers: where its key led last time. Zeroed before first use. Read and written without a lock. */
 struct cache_memo {
-    _Atomic(struct cache_entry *) entry;
-    _Atomic uint64_t serial;
+    CACHE_ATOMIC(struct cache_entry *) entry;
+    CACHE_ATOMIC(uint64_t) serial;
 };
 
 ingot_status_t memory_cache_create(struct memory_cache **cache, const ingot_allocator_t *allocator,
@@ -110,7 +121,8 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
 
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits);
 void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_limits *limits);
-/* Evicts the entries of a group, or all for NULL. What is being made now will not be kept. */
+/* Evicts the entries of a group, or all for NULL. What is being made for them now will not be kept, unless the reason
+ * is EVICTED_MEMORY: then only what is there has to go. */
 void memory_cache_clear(struct memory_cache *cache, const char *group, enum eviction_reason reason);
 void memory_cache_get_counts(struct memory_cache *cache, struct memory_cache_counts *counts);
 

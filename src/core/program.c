@@ -151,6 +151,11 @@ static bool matches(const void *value, const void *key)
     return program_desc_equals(((const struct program_body *)value)->desc, key);
 }
 
+static bool same_key(const void *key, const void *other)
+{
+    return program_desc_equals(key, other);
+}
+
 static void destroy_value(void *user, void *value)
 {
     (void)user;
@@ -169,7 +174,7 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
     program_emit(body->desc, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, reasons[reason]);
 }
 
-const struct memory_cache_ops program_cache_ops = {matches, destroy_value, evicted};
+const struct memory_cache_ops program_cache_ops = {matches, destroy_value, evicted, same_key};
 
 /* ---- requests ---- */
 

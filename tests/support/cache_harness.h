@@ -1,0 +1,246 @@
+/*
+ * cache_harness.h - the in-memory cache with values that know whether they live, for tests of the engine alone.
+ */
+#ifndef INGOT_TESTS_SUPPORT_CACHE_HARNESS_H
+#define INGOT_TESTS_SUPPORT_CACHE_HARNESS_H
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <ingot/backend.h>
+
+extern "C" {
+#include "core/memory_cache.h"
+}
+
+#include "support/failing_allocator.h"
+
+namespace cache_harness {
+
+constexpr uint32_t kAlive = 0x600dbeef;
+constexpr uint32_t kDead = 0xdeadbeef;
+
+/* Never freed while the harness lives, so that a second destruction shows instead of crashing. */
+struct Value {
+    int key = 0;
+    std::atomic<uint32_t> state{kAlive};
+    std::atomic<int> evictions{0};
+    std::string group;
+};
+
+struct Eviction {
+    int key;
+    size_t bytes;
+    std::string group;
+    eviction_reason reason;
+};
+
+class Harness {
+public:
+    explicit Harness(memory_cache_limits limits = {1024, 0, 0}, const ingot_allocator_t *allocator = nullptr)
+    {
+        if (allocator == nullptr)
+            allocator = counted_.table();
+        static const memory_cache_ops ops = {matches, destroy, evicted, same_key};
+        status_ = memory_cache_create(&cache_, allocator, &ops, this, &limits);
+    }
+    Harness(const Harness &) = delete;
+    Harness &operator=(const Harness &) = delete;
+    ~Harness()
+    {
+        destroy_cache();
+        for (Value *value : values_)
+            delete value;
+    }
+
+    void destroy_cache()
+    {
+        memory_cache_destroy(std::exchange(cache_, nullptr));
+        EXPECT_EQ(0u, counted_.live_count());
+    }
+
+    ingot_status_t status() const { return status_; }
+    memory_cache *get() const { return cache_; }
+
+    /* The hash of a key; tests of collisions set another. */
+    std::function<hash128(int)> hash = [](int key) { return hash128_of(sizeof(key), &key); };
+    /* Called for each eviction, besides its being noted. */
+    std::function<void(const Eviction &)> on_eviction;
+
+    cache_request request(const int *key, const char *group = nullptr, cache_memo *memo = nullptr) const
+    {
+        return {hash(*key), key, memo, group};
+    }
+
+    using Maker = std::function<ingot_status_t(cache_entry **, size_t *)>;
+
+    ingot_status_t get_or_make(int key, const Maker &maker, cache_entry **entry, cache_outcome *outcome = nullptr,
+                               const char *group = nullptr, cache_memo *memo = nullptr)
+    {
+        cache_outcome ignored;
+        const cache_request wanted = request(&key, group, memo);
+        return memory_cache_get_or_make(
+            cache_, &wanted,
+            [](cache_entry **made, size_t *bytes, void *user) { return (*static_cast<const Maker *>(user))(made, bytes); },
+            const_cast<Maker *>(&maker), entry, outcome != nullptr ? outcome : &ignored);
+    }
+
+    /* Gets or makes and lets go. True: it was a hit. */
+    bool touch(int key, const char *group = nullptr, size_t bytes = 0, cache_memo *memo = nullptr)
+    {
+        cache_entry *entry = nullptr;
+        cache_outcome outcome = CACHE_WAITED;
+        EXPECT_EQ(INGOT_SUCCESS, get_or_make(key, make(key, bytes), &entry, &outcome, group, memo));
+        check(entry, key);
+        cache_entry_release(entry);
+        return outcome == CACHE_HIT;
+    }
+
+    cache_entry *find(int key, cache_memo *memo = nullptr) const
+    {
+        const cache_request wanted = request(&key, nullptr, memo);
+        return memory_cache_find(cache_, &wanted);
+    }
+
+    bool contains(int key) const
+    {
+        cache_entry *entry = find(key);
+        if (entry != nullptr)
+            cache_entry_release(entry);
+        return entry != nullptr;
+    }
+
+    std::vector<int> present(int end) const
+    {
+        std::vector<int> keys;
+        for (int key = 0; key < end; ++key) {
+            if (contains(key))
+                keys.push_back(key);
+        }
+        return keys;
+    }
+
+    /* A maker that succeeds. */
+    Maker make(int key, size_t bytes = 0)
+    {
+        return [this, key, bytes](cache_entry **entry, size_t *size) {
+            *size = bytes;
+            return create(key, entry);
+        };
+    }
+
+    ingot_status_t create(int key, cache_entry **entry)
+    {
+        auto *value = new Value;
+        value->key = key;
+        *entry = cache_entry_create(cache_, value);
+        if (*entry == nullptr) {
+            delete value;
+            return INGOT_OUT_OF_MEMORY;
+        }
+        std::lock_guard<std::mutex> guard(mutex_);
+        values_.push_back(value);
+        return INGOT_SUCCESS;
+    }
+
+    static Value *value_of(const cache_entry *entry) { return static_cast<Value *>(cache_entry_value(entry)); }
+
+    static void check(const cache_entry *entry, int key)
+    {
+        ASSERT_NE(nullptr, entry);
+        EXPECT_EQ(kAlive, value_of(entry)->state.load());
+        EXPECT_EQ(key, value_of(entry)->key);
+    }
+
+    memory_cache_counts counts() const
+    {
+        memory_cache_counts counts;
+        memory_cache_get_counts(cache_, &counts);
+        return counts;
+    }
+
+    void set_limits(size_t entries, size_t bytes = 0, size_t groups = 0)
+    {
+        const memory_cache_limits limits = {entries, bytes, groups};
+        memory_cache_set_limits(cache_, &limits);
+    }
+
+    size_t created() const
+    {
+        std::lock_guard<std::mutex> guard(mutex_);
+        return values_.size();
+    }
+    size_t destroyed() const { return destroyed_; }
+    size_t destroyed_twice() const { return destroyed_twice_; }
+    size_t evicted_when_dead() const { return evicted_when_dead_; }
+
+    std::vector<Eviction> evictions() const
+    {
+        std::lock_guard<std::mutex> guard(mutex_);
+        return evictions_;
+    }
+
+    /* Those who wait for a making can be seen in the counts, so a test can wait for them. */
+    void wait_for_waiters(uint64_t count) const
+    {
+        while (counts().waits < count)
+            sched_yield();
+    }
+
+private:
+    static bool matches(const void *value, const void *key)
+    {
+        const auto *known = static_cast<const Value *>(value);
+        EXPECT_EQ(kAlive, known->state.load());
+        return known->key == *static_cast<const int *>(key);
+    }
+
+    static bool same_key(const void *key, const void *other)
+    {
+        return *static_cast<const int *>(key) == *static_cast<const int *>(other);
+    }
+
+    static void destroy(void *user, void *value)
+    {
+        auto *self = static_cast<Harness *>(user);
+        if (static_cast<Value *>(value)->state.exchange(kDead) != kAlive)
+            ++self->destroyed_twice_;
+        ++self->destroyed_;
+    }
+
+    static void evicted(void *user, void *value, size_t bytes, const char *group, eviction_reason reason)
+    {
+        auto *self = static_cast<Harness *>(user);
+        auto *known = static_cast<Value *>(value);
+        if (known->state != kAlive || known->evictions++ != 0)
+            ++self->evicted_when_dead_;
+        const Eviction eviction = {known->key, bytes, group, reason};
+        if (self->on_eviction)
+            self->on_eviction(eviction);
+        std::lock_guard<std::mutex> guard(self->mutex_);
+        self->evictions_.push_back(eviction);
+    }
+
+    FailingAllocator counted_;
+    memory_cache *cache_ = nullptr;
+    ingot_status_t status_;
+    mutable std::mutex mutex_;
+    std::vector<Value *> values_;
+    std::vector<Eviction> evictions_;
+    std::atomic<size_t> destroyed_{0};
+    std::atomic<size_t> destroyed_twice_{0};
+    std::atomic<size_t> evicted_when_dead_{0};
+};
+
+} /* namespace cache_harness */
+
+#endif

@@ -1,0 +1,611 @@
+/*
+ * memory_cache_test.cpp - what the in-memory cache finds, keeps and lets go, by one thread.
+ */
+#include "support/cache_harness.h"
+
+#include <algorithm>
+#include <deque>
+#include <list>
+#include <memory>
+#include <random>
+
+using cache_harness::Eviction;
+using cache_harness::Harness;
+using cache_harness::kAlive;
+using cache_harness::kDead;
+
+namespace {
+
+void expect_all_gone(const Harness &harness)
+{
+    EXPECT_EQ(harness.created(), harness.destroyed());
+    EXPECT_EQ(0u, harness.destroyed_twice());
+    EXPECT_EQ(0u, harness.evicted_when_dead());
+}
+
+std::vector<int> range(int begin, int end)
+{
+    std::vector<int> keys;
+    for (int key = begin; key < end; ++key)
+        keys.push_back(key);
+    return keys;
+}
+
+/* What the engine adds to the bytes of an entry. */
+size_t overhead()
+{
+    Harness harness;
+    harness.touch(1, nullptr, 0);
+    return harness.counts().bytes;
+}
+
+} /* namespace */
+
+TEST(MemoryCache, FindsWhatWasMade)
+{
+    Harness harness;
+    EXPECT_FALSE(harness.contains(1));
+    EXPECT_FALSE(harness.touch(1));
+    EXPECT_TRUE(harness.touch(1));
+    EXPECT_FALSE(harness.touch(2));
+    EXPECT_TRUE(harness.contains(1));
+    const memory_cache_counts counts = harness.counts();
+    EXPECT_EQ(2u, counts.misses);
+    EXPECT_EQ(2u, counts.hits); /* a look-up that finds nothing counts for nothing */
+    EXPECT_EQ(2u, counts.entries);
+    EXPECT_EQ(0u, counts.waits);
+    harness.destroy_cache();
+    expect_all_gone(harness);
+}
+
+TEST(MemoryCache, ComparesKeysOfEqualHash)
+{
+    Harness harness;
+    harness.hash = [](int) { return hash128{7, 7}; };
+    for (int key = 0; key < 300; ++key)
+        EXPECT_FALSE(harness.touch(key));
+    for (int key = 0; key < 300; ++key)
+        EXPECT_TRUE(harness.touch(key));
+    EXPECT_FALSE(harness.contains(300));
+}
+
+TEST(MemoryCache, GrowsAndForgetsNothing)
+{
+    Harness harness({100000, 0, 0});
+    for (int key = 0; key < 5000; ++key)
+        ASSERT_FALSE(harness.touch(key));
+    for (int key = 0; key < 5000; ++key)
+        ASSERT_TRUE(harness.touch(key));
+    EXPECT_EQ(5000u, harness.counts().entries);
+}
+
+TEST(MemoryCache, RemembersInAMemo)
+{
+    Harness harness;
+    cache_memo memo{};
+    EXPECT_EQ(nullptr, memory_cache_recall(harness.get(), &memo));
+    harness.touch(1, nullptr, 0, &memo);
+    cache_entry *entry = memory_cache_recall(harness.get(), &memo);
+    harness.check(entry, 1);
+    cache_entry_release(entry);
+
+    cache_memo other{};
+    entry = harness.find(1, &other);
+    harness.check(entry, 1);
+    cache_entry_release(entry);
+    entry = memory_cache_recall(harness.get(), &other);
+    harness.check(entry, 1);
+    cache_entry_release(entry);
+    EXPECT_EQ(3u, harness.counts().hits);
+}
+
+TEST(MemoryCache, DoesNotRecallWhatWasEvictedNorWhatTookItsPlace)
+{
+    Harness harness({1, 0, 0});
+    cache_memo memo{};
+    harness.touch(1, nullptr, 0, &memo);
+    memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+    EXPECT_EQ(nullptr, memory_cache_recall(harness.get(), &memo));
+    for (int key = 2; key < 100; ++key) { /* entries are recycled: some get the place of the first */
+        harness.touch(key);
+        EXPECT_EQ(nullptr, memory_cache_recall(harness.get(), &memo));
+    }
+    EXPECT_FALSE(harness.touch(1, nullptr, 0, &memo)); /* in another place now: the memo is renewed */
+    cache_entry *entry = memory_cache_recall(harness.get(), &memo);
+    harness.check(entry, 1);
+    cache_entry_release(entry);
+}
+
+TEST(MemoryCache, DoesNotRecallByAMemoOfMixedHalves)
+{
+    Harness harness;
+    cache_memo first{}, second{};
+    harness.touch(1, nullptr, 0, &first);
+    harness.touch(2, nullptr, 0, &second);
+    cache_memo mixed{};
+    mixed.entry = first.entry.load();
+    mixed.serial = second.serial.load();
+    EXPECT_EQ(nullptr, memory_cache_recall(harness.get(), &mixed));
+}
+
+TEST(MemoryCache, KeepsAnEntryAliveForItsHolders)
+{
+    Harness harness;
+    cache_entry *entry = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, harness.get_or_make(1, harness.make(1), &entry));
+    cache_entry_retain(entry);
+    memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+    EXPECT_EQ(0u, harness.destroyed());
+    cache_entry_release(entry);
+    harness.check(entry, 1);
+    cache_entry_retain(entry);
+    cache_entry_release(entry);
+    cache_entry_release(entry);
+    EXPECT_EQ(1u, harness.destroyed());
+}
+
+TEST(MemoryCache, EntryMayNeverBeInTheCache)
+{
+    Harness harness;
+    cache_entry *entry = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, harness.create(1, &entry));
+    cache_entry_retain(entry);
+    cache_entry_release(entry);
+    EXPECT_EQ(0u, harness.destroyed());
+    EXPECT_FALSE(harness.contains(1));
+    cache_entry_release(entry);
+    EXPECT_EQ(1u, harness.destroyed());
+}
+
+TEST(MemoryCache, EqualContentInTwoCachesIsTwoEntries)
+{
+    Harness first, second;
+    EXPECT_FALSE(first.touch(1));
+    EXPECT_FALSE(second.touch(1));
+    EXPECT_EQ(1u, first.created());
+    EXPECT_EQ(1u, second.created());
+}
+
+TEST(MemoryCache, DoesNotKeepAnEntryThatIsKeptAlready)
+{
+    Harness harness, other;
+    cache_entry *entry = nullptr, *again = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, harness.get_or_make(1, harness.make(1), &entry));
+    const Harness::Maker hand_on = [&](cache_entry **made, size_t *) {
+        cache_entry_retain(entry);
+        *made = entry;
+        return INGOT_SUCCESS;
+    };
+    cache_memo memo{};
+    ASSERT_EQ(INGOT_SUCCESS, harness.get_or_make(2, hand_on, &again, nullptr, nullptr, &memo));
+    EXPECT_EQ(entry, again);
+    cache_entry_release(again);
+    EXPECT_EQ(nullptr, memory_cache_recall(harness.get(), &memo));
+    ASSERT_EQ(INGOT_SUCCESS, other.get_or_make(1, hand_on, &again, nullptr, nullptr, &memo));
+    cache_entry_release(again);
+    EXPECT_EQ(nullptr, memory_cache_recall(other.get(), &memo));
+    EXPECT_EQ(1u, harness.counts().entries);
+    EXPECT_EQ(0u, other.counts().entries);
+    cache_entry_release(entry);
+}
+
+/* ---- limits ---- */
+
+TEST(MemoryCacheLimits, ThirtyIntoTwentyTwoLeavesTheLastTwentyTwo)
+{
+    Harness harness({22, 0, 0});
+    for (int key = 0; key < 30; ++key)
+        harness.touch(key);
+    EXPECT_EQ(22u, harness.counts().entries);
+    EXPECT_EQ(8u, harness.counts().evictions[EVICTED_COUNT]);
+    EXPECT_EQ(range(8, 30), harness.present(40));
+}
+
+TEST(MemoryCacheLimits, ShrinkingEvictsExactlyWhatIsOver)
+{
+    for (const size_t limit : {13, 12, 10, 6, 1, 0}) {
+        Harness harness;
+        for (int key = 0; key < 12; ++key)
+            harness.touch(key);
+        harness.set_limits(limit);
+        const size_t left = std::min<size_t>(limit, 12);
+        EXPECT_EQ(left, harness.counts().entries);
+        EXPECT_EQ(12 - left, harness.counts().evictions[EVICTED_COUNT]);
+        EXPECT_EQ(range(12 - static_cast<int>(left), 12), harness.present(12));
+        memory_cache_limits known;
+        memory_cache_get_limits(harness.get(), &known);
+        EXPECT_EQ(limit, known.max_entries);
+    }
+}
+
+TEST(MemoryCacheLimits, ZeroKeepsNothingAndStillMakes)
+{
+    Harness harness({0, 0, 0});
+    EXPECT_FALSE(harness.touch(1));
+    EXPECT_FALSE(harness.touch(1));
+    EXPECT_EQ(0u, harness.counts().entries);
+    EXPECT_EQ(2u, harness.destroyed());
+    EXPECT_TRUE(harness.evictions().empty());
+}
+
+TEST(MemoryCacheLimits, EvictsTheLeastRecentlyUsed)
+{
+    Harness harness({3, 0, 0});
+    harness.touch(1);
+    harness.touch(2);
+    harness.touch(3);
+    harness.touch(1);
+    harness.touch(4); /* 2 goes */
+    EXPECT_EQ((std::vector<int>{1, 3, 4}), harness.present(9)); /* used in this order now */
+    harness.touch(5);
+    harness.touch(6);
+    EXPECT_EQ((std::vector<int>{4, 5, 6}), harness.present(9));
+}
+
+TEST(MemoryCacheLimits, OrderHoldsOverManyHitsBetweenInsertions)
+{
+    Harness harness({3, 0, 0});
+    cache_memo memos[3] = {};
+    for (int key = 0; key < 3; ++key)
+        harness.touch(key, nullptr, 0, &memos[key]);
+    const auto hit = [&](int key) { cache_entry_release(memory_cache_recall(harness.get(), &memos[key])); };
+    hit(2);
+    hit(0);
+    for (int i = 0; i < 1500000; ++i) /* more than a generation can count */
+        hit(1);
+    hit(2);
+    hit(0);
+    harness.set_limits(2);
+    EXPECT_EQ(nullptr, memory_cache_recall(harness.get(), &memos[1]));
+    hit(2);
+    harness.touch(3); /* later than all hits so far: 0 goes */
+    harness.set_limits(1);
+    EXPECT_EQ((std::vector<int>{3}), harness.present(9));
+}
+
+TEST(MemoryCacheLimits, BytesOverTheBudgetEvictExactlyWhatIsOver)
+{
+    const size_t own = overhead();
+    Harness harness({100, 10 * (own + 100), 0});
+    for (int key = 0; key < 10; ++key)
+        harness.touch(key, nullptr, 100);
+    EXPECT_EQ(10u, harness.counts().entries);
+    EXPECT_EQ(10 * (own + 100), harness.counts().bytes);
+    harness.touch(0);
+    harness.touch(10, nullptr, 101); /* one byte over: two go */
+    EXPECT_EQ((std::vector<int>{0, 3, 4, 5, 6, 7, 8, 9, 10}), harness.present(20));
+    harness.touch(11, nullptr, 99);
+    EXPECT_EQ(10u, harness.counts().entries);
+    EXPECT_EQ(2u, harness.counts().evictions[EVICTED_BYTES]);
+    harness.set_limits(100, 5 * (own + 100));
+    EXPECT_EQ(5u, harness.counts().entries);
+    EXPECT_LE(harness.counts().bytes, 5 * (own + 100));
+    for (const Eviction &eviction : harness.evictions()) {
+        EXPECT_EQ(EVICTED_BYTES, eviction.reason);
+        EXPECT_EQ(own + 100, eviction.bytes);
+    }
+}
+
+TEST(MemoryCacheLimits, OneLargerThanTheBudgetIsReturnedAndNotKept)
+{
+    const size_t own = overhead();
+    Harness harness({100, own + 1000, 0});
+    harness.touch(1, nullptr, 10);
+    EXPECT_FALSE(harness.touch(2, nullptr, 1001));
+    EXPECT_FALSE(harness.contains(2));
+    EXPECT_TRUE(harness.contains(1)); /* nothing had to go for it */
+    EXPECT_FALSE(harness.touch(3, nullptr, SIZE_MAX));
+    EXPECT_FALSE(harness.touch(4, nullptr, SIZE_MAX - own));
+    EXPECT_TRUE(harness.contains(1));
+    EXPECT_FALSE(harness.touch(5, nullptr, 1000));
+    EXPECT_EQ((std::vector<int>{5}), harness.present(9));
+}
+
+TEST(MemoryCacheLimits, BytesNeverOverflow)
+{
+    Harness harness;
+    harness.touch(1, nullptr, SIZE_MAX / 2);
+    harness.touch(2, nullptr, SIZE_MAX / 2);
+    harness.touch(3, nullptr, SIZE_MAX);
+    EXPECT_TRUE(harness.contains(1));
+    EXPECT_GE(harness.counts().bytes, SIZE_MAX / 2);
+    memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+    EXPECT_EQ(0u, harness.counts().bytes);
+}
+
+TEST(MemoryCacheLimits, OldestGroupGoesWhole)
+{
+    Harness harness({100, 0, 2});
+    harness.touch(1, "a");
+    harness.touch(2, "b");
+    harness.touch(3, "a");
+    harness.touch(4); /* of no group: not concerned */
+    harness.touch(1, "a");
+    EXPECT_EQ(2u, harness.counts().groups);
+    harness.touch(5, "c");
+    EXPECT_EQ((std::vector<int>{2, 4, 5}), harness.present(9));
+    EXPECT_EQ(2u, harness.counts().evictions[EVICTED_GROUPS]);
+    for (const Eviction &eviction : harness.evictions()) {
+        EXPECT_EQ("a", eviction.group);
+        EXPECT_EQ(EVICTED_GROUPS, eviction.reason);
+    }
+    harness.touch(6, "a"); /* made anew, so it is the newest now */
+    EXPECT_EQ((std::vector<int>{4, 5, 6}), harness.present(9));
+    harness.set_limits(100, 0, 1);
+    EXPECT_EQ((std::vector<int>{4, 6}), harness.present(9));
+    EXPECT_EQ(1u, harness.counts().groups);
+}
+
+TEST(MemoryCacheLimits, GroupEndsWithItsLastEntry)
+{
+    Harness harness({2, 0, 2});
+    harness.touch(1, "a");
+    harness.touch(2, "b");
+    harness.touch(3, "b"); /* the limit on entries takes 1, and with it group a */
+    EXPECT_EQ(1u, harness.counts().groups);
+    harness.touch(4, "c");
+    EXPECT_EQ(0u, harness.counts().evictions[EVICTED_GROUPS]);
+}
+
+TEST(MemoryCacheLimits, ManyGroups)
+{
+    Harness harness({10000, 0, 0});
+    for (int key = 0; key < 2000; ++key)
+        harness.touch(key, std::to_string(key / 2).c_str());
+    EXPECT_EQ(1000u, harness.counts().groups);
+    for (int group = 0; group < 1000; group += 2)
+        memory_cache_clear(harness.get(), std::to_string(group).c_str(), EVICTED_CLEAR);
+    EXPECT_EQ(500u, harness.counts().groups);
+    for (int key = 0; key < 2000; ++key)
+        EXPECT_EQ((key / 2) % 2 == 1, harness.contains(key)) << key;
+}
+
+TEST(MemoryCacheClear, DropsOneGroupOrAll)
+{
+    Harness harness;
+    harness.touch(1, "a");
+    harness.touch(2, "b");
+    harness.touch(3);
+    memory_cache_clear(harness.get(), "none", EVICTED_CLEAR);
+    EXPECT_EQ(3u, harness.counts().entries);
+    memory_cache_clear(harness.get(), "a", EVICTED_CLEAR);
+    EXPECT_EQ((std::vector<int>{2, 3}), harness.present(9));
+    memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+    EXPECT_EQ(0u, harness.counts().entries);
+    EXPECT_EQ(0u, harness.counts().bytes);
+    EXPECT_EQ(3u, harness.counts().evictions[EVICTED_CLEAR]);
+    EXPECT_EQ(3u, harness.destroyed());
+}
+
+TEST(MemoryCacheClear, ClosedCacheServesAndKeepsNothing)
+{
+    Harness harness;
+    harness.touch(1, "a");
+    memory_cache_close(harness.get());
+    EXPECT_EQ(0u, harness.counts().entries);
+    EXPECT_TRUE(harness.evictions().empty());
+    EXPECT_FALSE(harness.touch(1));
+    EXPECT_FALSE(harness.touch(1));
+    EXPECT_EQ(3u, harness.destroyed());
+}
+
+TEST(MemoryCacheClear, EvictionCallbackMayCallTheCache)
+{
+    Harness harness({4, 0, 0});
+    int calls = 0;
+    harness.on_eviction = [&](const Eviction &eviction) {
+        ++calls;
+        if (eviction.key < 100)
+            harness.touch(eviction.key + 100);
+        harness.set_limits(calls < 10 ? 4 : 5);
+        EXPECT_FALSE(harness.contains(eviction.key));
+    };
+    for (int key = 0; key < 20; ++key)
+        harness.touch(key);
+    EXPECT_EQ(5u, harness.counts().entries);
+    EXPECT_GE(calls, 20);
+}
+
+/* Strict LRU under one thread: everything against a model that does it the plain way. */
+class MemoryCacheModel : public ::testing::TestWithParam<unsigned> {};
+
+TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
+{
+    struct Known {
+        int key;
+        size_t bytes;
+        std::string group;
+    };
+    std::mt19937 random(GetParam());
+    const auto pick = [&](size_t end) { return static_cast<size_t>(random() % end); };
+    const size_t own = overhead();
+    memory_cache_limits limits = {8, 0, 0};
+    Harness harness(limits);
+    std::list<Known> lru; /* the least recently used first */
+    std::list<std::string> groups;
+    std::map<int, cache_memo> memos;
+
+    const auto drop = [&](std::list<Known>::iterator known) {
+        const std::string group = known->group;
+        const auto next = lru.erase(known);
+        if (std::none_of(lru.begin(), lru.end(), [&](const Known &other) { return other.group == group; }))
+            groups.remove(group);
+        return next;
+    };
+    const auto drop_group = [&](const std::string group) { /* a copy: the list of groups changes */
+        for (auto known = lru.begin(); known != lru.end();)
+            known = known->group == group ? drop(known) : std::next(known);
+    };
+    const auto model_bytes = [&] {
+        size_t sum = 0;
+        for (const Known &known : lru)
+            sum += known.bytes;
+        return sum;
+    };
+    const auto fit = [&](size_t entries, size_t bytes) {
+        while (!lru.empty() &&
+               (lru.size() + entries > limits.max_entries ||
+                (limits.max_bytes != 0 && model_bytes() + bytes > limits.max_bytes)))
+            drop(lru.begin());
+    };
+    const auto fit_groups = [&](size_t more) {
+        while (limits.max_groups != 0 && groups.size() + more > limits.max_groups && !groups.empty())
+            drop_group(groups.front());
+    };
+
+    for (int step = 0; step < 3000; ++step) {
+        const int key = static_cast<int>(pick(24));
+        const size_t action = pick(100);
+        if (action < 90) {
+            const auto known = std::find_if(lru.begin(), lru.end(), [&](const Known &one) { return one.key == key; });
+            const std::string group = pick(4) == 0 ? "" : std::string(1, static_cast<char>('a' + pick(5)));
+            const size_t bytes = pick(500);
+            cache_memo *memo = pick(3) == 0 ? nullptr : &memos[key];
+            ASSERT_EQ(known != lru.end(), harness.touch(key, group.c_str(), bytes, memo)) << step;
+            if (known != lru.end()) {
+                lru.splice(lru.end(), lru, known);
+                continue;
+            }
+            const size_t whole = bytes + own;
+            if (limits.max_entries == 0 || (limits.max_bytes != 0 && whole > limits.max_bytes))
+                continue;
+            const auto has = [&] { return std::find(groups.begin(), groups.end(), group) != groups.end(); };
+            if (!group.empty() && !has())
+                fit_groups(1);
+            fit(1, whole);
+            if (!group.empty() && !has())
+                groups.push_back(group);
+            lru.push_back({key, whole, group});
+        } else if (action < 95) {
+            limits = {pick(16), pick(2) * (own + 300) * pick(12), pick(5)};
+            memory_cache_set_limits(harness.get(), &limits);
+            fit_groups(0);
+            fit(0, 0);
+        } else if (action < 98) {
+            const std::string group(1, static_cast<char>('a' + pick(5)));
+            memory_cache_clear(harness.get(), group.c_str(), EVICTED_CLEAR);
+            drop_group(group);
+        } else if (action == 98) {
+            memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+            lru.clear();
+            groups.clear();
+        }
+        const memory_cache_counts counts = harness.counts();
+        ASSERT_EQ(lru.size(), counts.entries) << step;
+        ASSERT_EQ(model_bytes(), counts.bytes) << step;
+        ASSERT_EQ(groups.size(), counts.groups) << step;
+        ASSERT_EQ(harness.created() - harness.destroyed(), counts.entries) << step;
+    }
+    harness.destroy_cache();
+    expect_all_gone(harness);
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, MemoryCacheModel, ::testing::Range(0u, 24u));
+
+/* ---- memory is short ---- */
+
+TEST(MemoryCacheMemory, CreateFailsCleanlyAtEveryAllocation)
+{
+    for (size_t n = 0;; ++n) {
+        FailingAllocator allocator(n);
+        ingot_status_t status;
+        {
+            Harness harness({16, 0, 0}, allocator.table());
+            status = harness.status();
+        }
+        ASSERT_EQ(0u, allocator.live_count());
+        if (status == INGOT_SUCCESS)
+            return;
+        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status);
+        ASSERT_LT(n, 10u);
+    }
+}
+
+namespace {
+
+/* Enough to need more of every kind of memory. Returns how many requests failed. */
+int fill(Harness &harness, int begin, int end)
+{
+    int failures = 0;
+    for (int key = begin; key < end; ++key) {
+        cache_entry *entry = nullptr;
+        const std::string group = std::to_string(key);
+        const ingot_status_t status = harness.get_or_make(key, harness.make(key), &entry, nullptr, group.c_str());
+        if (status == INGOT_SUCCESS) {
+            Harness::check(entry, key);
+            cache_entry_release(entry);
+        } else {
+            EXPECT_EQ(INGOT_OUT_OF_MEMORY, status);
+            EXPECT_STRNE("", ingot_last_error_detail());
+            ++failures;
+        }
+    }
+    return failures;
+}
+
+} /* namespace */
+
+TEST(MemoryCacheMemory, OneFailedAllocationFailsNoRequest)
+{
+    for (size_t n = 0;; ++n) {
+        FailingAllocator allocator;
+        bool failed = false;
+        {
+            Harness harness({1000, 0, 0}, allocator.table());
+            allocator.fail_from_now(n);
+            ASSERT_EQ(0, fill(harness, 0, 150)) << "allocation " << n;
+            failed = allocator.failed();
+            EXPECT_EQ(0, fill(harness, 0, 150));
+            harness.destroy_cache();
+            expect_all_gone(harness);
+        }
+        ASSERT_EQ(0u, allocator.live_count()) << "allocation " << n;
+        if (!failed)
+            return;
+    }
+}
+
+TEST(MemoryCacheMemory, NoMemoryFromSomePointOnIsAStatus)
+{
+    for (size_t n = 0; n < 450; ++n) {
+        FailingAllocator allocator(FailingAllocator::kNever, true);
+        {
+            Harness harness({1000, 0, 0}, allocator.table());
+            allocator.fail_from_now(n);
+            fill(harness, 0, 150);
+            allocator.stop_failing();
+            EXPECT_EQ(0, fill(harness, 0, 150));
+            harness.destroy_cache();
+            expect_all_gone(harness);
+        }
+        ASSERT_EQ(0u, allocator.live_count()) << "allocation " << n;
+    }
+}
+
+TEST(MemoryCacheMemory, MakerOutOfMemoryEmptiesTheCacheAndIsCalledOnceMore)
+{
+    Harness harness;
+    harness.touch(1);
+    harness.touch(2);
+    int calls = 0;
+    cache_entry *entry = nullptr;
+    const Harness::Maker short_once = [&](cache_entry **made, size_t *) {
+        if (++calls == 1)
+            return INGOT_OUT_OF_MEMORY;
+        EXPECT_EQ(2u, harness.destroyed());
+        return harness.create(3, made);
+    };
+    ASSERT_EQ(INGOT_SUCCESS, harness.get_or_make(3, short_once, &entry));
+    cache_entry_release(entry);
+    EXPECT_EQ(2, calls);
+    EXPECT_EQ(2u, harness.counts().evictions[EVICTED_MEMORY]);
+    EXPECT_TRUE(harness.contains(3)); /* what was made meanwhile is kept */
+
+    calls = 0;
+    const Harness::Maker short_always = [&](cache_entry **, size_t *) {
+        ++calls;
+        return INGOT_OUT_OF_MEMORY;
+    };
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, harness.get_or_make(4, short_always, &entry));
+    EXPECT_EQ(2, calls);
+    EXPECT_FALSE(harness.touch(4));
+}
