@@ -22,7 +22,8 @@ void cache_blob_id_destroy(struct cache_blob_id *id, const ingot_allocator_t *al
 
 /* ---- reading ---- */
 
-/* One field: its path such as "device[0].driver_version", and its value, which is text or raw bytes. */
+/* One field: its path such as "device[0].driver_version", and its value, which is text or raw bytes, and lies in the id
+ * or in static memory. */
 typedef void (*cache_blob_id_visitor)(void *user, const char *path, size_t size, const uint8_t *value, bool is_text);
 
 /* Calls visit for every field in order. INGOT_BLOB_TRUNCATED, _CORRUPT or _VERSION for bytes that are no id. */

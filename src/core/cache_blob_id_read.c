@@ -55,26 +55,24 @@ static const char *kind_name(uint32_t kind)
     case INGOT_SOURCE_SPIRV: return "spirv";
     case INGOT_SOURCE_CUDA_CPP: return "cuda_cpp";
     case INGOT_SOURCE_PTX: return "ptx";
-    default: return "own";
+    default: return NULL; /* a backend's own */
     }
 }
 
 static void read_source(struct walk *walk, unsigned index, struct bytes_reader *field)
 {
     char path[PATH_CAPACITY];
-    const uint32_t kind = bytes_get_u32(field);
+    const uint8_t *kind_bytes = field->bytes;
+    const char *kind = kind_name(bytes_get_u32(field));
     const uint8_t *digest = bytes_get(field, DIGEST_SIZE);
 
     if (field->failed)
         return;
     snprintf(path, sizeof(path), "source[%u].kind", index);
-    if (kind < INGOT_SOURCE_OWN_TEXT) {
-        visit_word(walk, path, kind_name(kind));
-    } else {
-        char number[16];
-        snprintf(number, sizeof(number), "own 0x%" PRIx32, kind);
-        visit_word(walk, path, number);
-    }
+    if (kind != NULL)
+        visit_word(walk, path, kind);
+    else
+        walk->visit(walk->user, path, 4, kind_bytes, false);
     snprintf(path, sizeof(path), "source[%u].blake2b", index);
     walk->visit(walk->user, path, DIGEST_SIZE, digest, false);
 }

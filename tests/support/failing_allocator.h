@@ -1,0 +1,68 @@
+/*
+ * failing_allocator.h - an allocator that counts what lives and fails from the n-th request on, or only there.
+ */
+#ifndef INGOT_TESTS_FAILING_ALLOCATOR_H
+#define INGOT_TESTS_FAILING_ALLOCATOR_H
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include <ingot/ingot.h>
+
+class FailingAllocator {
+public:
+    static constexpr size_t kNever = SIZE_MAX;
+
+    /* Fails request number fail_at (from 0), and with all_after set every later one too. */
+    explicit FailingAllocator(size_t fail_at = kNever, bool all_after = false) : fail_at_(fail_at), all_after_(all_after)
+    {
+        table_ = {allocate, deallocate, this};
+    }
+
+    const ingot_allocator_t *table() const { return &table_; }
+    size_t live_count() const { return live_count_; }
+    size_t live_bytes() const { return live_bytes_; }
+    size_t requests() const { return requests_; }
+    bool failed() const { return failed_; }
+    void fail_from_now(size_t after) { fail_at_ = requests_ + after; }
+    void stop_failing() { fail_at_ = kNever; }
+
+private:
+    static void *allocate(void *user, size_t size, size_t alignment)
+    {
+        auto *self = static_cast<FailingAllocator *>(user);
+        const size_t number = self->requests_++;
+        const size_t fail_at = self->fail_at_;
+        if (number == fail_at || (self->all_after_ && number > fail_at)) {
+            self->failed_ = true;
+            return nullptr;
+        }
+        void *memory = nullptr;
+        if (posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) != 0)
+            return nullptr;
+        memset(memory, 0xa5, size); /* nobody may count on zeros */
+        self->live_count_++;
+        self->live_bytes_ += size;
+        return memory;
+    }
+
+    static void deallocate(void *user, void *memory, size_t size)
+    {
+        auto *self = static_cast<FailingAllocator *>(user);
+        memset(memory, 0x5a, size); /* a wrong size or a use after free shows */
+        self->live_count_--;
+        self->live_bytes_ -= size;
+        free(memory);
+    }
+
+    ingot_allocator_t table_;
+    std::atomic<size_t> fail_at_;
+    bool all_after_;
+    std::atomic<size_t> requests_{0};
+    std::atomic<size_t> live_count_{0};
+    std::atomic<size_t> live_bytes_{0};
+    std::atomic<bool> failed_{false};
+};
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * reference_backend.h - a small backend, written against the public interface as a user would write one.
+ *
+ * Its language is lines of `kernel NAME WORD...`, where words are integers, `x` (the argument), `+`, `-`, `*`, names that an
+ * option -DNAME=INTEGER defines, and `$ID` for a specialization constant, in reverse Polish order; `#include "NAME"` takes
+ * an embedded header. It compiles to bytes that are bound to a target, so that everything a driver does can be seen here
+ * too, and with its hooks everything a driver may do wrong.
+ */
+#ifndef INGOT_TESTS_REFERENCE_BACKEND_H
+#define INGOT_TESTS_REFERENCE_BACKEND_H
+
+#include <ingot/backend.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define REFERENCE_SOURCE_KIND INGOT_SOURCE_OWN_TEXT
+
+/* Counts of a context; each may be read at any time. */
+typedef struct reference_counts {
+    uint64_t builds; /* of one device each */
+    uint64_t loads;
+    uint64_t binaries_taken;
+    uint64_t identifications;
+    int64_t live_programs;
+    int64_t live_kernels;
+    uint64_t states_destroyed;
+} reference_counts_t;
+
+/* What to be. counts and hooks are the caller's and must outlive the context. */
+typedef struct reference_info {
+    uint32_t device_count;
+    const char *const *targets; /* one a device; equal names are equal devices */
+    const char *driver_version;
+    reference_counts_t *counts; /* updated atomically; NULL: not wanted */
+    /* Called before each operation with its name ("build", "load", "get_binary", "create_kernel", "identify"); any status
+     * but INGOT_SUCCESS becomes the operation's. NULL: none. */
+    ingot_status_t (*hook)(void *user, const char *operation);
+    void *hook_user;
+    int no_binaries;             /* leave get_binary and load out */
+    int generates_code_at_launch; /* as told to users; changes nothing here */
+} reference_info_t;
+
+ingot_status_t reference_context_create(ingot_context_t *context, const reference_info_t *info,
+                                        const ingot_context_info_t *context_info);
+
+/* Computes the kernel for x. INGOT_INVALID_ARGUMENTS for a kernel of another backend. */
+ingot_status_t reference_kernel_run(const_ingot_kernel_t kernel, int64_t x, int64_t *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

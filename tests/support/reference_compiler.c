@@ -1,0 +1,282 @@
+/*
+ * reference_compiler.c - the reference backend's compiler; see reference_compiler.h.
+ */
+#include "reference_compiler.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAGIC_SIZE = 8,
+    TARGET_SIZE = 24,
+    HEADER_SIZE = MAGIC_SIZE + TARGET_SIZE,
+    NAME_SIZE = 32,
+    KERNEL_SIZE = NAME_SIZE + 4,
+    OPERATION_SIZE = 9,
+    WORD_SIZE = 64,
+    STACK_SIZE = 64
+};
+
+struct compiler {
+    const ingot_build_request_t *request;
+    struct reference_code *code;
+    size_t kernel; /* offset of the kernel being compiled */
+    ingot_sink_t *log;
+    unsigned depth; /* of includes */
+};
+
+static ingot_status_t refuse(struct compiler *compiler, const char *where, const char *what, const char *word)
+{
+    char text[256];
+    const int length = snprintf(text, sizeof(text), "%s: %s %s\n", where, what, word);
+
+    (void)ingot_sink_write(compiler->log, (size_t)length, text);
+    return ingot_set_error_detail(INGOT_BUILD_FAILED, "%s", text);
+}
+
+static uint8_t *grow(struct reference_code *code, size_t size)
+{
+    uint8_t *bytes = realloc(code->bytes, code->size + size);
+
+    if (bytes == NULL)
+        return NULL;
+    code->bytes = bytes;
+    memset(bytes + code->size, 0, size);
+    code->size += size;
+    return bytes + code->size - size;
+}
+
+static ingot_status_t put_operation(struct compiler *compiler, char operation, int64_t value)
+{
+    uint8_t *place = grow(compiler->code, OPERATION_SIZE);
+    uint32_t count = 0;
+
+    if (place == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for code");
+    place[0] = (uint8_t)operation;
+    memcpy(place + 1, &value, sizeof(value));
+    memcpy(&count, compiler->code->bytes + compiler->kernel + NAME_SIZE, sizeof(count));
+    ++count;
+    memcpy(compiler->code->bytes + compiler->kernel + NAME_SIZE, &count, sizeof(count));
+    return INGOT_SUCCESS;
+}
+
+/* The value of -DNAME=VALUE; the last one counts. */
+static int find_definition(const char *options, const char *name, int64_t *value)
+{
+    const size_t length = strlen(name);
+    int found = 0;
+
+    for (const char *place = options; (place = strstr(place, "-D")) != NULL;) {
+        place += 2;
+        if (strncmp(place, name, length) == 0 && place[length] == '=') {
+            *value = strtoll(place + length + 1, NULL, 10);
+            found = 1;
+        }
+    }
+    return found;
+}
+
+static int find_constant(const ingot_build_request_t *request, uint32_t id, int64_t *value)
+{
+    for (size_t i = 0; i < request->spec_constant_count; ++i) {
+        if (request->spec_constants[i].id == id) {
+            *value = 0;
+            memcpy(value, request->spec_constants[i].value, request->spec_constants[i].size);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static ingot_status_t compile_word(struct compiler *compiler, const char *where, const char *word)
+{
+    const int is_number = isdigit((unsigned char)word[0]) || (word[0] == '-' && word[1] != '\0');
+    int64_t value = 0;
+
+    if (strcmp(word, "x") == 0)
+        return put_operation(compiler, 'x', 0);
+    if (strlen(word) == 1 && strchr("+-*", word[0]) != NULL)
+        return put_operation(compiler, word[0], 0);
+    if (is_number)
+        return put_operation(compiler, '#', strtoll(word, NULL, 10));
+    if (word[0] == '$' && find_constant(compiler->request, (uint32_t)strtoul(word + 1, NULL, 10), &value))
+        return put_operation(compiler, '#', value);
+    if (find_definition(compiler->request->compile_options, word, &value))
+        return put_operation(compiler, '#', value);
+    return refuse(compiler, where, "unknown word", word);
+}
+
+static ingot_status_t compile_text(struct compiler *compiler, const char *where, const char *text);
+
+static ingot_status_t compile_include(struct compiler *compiler, const char *where, const char *name)
+{
+    ingot_status_t status = INGOT_BUILD_FAILED;
+
+    if (++compiler->depth > 16)
+        return refuse(compiler, where, "includes nest too deep at", name);
+    for (size_t i = 0; i < compiler->request->header_count; ++i) {
+        const ingot_source_view_t *header = &compiler->request->headers[i];
+        if (strcmp(header->name, name) == 0) {
+            status = compile_text(compiler, header->name, header->bytes);
+            --compiler->depth;
+            return status;
+        }
+    }
+    return refuse(compiler, where, "no header", name);
+}
+
+static ingot_status_t begin_kernel(struct compiler *compiler, const char *where, const char *name)
+{
+    if (strlen(name) >= NAME_SIZE)
+        return refuse(compiler, where, "too long a name", name);
+    compiler->kernel = compiler->code->size;
+    uint8_t *place = grow(compiler->code, KERNEL_SIZE);
+    if (place == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for code");
+    memcpy(place, name, strlen(name));
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t compile_line(struct compiler *compiler, const char *where, const char *line, size_t length)
+{
+    char copy[1024];
+    char *rest = NULL;
+    ingot_status_t status = INGOT_SUCCESS;
+
+    if (length >= sizeof(copy))
+        return refuse(compiler, where, "too long a line", "");
+    memcpy(copy, line, length);
+    copy[length] = '\0';
+    char *word = strtok_r(copy, " \t\"", &rest);
+    if (word == NULL || strncmp(word, "//", 2) == 0)
+        return INGOT_SUCCESS;
+    char *name = strtok_r(NULL, " \t\"", &rest);
+    if (name == NULL)
+        return refuse(compiler, where, "nothing behind", word);
+    if (strcmp(word, "#include") == 0)
+        return compile_include(compiler, where, name);
+    if (strcmp(word, "kernel") != 0)
+        return refuse(compiler, where, "unknown line", word);
+    status = begin_kernel(compiler, where, name);
+    while (status == INGOT_SUCCESS && (word = strtok_r(NULL, " \t\"", &rest)) != NULL)
+        status = compile_word(compiler, where, word);
+    return status;
+}
+
+static ingot_status_t compile_text(struct compiler *compiler, const char *where, const char *text)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+
+    while (status == INGOT_SUCCESS && *text != '\0') {
+        const size_t length = strcspn(text, "\n");
+        status = compile_line(compiler, where, text, length);
+        text += length + (text[length] == '\n' ? 1 : 0);
+    }
+    return status;
+}
+
+ingot_status_t reference_compile(struct reference_code *code, const ingot_build_request_t *request, const char *target,
+                                 ingot_sink_t *log)
+{
+    struct compiler compiler = {.request = request, .code = code, .log = log};
+    char remark[128];
+
+    uint8_t *header = grow(code, HEADER_SIZE);
+    if (header == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for code");
+    memcpy(header, "REFCODE1", MAGIC_SIZE);
+    strncpy((char *)header + MAGIC_SIZE, target, TARGET_SIZE - 1);
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; status == INGOT_SUCCESS && i < request->source_count; ++i)
+        status = compile_text(&compiler, request->sources[i].name, request->sources[i].bytes);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const int length = snprintf(remark, sizeof(remark), "compiled for %.40s\n", target);
+    return ingot_sink_write(log, (size_t)length, remark);
+}
+
+/* The next kernel's offset behind the one at offset, or 0 where the bytes do not hold one. */
+static size_t next_kernel(size_t size, const uint8_t *bytes, size_t offset)
+{
+    uint32_t count = 0;
+
+    if (size - offset < KERNEL_SIZE || memchr(bytes + offset, '\0', NAME_SIZE) == NULL)
+        return 0;
+    memcpy(&count, bytes + offset + NAME_SIZE, sizeof(count));
+    const size_t left = size - offset - KERNEL_SIZE;
+    return count <= left / OPERATION_SIZE ? offset + KERNEL_SIZE + (size_t)count * OPERATION_SIZE : 0;
+}
+
+ingot_status_t reference_code_copy(struct reference_code *code, size_t size, const uint8_t *bytes, const char *target)
+{
+    char wanted[TARGET_SIZE] = "";
+
+    strncpy(wanted, target, TARGET_SIZE - 1);
+    if (size < HEADER_SIZE || memcmp(bytes, "REFCODE1", MAGIC_SIZE) != 0 ||
+        memcmp(bytes + MAGIC_SIZE, wanted, TARGET_SIZE) != 0)
+        return ingot_set_error_detail(INGOT_BLOB_REJECTED, "no code for %s", target);
+    for (size_t offset = HEADER_SIZE; offset < size;) {
+        offset = next_kernel(size, bytes, offset);
+        if (offset == 0)
+            return ingot_set_error_detail(INGOT_BLOB_REJECTED, "malformed code");
+    }
+    code->bytes = malloc(size);
+    if (code->bytes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for code");
+    memcpy(code->bytes, bytes, size);
+    code->size = size;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t reference_code_names(const struct reference_code *code, ingot_sink_t *names)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+
+    for (size_t offset = HEADER_SIZE; status == INGOT_SUCCESS && offset < code->size;
+         offset = next_kernel(code->size, code->bytes, offset)) {
+        const char *name = (const char *)code->bytes + offset;
+        status = ingot_sink_write(names, strlen(name) + 1, name);
+    }
+    return status;
+}
+
+ingot_status_t reference_code_find(const struct reference_code *code, const char *name, size_t *offset)
+{
+    for (size_t at = HEADER_SIZE; at < code->size; at = next_kernel(code->size, code->bytes, at)) {
+        if (strcmp((const char *)code->bytes + at, name) == 0) {
+            *offset = at;
+            return INGOT_SUCCESS;
+        }
+    }
+    return ingot_set_error_detail(INGOT_NOT_FOUND, "no kernel %s", name);
+}
+
+ingot_status_t reference_code_run(const struct reference_code *code, size_t offset, int64_t x, int64_t *result)
+{
+    uint64_t stack[STACK_SIZE] = {0}; /* unsigned: overflow wraps */
+    size_t depth = 0;
+    uint32_t count = 0;
+
+    memcpy(&count, code->bytes + offset + NAME_SIZE, sizeof(count));
+    const uint8_t *operation = code->bytes + offset + KERNEL_SIZE;
+    for (uint32_t i = 0; i < count; ++i, operation += OPERATION_SIZE) {
+        const int pushes = *operation == 'x' || *operation == '#';
+        if (pushes ? depth == STACK_SIZE : depth < 2)
+            return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the stack has %zu values", depth);
+        if (*operation == 'x')
+            stack[depth++] = (uint64_t)x;
+        else if (*operation == '#')
+            memcpy(&stack[depth++], operation + 1, sizeof(stack[0]));
+        else {
+            const uint64_t right = stack[--depth];
+            uint64_t *left = &stack[depth - 1];
+            *left = *operation == '+' ? *left + right : *operation == '-' ? *left - right : *left * right;
+        }
+    }
+    *result = depth != 0 ? (int64_t)stack[depth - 1] : 0;
+    return INGOT_SUCCESS;
+}

@@ -1,0 +1,24 @@
+/*
+ * reference_compiler.h - the reference backend's compiler, and its code: bytes that can be kept and run.
+ */
+#ifndef INGOT_TESTS_REFERENCE_COMPILER_H
+#define INGOT_TESTS_REFERENCE_COMPILER_H
+
+#include <ingot/backend.h>
+
+/* "REFCODE1", the target's name in 24 bytes, then kernels: a name in 32 bytes, u32 count, and count operations of a
+ * character and eight bytes. */
+struct reference_code {
+    size_t size;
+    uint8_t *bytes;
+};
+
+ingot_status_t reference_compile(struct reference_code *code, const ingot_build_request_t *request, const char *target,
+                                 ingot_sink_t *log);
+/* INGOT_BLOB_REJECTED for bytes that are no code for this target. */
+ingot_status_t reference_code_copy(struct reference_code *code, size_t size, const uint8_t *bytes, const char *target);
+ingot_status_t reference_code_names(const struct reference_code *code, ingot_sink_t *names);
+ingot_status_t reference_code_find(const struct reference_code *code, const char *name, size_t *offset);
+ingot_status_t reference_code_run(const struct reference_code *code, size_t offset, int64_t x, int64_t *result);
+
+#endif

@@ -1,0 +1,262 @@
+/*
+ * cache_blob_id_test.cpp - what an id holds, what changes it, and reading ids that come from anywhere.
+ */
+#include <algorithm>
+#include <cstdlib>
+
+#include "support/failing_allocator.h"
+#include "support/reference_context.h"
+
+namespace {
+
+std::vector<uint8_t> id_with(ReferenceDevice device, const ProgramText &program, bool environment = false)
+{
+    const Context context = device.make(INGOT_CONTEXT_INFO_INIT, environment);
+    return id_of(program.make(context));
+}
+
+std::string describe(const std::vector<uint8_t> &id)
+{
+    size_t size = 0;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr))
+        << ingot_last_error_detail();
+    std::string text(size, '\0');
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, text.data()));
+    text.pop_back();
+    return text;
+}
+
+std::string explain(const std::vector<uint8_t> &expected, const std::vector<uint8_t> &found)
+{
+    size_t size = 0;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(expected.size(), expected.data(), found.size(), found.data(),
+                                                         &size, nullptr));
+    std::string text(size, '\0');
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(expected.size(), expected.data(), found.size(), found.data(),
+                                                         &size, text.data()));
+    text.pop_back();
+    return text;
+}
+
+} // namespace
+
+TEST(CacheBlobId, IsTheSameForEqualDescriptorsInDifferentContexts)
+{
+    EXPECT_EQ(id_with({}, {}), id_with({}, {}));
+}
+
+TEST(CacheBlobId, DiffersForEachFieldOfTheProgram)
+{
+    const auto base = id_with({}, {});
+    ProgramText other;
+    other.sources = {"kernel twice x 2 *\nkernel square x x * \n"};
+    EXPECT_NE(base, id_with({}, other)) << "source";
+    other = {};
+    other.sources.push_back("kernel third x\n");
+    EXPECT_NE(base, id_with({}, other)) << "number of sources";
+    other = {};
+    other.compile_options = "-DA=1";
+    EXPECT_NE(base, id_with({}, other)) << "compile options";
+    other = {};
+    other.link_options = "-DA=1";
+    EXPECT_NE(base, id_with({}, other)) << "link options";
+    other = {};
+    other.constants = {{1, 5}};
+    const auto with_constant = id_with({}, other);
+    EXPECT_NE(base, with_constant) << "specialization constant";
+    other.constants = {{1, 6}};
+    EXPECT_NE(with_constant, id_with({}, other)) << "its value";
+    other.constants = {{2, 5}};
+    EXPECT_NE(with_constant, id_with({}, other)) << "its number";
+    other = {};
+    other.headers = {{"a.h", "kernel a x\n"}};
+    const auto with_header = id_with({}, other);
+    EXPECT_NE(base, with_header) << "embedded header";
+    other.headers = {{"b.h", "kernel a x\n"}};
+    EXPECT_NE(with_header, id_with({}, other)) << "its name";
+    other.headers = {{"a.h", "kernel b x\n"}};
+    EXPECT_NE(with_header, id_with({}, other)) << "its content";
+}
+
+TEST(CacheBlobId, DiffersForEachFieldOfTheDevice)
+{
+    const auto base = id_with({}, {});
+    ReferenceDevice other;
+    other.targets = {"beta"};
+    EXPECT_NE(base, id_with(other, {})) << "device";
+    other = {};
+    other.driver_version = "2";
+    EXPECT_NE(base, id_with(other, {})) << "driver";
+}
+
+TEST(CacheBlobId, HasTheOptionsOfTheEnvironment)
+{
+    const auto base = id_with({}, {});
+    setenv("INGOT_COMPILE_OPTIONS", "-DE=1", 1);
+    const auto with_compile = id_with({}, {}, true);
+    EXPECT_EQ(base, id_with({}, {}, false)) << "not read when the context ignores the environment";
+    unsetenv("INGOT_COMPILE_OPTIONS");
+    setenv("INGOT_LINK_OPTIONS", "-DE=1", 1);
+    const auto with_link = id_with({}, {}, true);
+    unsetenv("INGOT_LINK_OPTIONS");
+    EXPECT_NE(base, with_compile);
+    EXPECT_NE(base, with_link);
+    EXPECT_NE(with_compile, with_link);
+    EXPECT_EQ(base, id_with({}, {}, true));
+}
+
+TEST(CacheBlobId, FramesItsFields)
+{
+    ProgramText ab, a;
+    ab.sources = {"kernel a x\n//B", "kernel c x\n"};
+    a.sources = {"kernel a x\n//", "Bkernel c x\n"};
+    EXPECT_NE(id_with({}, ab), id_with({}, a));
+    ab = {};
+    ab.compile_options = "AB";
+    ab.link_options = "C";
+    a = {};
+    a.compile_options = "A";
+    a.link_options = "BC";
+    EXPECT_NE(id_with({}, ab), id_with({}, a));
+}
+
+TEST(CacheBlobId, IgnoresWhatDoesNotMatter)
+{
+    const auto base = id_with({}, {});
+    ProgramText other;
+    other.group = "shape 1";
+    EXPECT_EQ(base, id_with({}, other)) << "group";
+    other = {};
+    other.compile_options = "-I /nowhere -I/else";
+    EXPECT_EQ(base, id_with({}, other)) << "directories of includes";
+    ProgramText without;
+    ReferenceDevice two;
+    two.targets = {"alpha", "alpha"};
+    EXPECT_EQ(base, id_with(two, {})) << "number of equal devices";
+    ReferenceDevice there, back;
+    there.targets = {"alpha", "beta"};
+    back.targets = {"beta", "alpha"};
+    EXPECT_EQ(id_with(there, {}), id_with(back, {})) << "order of devices";
+    other = {};
+    other.constants = {{3, 1}, {1, 2}};
+    without = {};
+    without.constants = {{1, 2}, {3, 1}};
+    EXPECT_EQ(id_with({}, other), id_with({}, without)) << "order of constants";
+}
+
+TEST(CacheBlobId, IsDescribedFieldByField)
+{
+    ProgramText program;
+    program.compile_options = "-DNAME=\"q\\u\n\xc3\xa4\xff\"";
+    program.constants = {{7, 0x0102}};
+    const std::string text = describe(id_with({}, program));
+    EXPECT_NE(std::string::npos, text.find("\"backend\": \"reference\"")) << text;
+    EXPECT_NE(std::string::npos, text.find("\"device[0].device_name\": \"alpha\"")) << text;
+    EXPECT_NE(std::string::npos, text.find("\"compile_options\": \"-DNAME=\\u0022q\\u005cu\\u000a\xc3\xa4\\u00ff\\u0022\""))
+        << text;
+    EXPECT_NE(std::string::npos, text.find("\"spec_constant[7]\": \"0201000000000000\"")) << text;
+    EXPECT_NE(std::string::npos, text.find("\"library\": \"" + std::string(ingot_version()) + "\"")) << text;
+}
+
+TEST(CacheBlobId, DescribeKeepsToTheSizeProtocol)
+{
+    const auto id = id_with({}, {});
+    size_t needed = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &needed, nullptr));
+    std::string text(needed + 1, '#');
+    size_t size = needed - 1;
+    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_cache_blob_id_describe(id.size(), id.data(), &size, text.data()));
+    EXPECT_EQ(needed, size);
+    EXPECT_EQ(std::string(needed + 1, '#'), text);
+    size = needed + 1;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, text.data()));
+    EXPECT_EQ(needed, size);
+    EXPECT_EQ('#', text[needed]);
+}
+
+TEST(CacheBlobId, ExplainsWhichFieldsDiffer)
+{
+    const auto base = id_with({}, {});
+    EXPECT_EQ("[]", explain(base, base));
+    ReferenceDevice newer;
+    newer.driver_version = "2";
+    EXPECT_EQ("[{\"field\": \"device[0].driver_version\", \"expected\": \"2\", \"found\": \"1\"}]",
+              explain(id_with(newer, {}), base));
+    ProgramText more;
+    more.constants = {{4, 1}};
+    EXPECT_EQ("[{\"field\": \"spec_constant[4]\", \"expected\": \"0100000000000000\", \"found\": null}]",
+              explain(id_with({}, more), base));
+    EXPECT_EQ("[{\"field\": \"spec_constant[4]\", \"expected\": null, \"found\": \"0100000000000000\"}]",
+              explain(base, id_with({}, more)));
+}
+
+TEST(CacheBlobId, ReadsNoMoreThanThereIs)
+{
+    ProgramText program;
+    program.headers = {{"a.h", "kernel a x\n"}};
+    program.constants = {{1, 2}};
+    const auto id = id_with({}, program);
+    size_t size = 0;
+    for (size_t length = 0; length < id.size(); ++length) {
+        const std::vector<uint8_t> cut(id.begin(), id.begin() + static_cast<ptrdiff_t>(length)); /* exact, for ASan */
+        const ingot_status_t status = ingot_cache_blob_id_describe(cut.size(), cut.data(), &size, nullptr);
+        EXPECT_TRUE(status == INGOT_BLOB_TRUNCATED || status == INGOT_SUCCESS) << length << ingot_status_name(status);
+    }
+    for (size_t i = 0; i < id.size(); ++i) {
+        std::vector<uint8_t> flipped = id;
+        flipped[i] ^= 0xff;
+        (void)ingot_cache_blob_id_describe(flipped.size(), flipped.data(), &size, nullptr);
+        const ingot_status_t status = ingot_cache_blob_id_describe(flipped.size(), flipped.data(), &size, nullptr);
+        EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT ||
+                    status == INGOT_BLOB_VERSION)
+            << i << ingot_status_name(status);
+        if (i < 8) {
+            EXPECT_EQ(INGOT_BLOB_CORRUPT, status);
+        } else if (i < 12) {
+            EXPECT_EQ(INGOT_BLOB_VERSION, status);
+        }
+    }
+}
+
+TEST(CacheBlobId, IsAskedOfTheDeviceOnce)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText program;
+    EXPECT_EQ(0u, device.counts.identifications) << "not before an id is asked for";
+    (void)id_of(program.make(context));
+    (void)id_of(program.make(context));
+    EXPECT_EQ(1u, device.counts.identifications);
+}
+
+TEST(CacheBlobId, FailsWithTheDeviceThatDoesNotTell)
+{
+    ReferenceDevice device;
+    device.hook = [](void *, const char *operation) {
+        return std::string(operation) == "identify" ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
+    };
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    size_t size = 0;
+    const uint8_t *id = nullptr;
+    EXPECT_EQ(INGOT_BACKEND_ERROR, ingot_program_desc_get_cache_blob_id(desc.get(), &size, &id));
+    const Program program = create_program(desc); /* still builds */
+    EXPECT_NE(nullptr, program);
+}
+
+TEST(CacheBlobId, IsRefusedWhereNothingCanVouch)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText program;
+    program.sources = {"kernel a x\n// __TIME__ in a comment says nothing\n"};
+    const char *reason = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_is_cacheable(program.make(context).get(), &reason));
+    program.sources = {"#include \"absent.h\"\nkernel a x\n"};
+    const Desc desc = program.make(context);
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_is_cacheable(desc.get(), &reason));
+    EXPECT_NE(std::string::npos, std::string(reason).find("absent.h")) << reason;
+    size_t size = 0;
+    const uint8_t *id = nullptr;
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_get_cache_blob_id(desc.get(), &size, &id));
+}

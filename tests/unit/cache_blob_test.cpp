@@ -1,0 +1,248 @@
+/*
+ * cache_blob_test.cpp - blobs that come back as they were, otherwise, or not at all.
+ */
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "support/reference_context.h"
+
+namespace {
+
+ingot_status_t try_load(const Desc &desc, const std::vector<uint8_t> &blob, Program *program = nullptr)
+{
+    ingot_program_t made = nullptr;
+    const ingot_status_t status = ingot_program_create_from_cache_blob(&made, desc.get(), blob.size(), blob.data());
+    EXPECT_EQ(status == INGOT_SUCCESS, made != nullptr);
+    Program held(made);
+    if (program != nullptr)
+        *program = std::move(held);
+    return status;
+}
+
+std::vector<uint8_t> blob_with(ReferenceDevice device, const ProgramText &text = {})
+{
+    const Context context = device.make();
+    return blob_of(create_program(text.make(context)));
+}
+
+bool is_refusal(ingot_status_t status)
+{
+    return status >= INGOT_BLOB_TRUNCATED && status <= INGOT_BLOB_REJECTED;
+}
+
+} // namespace
+
+TEST(CacheBlob, MakesTheProgramWithoutCompiling)
+{
+    const auto blob = blob_with({});
+    ReferenceDevice device;
+    const Context context = device.make();
+    Program program;
+    ASSERT_EQ(INGOT_SUCCESS, try_load(ProgramText().make(context), blob, &program)) << ingot_last_error_detail();
+    EXPECT_EQ(0u, device.counts.builds);
+    EXPECT_EQ(9, run(create_kernel(program, "square"), 3));
+    size_t size = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_build_log(program.get(), &size, nullptr));
+    std::string log(size, '\0');
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_build_log(program.get(), &size, log.data()));
+    EXPECT_STREQ("compiled for alpha\n", log.c_str());
+    EXPECT_EQ(blob, blob_of(program)) << "written again, byte for byte the same";
+    EXPECT_EQ(blob, blob_of(program)) << "and again";
+}
+
+TEST(CacheBlob, KeepsToTheSizeProtocol)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Program program = create_program(ProgramText().make(context));
+    const auto blob = blob_of(program);
+    std::vector<uint8_t> out(blob.size() + 8, 0x77);
+    const std::vector<uint8_t> untouched = out;
+    for (size_t capacity = 0; capacity < blob.size(); ++capacity) {
+        size_t size = capacity;
+        ASSERT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_program_get_cache_blob(program.get(), &size, out.data()));
+        ASSERT_EQ(blob.size(), size);
+        ASSERT_EQ(untouched, out);
+    }
+    size_t size = out.size();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &size, out.data()));
+    EXPECT_EQ(blob.size(), size);
+    EXPECT_TRUE(std::equal(blob.begin(), blob.end(), out.begin()));
+    EXPECT_EQ(0x77, out[blob.size()]);
+}
+
+TEST(CacheBlob, AsksTheDriverOnceForSizeAndBytes)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Program program = create_program(ProgramText().make(context));
+    (void)blob_of(program);
+    EXPECT_EQ(1u, device.counts.binaries_taken);
+    EXPECT_EQ(1u, stats_of(context).blobs_taken);
+}
+
+TEST(CacheBlob, RefusesEveryTruncation)
+{
+    const auto blob = blob_with({});
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    for (size_t length = 0; length < blob.size(); ++length) {
+        const std::vector<uint8_t> cut(blob.begin(), blob.begin() + static_cast<ptrdiff_t>(length));
+        ASSERT_EQ(INGOT_BLOB_TRUNCATED, try_load(desc, cut)) << length;
+    }
+    EXPECT_EQ(0u, device.counts.loads) << "the driver saw nothing";
+    EXPECT_EQ(blob.size(), stats_of(context).load_failures);
+    EXPECT_NE(nullptr, create_program(desc));
+}
+
+TEST(CacheBlob, RefusesEveryFlippedByte)
+{
+    const auto blob = blob_with({});
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    for (size_t i = 0; i < blob.size(); ++i) {
+        for (const uint8_t mask : {0x01, 0x80, 0xff}) {
+            std::vector<uint8_t> flipped = blob;
+            flipped[i] ^= mask;
+            const ingot_status_t status = try_load(desc, flipped);
+            const ingot_status_t expected = i >= 8 && i < 12 ? INGOT_BLOB_VERSION : INGOT_BLOB_CORRUPT;
+            if (i >= 16 && i < 24) /* the total size, which may now be larger */
+                ASSERT_TRUE(status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT) << i;
+            else
+                ASSERT_EQ(expected, status) << i;
+        }
+    }
+    EXPECT_EQ(0u, device.counts.loads) << "the driver saw nothing";
+    EXPECT_NE(nullptr, create_program(desc));
+}
+
+TEST(CacheBlob, RefusesGarbage)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    std::mt19937 random(7);
+    EXPECT_EQ(INGOT_BLOB_TRUNCATED, try_load(desc, {}));
+    for (int round = 0; round < 1000; ++round) {
+        std::vector<uint8_t> garbage(random() % 400);
+        std::generate(garbage.begin(), garbage.end(), [&] { return static_cast<uint8_t>(random()); });
+        ASSERT_TRUE(is_refusal(try_load(desc, garbage)));
+    }
+    auto appended = blob_with({});
+    appended.push_back(0);
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, try_load(desc, appended));
+}
+
+TEST(CacheBlob, TellsAnotherProgramFromAnotherDevice)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    ProgramText other_program;
+    other_program.compile_options = "-DA=1";
+    EXPECT_EQ(INGOT_BLOB_MISMATCH, try_load(desc, blob_with({}, other_program)));
+    ReferenceDevice other_device;
+    other_device.targets = {"beta"};
+    EXPECT_EQ(INGOT_BLOB_STALE, try_load(desc, blob_with(other_device)));
+    ReferenceDevice other_driver;
+    other_driver.driver_version = "2";
+    EXPECT_EQ(INGOT_BLOB_STALE, try_load(desc, blob_with(other_driver)));
+    EXPECT_EQ(0u, device.counts.loads) << "decided before the driver sees the bytes";
+}
+
+TEST(CacheBlob, BuildsOnlyTheDevicesThatItLacks)
+{
+    ReferenceDevice one;
+    one.targets = {"beta"};
+    const auto blob = blob_with(one);
+    ReferenceDevice device;
+    device.targets = {"alpha", "beta", "beta", "alpha"};
+    const Context context = device.make();
+    Program program;
+    ASSERT_EQ(INGOT_SUCCESS, try_load(ProgramText().make(context), blob, &program)) << ingot_last_error_detail();
+    EXPECT_EQ(1u, device.counts.builds) << "alpha, once";
+    for (uint32_t i = 0; i < 4; ++i)
+        EXPECT_EQ(16, run(create_kernel(program, "square", i), 4));
+    ReferenceDevice both;
+    both.targets = {"alpha", "beta"};
+    EXPECT_EQ(blob_with(both).size(), blob_of(program).size() );
+}
+
+TEST(CacheBlob, ReportsTheDriversRefusal)
+{
+    const auto blob = blob_with({});
+    ReferenceDevice device;
+    device.hook = [](void *, const char *operation) {
+        return std::string(operation) == "load" ? INGOT_BLOB_REJECTED : INGOT_SUCCESS;
+    };
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    EXPECT_EQ(INGOT_BLOB_REJECTED, try_load(desc, blob));
+    EXPECT_NE(nullptr, create_program(desc));
+    EXPECT_EQ(0, device.counts.live_programs - 1);
+}
+
+TEST(CacheBlob, LosesToAProgramInMemory)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    const Program built = create_program(desc);
+    Program loaded;
+    EXPECT_EQ(INGOT_SUCCESS, try_load(desc, {1, 2, 3}, &loaded)) << "documented: the blob is not looked at";
+    EXPECT_EQ(built, loaded);
+}
+
+TEST(CacheBlob, NeverPoisonsThoseWhoAskedWithoutOne)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    for (int round = 0; round < 50; ++round) {
+        ingot_context_clear_cache(context.get(), nullptr);
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i) {
+            threads.emplace_back([&, i] {
+                if (i % 2 == 0) {
+                    (void)try_load(desc, {1, 2, 3});
+                } else {
+                    EXPECT_NE(nullptr, create_program(desc));
+                }
+            });
+        }
+        for (auto &thread : threads)
+            thread.join();
+    }
+}
+
+TEST(CacheBlob, IsUnimplementedWithoutBinaries)
+{
+    const auto blob = blob_with({});
+    ReferenceDevice device;
+    device.no_binaries = true;
+    device.targets = {"alpha", "alpha"};
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    const Program program = create_program(desc);
+    size_t size = 0;
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_program_get_cache_blob(program.get(), &size, nullptr));
+    ingot_context_clear_cache(context.get(), nullptr);
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, try_load(desc, blob));
+}
+
+TEST(CacheBlob, IsRefusedForWhatNothingCanVouchFor)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText text;
+    text.sources = {"kernel a x\n#include \"absent.h\"\n"};
+    const Desc desc = text.make(context);
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, try_load(desc, blob_with({})));
+    const auto builds = device.counts.builds;
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+    EXPECT_EQ(builds + 1, device.counts.builds);
+}

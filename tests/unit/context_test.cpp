@@ -1,0 +1,232 @@
+/*
+ * context_test.cpp - making contexts, their environment, and their limits.
+ */
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "support/failing_allocator.h"
+#include "support/reference_context.h"
+
+namespace {
+
+/* A variable of the environment for as long as this lives. */
+class Variable {
+public:
+    Variable(const char *name, const char *value) : name_(name) { setenv(name, value, 1); }
+    ~Variable() { unsetenv(name_); }
+
+private:
+    const char *name_;
+};
+
+ingot_status_t try_context()
+{
+    ReferenceDevice device;
+    reference_info_t reference{};
+    reference.device_count = 1;
+    reference.targets = device.targets.data();
+    ingot_context_t context = nullptr;
+    const ingot_status_t status = reference_context_create(&context, &reference, nullptr);
+    ingot_context_release(context);
+    return status;
+}
+
+ingot_cache_capacity_t capacity_of(const Context &context)
+{
+    ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_capacity(context.get(), &capacity));
+    return capacity;
+}
+
+} // namespace
+
+TEST(Context, RefusesAnIncompleteBackend)
+{
+    ingot_context_t context = nullptr;
+    ingot_backend_ops_t ops{};
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_context_create(&context, nullptr, nullptr, 1, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_context_create(&context, &ops, nullptr, 1, nullptr)) << "no struct_size";
+    ops.struct_size = sizeof(ops);
+    ops.name = "Not A Word";
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_context_create(&context, &ops, nullptr, 1, nullptr));
+    ops.name = "word";
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_context_create(&context, &ops, nullptr, 1, nullptr));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("lacks a required operation"));
+    EXPECT_EQ(nullptr, context);
+}
+
+TEST(Context, FailsCleanlyAtEveryAllocation)
+{
+    for (size_t n = 0;; ++n) {
+        FailingAllocator allocator(n);
+        ReferenceDevice device;
+        reference_info_t reference{};
+        reference.device_count = 1;
+        reference.targets = device.targets.data();
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.allocator = allocator.table();
+        ingot_context_t context = nullptr;
+        const ingot_status_t status = reference_context_create(&context, &reference, &info);
+        ingot_context_release(context);
+        ASSERT_EQ(0u, allocator.live_count());
+        if (status == INGOT_SUCCESS)
+            return;
+        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status);
+    }
+}
+
+TEST(Context, RefusesHalfAnAllocator)
+{
+    FailingAllocator allocator;
+    ingot_allocator_t half = *allocator.table();
+    half.deallocate = nullptr;
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.allocator = &half;
+    ReferenceDevice device;
+    reference_info_t reference{};
+    reference.device_count = 1;
+    reference.targets = device.targets.data();
+    ingot_context_t context = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, reference_context_create(&context, &reference, &info));
+}
+
+TEST(Context, IsSharedByItsHolders)
+{
+    ReferenceDevice device;
+    Context context = device.make();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_context_retain(context.get()));
+    ingot_context_release(context.get());
+    EXPECT_EQ(0u, device.counts.states_destroyed);
+    EXPECT_EQ(1u, ingot_context_get_device_count(context.get()));
+    context.reset();
+    EXPECT_EQ(1u, device.counts.states_destroyed);
+}
+
+TEST(Context, ReadsAnOlderAndANewerInfo)
+{
+    ReferenceDevice device;
+    struct {
+        ingot_context_info_t info;
+        char more[64];
+    } newer = {INGOT_CONTEXT_INFO_INIT, "what a later version added"};
+    newer.info.struct_size = sizeof(newer);
+    EXPECT_NE(nullptr, device.make(newer.info));
+    ingot_context_info_t older = INGOT_CONTEXT_INFO_INIT;
+    older.struct_size = offsetof(ingot_context_info_t, cache_capacity);
+    older.cache_capacity = reinterpret_cast<const ingot_cache_capacity_t *>(1); /* not looked at */
+    reference_info_t reference{};
+    reference.device_count = 1;
+    reference.targets = device.targets.data();
+    ingot_context_t context = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, reference_context_create(&context, &reference, &older));
+    ingot_context_release(context);
+}
+
+TEST(Environment, SetsTheLimitsAndTheCallWins)
+{
+    const Variable capacity("INGOT_CACHE_CAPACITY", "12");
+    const Variable bytes("INGOT_CACHE_MAX_BYTES", "3M");
+    const Variable groups("INGOT_CACHE_GROUPS", "7");
+    ReferenceDevice device;
+    const Context context = device.make(INGOT_CONTEXT_INFO_INIT, true);
+    EXPECT_EQ(12u, capacity_of(context).max_programs);
+    EXPECT_EQ(3u << 20, capacity_of(context).max_bytes);
+    EXPECT_EQ(7u, capacity_of(context).max_groups);
+    ingot_cache_capacity_t given = INGOT_CACHE_CAPACITY_INIT;
+    given.max_programs = 5;
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.cache_capacity = &given;
+    EXPECT_EQ(5u, capacity_of(device.make(info, true)).max_programs);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_context_set_cache_capacity(context.get(), &given));
+    EXPECT_EQ(5u, capacity_of(context).max_programs);
+    EXPECT_EQ(0u, capacity_of(context).max_bytes);
+    EXPECT_EQ(1024u, capacity_of(device.make()).max_programs) << "an ignored environment";
+}
+
+TEST(Environment, TurnsTheCacheOff)
+{
+    const Variable off("INGOT_CACHE", "0");
+    ReferenceDevice device;
+    EXPECT_EQ(0u, capacity_of(device.make(INGOT_CONTEXT_INFO_INIT, true)).max_programs);
+}
+
+TEST(Environment, NamesTheVariableThatIsNonsense)
+{
+    for (const char *nonsense : {"x", "-1", "1.5", "10Q", "10MM", "K", "99999999999999999999", "20000000000G"}) {
+        const Variable variable("INGOT_CACHE_MAX_BYTES", nonsense);
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, try_context()) << nonsense;
+        EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("INGOT_CACHE_MAX_BYTES"))
+            << ingot_last_error_detail();
+    }
+    const Variable variable("INGOT_CACHE", "yes");
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, try_context());
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("INGOT_CACHE=yes"));
+}
+
+TEST(Trace, WritesOneLineAnEvent)
+{
+    const std::string path = testing::TempDir() + "ingot_trace_test.txt";
+    std::remove(path.c_str());
+    {
+        const Variable variable("INGOT_TRACE", path.c_str());
+        ReferenceDevice device;
+        const Context context = device.make(INGOT_CONTEXT_INFO_INIT, true);
+        ProgramText text;
+        text.group = "a,b\nc";
+        const Desc desc = text.make(context);
+        (void)create_program(desc);
+        (void)create_program(desc);
+    }
+    std::ifstream file(path);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);)
+        lines.push_back(line);
+    ASSERT_EQ(3u, lines.size());
+    EXPECT_EQ("ingot,miss,INGOT_NOT_FOUND,0.000,0,a b c,test,", lines[0]);
+    EXPECT_EQ(0u, lines[1].find("ingot,build,INGOT_SUCCESS,"));
+    EXPECT_EQ(0u, lines[2].find("ingot,hit,INGOT_SUCCESS,"));
+    for (const auto &line : lines)
+        EXPECT_EQ(7, std::count(line.begin(), line.end(), ',')) << line;
+    std::remove(path.c_str());
+}
+
+TEST(Source, RefusesWhatIsMalformed)
+{
+    ingot_source_t source = nullptr;
+    ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
+    info.kind = INGOT_SOURCE_OPENCL_C;
+    info.bytes = "a\0b";
+    info.size = 3;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_source_create(&source, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_source_create(nullptr, &info));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_source_create(&source, &info)) << "a NUL in a text";
+    info.size = 0;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_source_create(&source, &info)) << "empty";
+    info.kind = INGOT_SOURCE_HEADER;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_source_create(&source, &info)) << "a header without a name";
+    info.kind = static_cast<ingot_source_kind_t>(77);
+    info.size = 1;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_source_create(&source, &info)) << "an unknown kind";
+    EXPECT_EQ(nullptr, source);
+}
+
+TEST(Source, FailsCleanlyAtEveryAllocation)
+{
+    for (size_t n = 0;; ++n) {
+        FailingAllocator allocator(n);
+        ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
+        info.kind = INGOT_SOURCE_OPENCL_C;
+        info.bytes = "abc";
+        info.size = 3;
+        info.allocator = allocator.table();
+        ingot_source_t source = nullptr;
+        const ingot_status_t status = ingot_source_create(&source, &info);
+        ingot_source_release(source);
+        ASSERT_EQ(0u, allocator.live_count());
+        if (status == INGOT_SUCCESS)
+            return;
+        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status);
+    }
+}

@@ -1,0 +1,400 @@
+/*
+ * program_test.cpp - programs and kernels through the public interface, with the reference backend.
+ */
+#include <thread>
+
+#include "support/failing_allocator.h"
+#include "support/reference_context.h"
+
+namespace {
+
+struct Recorder {
+    std::vector<std::pair<ingot_event_kind_t, ingot_status_t>> events;
+    std::vector<std::string> reasons;
+
+    ingot_context_info_t info()
+    {
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.on_event = [](const ingot_event_t *event, void *user) {
+            auto *self = static_cast<Recorder *>(user);
+            self->events.emplace_back(event->kind, event->status);
+            self->reasons.emplace_back(event->reason);
+        };
+        info.on_event_user = this;
+        return info;
+    }
+};
+
+std::string text_of(ingot_status_t (*get)(const_ingot_program_t, size_t *, char *), const Program &program)
+{
+    size_t size = 0;
+    EXPECT_EQ(INGOT_SUCCESS, get(program.get(), &size, nullptr));
+    std::string text(size, '\0');
+    EXPECT_EQ(INGOT_SUCCESS, get(program.get(), &size, text.data()));
+    return text;
+}
+
+} // namespace
+
+TEST(Program, BuildsOnceAndComputes)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    const Program first = create_program(desc);
+    const Program second = create_program(desc);
+    const Program third = create_program(ProgramText().make(context)); /* an equal descriptor */
+    EXPECT_EQ(first, second);
+    EXPECT_EQ(first, third);
+    EXPECT_EQ(1u, device.counts.builds);
+    EXPECT_EQ(42, run(create_kernel(first, "twice"), 21));
+    EXPECT_EQ(49, run(create_kernel(first, "square"), 7));
+    EXPECT_EQ(std::string("square\0twice\0", 13), text_of(ingot_program_get_kernel_names, first)) << "sorted";
+    EXPECT_EQ("compiled for alpha\n" + std::string(1, '\0'), text_of(ingot_program_get_build_log, first));
+    const auto stats = stats_of(context);
+    EXPECT_EQ(2u, stats.hits);
+    EXPECT_EQ(1u, stats.misses);
+    EXPECT_EQ(1u, stats.builds);
+    EXPECT_EQ(1u, stats.programs);
+}
+
+TEST(Program, UsesOptionsHeadersAndConstants)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText text;
+    text.sources = {"#include \"lib.h\"\nkernel f x FACTOR * $3 +\n", "kernel g x\n"};
+    text.headers = {{"lib.h", "kernel h x 1 +\n"}};
+    text.compile_options = "-DFACTOR=10";
+    text.constants = {{3, 5}};
+    const Program program = create_program(text.make(context));
+    EXPECT_EQ(25, run(create_kernel(program, "f"), 2));
+    EXPECT_EQ(2, run(create_kernel(program, "g"), 2));
+    EXPECT_EQ(3, run(create_kernel(program, "h"), 2));
+}
+
+TEST(Program, TellsWhyABuildFailedAndTriesAnew)
+{
+    ReferenceDevice device;
+    Recorder recorder;
+    const Context context = device.make(recorder.info());
+    ProgramText text;
+    text.sources = {"kernel f x nonsense\n"};
+    const Desc desc = text.make(context);
+    ingot_program_t program = nullptr;
+    for (uint64_t attempt = 1; attempt <= 2; ++attempt) {
+        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+        EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("unknown word nonsense"));
+        EXPECT_EQ(nullptr, program);
+        EXPECT_EQ(attempt, device.counts.builds);
+    }
+    EXPECT_EQ(0u, stats_of(context).programs);
+    EXPECT_EQ(2u, stats_of(context).build_failures);
+    ASSERT_EQ(4u, recorder.events.size());
+    EXPECT_EQ(std::make_pair(INGOT_EVENT_BUILD, INGOT_BUILD_FAILED), recorder.events[1]);
+    EXPECT_NE(std::string::npos, recorder.reasons[1].find("nonsense"));
+}
+
+TEST(Program, LookupNeverBuilds)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    ingot_program_t found = nullptr;
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_program_lookup(&found, desc.get()));
+    EXPECT_EQ(0u, device.counts.builds);
+    const Program program = create_program(desc);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_lookup(&found, desc.get()));
+    EXPECT_EQ(program.get(), found);
+    ingot_program_release(found);
+}
+
+TEST(Program, OutlivesItsContextAndEviction)
+{
+    ReferenceDevice device;
+    Context context = device.make();
+    Program program = create_program(ProgramText().make(context));
+    Kernel kernel = create_kernel(program, "twice");
+    EXPECT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+    EXPECT_EQ(0u, stats_of(context).programs);
+    context.reset();
+    EXPECT_EQ(0u, device.counts.states_destroyed);
+    program.reset();
+    EXPECT_EQ(8, run(kernel, 4)) << "a kernel holds its program";
+    kernel.reset();
+    EXPECT_EQ(0, device.counts.live_programs);
+    EXPECT_EQ(0, device.counts.live_kernels);
+    EXPECT_EQ(1u, device.counts.states_destroyed);
+}
+
+TEST(Program, IsNotKeptWhenTheCacheIsOffOrTheFlagSaysSo)
+{
+    ReferenceDevice device;
+    ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
+    capacity.max_programs = 0;
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.cache_capacity = &capacity;
+    const Context off = device.make(info);
+    const Desc desc = ProgramText().make(off);
+    EXPECT_EQ(10, run(create_kernel(create_program(desc), "twice"), 5));
+    EXPECT_NE(nullptr, create_program(desc));
+    EXPECT_EQ(2u, device.counts.builds);
+    EXPECT_EQ(0, device.counts.live_programs);
+
+    const Context on = device.make();
+    ProgramText text;
+    text.flags = INGOT_PROGRAM_NO_MEMORY_CACHE;
+    const Desc uncached = text.make(on);
+    EXPECT_NE(nullptr, create_program(uncached));
+    EXPECT_NE(nullptr, create_program(uncached));
+    EXPECT_EQ(4u, device.counts.builds);
+    EXPECT_EQ(0u, stats_of(on).programs);
+}
+
+TEST(Program, TellsOfEvents)
+{
+    ReferenceDevice device;
+    Recorder recorder;
+    const Context context = device.make(recorder.info());
+    const Desc desc = ProgramText().make(context);
+    const Program program = create_program(desc);
+    (void)create_program(desc);
+    (void)blob_of(program);
+    ingot_context_clear_cache(context.get(), nullptr);
+    const std::vector<std::pair<ingot_event_kind_t, ingot_status_t>> expected{
+        {INGOT_EVENT_MISS, INGOT_NOT_FOUND}, {INGOT_EVENT_BUILD, INGOT_SUCCESS},     {INGOT_EVENT_HIT, INGOT_SUCCESS},
+        {INGOT_EVENT_TAKE_BLOB, INGOT_SUCCESS}, {INGOT_EVENT_EVICT, INGOT_SUCCESS}};
+    EXPECT_EQ(expected, recorder.events);
+    EXPECT_EQ("clear", recorder.reasons.back());
+}
+
+TEST(Program, SharesOneCompilationAmongEqualDevices)
+{
+    ReferenceDevice device;
+    device.targets = {"alpha", "beta", "alpha"};
+    const Context context = device.make();
+    const Program program = create_program(ProgramText().make(context));
+    EXPECT_EQ(2u, device.counts.builds);
+    for (uint32_t i = 0; i < 3; ++i)
+        EXPECT_EQ(12, run(create_kernel(program, "twice", i), 6));
+    ReferenceDevice two;
+    two.targets = {"alpha", "beta"};
+    const Context other = two.make();
+    EXPECT_EQ(blob_of(create_program(ProgramText().make(other))).size(), blob_of(program).size())
+        << "equal devices share a section";
+    EXPECT_EQ(1, device.counts.live_programs);
+}
+
+TEST(Program, IsForTheDevicesOfItsDescriptorOnly)
+{
+    ReferenceDevice device;
+    device.targets = {"alpha", "beta"};
+    const Context context = device.make();
+    ProgramText text;
+    text.devices = {1};
+    const Program program = create_program(text.make(context));
+    EXPECT_EQ(2, run(create_kernel(program, "twice", 1), 1));
+    ingot_kernel_t kernel = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_create(&kernel, program.get(), 0, "twice"));
+    text.devices = {0};
+    EXPECT_NE(program, create_program(text.make(context)));
+}
+
+TEST(ProgramDesc, RefusesWhatIsMalformed)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ingot_program_desc_t desc = nullptr;
+    ProgramText text;
+    text.sources = {};
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, text.try_make(context.get(), &desc));
+    text = {};
+    text.devices = {1};
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, text.try_make(context.get(), &desc));
+    text.devices = {0, 0};
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, text.try_make(context.get(), &desc));
+    text = {};
+    text.constants = {{1, 2}, {1, 3}};
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, text.try_make(context.get(), &desc));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("constant 1 is given twice"));
+    text = {};
+    text.headers = {{"a.h", ""}, {"a.h", ""}};
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, text.try_make(context.get(), &desc));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ProgramText().try_make(nullptr, &desc));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_desc_create(&desc, context.get(), nullptr));
+    const Source binary = make_source("x", "x", INGOT_SOURCE_SPIRV);
+    ingot_source_t source = binary.get();
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = &source;
+    info.source_count = 1;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_desc_create(&desc, context.get(), &info)) << "not this backend's";
+    info.struct_size = 0;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_desc_create(&desc, context.get(), &info));
+    EXPECT_EQ(nullptr, desc);
+}
+
+TEST(Handles, AreCheckedForNull)
+{
+    size_t size = 0;
+    ingot_program_t program = nullptr;
+    ingot_kernel_t kernel = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_create(&program, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_create(nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_lookup(&program, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_cache_blob(nullptr, &size, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_create_from_cache_blob(&program, nullptr, 0, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_get(&kernel, nullptr, 0, "a"));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_create(&kernel, nullptr, 0, "a"));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_retain(nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_context_retain(nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_lock(nullptr));
+    ingot_program_release(nullptr);
+    ingot_kernel_release(nullptr);
+    ingot_source_release(nullptr);
+    ingot_context_release(nullptr);
+    ingot_program_desc_release(nullptr);
+    EXPECT_EQ(0u, ingot_context_get_device_count(nullptr));
+}
+
+TEST(Kernel, IsSharedAndComparesItsName)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    const Program program = create_program(desc);
+    const Kernel first = create_kernel(program, "twice");
+    ingot_kernel_t got = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_get(&got, desc.get(), 0, "twice"));
+    EXPECT_EQ(first.get(), got);
+    ingot_kernel_release(got);
+    EXPECT_EQ(1, device.counts.live_kernels);
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_kernel_get(&got, desc.get(), 0, "twic"));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_kernel_get(&got, desc.get(), 0, "twicee"));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_get(&got, desc.get(), 1, "twice"));
+}
+
+TEST(Kernel, ClonesAreTheirOwn)
+{
+    ReferenceDevice device;
+    Context context = device.make();
+    Kernel kernel = create_kernel(create_program(ProgramText().make(context)), "twice");
+    ingot_kernel_t clone = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_clone(&clone, kernel.get()));
+    EXPECT_NE(kernel.get(), clone);
+    EXPECT_EQ(2, device.counts.live_kernels);
+    kernel.reset();
+    context.reset();
+    Kernel held(clone);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_kernel_retain(clone));
+    ingot_kernel_release(clone);
+    EXPECT_EQ(6, run(held, 3)) << "a clone holds its program";
+    held.reset();
+    EXPECT_EQ(0, device.counts.live_kernels);
+    EXPECT_EQ(1u, device.counts.states_destroyed);
+}
+
+TEST(Kernel, LockExcludesOthers)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Kernel kernel = create_kernel(create_program(ProgramText().make(context)), "twice");
+    int inside = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            for (int round = 0; round < 1000; ++round) {
+                ingot_kernel_lock(kernel.get());
+                EXPECT_EQ(1, ++inside);
+                --inside;
+                ingot_kernel_unlock(kernel.get());
+            }
+        });
+    }
+    for (auto &thread : threads)
+        thread.join();
+}
+
+TEST(Kernel, MadeByManyThreadsIsOne)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Program program = create_program(ProgramText().make(context));
+    std::vector<std::thread> threads;
+    std::vector<Kernel> kernels(8);
+    for (auto &kernel : kernels)
+        threads.emplace_back([&] { kernel = create_kernel(program, "square"); });
+    for (auto &thread : threads)
+        thread.join();
+    for (auto &kernel : kernels)
+        EXPECT_EQ(kernels[0], kernel);
+    EXPECT_EQ(1, device.counts.live_kernels);
+}
+
+TEST(Allocation, EveryFailureIsCleanInTheWholeLifeOfAProgram)
+{
+    for (size_t n = 0;; ++n) {
+        FailingAllocator allocator(n);
+        ReferenceDevice device;
+        bool whole = true;
+        {
+            ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+            info.allocator = allocator.table();
+            info.flags = INGOT_CONTEXT_IGNORE_ENVIRONMENT;
+            reference_info_t reference{};
+            reference.device_count = 1;
+            reference.targets = device.targets.data();
+            reference.counts = &device.counts;
+            ingot_context_t context = nullptr;
+            ingot_program_desc_t desc = nullptr;
+            ingot_program_t program = nullptr;
+            ingot_program_t loaded = nullptr;
+            ingot_kernel_t kernel = nullptr;
+            size_t size = 0;
+            std::vector<uint8_t> blob;
+            const auto step = [&](ingot_status_t status) {
+                EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
+                    << "allocation " << n << ": " << ingot_status_name(status) << " " << ingot_last_error_detail();
+                whole = whole && status == INGOT_SUCCESS;
+                return whole;
+            };
+            if (step(reference_context_create(&context, &reference, &info)) &&
+                step(ProgramText().try_make(context, &desc)) && step(ingot_program_create(&program, desc)) &&
+                step(ingot_kernel_create(&kernel, program, 0, "twice")) &&
+                step(ingot_program_get_cache_blob(program, &size, nullptr))) {
+                blob.resize(size);
+                if (step(ingot_program_get_cache_blob(program, &size, blob.data())))
+                    step(ingot_program_load(&loaded, desc, blob.size(), blob.data()));
+            }
+            ingot_kernel_release(kernel);
+            ingot_program_release(loaded);
+            ingot_program_release(program);
+            ingot_program_desc_release(desc);
+            ingot_context_release(context);
+        }
+        ASSERT_EQ(0u, allocator.live_count()) << "allocation " << n;
+        ASSERT_EQ(0u, allocator.live_bytes()) << "allocation " << n;
+        ASSERT_EQ(0, device.counts.live_programs) << "allocation " << n;
+        ASSERT_EQ(0, device.counts.live_kernels) << "allocation " << n;
+        if (!allocator.failed())
+            return;
+    }
+}
+
+TEST(OutOfMemory, OfTheDriverEmptiesTheCacheAndSucceeds)
+{
+    static int failures;
+    failures = 0;
+    ReferenceDevice device;
+    device.hook = [](void *, const char *operation) {
+        return std::string(operation) == "build" && failures-- == 1 ? INGOT_OUT_OF_MEMORY : INGOT_SUCCESS;
+    };
+    const Context context = device.make();
+    const Program first = create_program(ProgramText().make(context));
+    failures = 1;
+    ProgramText other;
+    other.compile_options = "-DA=1";
+    const Program second = create_program(other.make(context));
+    EXPECT_NE(nullptr, second);
+    EXPECT_EQ(1u, stats_of(context).programs);
+    EXPECT_EQ(1u, stats_of(context).evictions_memory);
+}
