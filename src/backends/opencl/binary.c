@@ -1,0 +1,248 @@
+/*
+ * binary.c - programs taken apart into binaries, and made of them again.
+ *
+ * What drivers do, seen with PoCL 3.1 and with Intel's driver 22.43:
+ *  - PoCL generates machine code when a binary is first asked for (even for its size) and gives out the same bytes
+ *    ever after: code for launches that came later is not in it. So nothing here asks before the core does. Its binary
+ *    holds code for each kernel, for any local size and for those launched so far, and its LLVM bitcode; a local size
+ *    without code of its own is compiled from that at launch.
+ *  - PoCL aborts the process over a damaged binary. Only verified bytes may come here.
+ *  - PoCL lists binaries for the devices that a program was built for, others for those that it belongs to; and it
+ *    writes to every pointer of CL_PROGRAM_BINARIES, the NULL ones too.
+ *  - Intel's driver compiles a binary of another device or driver again, from the SPIR-V that it holds, and says so in
+ *    the build log alone. That counts as a refusal: an equal identity should not have let it come so far.
+ *  - Both load a binary whatever the options; PoCL uses those that matter at run time (denormals), so they are given.
+ */
+#include "backends/opencl/binary.h"
+
+#include "backends/opencl/errors.h"
+#include "backends/opencl/program.h"
+
+#include <string.h>
+
+#define RECOMPILED_MARK "recompiled-from-ir"
+
+/* Sizes of a program's binaries as the driver lists them, and which is asked for. */
+struct listing {
+    size_t *sizes;
+    size_t count;
+    size_t at;
+};
+
+static ingot_status_t list_sizes(const struct opencl_state *state, const struct opencl_program *program,
+                                 struct listing *listing)
+{
+    size_t size = 0;
+    cl_int error = clGetProgramInfo(program->native, CL_PROGRAM_BINARY_SIZES, 0, NULL, &size);
+    if (error != CL_SUCCESS)
+        return opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)", error);
+    listing->count = size / sizeof(*listing->sizes);
+    if (listing->count == 0)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the driver lists no binaries");
+    listing->sizes = opencl_allocate(&state->allocator, size);
+    if (listing->sizes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the sizes of %zu binaries", listing->count);
+    error = clGetProgramInfo(program->native, CL_PROGRAM_BINARY_SIZES, size, listing->sizes, NULL);
+    return error == CL_SUCCESS ? INGOT_SUCCESS
+                               : opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)", error);
+}
+
+static ingot_status_t find_among(size_t count, const cl_device_id *devices, cl_device_id device, struct listing *listing)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (devices[i] == device) {
+            listing->at = i;
+            return INGOT_SUCCESS;
+        }
+    }
+    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the program was not made for this device");
+}
+
+/* Where the driver has the device's binary: among those built for, if it lists as many, else among all it lists. */
+static ingot_status_t find_device(const struct opencl_state *state, const struct opencl_program *program,
+                                  cl_device_id device, struct listing *listing)
+{
+    cl_device_id *devices = NULL;
+    const size_t size = listing->count * sizeof(cl_device_id);
+    size_t written = 0;
+    cl_int error = CL_SUCCESS;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (listing->count == program->device_count)
+        return find_among(program->device_count, program->devices, device, listing);
+    devices = opencl_allocate(&state->allocator, size);
+    if (devices == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu devices", listing->count);
+    error = clGetProgramInfo(program->native, CL_PROGRAM_DEVICES, size, devices, &written);
+    if (error != CL_SUCCESS || written != size)
+        status = opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_DEVICES)", error);
+    else
+        status = find_among(listing->count, devices, device, listing);
+    opencl_free(&state->allocator, devices, size);
+    return status;
+}
+
+/* The driver writes all binaries; those not asked for go to one scratch buffer, over each other. */
+static ingot_status_t copy_binary(const struct opencl_state *state, const struct opencl_program *program,
+                                  const struct listing *listing, void *bytes)
+{
+    const size_t pointers_size = listing->count * sizeof(void *);
+    size_t scratch_size = 0;
+    void *scratch = NULL;
+    void **pointers = opencl_allocate(&state->allocator, pointers_size);
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < listing->count; ++i) {
+        if (i != listing->at && listing->sizes[i] > scratch_size)
+            scratch_size = listing->sizes[i];
+    }
+    if (scratch_size > 0)
+        scratch = opencl_allocate(&state->allocator, scratch_size);
+    if (pointers == NULL || (scratch_size > 0 && scratch == NULL)) {
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu binaries", listing->count);
+    } else {
+        for (size_t i = 0; i < listing->count; ++i)
+            pointers[i] = i == listing->at ? bytes : scratch;
+        const cl_int error =
+            clGetProgramInfo(program->native, CL_PROGRAM_BINARIES, pointers_size, pointers, NULL);
+        if (error != CL_SUCCESS)
+            status = opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARIES)", error);
+    }
+    opencl_free(&state->allocator, scratch, scratch_size);
+    opencl_free(&state->allocator, pointers, pointers_size);
+    return status;
+}
+
+ingot_status_t opencl_get_binary(void *opaque, void *opaque_program, uint32_t device_index, ingot_sink_t *binary)
+{
+    const struct opencl_state *state = opaque;
+    const struct opencl_program *program = opaque_program;
+    struct listing listing = { NULL, 0, 0 };
+    void *bytes = NULL;
+    ingot_status_t status = list_sizes(state, program, &listing);
+    if (status == INGOT_SUCCESS)
+        status = find_device(state, program, state->devices[device_index].id, &listing);
+    if (status == INGOT_SUCCESS && listing.sizes[listing.at] == 0)
+        status = ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the driver gives out no binary for device %u",
+                                        (unsigned)device_index);
+    if (status == INGOT_SUCCESS)
+        status = ingot_sink_reserve(binary, listing.sizes[listing.at], &bytes);
+    if (status == INGOT_SUCCESS)
+        status = copy_binary(state, program, &listing, bytes);
+    opencl_free(&state->allocator, listing.sizes, listing.count * sizeof(*listing.sizes));
+    return status;
+}
+
+/* What clCreateProgramWithBinary takes, one element a device in the order of the program. */
+struct binaries {
+    size_t count;
+    size_t *sizes;
+    const unsigned char **bytes;
+    cl_int *statuses;
+};
+
+static void binaries_fini(const ingot_allocator_t *allocator, struct binaries *binaries)
+{
+    opencl_free(allocator, binaries->sizes, binaries->count * sizeof(*binaries->sizes));
+    opencl_free(allocator, (void *)binaries->bytes, binaries->count * sizeof(*binaries->bytes));
+    opencl_free(allocator, binaries->statuses, binaries->count * sizeof(*binaries->statuses));
+}
+
+static ingot_status_t binaries_init(const struct opencl_state *state, const struct opencl_program *program,
+                                    const uint32_t *device_indices, const ingot_binary_t *given,
+                                    struct binaries *binaries)
+{
+    const size_t count = program->device_count;
+    binaries->count = count;
+    binaries->sizes = opencl_allocate(&state->allocator, count * sizeof(*binaries->sizes));
+    binaries->bytes = opencl_allocate(&state->allocator, count * sizeof(*binaries->bytes));
+    binaries->statuses = opencl_allocate(&state->allocator, count * sizeof(*binaries->statuses));
+    if (binaries->sizes == NULL || binaries->bytes == NULL || binaries->statuses == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu binaries", count);
+    for (size_t i = 0; i < count; ++i) {
+        for (size_t j = 0; j < count; ++j) {
+            if (program->devices[j] == state->devices[device_indices[i]].id) {
+                binaries->sizes[j] = given[i].size;
+                binaries->bytes[j] = given[i].bytes;
+            }
+        }
+    }
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t create_with_binaries(const struct opencl_state *state, struct opencl_program *program,
+                                           const struct binaries *binaries)
+{
+    cl_int error = CL_SUCCESS;
+    program->native = clCreateProgramWithBinary(state->context, (cl_uint)program->device_count, program->devices,
+                                                binaries->sizes, binaries->bytes, binaries->statuses, &error);
+    if (program->native == NULL)
+        return opencl_fail(INGOT_BLOB_REJECTED, "clCreateProgramWithBinary", error);
+    for (size_t i = 0; i < binaries->count; ++i) {
+        if (binaries->statuses[i] != CL_SUCCESS)
+            return opencl_fail(INGOT_BLOB_REJECTED, "clCreateProgramWithBinary, binary_status",
+                               binaries->statuses[i]);
+    }
+    return INGOT_SUCCESS;
+}
+
+/* Link options have no place of their own here; all but those that make libraries are build options too. */
+static ingot_status_t build_loaded(const struct opencl_state *state, const struct opencl_program *program,
+                                   const ingot_build_request_t *request)
+{
+    const size_t compile_length = strlen(request->compile_options);
+    const size_t size = compile_length + strlen(request->link_options) + 2;
+    cl_int error = CL_SUCCESS;
+    char *options = opencl_allocate(&state->allocator, size);
+    if (options == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of options", size);
+    memcpy(options, request->compile_options, compile_length);
+    if (*request->link_options != '\0') {
+        options[compile_length] = ' ';
+        memcpy(options + compile_length + 1, request->link_options, size - compile_length - 2);
+    }
+    error = clBuildProgram(program->native, (cl_uint)program->device_count, program->devices, options, NULL, NULL);
+    opencl_free(&state->allocator, options, size);
+    return error == CL_SUCCESS ? INGOT_SUCCESS
+                               : opencl_fail(INGOT_BLOB_REJECTED, "clBuildProgram of a binary", error);
+}
+
+static ingot_status_t refuse_recompiled(const struct opencl_state *state, const struct opencl_program *program)
+{
+    for (size_t i = 0; i < program->device_count; ++i) {
+        struct opencl_text log = { NULL, 0 };
+        int recompiled = 0;
+        const ingot_status_t status =
+            opencl_build_log_text(&state->allocator, program->native, program->devices[i], &log);
+        if (status != INGOT_SUCCESS)
+            return status;
+        recompiled = strstr(log.chars, RECOMPILED_MARK) != NULL;
+        opencl_text_fini(&state->allocator, &log);
+        if (recompiled)
+            return ingot_set_error_detail(INGOT_BLOB_REJECTED, "the driver compiled the binary again (" RECOMPILED_MARK
+                                                               ")");
+    }
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t opencl_load(void *opaque, const ingot_build_request_t *request, size_t device_count,
+                           const uint32_t *device_indices, const ingot_binary_t *given, void **out)
+{
+    const struct opencl_state *state = opaque;
+    struct opencl_program *program = NULL;
+    struct binaries binaries = { 0, NULL, NULL, NULL };
+    ingot_status_t status = opencl_program_create(state, device_count, device_indices, &program);
+    if (status == INGOT_SUCCESS)
+        status = binaries_init(state, program, device_indices, given, &binaries);
+    if (status == INGOT_SUCCESS)
+        status = create_with_binaries(state, program, &binaries);
+    if (status == INGOT_SUCCESS)
+        status = build_loaded(state, program, request);
+    if (status == INGOT_SUCCESS)
+        status = refuse_recompiled(state, program);
+    if (status == INGOT_SUCCESS) {
+        *out = program;
+        program = NULL;
+    }
+    binaries_fini(&state->allocator, &binaries);
+    opencl_destroy_program(opaque, program);
+    return status;
+}

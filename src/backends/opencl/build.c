@@ -1,0 +1,147 @@
+/*
+ * build.c - compiling and linking.
+ *
+ * One source that needs neither headers nor link options is built in one step, which all drivers do best. Everything
+ * else is compiled source by source and linked. Every native object on the way is released here, on every way out.
+ */
+#include "backends/opencl/build.h"
+
+#include "backends/opencl/build_log.h"
+#include "backends/opencl/errors.h"
+#include "backends/opencl/program.h"
+#include "backends/opencl/spec_constants.h"
+
+#include <CL/cl_ext.h>
+
+/* Native programs of a request: first one a source, then one a header, and the headers' names. */
+struct inputs {
+    size_t source_count;
+    size_t header_count;
+    cl_program *programs;
+    const char **header_names;
+};
+
+static cl_program create_with_il(const struct opencl_state *state, const ingot_source_view_t *source, cl_int *error)
+{
+    clCreateProgramWithILKHR_fn create = NULL;
+    if (state->version >= OPENCL_VERSION_2_1)
+        return clCreateProgramWithIL(state->context, source->bytes, source->size, error);
+    *(void **)&create = clGetExtensionFunctionAddressForPlatform(state->platform, "clCreateProgramWithILKHR");
+    *error = CL_INVALID_OPERATION;
+    return create == NULL ? NULL : create(state->context, source->bytes, source->size, error);
+}
+
+static ingot_status_t create_native(const struct opencl_state *state, const ingot_source_view_t *source,
+                                    ingot_sink_t *log, cl_program *native)
+{
+    cl_int error = CL_SUCCESS;
+    const char *text = source->bytes;
+    if (source->kind == INGOT_SOURCE_SPIRV) {
+        *native = create_with_il(state, source, &error);
+        if (*native == NULL && error == CL_INVALID_VALUE)
+            return opencl_conclude(state, "clCreateProgramWithIL", CL_BUILD_PROGRAM_FAILURE, NULL, 0, NULL, log);
+        return *native != NULL ? INGOT_SUCCESS : opencl_fail(INGOT_BACKEND_ERROR, "clCreateProgramWithIL", error);
+    }
+    *native = clCreateProgramWithSource(state->context, 1, &text, &source->size, &error);
+    return *native != NULL ? INGOT_SUCCESS : opencl_fail(INGOT_BACKEND_ERROR, "clCreateProgramWithSource", error);
+}
+
+static void inputs_fini(const struct opencl_state *state, struct inputs *inputs)
+{
+    const size_t count = inputs->source_count + inputs->header_count;
+    for (size_t i = 0; i < count && inputs->programs != NULL; ++i) {
+        if (inputs->programs[i] != NULL)
+            (void)clReleaseProgram(inputs->programs[i]);
+    }
+    opencl_free(&state->allocator, inputs->programs, count * sizeof(*inputs->programs));
+    opencl_free(&state->allocator, (void *)inputs->header_names, inputs->header_count * sizeof(*inputs->header_names));
+}
+
+/* Fills inputs, which the caller ends even after a failure. */
+static ingot_status_t inputs_init(const struct opencl_state *state, const ingot_build_request_t *request,
+                                  ingot_sink_t *log, struct inputs *inputs)
+{
+    const size_t count = request->source_count + request->header_count;
+    ingot_status_t status = INGOT_SUCCESS;
+    inputs->source_count = request->source_count;
+    inputs->header_count = request->header_count;
+    inputs->programs = opencl_allocate(&state->allocator, count * sizeof(*inputs->programs));
+    if (request->header_count > 0)
+        inputs->header_names =
+            opencl_allocate(&state->allocator, request->header_count * sizeof(*inputs->header_names));
+    if (inputs->programs == NULL || (request->header_count > 0 && inputs->header_names == NULL))
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu sources", count);
+    for (size_t i = 0; i < request->source_count && status == INGOT_SUCCESS; ++i)
+        status = create_native(state, &request->sources[i], log, &inputs->programs[i]);
+    for (size_t i = 0; i < request->header_count && status == INGOT_SUCCESS; ++i) {
+        inputs->header_names[i] = request->headers[i].name;
+        status = create_native(state, &request->headers[i], log, &inputs->programs[request->source_count + i]);
+    }
+    return status;
+}
+
+static ingot_status_t compile_each(const struct opencl_state *state, const ingot_build_request_t *request,
+                                   const struct inputs *inputs, const struct opencl_program *program,
+                                   ingot_sink_t *log)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < inputs->source_count && status == INGOT_SUCCESS; ++i) {
+        const int takes_headers = request->sources[i].kind == INGOT_SOURCE_OPENCL_C && inputs->header_count > 0;
+        const cl_int error = clCompileProgram(
+            inputs->programs[i], (cl_uint)program->device_count, program->devices, request->compile_options,
+            takes_headers ? (cl_uint)inputs->header_count : 0,
+            takes_headers ? inputs->programs + inputs->source_count : NULL, takes_headers ? inputs->header_names : NULL,
+            NULL, NULL);
+        status = opencl_conclude(state, "clCompileProgram", error, inputs->programs[i], program->device_count,
+                                 program->devices, log);
+    }
+    return status;
+}
+
+static ingot_status_t compile_and_link(const struct opencl_state *state, const ingot_build_request_t *request,
+                                       const struct inputs *inputs, struct opencl_program *program, ingot_sink_t *log)
+{
+    cl_int error = CL_SUCCESS;
+    const ingot_status_t status = compile_each(state, request, inputs, program, log);
+    if (status != INGOT_SUCCESS)
+        return status;
+    program->native = clLinkProgram(state->context, (cl_uint)program->device_count, program->devices,
+                                    request->link_options, (cl_uint)inputs->source_count, inputs->programs, NULL, NULL,
+                                    &error);
+    return opencl_conclude(state, "clLinkProgram", error, program->native, program->device_count, program->devices, log);
+}
+
+static ingot_status_t build_in_one(const struct opencl_state *state, const ingot_build_request_t *request,
+                                   struct inputs *inputs, struct opencl_program *program, ingot_sink_t *log)
+{
+    program->native = inputs->programs[0];
+    inputs->programs[0] = NULL; /* handed over */
+    const cl_int error = clBuildProgram(program->native, (cl_uint)program->device_count, program->devices,
+                                        request->compile_options, NULL, NULL);
+    return opencl_conclude(state, "clBuildProgram", error, program->native, program->device_count, program->devices,
+                           log);
+}
+
+ingot_status_t opencl_build(void *opaque, const ingot_build_request_t *request, size_t device_count,
+                            const uint32_t *device_indices, ingot_sink_t *log, void **out)
+{
+    const struct opencl_state *state = opaque;
+    const int in_one = request->source_count == 1 && request->header_count == 0 && *request->link_options == '\0';
+    struct inputs inputs = { 0, 0, NULL, NULL };
+    struct opencl_program *program = NULL;
+    ingot_status_t status = opencl_program_create(state, device_count, device_indices, &program);
+    if (status == INGOT_SUCCESS)
+        status = inputs_init(state, request, log, &inputs);
+    if (status == INGOT_SUCCESS)
+        status = opencl_set_spec_constants(state, request, inputs.programs, log);
+    if (status == INGOT_SUCCESS)
+        status = in_one ? build_in_one(state, request, &inputs, program, log)
+                        : compile_and_link(state, request, &inputs, program, log);
+    if (status == INGOT_SUCCESS) {
+        *out = program;
+        program = NULL;
+    }
+    inputs_fini(state, &inputs);
+    opencl_destroy_program(opaque, program);
+    return status;
+}

@@ -1,0 +1,76 @@
+/*
+ * build_log.c - what the compiler said, and what became of the build.
+ *
+ * A refusal of the program is the only failure that every caller would meet again, so it is told apart with care:
+ * drivers answer with different codes for it.
+ */
+#include "backends/opencl/build_log.h"
+
+#include "backends/opencl/errors.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_MESSAGE 160u
+
+static ingot_status_t collect_one(const struct opencl_state *state, cl_program native, cl_device_id device,
+                                  ingot_sink_t *log)
+{
+    struct opencl_text text = { NULL, 0 };
+    size_t length = 0;
+    ingot_status_t status = opencl_build_log_text(&state->allocator, native, device, &text);
+    if (status != INGOT_SUCCESS)
+        return status;
+    length = strlen(text.chars);
+    while (length > 0 && text.chars[length - 1] == '\n')
+        --length;
+    if (length > 0) {
+        status = ingot_sink_write(log, length, text.chars);
+        if (status == INGOT_SUCCESS)
+            status = ingot_sink_write(log, 1, "\n");
+    }
+    opencl_text_fini(&state->allocator, &text);
+    return status;
+}
+
+ingot_status_t opencl_collect_log(const struct opencl_state *state, cl_program native, size_t device_count,
+                                  const cl_device_id *devices, ingot_sink_t *log)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < device_count && native != NULL && status == INGOT_SUCCESS; ++i)
+        status = collect_one(state, native, devices[i], log);
+    return status;
+}
+
+static int compiler_refused(cl_int error)
+{
+    switch (error) {
+    case CL_BUILD_PROGRAM_FAILURE:
+    case CL_COMPILE_PROGRAM_FAILURE:
+    case CL_LINK_PROGRAM_FAILURE:
+    case CL_INVALID_BUILD_OPTIONS:
+    case CL_INVALID_COMPILER_OPTIONS:
+    case CL_INVALID_LINKER_OPTIONS:
+    case CL_INVALID_BINARY: /* Intel's linker, of an unresolved symbol */
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+ingot_status_t opencl_conclude(const struct opencl_state *state, const char *call, cl_int error, cl_program native,
+                               size_t device_count, const cl_device_id *devices, ingot_sink_t *log)
+{
+    char message[MAX_MESSAGE] = "";
+    ingot_status_t status = opencl_collect_log(state, native, device_count, devices, log);
+    if (error == CL_SUCCESS)
+        return status;
+    if (compiler_refused(error)) {
+        (void)snprintf(message, sizeof(message), "%s: %s (%d)\n", call, opencl_error_name(error), (int)error);
+        status = ingot_sink_write(log, strlen(message), message);
+        return status == INGOT_SUCCESS ? opencl_fail(INGOT_BUILD_FAILED, call, error) : status;
+    }
+    if (error == CL_COMPILER_NOT_AVAILABLE || error == CL_LINKER_NOT_AVAILABLE)
+        return opencl_fail(INGOT_UNIMPLEMENTED, call, error);
+    return opencl_fail(INGOT_BACKEND_ERROR, call, error);
+}

@@ -1,0 +1,226 @@
+/*
+ * context.c - an Ingot context over the application's own OpenCL context and devices.
+ *
+ * The native context stays the application's: it is retained, never configured. The order of devices is the caller's,
+ * while drivers list a program's devices in the context's order; each device remembers its place there.
+ */
+#include "backends/opencl/binary.h"
+#include "backends/opencl/build.h"
+#include "backends/opencl/errors.h"
+#include "backends/opencl/identity.h"
+#include "backends/opencl/kernel.h"
+#include "backends/opencl/program.h"
+#include "backends/opencl/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static size_t state_size(uint32_t device_count)
+{
+    return sizeof(struct opencl_state) + device_count * sizeof(struct opencl_device);
+}
+
+static void state_destroy(void *opaque)
+{
+    struct opencl_state *state = opaque;
+    ingot_allocator_t allocator = { NULL, NULL, NULL };
+    if (state == NULL)
+        return;
+    for (uint32_t i = 0; i < state->device_count; ++i) {
+        if (state->devices[i].id != NULL)
+            (void)clReleaseDevice(state->devices[i].id);
+    }
+    if (state->context != NULL)
+        (void)clReleaseContext(state->context);
+    allocator = state->allocator;
+    opencl_free(&allocator, state, state_size(state->device_count));
+}
+
+static ingot_status_t get_device_info(void *opaque, uint32_t device_index, ingot_device_info_t *info)
+{
+    const struct opencl_state *state = opaque;
+    (void)device_index; /* the devices of a context have one driver */
+    info->generates_code_at_launch = state->generates_code_at_launch;
+    return INGOT_SUCCESS;
+}
+
+static int accepts(void *opaque, ingot_source_kind_t kind)
+{
+    const struct opencl_state *state = opaque;
+    return kind == INGOT_SOURCE_OPENCL_C || (kind == INGOT_SOURCE_SPIRV && state->takes_spirv);
+}
+
+const ingot_backend_ops_t opencl_ops = {
+    .struct_size = sizeof(ingot_backend_ops_t),
+    .name = "opencl",
+    .destroy = state_destroy,
+    .identify_device = opencl_identify_device,
+    .get_device_info = get_device_info,
+    .accepts = accepts,
+    .build = opencl_build,
+    .destroy_program = opencl_destroy_program,
+    .get_kernel_names = opencl_get_kernel_names,
+    .get_binary = opencl_get_binary,
+    .load = opencl_load,
+    .create_kernel = opencl_create_kernel,
+    .destroy_kernel = opencl_destroy_kernel,
+    .clone_kernel = opencl_clone_kernel,
+};
+
+static ingot_status_t place_device(struct opencl_device *device, size_t count, const cl_device_id *of_context)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (of_context[i] == device->id) {
+            device->context_position = i;
+            return INGOT_SUCCESS;
+        }
+    }
+    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: a device is not of the OpenCL context");
+}
+
+static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_device_id id, size_t count,
+                                 const cl_device_id *of_context)
+{
+    struct opencl_device device = { id, 0 };
+    cl_int error = CL_SUCCESS;
+    const ingot_status_t status = place_device(&device, count, of_context);
+    if (status != INGOT_SUCCESS)
+        return status;
+    for (uint32_t i = 0; i < index; ++i) {
+        if (state->devices[i].id == id)
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: device %u is given twice", (unsigned)index);
+    }
+    error = clRetainDevice(id);
+    if (error != CL_SUCCESS)
+        return opencl_fail(INGOT_BACKEND_ERROR, "clRetainDevice", error);
+    state->devices[index] = device; /* from here on destroy releases it */
+    return INGOT_SUCCESS;
+}
+
+/* Whether a device takes SPIR-V. Drivers before 2.1 without the extension do not know the question. */
+static int device_takes_spirv(const struct opencl_state *state, cl_device_id device)
+{
+    struct opencl_text text = { NULL, 0 };
+    int takes = 0;
+    if (opencl_device_text(&state->allocator, device, CL_DEVICE_IL_VERSION, &text) == INGOT_SUCCESS)
+        takes = strstr(text.chars, "SPIR-V") != NULL;
+    opencl_text_fini(&state->allocator, &text);
+    return takes;
+}
+
+static ingot_status_t learn_platform(struct opencl_state *state)
+{
+    struct opencl_text text = { NULL, 0 };
+    unsigned major = 1;
+    unsigned minor = 0;
+    ingot_status_t status = INGOT_SUCCESS;
+    const cl_int error = clGetDeviceInfo(state->devices[0].id, CL_DEVICE_PLATFORM, sizeof(state->platform),
+                                         &state->platform, NULL);
+    if (error != CL_SUCCESS)
+        return opencl_fail(INGOT_BACKEND_ERROR, "clGetDeviceInfo", error);
+    status = opencl_platform_text(&state->allocator, state->platform, CL_PLATFORM_VERSION, &text);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (sscanf(text.chars, "OpenCL %u.%u", &major, &minor) == 2)
+        state->version = 10 * major + minor;
+    opencl_text_fini(&state->allocator, &text);
+    status = opencl_platform_text(&state->allocator, state->platform, CL_PLATFORM_NAME, &text);
+    if (status != INGOT_SUCCESS)
+        return status;
+    state->generates_code_at_launch = strcmp(text.chars, "Portable Computing Language") == 0;
+    opencl_text_fini(&state->allocator, &text);
+    state->takes_spirv = 1;
+    for (uint32_t i = 0; i < state->device_count && state->takes_spirv; ++i)
+        state->takes_spirv = device_takes_spirv(state, state->devices[i].id);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t state_create(struct opencl_state **out, const ingot_allocator_t *allocator, cl_context context,
+                                   uint32_t device_count, const cl_device_id *devices, uint32_t of_context_count,
+                                   const cl_device_id *of_context)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    cl_int error = CL_SUCCESS;
+    struct opencl_state *state = opencl_allocate(allocator, state_size(device_count));
+    if (state == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context of %u devices",
+                                      (unsigned)device_count);
+    state->allocator = *allocator;
+    state->device_count = device_count;
+    error = clRetainContext(context);
+    if (error != CL_SUCCESS) {
+        status = opencl_fail(INGOT_BACKEND_ERROR, "clRetainContext", error);
+        goto done;
+    }
+    state->context = context;
+    for (uint32_t i = 0; i < device_count && status == INGOT_SUCCESS; ++i)
+        status = add_device(state, i, devices[i], of_context_count, of_context);
+    if (status == INGOT_SUCCESS)
+        status = learn_platform(state);
+    if (status != INGOT_SUCCESS)
+        goto done;
+    *out = state;
+    state = NULL;
+done:
+    state_destroy(state);
+    return status;
+}
+
+/* *devices is to be freed with *count elements. */
+static ingot_status_t get_context_devices(const ingot_allocator_t *allocator, cl_context context, uint32_t *count,
+                                          cl_device_id **devices)
+{
+    cl_device_id *found = NULL;
+    size_t size = 0;
+    cl_int error = clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, NULL, &size);
+    if (error == CL_INVALID_CONTEXT)
+        return opencl_fail(INGOT_INVALID_ARGUMENTS, "cl_context: clGetContextInfo", error);
+    if (error != CL_SUCCESS)
+        return opencl_fail(INGOT_BACKEND_ERROR, "clGetContextInfo", error);
+    if (size < sizeof(*found) || size / sizeof(*found) > UINT32_MAX)
+        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "an OpenCL context with %zu bytes of devices", size);
+    found = opencl_allocate(allocator, size);
+    if (found == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of devices", size);
+    error = clGetContextInfo(context, CL_CONTEXT_DEVICES, size, found, NULL);
+    if (error != CL_SUCCESS) {
+        opencl_free(allocator, found, size);
+        return opencl_fail(INGOT_BACKEND_ERROR, "clGetContextInfo", error);
+    }
+    *count = (uint32_t)(size / sizeof(*found));
+    *devices = found;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_opencl_context_create(ingot_context_t *context, cl_context cl_context, uint32_t device_count,
+                                           const cl_device_id *devices, const ingot_context_info_t *info)
+{
+    ingot_allocator_t allocator = { NULL, NULL, NULL };
+    cl_device_id *of_context = NULL;
+    uint32_t of_context_count = 0;
+    struct opencl_state *state = NULL;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (context == NULL || cl_context == NULL || (device_count != 0 && devices == NULL))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
+                                      context == NULL ? "context" : cl_context == NULL ? "cl_context" : "devices");
+    if (info != NULL && info->struct_size >= sizeof(*info) && info->allocator != NULL)
+        allocator = *info->allocator;
+    status = get_context_devices(&allocator, cl_context, &of_context_count, &of_context);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (device_count > of_context_count)
+        status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "device_count is %u, the OpenCL context has %u",
+                                        (unsigned)device_count, (unsigned)of_context_count);
+    else if (device_count == 0)
+        status = state_create(&state, &allocator, cl_context, of_context_count, of_context, of_context_count,
+                              of_context);
+    else
+        status = state_create(&state, &allocator, cl_context, device_count, devices, of_context_count, of_context);
+    opencl_free(&allocator, of_context, of_context_count * sizeof(*of_context));
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = ingot_context_create(context, &opencl_ops, state, state->device_count, info);
+    if (status != INGOT_SUCCESS)
+        state_destroy(state);
+    return status;
+}

@@ -1,0 +1,100 @@
+/*
+ * errors.c - OpenCL's error codes in Ingot's words.
+ *
+ * A driver's code is never lost: it stands by name and number in the detail of every failure. Lack of memory is told
+ * apart from everything else, because the core answers it by emptying the in-memory cache and trying once more.
+ */
+#include "backends/opencl/errors.h"
+
+#define NAMED(error) { error, #error }
+
+struct named_error {
+    cl_int error;
+    const char *name;
+};
+
+static const struct named_error named_errors[] = {
+    NAMED(CL_DEVICE_NOT_FOUND),
+    NAMED(CL_DEVICE_NOT_AVAILABLE),
+    NAMED(CL_COMPILER_NOT_AVAILABLE),
+    NAMED(CL_MEM_OBJECT_ALLOCATION_FAILURE),
+    NAMED(CL_OUT_OF_RESOURCES),
+    NAMED(CL_OUT_OF_HOST_MEMORY),
+    NAMED(CL_PROFILING_INFO_NOT_AVAILABLE),
+    NAMED(CL_MEM_COPY_OVERLAP),
+    NAMED(CL_IMAGE_FORMAT_MISMATCH),
+    NAMED(CL_IMAGE_FORMAT_NOT_SUPPORTED),
+    NAMED(CL_BUILD_PROGRAM_FAILURE),
+    NAMED(CL_MAP_FAILURE),
+    NAMED(CL_MISALIGNED_SUB_BUFFER_OFFSET),
+    NAMED(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST),
+    NAMED(CL_COMPILE_PROGRAM_FAILURE),
+    NAMED(CL_LINKER_NOT_AVAILABLE),
+    NAMED(CL_LINK_PROGRAM_FAILURE),
+    NAMED(CL_DEVICE_PARTITION_FAILED),
+    NAMED(CL_KERNEL_ARG_INFO_NOT_AVAILABLE),
+    NAMED(CL_INVALID_VALUE),
+    NAMED(CL_INVALID_DEVICE_TYPE),
+    NAMED(CL_INVALID_PLATFORM),
+    NAMED(CL_INVALID_DEVICE),
+    NAMED(CL_INVALID_CONTEXT),
+    NAMED(CL_INVALID_QUEUE_PROPERTIES),
+    NAMED(CL_INVALID_COMMAND_QUEUE),
+    NAMED(CL_INVALID_HOST_PTR),
+    NAMED(CL_INVALID_MEM_OBJECT),
+    NAMED(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR),
+    NAMED(CL_INVALID_IMAGE_SIZE),
+    NAMED(CL_INVALID_SAMPLER),
+    NAMED(CL_INVALID_BINARY),
+    NAMED(CL_INVALID_BUILD_OPTIONS),
+    NAMED(CL_INVALID_PROGRAM),
+    NAMED(CL_INVALID_PROGRAM_EXECUTABLE),
+    NAMED(CL_INVALID_KERNEL_NAME),
+    NAMED(CL_INVALID_KERNEL_DEFINITION),
+    NAMED(CL_INVALID_KERNEL),
+    NAMED(CL_INVALID_ARG_INDEX),
+    NAMED(CL_INVALID_ARG_VALUE),
+    NAMED(CL_INVALID_ARG_SIZE),
+    NAMED(CL_INVALID_KERNEL_ARGS),
+    NAMED(CL_INVALID_WORK_DIMENSION),
+    NAMED(CL_INVALID_WORK_GROUP_SIZE),
+    NAMED(CL_INVALID_WORK_ITEM_SIZE),
+    NAMED(CL_INVALID_GLOBAL_OFFSET),
+    NAMED(CL_INVALID_EVENT_WAIT_LIST),
+    NAMED(CL_INVALID_EVENT),
+    NAMED(CL_INVALID_OPERATION),
+    NAMED(CL_INVALID_GL_OBJECT),
+    NAMED(CL_INVALID_BUFFER_SIZE),
+    NAMED(CL_INVALID_MIP_LEVEL),
+    NAMED(CL_INVALID_GLOBAL_WORK_SIZE),
+    NAMED(CL_INVALID_PROPERTY),
+    NAMED(CL_INVALID_IMAGE_DESCRIPTOR),
+    NAMED(CL_INVALID_COMPILER_OPTIONS),
+    NAMED(CL_INVALID_LINKER_OPTIONS),
+    NAMED(CL_INVALID_DEVICE_PARTITION_COUNT),
+    NAMED(CL_INVALID_PIPE_SIZE),
+    NAMED(CL_INVALID_DEVICE_QUEUE),
+    NAMED(CL_INVALID_SPEC_ID),
+    NAMED(CL_MAX_SIZE_RESTRICTION_EXCEEDED),
+    { -1001, "CL_PLATFORM_NOT_FOUND_KHR" }, /* the loader's own; defined in the extensions' header */
+};
+
+const char *opencl_error_name(cl_int error)
+{
+    for (size_t i = 0; i < sizeof(named_errors) / sizeof(named_errors[0]); ++i) {
+        if (named_errors[i].error == error)
+            return named_errors[i].name;
+    }
+    return "unknown error";
+}
+
+int opencl_is_out_of_memory(cl_int error)
+{
+    return error == CL_OUT_OF_HOST_MEMORY || error == CL_OUT_OF_RESOURCES || error == CL_MEM_OBJECT_ALLOCATION_FAILURE;
+}
+
+ingot_status_t opencl_fail(ingot_status_t otherwise, const char *call, cl_int error)
+{
+    const ingot_status_t status = opencl_is_out_of_memory(error) ? INGOT_OUT_OF_MEMORY : otherwise;
+    return ingot_set_error_detail(status, "%s: %s (%d)", call, opencl_error_name(error), (int)error);
+}

@@ -1,0 +1,64 @@
+/*
+ * kernel.c - native kernels. A backend kernel is the cl_kernel itself.
+ *
+ * An OpenCL kernel belongs to its program, not to one of its devices; the device of a request is checked only.
+ */
+#include "backends/opencl/kernel.h"
+
+#include "backends/opencl/errors.h"
+#include "backends/opencl/program.h"
+
+ingot_status_t opencl_create_kernel(void *opaque, void *opaque_program, uint32_t device_index, const char *name,
+                                    void **kernel)
+{
+    const struct opencl_state *state = opaque;
+    const struct opencl_program *program = opaque_program;
+    cl_kernel native = NULL;
+    cl_int error = CL_SUCCESS;
+    size_t at = 0;
+    while (at < program->device_count && program->devices[at] != state->devices[device_index].id)
+        ++at;
+    if (at == program->device_count)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the program was not made for device %u",
+                                      (unsigned)device_index);
+    native = clCreateKernel(program->native, name, &error);
+    if (native == NULL)
+        return opencl_fail(error == CL_INVALID_KERNEL_NAME ? INGOT_NOT_FOUND : INGOT_BACKEND_ERROR, "clCreateKernel",
+                           error);
+    *kernel = native;
+    return INGOT_SUCCESS;
+}
+
+void opencl_destroy_kernel(void *state, void *kernel)
+{
+    (void)state;
+    (void)clReleaseKernel(kernel);
+}
+
+ingot_status_t opencl_clone_kernel(void *opaque, void *program, void *kernel, void **clone)
+{
+    const struct opencl_state *state = opaque;
+    cl_kernel native = NULL;
+    cl_int error = CL_SUCCESS;
+    (void)program;
+    if (state->version < OPENCL_VERSION_2_1)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "clCloneKernel needs OpenCL 2.1");
+    native = clCloneKernel(kernel, &error);
+    if (native == NULL)
+        return opencl_fail(error == CL_INVALID_OPERATION ? INGOT_UNIMPLEMENTED : INGOT_BACKEND_ERROR, "clCloneKernel",
+                           error);
+    *clone = native;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_opencl_kernel_get_native(const_ingot_kernel_t kernel, cl_kernel *native)
+{
+    cl_kernel found = NULL;
+    if (kernel == NULL || native == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", kernel == NULL ? "kernel" : "native");
+    found = ingot_kernel_get_backend_kernel(kernel, &opencl_ops);
+    if (found == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "kernel is not an OpenCL one");
+    *native = found;
+    return INGOT_SUCCESS;
+}

@@ -1,0 +1,91 @@
+/*
+ * program.c - a native program and the devices that it was made for.
+ *
+ * Its devices are kept because a driver may list fewer than the native context has, or all of them, after a build for
+ * some; binary.c has to know which. They stand in the context's order, which is the order that drivers answer in.
+ */
+#include "backends/opencl/program.h"
+
+#include "backends/opencl/errors.h"
+
+#include <string.h>
+
+static size_t program_size(size_t device_count)
+{
+    return sizeof(struct opencl_program) + device_count * sizeof(cl_device_id);
+}
+
+static void insert_in_context_order(const struct opencl_state *state, struct opencl_program *program, uint32_t index,
+                                    size_t *positions)
+{
+    const struct opencl_device *device = &state->devices[index];
+    size_t at = program->device_count;
+    while (at > 0 && positions[at - 1] > device->context_position) {
+        program->devices[at] = program->devices[at - 1];
+        positions[at] = positions[at - 1];
+        --at;
+    }
+    program->devices[at] = device->id;
+    positions[at] = device->context_position;
+    ++program->device_count;
+}
+
+ingot_status_t opencl_program_create(const struct opencl_state *state, size_t device_count,
+                                     const uint32_t *device_indices, struct opencl_program **out)
+{
+    struct opencl_program *program = opencl_allocate(&state->allocator, program_size(device_count));
+    size_t *positions = opencl_allocate(&state->allocator, device_count * sizeof(*positions));
+    ingot_status_t status = INGOT_SUCCESS;
+    if (program == NULL || positions == NULL) {
+        opencl_free(&state->allocator, program, program_size(device_count));
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program of %zu devices", device_count);
+    } else {
+        for (size_t i = 0; i < device_count; ++i)
+            insert_in_context_order(state, program, device_indices[i], positions);
+        *out = program;
+    }
+    opencl_free(&state->allocator, positions, device_count * sizeof(*positions));
+    return status;
+}
+
+void opencl_destroy_program(void *opaque, void *opaque_program)
+{
+    const struct opencl_state *state = opaque;
+    struct opencl_program *program = opaque_program;
+    if (program == NULL)
+        return;
+    if (program->native != NULL)
+        (void)clReleaseProgram(program->native);
+    opencl_free(&state->allocator, program, program_size(program->device_count));
+}
+
+/* OpenCL separates names by ';', Ingot ends each with a NUL. */
+ingot_status_t opencl_get_kernel_names(void *opaque, void *opaque_program, ingot_sink_t *names)
+{
+    const struct opencl_state *state = opaque;
+    const struct opencl_program *program = opaque_program;
+    struct opencl_text text = { NULL, 0 };
+    size_t length = 0;
+    ingot_status_t status = opencl_kernel_names_text(&state->allocator, program->native, &text);
+    if (status != INGOT_SUCCESS)
+        return status;
+    length = strlen(text.chars);
+    for (char *c = text.chars; (c = strchr(c, ';')) != NULL; ++c)
+        *c = '\0';
+    if (length > 0)
+        status = ingot_sink_write(names, length + 1, text.chars);
+    opencl_text_fini(&state->allocator, &text);
+    return status;
+}
+
+ingot_status_t ingot_opencl_program_get_native(const_ingot_program_t handle, cl_program *native)
+{
+    const struct opencl_program *program = NULL;
+    if (handle == NULL || native == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", handle == NULL ? "program" : "native");
+    program = ingot_program_get_backend_program(handle, &opencl_ops);
+    if (program == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program is not an OpenCL one");
+    *native = program->native;
+    return INGOT_SUCCESS;
+}

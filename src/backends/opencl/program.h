@@ -1,0 +1,22 @@
+/*
+ * program.h - a native program and the devices that it was made for.
+ */
+#ifndef INGOT_BACKENDS_OPENCL_PROGRAM_H
+#define INGOT_BACKENDS_OPENCL_PROGRAM_H
+
+#include "backends/opencl/state.h"
+
+struct opencl_program {
+    cl_program native;
+    size_t device_count;
+    cl_device_id devices[]; /* in the order of the native context */
+};
+
+/* A program for these devices without its native one. */
+ingot_status_t opencl_program_create(const struct opencl_state *state, size_t device_count,
+                                     const uint32_t *device_indices, struct opencl_program **program);
+
+void opencl_destroy_program(void *state, void *program);
+ingot_status_t opencl_get_kernel_names(void *state, void *program, ingot_sink_t *names);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * spec_constants.h - specialization constants of SPIR-V.
+ */
+#ifndef INGOT_BACKENDS_OPENCL_SPEC_CONSTANTS_H
+#define INGOT_BACKENDS_OPENCL_SPEC_CONSTANTS_H
+
+#include "backends/opencl/state.h"
+
+/*
+ * Sets the request's constants in those of its native programs that are SPIR-V and have them. A constant that none
+ * has, or of another size, is INGOT_BUILD_FAILED, and the log says which.
+ */
+ingot_status_t opencl_set_spec_constants(const struct opencl_state *state, const ingot_build_request_t *request,
+                                         const cl_program *programs, ingot_sink_t *log);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * state.c - memory and texts for the rest of the backend.
+ *
+ * Every text of a driver is read by the same two steps, size and content, and ends in a NUL whatever the driver wrote.
+ */
+#include "backends/opencl/state.h"
+
+#include "backends/opencl/errors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *opencl_allocate(const ingot_allocator_t *allocator, size_t size)
+{
+    void *memory = NULL;
+    if (allocator->allocate == NULL)
+        return calloc(1, size);
+    memory = allocator->allocate(allocator->user, size, _Alignof(max_align_t));
+    if (memory != NULL)
+        memset(memory, 0, size);
+    return memory;
+}
+
+void opencl_free(const ingot_allocator_t *allocator, void *memory, size_t size)
+{
+    if (memory == NULL)
+        return;
+    if (allocator->deallocate == NULL)
+        free(memory);
+    else
+        allocator->deallocate(allocator->user, memory, size);
+}
+
+/* One of the driver's queries with all but its last three parameters bound. */
+struct query {
+    const char *call;
+    cl_int (*get)(const struct query *query, size_t capacity, void *value, size_t *size);
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_program program;
+    cl_uint name;
+};
+
+static cl_int get_platform(const struct query *query, size_t capacity, void *value, size_t *size)
+{
+    return clGetPlatformInfo(query->platform, query->name, capacity, value, size);
+}
+
+static cl_int get_device(const struct query *query, size_t capacity, void *value, size_t *size)
+{
+    return clGetDeviceInfo(query->device, query->name, capacity, value, size);
+}
+
+static cl_int get_build(const struct query *query, size_t capacity, void *value, size_t *size)
+{
+    return clGetProgramBuildInfo(query->program, query->device, query->name, capacity, value, size);
+}
+
+static cl_int get_program(const struct query *query, size_t capacity, void *value, size_t *size)
+{
+    return clGetProgramInfo(query->program, query->name, capacity, value, size);
+}
+
+static ingot_status_t read_text(const ingot_allocator_t *allocator, const struct query *query, struct opencl_text *text)
+{
+    struct opencl_text read = { NULL, 0 };
+    size_t size = 0;
+    cl_int error = query->get(query, 0, NULL, &size);
+    if (error != CL_SUCCESS)
+        return opencl_fail(INGOT_BACKEND_ERROR, query->call, error);
+    read.size = size + 1; /* a NUL of our own: not every driver ends an empty text */
+    read.chars = opencl_allocate(allocator, read.size);
+    if (read.chars == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of text", read.size);
+    if (size > 0)
+        error = query->get(query, size, read.chars, NULL);
+    if (error != CL_SUCCESS) {
+        opencl_text_fini(allocator, &read);
+        return opencl_fail(INGOT_BACKEND_ERROR, query->call, error);
+    }
+    *text = read;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t opencl_platform_text(const ingot_allocator_t *allocator, cl_platform_id platform, cl_platform_info name,
+                                    struct opencl_text *text)
+{
+    const struct query query = { "clGetPlatformInfo", get_platform, platform, NULL, NULL, name };
+    return read_text(allocator, &query, text);
+}
+
+ingot_status_t opencl_device_text(const ingot_allocator_t *allocator, cl_device_id device, cl_device_info name,
+                                  struct opencl_text *text)
+{
+    const struct query query = { "clGetDeviceInfo", get_device, NULL, device, NULL, name };
+    return read_text(allocator, &query, text);
+}
+
+ingot_status_t opencl_build_log_text(const ingot_allocator_t *allocator, cl_program program, cl_device_id device,
+                                     struct opencl_text *text)
+{
+    const struct query query = { "clGetProgramBuildInfo", get_build, NULL, device, program, CL_PROGRAM_BUILD_LOG };
+    return read_text(allocator, &query, text);
+}
+
+ingot_status_t opencl_kernel_names_text(const ingot_allocator_t *allocator, cl_program program,
+                                        struct opencl_text *text)
+{
+    const struct query query = { "clGetProgramInfo", get_program, NULL, NULL, program, CL_PROGRAM_KERNEL_NAMES };
+    return read_text(allocator, &query, text);
+}
+
+void opencl_text_fini(const ingot_allocator_t *allocator, struct opencl_text *text)
+{
+    opencl_free(allocator, text->chars, text->size);
+    text->chars = NULL;
+    text->size = 0;
+}
