@@ -1,0 +1,38 @@
+/*
+ * bucket.h - the entries of one bucket: which has an id, which number is free, and taking one away.
+ */
+#ifndef INGOT_PERSIST_BUCKET_H
+#define INGOT_PERSIST_BUCKET_H
+
+#include "persist/account.h"
+#include "persist/directory.h"
+
+/* How many numbers of a bucket are looked at, the lowest; 64-bit hashes hardly ever share a bucket at all. */
+#define BUCKET_MAX_ENTRIES 64u
+
+/* What a search saw. */
+struct bucket {
+    char path[PATH_CAPACITY]; /* below the root */
+    uint32_t number;          /* of the entry that was found */
+    uint64_t inode;           /* likewise */
+    uint32_t first_free;      /* the lowest number that was free */
+    bool is_full;             /* no number is left that a reader would reach */
+};
+
+/*
+ * Searches for an id and copies its blob out. Bad entries are taken away on the way.
+ * INGOT_NOT_FOUND; else the first reason why an entry that might have been it was refused.
+ */
+ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,
+                           ingot_buffer_t *blob);
+
+/* Moves an entry to tmp under a lock that the caller holds, if it is still the one with this inode; name is its new
+ * one. False: it is not. */
+bool bucket_put_aside(const struct directory *directory, const char *entry_path, uint64_t inode, int tmp,
+                      struct account *account, char name[PATH_CAPACITY]);
+
+/* The same with the lock, followed by its deletion. */
+ingot_status_t bucket_take_away(const struct directory *directory, const char *entry_path, uint64_t inode,
+                                uint64_t deadline_ns);
+
+#endif

@@ -1,0 +1,291 @@
+/*
+ * directory.c - opening a directory store, and its operations.
+ *
+ * The root is opened once and everything else relative to it, so a store keeps working where it was opened when the
+ * path comes to mean something else.
+ */
+#include "persist/directory.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/account.h"
+#include "persist/bucket.h"
+#include "persist/checksum.h"
+#include "persist/events.h"
+#include "persist/evict.h"
+#include "persist/files.h"
+#include "persist/memory.h"
+#include "persist/publish.h"
+#include "persist/storage.h"
+#include "persist/temporary.h"
+
+#define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
+#define DEFAULT_LOCK_TIMEOUT_MS 200u
+#define NS_PER_MS UINT64_C(1000000)
+#define ROOT_PATH_MAX 4096u
+#define KNOWN_FLAGS ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE)
+
+static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
+                                "# This directory holds compiled device programs that can be compiled again.\n"
+                                "# What this file is for: https://bford.info/cachedir/\n";
+
+static const char *place_of(struct directory *directory, size_t id_size, const uint8_t *id, char path[PATH_CAPACITY])
+{
+    paths_bucket(path, directory->name_space, directory->bucket_of(id_size, id));
+    return path;
+}
+
+static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    struct directory *directory = self;
+    struct bucket bucket;
+    const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
+    const ingot_status_t status = bucket_find(directory, id_size, id, &bucket, blob);
+    struct directory_counters *counters = &directory->counters;
+    directory_count(status == INGOT_SUCCESS ? &counters->hits : &counters->misses, 1);
+    if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
+        directory_count(&counters->failures, 1);
+    if (directory->on_event != NULL)
+        events_tell(directory, INGOT_EVENT_STORAGE_LOAD, status, status == INGOT_SUCCESS ? blob->size : 0, started_ns,
+                    bucket.path, status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    return status;
+}
+
+static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+{
+    struct directory *directory = self;
+    char path[PATH_CAPACITY];
+    const uint64_t started_ns = files_steady_clock_ns();
+    const ingot_status_t status = publish_entry(directory, id_size, id, blob_size, blob);
+    directory_count(status == INGOT_SUCCESS ? &directory->counters.stores : &directory->counters.failures, 1);
+    if (directory->on_event != NULL)
+        events_tell(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns,
+                    place_of(directory, id_size, id, path), status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    return status;
+}
+
+static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
+{
+    struct directory *directory = self;
+    if (directory->is_read_only)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    const uint64_t deadline_ns = account_deadline(directory);
+    ingot_status_t result = INGOT_NOT_FOUND;
+    for (unsigned i = 0; i < BUCKET_MAX_ENTRIES; ++i) {
+        struct bucket bucket;
+        char entry_path[PATH_CAPACITY];
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        ingot_status_t status = bucket_find(directory, id_size, id, &bucket, &blob);
+        if (status != INGOT_SUCCESS)
+            return result == INGOT_NOT_FOUND ? status : result;
+        memory_release_buffer(&blob);
+        paths_entry(entry_path, bucket.path, bucket.number);
+        status = bucket_take_away(directory, entry_path, bucket.inode, deadline_ns);
+        if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
+            return status;
+        result = INGOT_SUCCESS;
+    }
+    return result;
+}
+
+static void destroy(void *self)
+{
+    struct directory *directory = self;
+    if (directory == NULL)
+        return;
+    if (directory->root >= 0)
+        (void)files_close(directory->root);
+    const ingot_allocator_t allocator = directory->allocator;
+    memory_free(&allocator, directory, sizeof(*directory));
+}
+
+struct directory *directory_of(ingot_storage_t storage)
+{
+    return storage != NULL && storage->ops.load == load ? storage->self : NULL;
+}
+
+/* An older caller's info is shorter: what it lacks is zero. A newer one's is longer: what is known is taken. */
+static ingot_status_t copy_info(ingot_persist_info_t *copy, const ingot_persist_info_t *info)
+{
+    memset(copy, 0, sizeof(*copy));
+    if (info == NULL || info->struct_size < offsetof(ingot_persist_info_t, name_space))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info or its struct_size is missing");
+    memcpy(copy, info, info->struct_size < sizeof(*copy) ? info->struct_size : sizeof(*copy));
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check_info(const ingot_persist_info_t *info)
+{
+    if (info->path == NULL || info->path[0] == '\0')
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's path is missing");
+    if (info->name_space != NULL && !paths_is_namespace(info->name_space))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "\"%.80s\" cannot be a namespace", info->name_space);
+    if (info->eviction != INGOT_PERSIST_EVICT_FIFO && info->eviction != INGOT_PERSIST_EVICT_OFF)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's eviction is none");
+    if (info->store_mode != INGOT_PERSIST_STORE_AUTO && info->store_mode != INGOT_PERSIST_STORE_NOW &&
+        info->store_mode != INGOT_PERSIST_STORE_ON_FLUSH)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's store_mode is none");
+    if ((info->flags & ~KNOWN_FLAGS) != 0)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info has unknown flags");
+    return INGOT_SUCCESS;
+}
+
+static void take_info(struct directory *directory, const ingot_persist_info_t *info)
+{
+    const uint32_t timeout_ms = info->lock_timeout_ms != 0 ? info->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
+    directory->root = -1;
+    directory->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
+    directory->is_durable = (info->flags & (uint32_t)INGOT_PERSIST_DURABLE) != 0;
+    directory->eviction = info->eviction;
+    directory->max_bytes = info->max_bytes != 0 ? info->max_bytes : DEFAULT_MAX_BYTES;
+    directory->lock_timeout_ns = timeout_ms * NS_PER_MS;
+    directory->on_event = info->on_event;
+    directory->on_event_user = info->on_event_user;
+    if (info->name_space != NULL)
+        memcpy(directory->name_space, info->name_space, strlen(info->name_space) + 1);
+}
+
+/* A path that ends in a slash would be followed through a link. */
+static ingot_status_t copy_root_path(const char *path, char copy[ROOT_PATH_MAX])
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        --length;
+    if (length >= ROOT_PATH_MAX)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's path is too long");
+    memcpy(copy, path, length);
+    copy[length] = '\0';
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t open_root(struct directory *directory, const char *wanted_path)
+{
+    char path[ROOT_PATH_MAX];
+    const ingot_status_t status = copy_root_path(wanted_path, path);
+    if (status != INGOT_SUCCESS)
+        return status;
+    directory->root = files_open_root(path);
+    if (directory->root == -ENOENT) {
+        if (directory->is_read_only)
+            return ingot_set_error_detail(INGOT_READ_ONLY, "%s is missing and may not be made", path);
+        const int made = files_make_root(path);
+        if (made < 0 && made != -EEXIST) {
+            (void)files_write_failed(made, "making", path);
+            return made == -ENOMEM ? INGOT_OUT_OF_MEMORY : INGOT_READ_ONLY;
+        }
+        directory->root = files_open_root(path);
+    }
+    if (directory->root < 0)
+        return files_read_failed(directory->root, "opening", path);
+    struct file_facts facts;
+    const int result = files_facts(directory->root, &facts);
+    if (result < 0)
+        return files_read_failed(result, "examining", path);
+    if (!facts.is_private)
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "others own or may write %s", path);
+    return INGOT_SUCCESS;
+}
+
+/* What makes a directory a store; nothing of it is needed to load, so failures wait for the first store. */
+static void furnish(const struct directory *directory)
+{
+    const int tag = files_create(directory->root, "CACHEDIR.TAG");
+    if (tag >= 0) {
+        if (files_may_grow_to(sizeof(cache_tag) - 1))
+            (void)files_write(tag, sizeof(cache_tag) - 1, cache_tag);
+        (void)files_close(tag);
+    }
+    temporary_reclaim(directory);
+}
+
+static ingot_status_t check_name_space(const struct directory *directory)
+{
+    struct file_facts facts;
+    if (directory->name_space[0] == '\0' || files_facts_at(directory->root, directory->name_space, &facts) < 0)
+        return INGOT_SUCCESS;
+    if (!facts.is_directory || !facts.is_private)
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "the namespace %s is no directory, or others own or may write it",
+                                      directory->name_space);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *given,
+                              uint64_t (*bucket_of)(size_t id_size, const uint8_t *id))
+{
+    static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
+    ingot_persist_info_t info;
+    ingot_allocator_t allocator;
+    ingot_status_t status = copy_info(&info, given);
+    if (status == INGOT_SUCCESS)
+        status = check_info(&info);
+    if (status == INGOT_SUCCESS)
+        status = memory_init(&allocator, info.allocator);
+    if (status != INGOT_SUCCESS)
+        return status;
+    struct directory *directory = memory_allocate(&allocator, sizeof(*directory));
+    if (directory == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a store");
+    memset(directory, 0, sizeof(*directory));
+    directory->allocator = allocator;
+    directory->bucket_of = bucket_of;
+    take_info(directory, &info);
+
+    status = open_root(directory, info.path);
+    if (status == INGOT_SUCCESS)
+        status = check_name_space(directory);
+    if (status != INGOT_SUCCESS)
+        goto done;
+    if (!directory->is_read_only)
+        furnish(directory);
+    status = storage_create(storage, &ops, directory, &allocator, info.store_mode);
+    if (status == INGOT_SUCCESS)
+        directory = NULL; /* handed over */
+done:
+    destroy(directory);
+    return status;
+}
+
+ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *info)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    return directory_open(storage, info, checksum_bucket_of);
+}
+
+ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats)
+{
+    if (storage == NULL || stats == NULL || stats->struct_size <= sizeof(size_t))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, stats or its struct_size is missing");
+    const struct directory *directory = directory_of(storage);
+    if (directory == NULL)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "only a directory store has these");
+    const struct directory_counters *counters = &directory->counters;
+    ingot_persist_stats_t current = {
+        .struct_size = stats->struct_size,
+        .hits = atomic_load_explicit(&counters->hits, memory_order_relaxed),
+        .misses = atomic_load_explicit(&counters->misses, memory_order_relaxed),
+        .stores = atomic_load_explicit(&counters->stores, memory_order_relaxed),
+        .refused = atomic_load_explicit(&counters->refused, memory_order_relaxed),
+        .evictions = atomic_load_explicit(&counters->evictions, memory_order_relaxed),
+        .failures = atomic_load_explicit(&counters->failures, memory_order_relaxed),
+    };
+    if (!account_peek(directory, &current.bytes))
+        current.bytes = 0;
+    memcpy(stats, &current, stats->struct_size < sizeof(current) ? stats->struct_size : sizeof(current));
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_persist_clear(ingot_storage_t storage)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    struct directory *directory = directory_of(storage);
+    if (directory == NULL)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "only a directory store can be cleared");
+    if (directory->is_read_only)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    const char *name_space = directory->name_space[0] != '\0' ? directory->name_space : NULL;
+    return evict_everything(directory, name_space, account_deadline(directory));
+}

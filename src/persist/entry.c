@@ -1,0 +1,239 @@
+/*
+ * entry.c - one entry's two files, through a handle of its directory.
+ *
+ * A file is opened, judged by its own descriptor and read once, so that what was judged is what is used. Memory is
+ * allocated for sizes only that a checked header and the file system agree on.
+ */
+#include "persist/entry.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/files.h"
+#include "persist/memory.h"
+#include "persist/paths.h"
+
+#define SMALL_KEY_SIZE 4096u
+
+bool entry_is_bad(ingot_status_t status)
+{
+    return status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT;
+}
+
+static ingot_status_t open_file(int entry, const char *name, int *fd, uint64_t *size_bytes)
+{
+    *fd = files_open_read(entry, name);
+    if (*fd == -ENOENT)
+        return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "an entry without %s", name);
+    if (*fd < 0)
+        return files_read_failed(*fd, "opening", name);
+    struct file_facts facts;
+    const int result = files_facts(*fd, &facts);
+    ingot_status_t status = INGOT_SUCCESS;
+    if (result < 0)
+        status = files_read_failed(result, "examining", name);
+    else if (!facts.is_file || !facts.is_private)
+        status = ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no file, or others own or may write it", name);
+    if (status != INGOT_SUCCESS)
+        (void)files_close(*fd);
+    else
+        *size_bytes = facts.size_bytes;
+    return status;
+}
+
+static ingot_status_t read_fully(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes)
+{
+    size_t got = 0;
+    const int result = files_read(fd, offset, size, bytes, &got);
+    if (result < 0)
+        return files_read_failed(result, "reading", name);
+    return got == size ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "%s became shorter", name);
+}
+
+static ingot_status_t compare_id(const struct key_file *key, const uint8_t *found, size_t id_size, const uint8_t *id)
+{
+    const struct checksum checksum = checksum_of(id_size, found);
+    if (memcmp(checksum.bytes, key->id_checksum.bytes, CHECKSUM_SIZE) != 0)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of key.bin's id does not hold");
+    return memcmp(found, id, id_size) == 0 ? INGOT_SUCCESS : INGOT_BLOB_MISMATCH;
+}
+
+/* Reads all of a key.bin that has the size that it would have for this id. */
+static ingot_status_t read_key(int fd, struct key_file *key, size_t id_size, const uint8_t *id,
+                               const ingot_allocator_t *allocator)
+{
+    uint8_t small[SMALL_KEY_SIZE];
+    const size_t size = KEY_FILE_HEADER_SIZE + id_size;
+    uint8_t *bytes = size <= sizeof(small) ? small : memory_allocate(allocator, size);
+    if (bytes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a key of %zu bytes", size);
+    ingot_status_t status = read_fully(fd, "key.bin", 0, size, bytes);
+    if (status == INGOT_SUCCESS)
+        status = key_file_decode(key, size, size, bytes);
+    if (status == INGOT_SUCCESS)
+        status = compare_id(key, bytes + KEY_FILE_HEADER_SIZE, id_size, id);
+    if (bytes != small)
+        memory_free(allocator, bytes, size);
+    return status;
+}
+
+static ingot_status_t read_header(int fd, uint64_t file_size, struct key_file *key)
+{
+    uint8_t header[KEY_FILE_HEADER_SIZE];
+    const size_t size = file_size < sizeof(header) ? (size_t)file_size : sizeof(header);
+    const ingot_status_t status = read_fully(fd, "key.bin", 0, size, header);
+    return status != INGOT_SUCCESS ? status : key_file_decode(key, file_size, size, header);
+}
+
+static ingot_status_t verify_key(int entry, struct key_file *key, size_t id_size, const uint8_t *id,
+                                 const ingot_allocator_t *allocator)
+{
+    int fd;
+    uint64_t file_size;
+    ingot_status_t status = open_file(entry, "key.bin", &fd, &file_size);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (file_size == KEY_FILE_HEADER_SIZE + (uint64_t)id_size) {
+        status = read_key(fd, key, id_size, id, allocator);
+    } else {
+        status = read_header(fd, file_size, key);
+        if (status == INGOT_SUCCESS)
+            status = INGOT_BLOB_MISMATCH;
+    }
+    (void)files_close(fd);
+    return status;
+}
+
+static ingot_status_t read_blob(int entry, const struct key_file *key, const ingot_allocator_t *allocator,
+                                ingot_buffer_t *blob)
+{
+    int fd;
+    uint64_t file_size;
+    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    uint8_t *bytes;
+    ingot_status_t status = open_file(entry, "kernel.bin", &fd, &file_size);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (file_size != key->blob_size_bytes) {
+        status = ingot_set_error_detail(file_size < key->blob_size_bytes ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
+                                        "kernel.bin has %llu bytes instead of %llu", (unsigned long long)file_size,
+                                        (unsigned long long)key->blob_size_bytes);
+        goto done;
+    }
+    status = memory_make_buffer(allocator, (size_t)file_size, &buffer, &bytes);
+    if (status != INGOT_SUCCESS)
+        goto done;
+    status = read_fully(fd, "kernel.bin", 0, buffer.size, bytes);
+    if (status != INGOT_SUCCESS)
+        goto done;
+    const struct checksum checksum = checksum_of(buffer.size, bytes);
+    if (memcmp(checksum.bytes, key->blob_checksum.bytes, CHECKSUM_SIZE) != 0) {
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of kernel.bin does not hold");
+        goto done;
+    }
+    *blob = buffer;
+    buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
+done:
+    memory_release_buffer(&buffer);
+    (void)files_close(fd);
+    return status;
+}
+
+ingot_status_t entry_read(int entry, size_t id_size, const uint8_t *id, const ingot_allocator_t *allocator,
+                          ingot_buffer_t *blob)
+{
+    struct key_file key;
+    const ingot_status_t status = verify_key(entry, &key, id_size, id, allocator);
+    if (status != INGOT_SUCCESS || blob == NULL)
+        return status;
+    return read_blob(entry, &key, allocator, blob);
+}
+
+ingot_status_t entry_read_header(int entry, struct key_file *key)
+{
+    int fd;
+    uint64_t file_size;
+    ingot_status_t status = open_file(entry, "key.bin", &fd, &file_size);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = read_header(fd, file_size, key);
+    (void)files_close(fd);
+    return status;
+}
+
+uint64_t entry_bytes(int at, const char *entry_path)
+{
+    static const char *const names[] = {"key.bin", "kernel.bin"};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+        char path[PATH_CAPACITY];
+        struct file_facts facts;
+        paths_join(path, entry_path, names[i]);
+        if (files_facts_at(at, path, &facts) == 0 && facts.is_file && facts.size_bytes <= UINT64_MAX - bytes)
+            bytes += facts.size_bytes;
+    }
+    return bytes;
+}
+
+uint64_t entry_modified_ns(int entry)
+{
+    struct file_facts facts;
+    return files_facts_at(entry, "key.bin", &facts) == 0 ? facts.modified_ns : 0;
+}
+
+uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
+{
+    return KEY_FILE_HEADER_SIZE + (uint64_t)id_size + (uint64_t)blob_size;
+}
+
+/* Writes two parts, so that header and id are one system call where they are small. */
+static ingot_status_t write_file(int at, const char *entry_path, const char *name, size_t size, const uint8_t *bytes,
+                                 size_t more_size, const uint8_t *more, bool is_durable)
+{
+    char path[PATH_CAPACITY];
+    paths_join(path, entry_path, name);
+    const int fd = files_create(at, path);
+    if (fd < 0)
+        return files_write_failed(fd, "making", name);
+    int result = files_write(fd, size, bytes);
+    if (result == 0 && more_size != 0)
+        result = files_write(fd, more_size, more);
+    if (result == 0 && is_durable)
+        result = files_sync(fd);
+    const int closed = files_close(fd);
+    if (result == 0)
+        result = closed;
+    return result < 0 ? files_write_failed(result, "writing", name) : INGOT_SUCCESS;
+}
+
+ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const uint8_t *id, size_t blob_size,
+                           const uint8_t *blob, bool is_durable)
+{
+    if (!files_may_grow_to(blob_size) || !files_may_grow_to(KEY_FILE_HEADER_SIZE + (uint64_t)id_size))
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the process may not write a file of %zu bytes", blob_size);
+
+    const uint64_t now_ns = files_wall_clock_ns();
+    const struct key_file key = {
+        .id_size_bytes = id_size,
+        .blob_size_bytes = blob_size,
+        .id_checksum = checksum_of(id_size, id),
+        .blob_checksum = checksum_of(blob_size, blob),
+        .created_ns = now_ns,
+        .last_use_ns = now_ns,
+    };
+    uint8_t small[SMALL_KEY_SIZE];
+    key_file_encode(&key, small);
+    const size_t together = id_size <= sizeof(small) - KEY_FILE_HEADER_SIZE ? id_size : 0;
+    memcpy(small + KEY_FILE_HEADER_SIZE, id, together);
+    ingot_status_t status = write_file(at, entry_path, "key.bin", KEY_FILE_HEADER_SIZE + together, small,
+                                       id_size - together, id + together, is_durable);
+    if (status == INGOT_SUCCESS)
+        status = write_file(at, entry_path, "kernel.bin", blob_size, blob, 0, NULL, is_durable);
+    if (status == INGOT_SUCCESS && is_durable) {
+        const int result = files_sync_directory(at, entry_path);
+        if (result < 0)
+            status = files_write_failed(result, "synchronizing", entry_path);
+    }
+    return status;
+}

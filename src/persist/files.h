@@ -1,0 +1,73 @@
+/*
+ * files.h - the operating system, all of it that a store needs.
+ *
+ * Every system call of persist is behind these functions, so that each can be made to fail. They return 0 (or a
+ * descriptor, or a count) or a negated errno, retry EINTR, and never follow a symbolic link below a directory handle.
+ */
+#ifndef INGOT_PERSIST_FILES_H
+#define INGOT_PERSIST_FILES_H
+
+#include <ingot/ingot.h>
+#include <stdbool.h>
+
+struct file_facts {
+    uint64_t size_bytes;
+    uint64_t device;
+    uint64_t inode;
+    uint64_t modified_ns;
+    bool is_directory;
+    bool is_file;
+    bool is_private; /* of the effective user, and writable by no one else */
+};
+
+/* What a negated errno means to a caller, with a detail that has action, name and errno. */
+ingot_status_t files_read_failed(int error, const char *action, const char *name);
+ingot_status_t files_write_failed(int error, const char *action, const char *name);
+
+/* The root itself, by a path from anywhere; its last component is no link, its permissions regardless of umask. */
+int files_open_root(const char *path);
+int files_make_root(const char *path);
+
+/* Below a handle. open_place gives a handle for other calls only and is the cheapest. */
+int files_open_place(int at, const char *path);
+int files_open_read(int at, const char *path);
+int files_open_update(int at, const char *path); /* for reading and writing; made if missing */
+int files_create(int at, const char *path);      /* for writing; must not be there */
+int files_close(int fd);
+
+int files_facts(int fd, struct file_facts *facts);
+int files_facts_at(int at, const char *path, struct file_facts *facts);
+
+/* From offset; fewer bytes than size only at the end of the file. Returns 0 and sets *got. */
+int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got);
+/* All of it, or an error. write_at is one system call, and -EIO if that was not enough. */
+int files_write(int fd, size_t size, const void *bytes);
+int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
+int files_truncate(int fd, uint64_t size_bytes);
+/* Whether a file may become this large; writing more would raise a signal. */
+bool files_may_grow_to(uint64_t size_bytes);
+int files_sync(int fd);
+int files_sync_directory(int at, const char *path);
+
+int files_make_directory(int at, const char *path);
+int files_rename(int from_at, const char *from, int to_at, const char *to);
+int files_remove(int at, const char *path);
+int files_remove_directory(int at, const char *path);
+/* Everything at a name, a few levels deep, without following links. */
+int files_remove_tree(int at, const char *name);
+
+/* Calls visit with each name but "." and ".." until it returns false. */
+int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user);
+
+/* A lock on one byte of a file, dropped by the kernel at the latest when its holder ends. -EAGAIN: not now. */
+int files_try_lock(int fd, unsigned byte);
+int files_unlock(int fd, unsigned byte);
+
+uint64_t files_wall_clock_ns(void);
+uint64_t files_steady_clock_ns(void);
+void files_pause_ns(uint64_t duration_ns);
+/* Bits for a name that others are unlikely to choose. */
+uint64_t files_random(void);
+unsigned long files_process(void);
+
+#endif

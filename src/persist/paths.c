@@ -1,0 +1,109 @@
+/*
+ * paths.c - the names in a store: which are ours, and how they are written.
+ *
+ * A load formats its path, so this is plain digits instead of a format string.
+ */
+#include "persist/paths.h"
+
+#include <string.h>
+
+#define DIGITS_MAX 20
+#define HEX_DIGITS 16
+
+static char *append_text(char *end, const char *text)
+{
+    const size_t length = strlen(text);
+    memcpy(end, text, length + 1);
+    return end + length;
+}
+
+static char *append_number(char *end, uint64_t number)
+{
+    char digits[DIGITS_MAX];
+    int count = 0;
+    do {
+        digits[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    while (count > 0)
+        *end++ = digits[--count];
+    *end = '\0';
+    return end;
+}
+
+void paths_bucket(char path[PATH_CAPACITY], const char *name_space, uint64_t bucket)
+{
+    char *end = path;
+    if (name_space[0] != '\0') {
+        end = append_text(end, name_space);
+        end = append_text(end, "/");
+    }
+    (void)append_number(end, bucket);
+}
+
+void paths_entry(char path[PATH_CAPACITY], const char *parent, uint32_t number)
+{
+    char *end = append_text(path, parent);
+    end = append_text(end, "/");
+    (void)append_number(end, number);
+}
+
+void paths_join(char path[PATH_CAPACITY], const char *parent, const char *name)
+{
+    char *end = append_text(path, parent);
+    end = append_text(end, "/");
+    (void)append_text(end, name);
+}
+
+void paths_number(char text[PATH_CAPACITY], uint64_t number)
+{
+    (void)append_number(text, number);
+}
+
+void paths_temporary(char path[PATH_CAPACITY], unsigned long process, uint64_t bits)
+{
+    static const char hex[] = "0123456789abcdef";
+    char *end = append_number(path, process);
+    *end++ = '-';
+    for (int i = 0; i < HEX_DIGITS; ++i, bits <<= 4)
+        *end++ = hex[bits >> 60];
+    *end = '\0';
+}
+
+bool paths_parse_number(const char *name, uint64_t max, uint64_t *number)
+{
+    const size_t length = strlen(name);
+    if (length == 0 || length > DIGITS_MAX || (name[0] == '0' && length > 1))
+        return false;
+    uint64_t value = 0;
+    for (size_t i = 0; i < length; ++i) {
+        if (name[i] < '0' || name[i] > '9')
+            return false;
+        const uint64_t digit = (uint64_t)(name[i] - '0');
+        if (value > (max - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *number = value;
+    return true;
+}
+
+bool paths_is_temporary(const char *name)
+{
+    const size_t process_digits = strspn(name, "0123456789");
+    return process_digits > 0 && name[process_digits] == '-' &&
+           strspn(name + process_digits + 1, "0123456789abcdef") == HEX_DIGITS &&
+           strlen(name + process_digits + 1) == HEX_DIGITS;
+}
+
+bool paths_is_namespace(const char *name)
+{
+    static const char *const taken[] = {".", "..", "CACHEDIR.TAG", "lock", "size.txt", "tmp"};
+    const size_t length = strlen(name);
+    if (length == 0 || length > NAMESPACE_MAX || strspn(name, "0123456789") == length)
+        return false;
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); ++i)
+        if (strcmp(name, taken[i]) == 0)
+            return false;
+    return strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == length;
+}

@@ -1,0 +1,207 @@
+/*
+ * program.c - programs through a storage: memory, else the storage, else the compiler.
+ *
+ * Nothing that a storage does wrong is told to who wants a program, except as an event. Storing happens after the program
+ * was handed to all who waited for it. Programs of devices that generate code at launch wait in the storage, bounded in
+ * number, until a flush; the storage's mutex guards the list and is not held while a blob is taken or stored.
+ */
+#include <ingot/backend.h>
+#include <ingot/persist.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "persist/events.h"
+#include "persist/files.h"
+#include "persist/memory.h"
+#include "persist/storage.h"
+
+/* One request, as its builder sees it. */
+struct request {
+    ingot_storage_t storage;
+    const struct ingot_context *context;
+    size_t id_size;
+    const uint8_t *id;
+    ingot_origin_t origin;
+    bool is_to_store;
+};
+
+const char *ingot_origin_name(ingot_origin_t origin)
+{
+    switch (origin) {
+    case INGOT_ORIGIN_MEMORY: return "memory";
+    case INGOT_ORIGIN_STORAGE: return "storage";
+    case INGOT_ORIGIN_BUILD: return "build";
+    }
+    return "unknown origin";
+}
+
+static bool is_refusal(ingot_status_t status)
+{
+    return status >= INGOT_BLOB_TRUNCATED && status <= INGOT_BLOB_REJECTED;
+}
+
+/* Only what the storage lacks or should not have had is stored after a build. */
+static ingot_status_t load_program(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const uint64_t started_ns = files_steady_clock_ns();
+    ingot_status_t status = ingot_storage_load(request->storage, request->id_size, request->id, &blob);
+    events_tell_context(request->context, INGOT_EVENT_STORAGE_LOAD, status, blob.size, started_ns,
+                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    if (status != INGOT_SUCCESS) {
+        request->is_to_store = true;
+        return status;
+    }
+    status = ingot_program_load(program, desc, blob.size, blob.bytes);
+    memory_release_buffer(&blob);
+    if (is_refusal(status)) {
+        request->is_to_store = true;
+        (void)ingot_storage_remove(request->storage, request->id_size, request->id);
+    }
+    return status;
+}
+
+static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
+{
+    struct request *request = user;
+    request->is_to_store = false; /* a second try may end otherwise */
+    const bool has_id = ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id) == INGOT_SUCCESS;
+    if (has_id && load_program(program, desc, request) == INGOT_SUCCESS) {
+        request->origin = INGOT_ORIGIN_STORAGE;
+        return INGOT_SUCCESS;
+    }
+    request->origin = INGOT_ORIGIN_BUILD;
+    return ingot_program_build(program, desc);
+}
+
+static ingot_status_t take_and_store(ingot_storage_t storage, const struct ingot_context *context,
+                                     ingot_program_t program, size_t id_size, const uint8_t *id)
+{
+    size_t size = 0;
+    const uint64_t started_ns = files_steady_clock_ns();
+    ingot_status_t status = ingot_program_get_cache_blob(program, &size, NULL);
+    uint8_t *blob = NULL;
+    size_t capacity = 0;
+    if (status == INGOT_SUCCESS) {
+        capacity = size;
+        blob = memory_allocate(&storage->allocator, capacity);
+        status = blob == NULL ? ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", size)
+                              : ingot_program_get_cache_blob(program, &size, blob);
+    }
+    const uint64_t store_started_ns = status == INGOT_SUCCESS ? files_steady_clock_ns() : started_ns;
+    if (status == INGOT_SUCCESS)
+        status = ingot_storage_store(storage, id_size, id, size, blob);
+    events_tell_context(context, INGOT_EVENT_STORAGE_STORE, status, size, store_started_ns,
+                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    memory_free(&storage->allocator, blob, capacity);
+    return status;
+}
+
+static void free_pending(ingot_storage_t storage, struct pending_program *pending)
+{
+    ingot_program_release(pending->program);
+    memory_free(&storage->allocator, pending, sizeof(*pending) + pending->id_size);
+}
+
+/* The oldest one, or NULL; only while more than keep are waiting. */
+static struct pending_program *pop_pending(ingot_storage_t storage, size_t keep)
+{
+    struct pending_program *oldest = NULL;
+    pthread_mutex_lock(&storage->mutex);
+    if (storage->pending_count > keep) {
+        oldest = storage->first_pending;
+        storage->first_pending = oldest->next;
+        if (oldest->next == NULL)
+            storage->last_pending = NULL;
+        --storage->pending_count;
+    }
+    pthread_mutex_unlock(&storage->mutex);
+    return oldest;
+}
+
+static ingot_status_t store_pending(ingot_storage_t storage, size_t keep)
+{
+    ingot_status_t first = INGOT_SUCCESS;
+    struct pending_program *pending;
+    while ((pending = pop_pending(storage, keep)) != NULL) {
+        const struct ingot_context *before = events_enter(pending->context);
+        const ingot_status_t status =
+            take_and_store(storage, pending->context, pending->program, pending->id_size, pending->id);
+        events_leave(before);
+        free_pending(storage, pending);
+        if (first == INGOT_SUCCESS)
+            first = status;
+    }
+    return first;
+}
+
+ingot_status_t storage_flush(ingot_storage_t storage)
+{
+    return store_pending(storage, 0);
+}
+
+static void put_off(const struct request *request, ingot_program_t program)
+{
+    ingot_storage_t storage = request->storage;
+    struct pending_program *pending = memory_allocate(&storage->allocator, sizeof(*pending) + request->id_size);
+    if (pending == NULL || ingot_program_retain(program) != INGOT_SUCCESS) {
+        memory_free(&storage->allocator, pending, sizeof(*pending) + request->id_size);
+        events_tell_context(request->context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0,
+                            files_steady_clock_ns(), "a program is not stored: no memory to remember it");
+        return;
+    }
+    *pending = (struct pending_program){
+        .program = program, .context = request->context, .id_size = request->id_size};
+    memcpy(pending->id, request->id, request->id_size);
+    pthread_mutex_lock(&storage->mutex);
+    if (storage->last_pending != NULL)
+        storage->last_pending->next = pending;
+    else
+        storage->first_pending = pending;
+    storage->last_pending = pending;
+    ++storage->pending_count;
+    pthread_mutex_unlock(&storage->mutex);
+    (void)store_pending(storage, STORAGE_MAX_PENDING);
+}
+
+static bool generates_code_at_launch(const_ingot_program_desc_t desc)
+{
+    size_t count = 0;
+    const uint32_t *indices = NULL;
+    if (ingot_program_desc_get_devices(desc, &count, &indices) != INGOT_SUCCESS)
+        return false;
+    for (size_t i = 0; i < count; ++i) {
+        ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
+        if (ingot_context_get_device_info(ingot_program_desc_get_context(desc), indices[i], &info) == INGOT_SUCCESS &&
+            info.generates_code_at_launch)
+            return true;
+    }
+    return false;
+}
+
+static void store_now_or_later(const struct request *request, const_ingot_program_desc_t desc, ingot_program_t program)
+{
+    const ingot_persist_store_mode_t mode = request->storage->store_mode;
+    if (request->storage->ops.store == NULL)
+        return;
+    if (mode == INGOT_PERSIST_STORE_ON_FLUSH || (mode == INGOT_PERSIST_STORE_AUTO && generates_code_at_launch(desc)))
+        put_off(request, program);
+    else
+        (void)take_and_store(request->storage, request->context, program, request->id_size, request->id);
+}
+
+ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                            ingot_storage_t storage, ingot_origin_t *origin)
+{
+    if (program == NULL || desc == NULL || storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program, desc or storage is NULL");
+    struct request request = {.storage = storage, .context = ingot_program_desc_get_context(desc)};
+    const struct ingot_context *before = events_enter(request.context);
+    const ingot_status_t status = ingot_program_get_or_create(program, desc, load_or_build, &request);
+    if (status == INGOT_SUCCESS && request.is_to_store)
+        store_now_or_later(&request, desc, *program);
+    events_leave(before);
+    if (status == INGOT_SUCCESS && origin != NULL)
+        *origin = request.origin;
+    return status;
+}

@@ -1,0 +1,242 @@
+/*
+ * publish.c - storing one blob.
+ *
+ * An entry is prepared in tmp without any lock and becomes visible by one rename, under the lock of the total so that
+ * both change together. Whatever happens before the rename leaves nothing but something in tmp.
+ */
+#include "persist/publish.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/account.h"
+#include "persist/bucket.h"
+#include "persist/entry.h"
+#include "persist/evict.h"
+#include "persist/files.h"
+#include "persist/key_file.h"
+#include "persist/memory.h"
+#include "persist/temporary.h"
+
+#define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
+#define COMMIT_ATTEMPTS 8u
+
+/* One entry on its way. */
+struct publication {
+    struct directory *directory;
+    size_t id_size;
+    const uint8_t *id;
+    struct bucket bucket;
+    bool is_replacing; /* the entry of bucket.number */
+    uint64_t bytes;
+    int tmp;
+    char name[PATH_CAPACITY];  /* in tmp; "" when published */
+    char aside[PATH_CAPACITY]; /* the entry that was replaced, in tmp; "" where there is none */
+};
+
+static ingot_status_t check_sizes(const struct directory *directory, size_t id_size, size_t blob_size)
+{
+    if (directory->is_read_only)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    if (id_size > KEY_FILE_MAX_ID_SIZE || blob_size > KEY_FILE_MAX_BLOB_SIZE)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "an id of %zu and a blob of %zu bytes are too large for an entry",
+                                      id_size, blob_size);
+    if (entry_bytes_for(id_size, blob_size) > directory->max_bytes)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "an entry of %llu bytes is larger than the whole store may be",
+                                      (unsigned long long)entry_bytes_for(id_size, blob_size));
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t make_name_space(const struct directory *directory)
+{
+    struct file_facts facts;
+    if (directory->name_space[0] == '\0')
+        return INGOT_SUCCESS;
+    const int result = files_facts_at(directory->root, directory->name_space, &facts);
+    if (result == -ENOENT) {
+        const int made = files_make_directory(directory->root, directory->name_space);
+        return made < 0 && made != -EEXIST ? files_write_failed(made, "making", directory->name_space) : INGOT_SUCCESS;
+    }
+    if (result < 0)
+        return files_write_failed(result, "examining", directory->name_space);
+    if (!facts.is_directory || !facts.is_private)
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no directory, or others own or may write it",
+                                      directory->name_space);
+    return INGOT_SUCCESS;
+}
+
+/* Makes the bucket, or looks for the id in the one that is there. INGOT_SUCCESS with *is_done: nothing to store. */
+static ingot_status_t enter_bucket(struct publication *publication, size_t blob_size, const uint8_t *blob,
+                                   bool *is_done)
+{
+    struct directory *directory = publication->directory;
+    struct bucket *bucket = &publication->bucket;
+    ingot_status_t status = make_name_space(directory);
+    if (status != INGOT_SUCCESS)
+        return status;
+    paths_bucket(bucket->path, directory->name_space, directory->bucket_of(publication->id_size, publication->id));
+    const int made = files_make_directory(directory->root, bucket->path);
+    if (made == 0)
+        return INGOT_SUCCESS;
+    if (made != -EEXIST)
+        return files_write_failed(made, "making", bucket->path);
+
+    struct file_facts facts;
+    if (files_facts_at(directory->root, bucket->path, &facts) == 0 && (!facts.is_directory || !facts.is_private))
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no directory, or others own or may write it",
+                                      bucket->path);
+    ingot_buffer_t found = INGOT_BUFFER_INIT;
+    status = bucket_find(directory, publication->id_size, publication->id, bucket, &found);
+    if (status == INGOT_OUT_OF_MEMORY)
+        return status;
+    publication->is_replacing = status == INGOT_SUCCESS;
+    *is_done = publication->is_replacing && found.size == blob_size && memcmp(found.bytes, blob, blob_size) == 0;
+    memory_release_buffer(&found);
+    if (!publication->is_replacing && bucket->is_full)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "%s has no number left", bucket->path);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t prepare(struct publication *publication, size_t blob_size, const uint8_t *blob)
+{
+    ingot_status_t status = temporary_open(publication->directory, &publication->tmp);
+    if (status == INGOT_SUCCESS)
+        status = temporary_make(publication->tmp, publication->name);
+    if (status != INGOT_SUCCESS) {
+        publication->name[0] = '\0';
+        return status;
+    }
+    return entry_write(publication->tmp, publication->name, publication->id_size, publication->id, blob_size, blob,
+                       publication->directory->is_durable);
+}
+
+/* What to do about the entry that has the number that we want. */
+enum occupied { OCCUPIED_BY_OTHER, OCCUPIED_BY_EQUAL, OCCUPIED_NO_MORE };
+
+static enum occupied resolve_occupied(struct publication *publication, const char *entry_path, struct account *account)
+{
+    struct directory *directory = publication->directory;
+    struct file_facts facts = {0};
+    const int entry = files_open_place(directory->root, entry_path);
+    if (entry == -ENOENT)
+        return OCCUPIED_NO_MORE;
+    if (entry < 0)
+        return OCCUPIED_BY_OTHER;
+    ingot_status_t status = INGOT_UNTRUSTED;
+    if (files_facts(entry, &facts) == 0 && facts.is_private) {
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        status = entry_read(entry, publication->id_size, publication->id, &directory->allocator, &blob);
+        memory_release_buffer(&blob);
+    }
+    (void)files_close(entry);
+
+    const bool is_old = publication->is_replacing && facts.inode == publication->bucket.inode;
+    if (status == INGOT_SUCCESS && !is_old)
+        return OCCUPIED_BY_EQUAL;
+    if (publication->aside[0] != '\0' || (status != INGOT_SUCCESS && !entry_is_bad(status)))
+        return OCCUPIED_BY_OTHER;
+    if (bucket_put_aside(directory, entry_path, facts.inode, publication->tmp, account, publication->aside))
+        return OCCUPIED_NO_MORE;
+    publication->aside[0] = '\0';
+    return OCCUPIED_BY_OTHER;
+}
+
+/* Renames under the lock of the total. */
+static ingot_status_t rename_into_place(struct publication *publication, struct account *account)
+{
+    const struct directory *directory = publication->directory;
+    struct bucket *bucket = &publication->bucket;
+    uint32_t number = publication->is_replacing ? bucket->number : bucket->first_free;
+    int result = -ENOENT;
+    for (unsigned i = 0; i < RENAME_ATTEMPTS && number < BUCKET_MAX_ENTRIES; ++i) {
+        char entry_path[PATH_CAPACITY];
+        paths_entry(entry_path, bucket->path, number);
+        result = files_rename(publication->tmp, publication->name, directory->root, entry_path);
+        if (result == 0) {
+            publication->name[0] = '\0';
+            account_add(account, publication->bytes);
+            return INGOT_SUCCESS;
+        }
+        if (result == -ENOENT) { /* an evictor found the bucket empty */
+            const int made = files_make_directory(directory->root, bucket->path);
+            if (made < 0 && made != -EEXIST)
+                return files_write_failed(made, "making", bucket->path);
+        } else if (result == -ENOTEMPTY || result == -EEXIST) {
+            const enum occupied occupied = resolve_occupied(publication, entry_path, account);
+            if (occupied == OCCUPIED_BY_EQUAL)
+                return INGOT_SUCCESS;
+            number += occupied == OCCUPIED_BY_OTHER ? 1 : 0;
+        } else if (result == -ENOTDIR) {
+            ++number; /* not a directory: whatever it is, it stays */
+        } else {
+            break;
+        }
+    }
+    return files_write_failed(result, "publishing in", bucket->path);
+}
+
+/* Makes room as long as there is none, then renames. */
+static ingot_status_t commit(struct publication *publication)
+{
+    struct directory *directory = publication->directory;
+    const uint64_t deadline_ns = account_deadline(directory);
+    for (unsigned i = 0; i < COMMIT_ATTEMPTS; ++i) {
+        struct account account;
+        ingot_status_t status = account_begin(directory, deadline_ns, &account);
+        if (status != INGOT_SUCCESS)
+            return status;
+        if (account_has_room(directory, &account, publication->bytes)) {
+            status = rename_into_place(publication, &account);
+            account_write(&account);
+            account_end(&account);
+            return status;
+        }
+        account_end(&account);
+        status = evict_make_room(directory, publication->bytes, deadline_ns);
+        if (status != INGOT_SUCCESS)
+            return status;
+    }
+    return ingot_set_error_detail(INGOT_BUSY, "others filled the store as fast as room was made");
+}
+
+static ingot_status_t synchronize_bucket(const struct publication *publication)
+{
+    const int result = files_sync_directory(publication->directory->root, publication->bucket.path);
+    return result < 0 ? files_write_failed(result, "synchronizing", publication->bucket.path) : INGOT_SUCCESS;
+}
+
+ingot_status_t publish_entry(struct directory *directory, size_t id_size, const uint8_t *id, size_t blob_size,
+                             const uint8_t *blob)
+{
+    struct publication publication = {
+        .directory = directory,
+        .id_size = id_size,
+        .id = id,
+        .bytes = entry_bytes_for(id_size, blob_size),
+        .tmp = -1,
+    };
+    bool is_done = false;
+    ingot_status_t status = check_sizes(directory, id_size, blob_size);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = enter_bucket(&publication, blob_size, blob, &is_done);
+    if (status != INGOT_SUCCESS || is_done)
+        return status;
+    status = prepare(&publication, blob_size, blob);
+    if (status == INGOT_SUCCESS)
+        status = commit(&publication);
+    if (status == INGOT_SUCCESS && directory->is_durable)
+        status = synchronize_bucket(&publication);
+
+    if (publication.tmp >= 0) {
+        if (publication.name[0] != '\0')
+            temporary_delete(publication.tmp, publication.name);
+        if (publication.aside[0] != '\0')
+            temporary_delete(publication.tmp, publication.aside);
+        (void)files_close(publication.tmp);
+    }
+    if (status != INGOT_SUCCESS) /* the detail stays that of the failure: these calls set none */
+        (void)files_remove_directory(directory->root, publication.bucket.path);
+    return status;
+}

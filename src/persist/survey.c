@@ -1,0 +1,204 @@
+/*
+ * survey.c - a list of all that is in a store.
+ *
+ * It takes time in proportion to the store, so it is taken only when something must be evicted or counted, and never
+ * while the total is locked.
+ */
+#include "persist/survey.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "persist/entry.h"
+#include "persist/files.h"
+#include "persist/memory.h"
+
+#define FIRST_CAPACITY 64u
+
+/* Room for one more item, or NULL. */
+static void *grow(struct survey *survey, void *items, size_t count, size_t *capacity, size_t item_size)
+{
+    if (count < *capacity)
+        return items;
+    const size_t wanted = *capacity == 0 ? FIRST_CAPACITY : *capacity * 2;
+    void *larger = wanted > SIZE_MAX / item_size ? NULL : memory_allocate(&survey->allocator, wanted * item_size);
+    if (larger == NULL) {
+        survey->is_out_of_memory = true;
+        return NULL;
+    }
+    if (count != 0)
+        memcpy(larger, items, count * item_size);
+    memory_free(&survey->allocator, items, *capacity * item_size);
+    *capacity = wanted;
+    return larger;
+}
+
+static bool add_bucket(struct survey *survey, uint64_t bucket)
+{
+    uint64_t *buckets = grow(survey, survey->buckets, survey->bucket_count, &survey->bucket_capacity, sizeof(*buckets));
+    if (buckets == NULL)
+        return false;
+    survey->buckets = buckets;
+    survey->buckets[survey->bucket_count++] = bucket;
+    return true;
+}
+
+static bool add_name_space(struct survey *survey, const char *name)
+{
+    char(*name_spaces)[NAMESPACE_MAX + 1] = grow(survey, survey->name_spaces, survey->name_space_count,
+                                                 &survey->name_space_capacity, sizeof(*name_spaces));
+    if (name_spaces == NULL)
+        return false;
+    survey->name_spaces = name_spaces;
+    memcpy(survey->name_spaces[survey->name_space_count++], name, strlen(name) + 1);
+    return true;
+}
+
+static bool visit_root(void *user, const char *name)
+{
+    uint64_t bucket;
+    if (paths_parse_number(name, UINT64_MAX, &bucket))
+        return add_bucket(user, bucket);
+    return paths_is_namespace(name) ? add_name_space(user, name) : true;
+}
+
+static bool visit_name_space(void *user, const char *name)
+{
+    uint64_t bucket;
+    return paths_parse_number(name, UINT64_MAX, &bucket) ? add_bucket(user, bucket) : true;
+}
+
+/* The place being read, for visit_bucket. */
+struct reading {
+    struct survey *survey;
+    const struct directory *directory;
+    uint64_t bucket;
+    uint32_t name_space;
+};
+
+static void read_times(int entry, struct survey_entry *into)
+{
+    struct key_file key;
+    const ingot_status_t status = entry_read_header(entry, &key);
+    if (status == INGOT_SUCCESS) {
+        into->created_ns = key.created_ns;
+        into->last_use_ns = key.last_use_ns;
+    } else if (status == INGOT_BLOB_VERSION) {
+        into->created_ns = into->last_use_ns = entry_modified_ns(entry);
+    }
+}
+
+static bool visit_bucket(void *user, const char *name)
+{
+    struct reading *reading = user;
+    struct survey *survey = reading->survey;
+    char path[PATH_CAPACITY];
+    uint64_t number;
+    if (!paths_parse_number(name, UINT32_MAX, &number))
+        return true;
+    struct survey_entry found = {
+        .bucket = reading->bucket, .number = (uint32_t)number, .name_space = reading->name_space};
+    survey_path(survey, &found, path);
+    struct file_facts facts;
+    if (files_facts_at(reading->directory->root, path, &facts) < 0 || !facts.is_private ||
+        !(facts.is_directory || facts.is_file))
+        return true;
+    found.inode = facts.inode;
+    const int entry = files_open_place(reading->directory->root, path);
+    if (entry >= 0) {
+        read_times(entry, &found);
+        (void)files_close(entry);
+    }
+    found.bytes = entry_bytes(reading->directory->root, path);
+
+    struct survey_entry *entries =
+        grow(survey, survey->entries, survey->entry_count, &survey->entry_capacity, sizeof(*entries));
+    if (entries == NULL)
+        return false;
+    survey->entries = entries;
+    survey->entries[survey->entry_count++] = found;
+    survey->total_bytes = found.bytes > UINT64_MAX - survey->total_bytes ? UINT64_MAX : survey->total_bytes + found.bytes;
+    return true;
+}
+
+static int read_name_space(struct survey *survey, const struct directory *directory, uint32_t name_space)
+{
+    struct reading reading = {.survey = survey, .directory = directory, .name_space = name_space};
+    for (size_t i = 0; i < survey->bucket_count && !survey->is_out_of_memory; ++i) {
+        char path[PATH_CAPACITY];
+        reading.bucket = survey->buckets[i];
+        paths_bucket(path, survey->name_spaces[name_space], reading.bucket);
+        const int result = files_list(directory->root, path, visit_bucket, &reading);
+        if (result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EIO)
+            return result;
+    }
+    survey->bucket_count = 0;
+    return 0;
+}
+
+static int read_all(struct survey *survey, const struct directory *directory, const char *only)
+{
+    int result = 0;
+    if (only != NULL) {
+        if (!add_name_space(survey, only))
+            return -ENOMEM;
+    } else {
+        result = files_list(directory->root, ".", visit_root, survey);
+        if (result == 0)
+            result = read_name_space(survey, directory, 0);
+    }
+    for (uint32_t i = 1; i < survey->name_space_count && result == 0; ++i) {
+        result = files_list(directory->root, survey->name_spaces[i], visit_name_space, survey);
+        if (result == -ENOENT || result == -ENOTDIR || result == -ELOOP) /* not a namespace after all */
+            result = 0;
+        if (result == 0)
+            result = read_name_space(survey, directory, i);
+    }
+    return survey->is_out_of_memory ? -ENOMEM : result;
+}
+
+ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space)
+{
+    *survey = (struct survey){.allocator = directory->allocator};
+    const int result = add_name_space(survey, "") ? read_all(survey, directory, name_space) : -ENOMEM;
+    return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
+}
+
+void survey_fini(struct survey *survey)
+{
+    memory_free(&survey->allocator, survey->entries, survey->entry_capacity * sizeof(*survey->entries));
+    memory_free(&survey->allocator, survey->name_spaces, survey->name_space_capacity * sizeof(*survey->name_spaces));
+    memory_free(&survey->allocator, survey->buckets, survey->bucket_capacity * sizeof(*survey->buckets));
+}
+
+static int order(uint64_t left, uint64_t right)
+{
+    return (left > right) - (left < right);
+}
+
+static int compare_by_creation(const void *left_entry, const void *right_entry)
+{
+    const struct survey_entry *left = left_entry;
+    const struct survey_entry *right = right_entry;
+    int result = order(left->created_ns, right->created_ns);
+    if (result == 0)
+        result = order(left->bucket, right->bucket);
+    if (result == 0)
+        result = order(left->number, right->number);
+    return result != 0 ? result : order(left->name_space, right->name_space);
+}
+
+void survey_sort_by_creation(struct survey *survey)
+{
+    if (survey->entry_count > 1)
+        qsort(survey->entries, survey->entry_count, sizeof(*survey->entries), compare_by_creation);
+}
+
+void survey_path(const struct survey *survey, const struct survey_entry *entry, char path[PATH_CAPACITY])
+{
+    char bucket_path[PATH_CAPACITY];
+    paths_bucket(bucket_path, survey->name_spaces[entry->name_space], entry->bucket);
+    paths_entry(path, bucket_path, entry->number);
+}

@@ -1,0 +1,47 @@
+/*
+ * survey.h - a list of all that is in a store.
+ */
+#ifndef INGOT_PERSIST_SURVEY_H
+#define INGOT_PERSIST_SURVEY_H
+
+#include "persist/directory.h"
+
+/* One entry, with what is needed to order it and to find it again. */
+struct survey_entry {
+    uint64_t created_ns;
+    uint64_t last_use_ns;
+    uint64_t bucket;
+    uint64_t inode;
+    uint64_t bytes;
+    uint32_t number;
+    uint32_t name_space; /* index into the survey's */
+};
+
+struct survey {
+    ingot_allocator_t allocator;
+    struct survey_entry *entries;
+    size_t entry_count;
+    size_t entry_capacity;
+    char (*name_spaces)[NAMESPACE_MAX + 1]; /* 0 is "" */
+    size_t name_space_count;
+    size_t name_space_capacity;
+    uint64_t *buckets; /* of the namespace that is being read */
+    size_t bucket_count;
+    size_t bucket_capacity;
+    uint64_t total_bytes;
+    bool is_out_of_memory;
+};
+
+/*
+ * Lists every entry of the store, or of one namespace where that is not NULL. What others own is left out. Entries
+ * that appear or vanish meanwhile may be in it or not. To be ended by survey_fini in any case.
+ */
+ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space);
+void survey_fini(struct survey *survey);
+
+/* Oldest created first; equal times by bucket, number, namespace. */
+void survey_sort_by_creation(struct survey *survey);
+
+void survey_path(const struct survey *survey, const struct survey_entry *entry, char path[PATH_CAPACITY]);
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * store_fixture.h - scratch directories, and stores in them, for the tests of persist.
+ */
+#ifndef INGOT_TESTS_SUPPORT_STORE_FIXTURE_H
+#define INGOT_TESTS_SUPPORT_STORE_FIXTURE_H
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <ingot/persist.h>
+
+extern "C" {
+#include "persist/checksum.h"
+
+ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *info,
+                              uint64_t (*bucket_of)(size_t id_size, const uint8_t *id));
+}
+
+namespace store_fixture {
+
+namespace fs = std::filesystem;
+using Bytes = std::vector<uint8_t>;
+
+/* A directory of its own that goes with the object. */
+class ScratchDirectory {
+public:
+    ScratchDirectory()
+    {
+        const char *base = std::getenv("TMPDIR");
+        std::string pattern = std::string(base != nullptr ? base : "/tmp") + "/store-XXXXXX";
+        if (mkdtemp(pattern.data()) == nullptr)
+            throw std::runtime_error("no scratch directory " + pattern);
+        path_ = pattern;
+    }
+    ScratchDirectory(const ScratchDirectory &) = delete;
+    ScratchDirectory &operator=(const ScratchDirectory &) = delete;
+    ~ScratchDirectory()
+    {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    const fs::path &path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+inline Bytes bytes_of(const std::string &text)
+{
+    return Bytes(text.begin(), text.end());
+}
+
+/* The same for the same seed. */
+inline Bytes random_bytes(uint64_t seed, size_t size)
+{
+    Bytes bytes(size);
+    uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+    for (uint8_t &byte : bytes) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        byte = static_cast<uint8_t>(state >> 56);
+    }
+    return bytes;
+}
+
+inline Bytes read_file(const fs::path &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return Bytes(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+inline void write_file(const fs::path &path, const Bytes &bytes)
+{
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file.write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    file.close();
+    chmod(path.c_str(), 0600);
+}
+
+inline uint64_t one_bucket(size_t, const uint8_t *)
+{
+    return 7;
+}
+
+/* An open store. */
+class Store {
+public:
+    explicit Store(const ingot_persist_info_t &info, uint64_t (*bucket_of)(size_t, const uint8_t *) = checksum_bucket_of)
+    {
+        status_ = directory_open(&storage_, &info, bucket_of);
+    }
+    explicit Store(const fs::path &path, uint64_t max_bytes = 0,
+                   uint64_t (*bucket_of)(size_t, const uint8_t *) = checksum_bucket_of)
+    {
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = path.c_str();
+        info.max_bytes = max_bytes;
+        info.lock_timeout_ms = 60000; /* only those who test it wait in vain */
+        status_ = directory_open(&storage_, &info, bucket_of);
+    }
+    Store(const Store &) = delete;
+    Store &operator=(const Store &) = delete;
+    ~Store() { ingot_storage_release(storage_); }
+
+    ingot_status_t status() const { return status_; }
+    ingot_storage_t get() const { return storage_; }
+
+    ingot_status_t put(const Bytes &id, const Bytes &blob) const
+    {
+        return ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data());
+    }
+    ingot_status_t load(const Bytes &id, Bytes *blob = nullptr) const
+    {
+        ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+        const ingot_status_t status = ingot_storage_load(storage_, id.size(), id.data(), &buffer);
+        if (status != INGOT_SUCCESS)
+            return status;
+        if (blob != nullptr)
+            blob->assign(buffer.bytes, buffer.bytes + buffer.size);
+        buffer.release(&buffer);
+        return status;
+    }
+    ingot_status_t remove(const Bytes &id) const { return ingot_storage_remove(storage_, id.size(), id.data()); }
+    ingot_persist_stats_t stats() const
+    {
+        ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+        ingot_persist_get_stats(storage_, &stats);
+        return stats;
+    }
+
+private:
+    ingot_storage_t storage_ = nullptr;
+    ingot_status_t status_ = INGOT_SUCCESS;
+};
+
+/* Every entry's directory, in any namespace. */
+inline std::vector<fs::path> entries_of(const fs::path &root)
+{
+    std::vector<fs::path> entries;
+    for (const auto &item : fs::recursive_directory_iterator(root))
+        if (item.path().filename() == "key.bin" && fs::relative(item.path(), root).begin()->string() != "tmp")
+            entries.push_back(item.path().parent_path());
+    return entries;
+}
+
+inline uint64_t bytes_in(const fs::path &root)
+{
+    uint64_t bytes = 0;
+    for (const fs::path &entry : entries_of(root))
+        bytes += fs::file_size(entry / "key.bin") + fs::file_size(entry / "kernel.bin");
+    return bytes;
+}
+
+/* What is in the store's own tmp. */
+inline size_t leftovers_in(const fs::path &root)
+{
+    const fs::path tmp = root / "tmp";
+    return fs::exists(tmp) ? static_cast<size_t>(std::distance(fs::directory_iterator(tmp), fs::directory_iterator()))
+                           : 0;
+}
+
+} // namespace store_fixture
+
+#endif

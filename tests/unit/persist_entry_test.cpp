@@ -1,0 +1,174 @@
+/*
+ * Damaged entries: every truncation, every flipped byte, missing files. Each is a miss that heals.
+ */
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace {
+
+const Bytes kId = bytes_of("an id of some length");
+const Bytes kBlob = random_bytes(1, 300);
+
+class PersistEntry : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        ASSERT_EQ(INGOT_SUCCESS, store_.status());
+        ASSERT_EQ(INGOT_SUCCESS, store_.put(kId, kBlob));
+        entry_ = entries_of(root_).at(0);
+        key_ = read_file(entry_ / "key.bin");
+    }
+
+    /* The damaged entry is gone or replaced, and the store goes on. */
+    void expect_healed(const std::string &what)
+    {
+        ASSERT_EQ(INGOT_NOT_FOUND, store_.load(kId)) << what;
+        expect_store_goes_on(what);
+    }
+
+    void expect_store_goes_on(const std::string &what)
+    {
+        ASSERT_EQ(INGOT_SUCCESS, store_.put(kId, kBlob)) << what;
+        Bytes blob;
+        ASSERT_EQ(INGOT_SUCCESS, store_.load(kId, &blob)) << what;
+        ASSERT_EQ(kBlob, blob) << what;
+        ASSERT_EQ(1u, entries_of(root_).size()) << what;
+        ASSERT_EQ(0u, leftovers_in(root_)) << what;
+    }
+
+    ScratchDirectory scratch_;
+    fs::path root_ = scratch_.path() / "store";
+    Store store_{root_};
+    fs::path entry_;
+    Bytes key_;
+};
+
+} // namespace
+
+TEST_F(PersistEntry, EveryTruncationOfTheKeyIsAMiss)
+{
+    for (size_t size = 0; size < key_.size(); ++size) {
+        write_file(entry_ / "key.bin", Bytes(key_.begin(), key_.begin() + static_cast<ptrdiff_t>(size)));
+        ASSERT_EQ(INGOT_BLOB_TRUNCATED, store_.load(kId)) << size;
+        expect_healed("key of " + std::to_string(size));
+        key_ = read_file(entry_ / "key.bin");
+    }
+}
+
+TEST_F(PersistEntry, EveryFlippedByteOfTheKeyIsAMissOrHarmless)
+{
+    for (size_t at = 0; at < key_.size(); ++at) {
+        Bytes bad = key_;
+        bad[at] ^= 0xffu;
+        write_file(entry_ / "key.bin", bad);
+        const std::string what = "byte " + std::to_string(at);
+        if (at >= 112 && at < 128) { /* the time of last use, which decides nothing */
+            ASSERT_EQ(INGOT_SUCCESS, store_.load(kId)) << what;
+        } else if (at >= 8 && at < 12) { /* another version's entry is passed over */
+            ASSERT_EQ(INGOT_BLOB_VERSION, store_.load(kId)) << what;
+            ASSERT_EQ(INGOT_SUCCESS, store_.put(kId, kBlob)) << what;
+            Bytes blob;
+            ASSERT_EQ(INGOT_SUCCESS, store_.load(kId, &blob)) << what;
+            ASSERT_EQ(kBlob, blob);
+            ASSERT_TRUE(fs::exists(entry_ / "key.bin"));
+            fs::remove_all(entry_.parent_path() / "1");
+        } else {
+            ASSERT_EQ(INGOT_BLOB_CORRUPT, store_.load(kId)) << what;
+            expect_healed(what);
+            key_ = read_file(entry_ / "key.bin");
+        }
+    }
+}
+
+TEST_F(PersistEntry, EveryTruncationOfTheBlobIsAMiss)
+{
+    for (size_t size = 0; size < kBlob.size(); ++size) {
+        write_file(entry_ / "kernel.bin", Bytes(kBlob.begin(), kBlob.begin() + static_cast<ptrdiff_t>(size)));
+        ASSERT_EQ(INGOT_BLOB_TRUNCATED, store_.load(kId)) << size;
+        expect_healed("blob of " + std::to_string(size));
+    }
+}
+
+TEST_F(PersistEntry, EveryFlippedByteOfTheBlobIsAMiss)
+{
+    for (size_t at = 0; at < kBlob.size(); ++at) {
+        Bytes bad = kBlob;
+        bad[at] ^= 0x01u;
+        write_file(entry_ / "kernel.bin", bad);
+        ASSERT_EQ(INGOT_BLOB_CORRUPT, store_.load(kId)) << at;
+        expect_healed("byte " + std::to_string(at));
+    }
+}
+
+TEST_F(PersistEntry, AppendedGarbageIsAMiss)
+{
+    for (const char *name : {"key.bin", "kernel.bin"}) {
+        Bytes bad = read_file(entry_ / name);
+        bad.push_back(0);
+        write_file(entry_ / name, bad);
+        EXPECT_EQ(INGOT_BLOB_CORRUPT, store_.load(kId)) << name;
+        expect_healed(name);
+    }
+}
+
+TEST_F(PersistEntry, EnormousFilesAllocateNothing)
+{
+    for (const char *name : {"key.bin", "kernel.bin"}) {
+        ASSERT_EQ(0, truncate((entry_ / name).c_str(), off_t{1} << 40)) << name;
+        EXPECT_EQ(INGOT_BLOB_CORRUPT, store_.load(kId)) << name;
+        expect_healed(name);
+    }
+}
+
+TEST_F(PersistEntry, MissingFilesAreAMiss)
+{
+    for (const char *name : {"key.bin", "kernel.bin"}) {
+        fs::remove(entry_ / name);
+        EXPECT_EQ(INGOT_BLOB_TRUNCATED, store_.load(kId)) << name;
+        expect_healed(name);
+    }
+    fs::remove(entry_ / "key.bin");
+    fs::remove(entry_ / "kernel.bin");
+    EXPECT_EQ(INGOT_BLOB_TRUNCATED, store_.load(kId));
+    expect_healed("an empty entry");
+}
+
+TEST_F(PersistEntry, AnEntryThatIsAFileIsAMiss)
+{
+    fs::remove_all(entry_);
+    write_file(entry_, bytes_of("not a directory"));
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, store_.load(kId));
+    expect_healed("a file");
+}
+
+TEST_F(PersistEntry, ABadEntryIsReplacedByAStoreWithoutALoad)
+{
+    write_file(entry_ / "kernel.bin", bytes_of("bad"));
+    expect_store_goes_on("bad blob");
+    fs::remove(entry_ / "key.bin");
+    expect_store_goes_on("no key");
+    fs::remove_all(entry_);
+    write_file(entry_, bytes_of("not a directory"));
+    expect_store_goes_on("a file");
+}
+
+TEST_F(PersistEntry, ForeignThingsInTheRootAreLeftAlone)
+{
+    fs::create_directory(root_ / "007");
+    fs::create_directories(root_ / "some where" / "1" / "0");
+    write_file(root_ / "12345", bytes_of("a file named like a bucket"));
+    write_file(entry_.parent_path() / "note", bytes_of("x"));
+    fs::remove(root_ / "size.txt");
+    expect_store_goes_on("foreign things");
+    ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("other"), kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store_.get()));
+    EXPECT_TRUE(fs::exists(root_ / "007"));
+    EXPECT_TRUE(fs::exists(root_ / "some where" / "1" / "0"));
+    EXPECT_TRUE(fs::exists(root_ / "12345"));
+    EXPECT_TRUE(fs::exists(entry_.parent_path() / "note"));
+}
