@@ -1,0 +1,80 @@
+/*
+ * small_examples_test.cpp - quickstart and own_storage, each cold, then warm in another process.
+ *
+ * Both launch a kernel and check its result, so their device must compute.
+ */
+#include "support/child_process.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+namespace {
+
+using child_process::Child;
+
+/* Runs with a driver cache of its own; returns what was printed. */
+std::string run(const std::string &program, const std::string &argument, const std::string &name)
+{
+    const std::string driver_cache = "driver-cache-" + name;
+    mkdir(driver_cache.c_str(), 0700);
+    Child child({ program, argument }, name + ".log", { { "POCL_CACHE_DIR", driver_cache } });
+    EXPECT_EQ(0, child.wait()) << child.output();
+    return child.output();
+}
+
+void expect_contains(const std::string &text, const std::string &part)
+{
+    EXPECT_NE(std::string::npos, text.find(part)) << "\"" << part << "\" is not in:\n" << text;
+}
+
+void execute(const char *path, const char *sql)
+{
+    sqlite3 *database = nullptr;
+    ASSERT_EQ(SQLITE_OK, sqlite3_open(path, &database));
+    EXPECT_EQ(SQLITE_OK, sqlite3_exec(database, sql, nullptr, nullptr, nullptr)) << sqlite3_errmsg(database);
+    EXPECT_EQ(1, sqlite3_changes(database));
+    sqlite3_close(database);
+}
+
+TEST(QuickstartExample, LoadsInTheSecondProcess)
+{
+    expect_contains(run(QUICKSTART_PROGRAM, "quickstart-store", "quickstart-cold"), "origin: build");
+    expect_contains(run(QUICKSTART_PROGRAM, "quickstart-store", "quickstart-warm"), "origin: storage");
+}
+
+TEST(OwnStorageExample, LoadsInTheSecondProcess)
+{
+    expect_contains(run(OWN_STORAGE_PROGRAM, "own.sqlite", "own-cold"), "origin: build");
+    expect_contains(run(OWN_STORAGE_PROGRAM, "own.sqlite", "own-warm"), "origin: storage");
+}
+
+TEST(OwnStorageExample, BuildsAndStoresAnewWhenABlobIsRefused)
+{
+    run(OWN_STORAGE_PROGRAM, "damaged.sqlite", "damaged-cold");
+    const struct {
+        const char *damage;
+        const char *status;
+    } cases[] = {
+        { "UPDATE programs SET blob = substr(blob, 1, 100)", "INGOT_BLOB_TRUNCATED" },
+        { "UPDATE programs SET blob = CAST('no blob at all, but long enough for one, were it not for its text, "
+          "which goes on until it is as long as any header could be' AS BLOB)",
+          "INGOT_BLOB_CORRUPT" },
+    };
+    for (const auto &c : cases) {
+        ASSERT_NO_FATAL_FAILURE(execute("damaged.sqlite", c.damage));
+        const std::string output = run(OWN_STORAGE_PROGRAM, "damaged.sqlite", "damaged");
+        expect_contains(output, "origin: build");
+        expect_contains(output, c.status);
+        expect_contains(run(OWN_STORAGE_PROGRAM, "damaged.sqlite", "healed"), "origin: storage");
+    }
+}
+
+TEST(OwnStorageExample, RunsWithoutItsDatabase)
+{
+    const std::string output = run(OWN_STORAGE_PROGRAM, "no/such/folder.sqlite", "own-without");
+    expect_contains(output, "going on without");
+    expect_contains(output, "origin: build");
+}
+
+} // namespace

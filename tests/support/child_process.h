@@ -1,0 +1,76 @@
+/*
+ * child_process.h - runs a program as a user would, with its own environment, and keeps what it printed.
+ */
+#ifndef INGOT_TESTS_SUPPORT_CHILD_PROCESS_H
+#define INGOT_TESTS_SUPPORT_CHILD_PROCESS_H
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace child_process {
+
+/* Started by the constructor; its standard output and error go to a file. */
+class Child {
+public:
+    using Environment = std::map<std::string, std::string>;
+
+    Child(const std::vector<std::string> &arguments, const std::string &output_path, const Environment &environment = {})
+        : output_path_(output_path)
+    {
+        std::vector<char *> argv;
+        for (const std::string &argument : arguments)
+            argv.push_back(const_cast<char *>(argument.c_str()));
+        argv.push_back(nullptr);
+        pid_ = fork();
+        if (pid_ != 0)
+            return;
+        const int output = open(output_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        if (output < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)
+            _exit(126);
+        for (const auto &variable : environment)
+            setenv(variable.first.c_str(), variable.second.c_str(), 1);
+        execv(argv[0], argv.data());
+        _exit(127);
+    }
+
+    Child(const Child &) = delete;
+    Child &operator=(const Child &) = delete;
+    ~Child() { wait(); }
+
+    /* The exit status; 128 and the signal's number for one that was killed; -1 where it could not be started. */
+    int wait()
+    {
+        int status = 0;
+        if (pid_ <= 0)
+            return exit_status_;
+        while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+        }
+        pid_ = 0;
+        exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        return exit_status_;
+    }
+
+    std::string output() const
+    {
+        std::ifstream file(output_path_);
+        return { std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
+    }
+
+private:
+    std::string output_path_;
+    pid_t pid_ = 0;
+    int exit_status_ = -1;
+};
+
+} // namespace child_process
+
+#endif
