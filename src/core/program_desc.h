@@ -17,6 +17,7 @@ struct cache_blob_id;
 
 struct ingot_program_desc {
     atomic_size_t references;
+    size_t block_size;             /* of this and what lies behind it */
     struct ingot_context *context; /* referenced */
     size_t source_count;
     size_t header_count;
@@ -32,7 +33,7 @@ struct ingot_program_desc {
     uint32_t flags;
     char *not_cacheable; /* why, or NULL */
     size_t files_size;
-    uint8_t *files; /* what the sources reach by #include, see include_closure.h */
+    uint8_t *files; /* the end of the key: what the sources reach by #include, see include_closure.h */
     size_t key_size;
     uint8_t *key;
     struct hash128 key_hash;
@@ -44,6 +45,9 @@ void program_desc_reference(struct ingot_program_desc *desc);
 bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_program_desc *b);
 /* For messages and events; never NULL. */
 const char *program_desc_name(const struct ingot_program_desc *desc);
+
+/* Own options (or NULL) and the environment's, with a blank between them. */
+char *options_join(const ingot_allocator_t *allocator, const char *own, const char *environment);
 
 /* The descriptor as a backend sees it, with views and joined options in memory of its own. */
 struct desc_request {
