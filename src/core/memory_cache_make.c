@@ -44,6 +44,7 @@ static enum boarding board(struct voyage *voyage, struct cache_entry **entry, in
     struct cache_passenger passenger = {voyage->request, NULL, false, NULL};
     enum boarding boarding = BOARDED_AS_PILOT;
 
+    *status = INGOT_SUCCESS; /* an earlier round's failure was another's */
     if (spare == NULL) {
         *status = error_out_of_memory();
         return BOARDED_REFUSED;

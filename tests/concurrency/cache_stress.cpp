@@ -1,0 +1,271 @@
+/*
+ * cache_stress.cpp - the in-memory cache under many threads that do everything at once, in random order from a seed.
+ *
+ * What must hold at every moment is checked where it is seen: a request gets a living value of its own key, one maker
+ * runs a key, nothing is destroyed that is held, nothing twice. Between rounds all threads rest and the sums are
+ * compared with a sequential model of what was asked: makings, hits, entries, bytes, what lives. Then one thread
+ * walks on alone, and the order of eviction must be exact.
+ *
+ *   cache_stress [--seed N] [--rounds N] [--threads N] [--steps N]
+ */
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <list>
+#include <random>
+#include <thread>
+
+#include "support/cache_harness.h"
+
+using cache_harness::Harness;
+using cache_harness::kAlive;
+
+namespace {
+
+struct Settings {
+    unsigned seed = 1;
+    unsigned rounds = 30;
+    unsigned threads = 64;
+    unsigned steps = 400;
+} settings;
+
+constexpr int kKeys = 48;
+constexpr size_t kHeld = 6;
+
+struct Tally {
+    uint64_t hits = 0;
+    uint64_t makings = 0;
+    uint64_t waits = 0;
+};
+
+class Stress {
+public:
+    Stress() : harness_({32, 0, 0}) {}
+
+    void run()
+    {
+        for (unsigned round = 0; round < settings.rounds; ++round) {
+            std::vector<std::thread> threads;
+            std::vector<Tally> tallies(settings.threads);
+            for (unsigned i = 0; i < settings.threads; ++i)
+                threads.emplace_back([this, round, i, &tallies] { work(round * 1000 + i, &tallies[i]); });
+            for (std::thread &thread : threads)
+                thread.join();
+            check_at_rest(tallies);
+            walk_alone(round);
+        }
+        harness_.destroy_cache();
+        EXPECT_EQ(harness_.created(), harness_.destroyed());
+        EXPECT_EQ(0u, harness_.destroyed_twice());
+        EXPECT_EQ(0u, harness_.evicted_when_dead());
+    }
+
+private:
+    using Random = std::mt19937;
+
+    static std::string group_of(int key) { return key % 6 == 0 ? "" : std::string(1, static_cast<char>('a' + key % 6)); }
+
+    Harness::Maker maker(int key, Random &random, Tally *tally, int depth)
+    {
+        return [this, key, &random, tally, depth](cache_entry **entry, size_t *bytes) {
+            EXPECT_FALSE(making_[key].exchange(true)) << "two makers of one key";
+            ++tally->makings;
+            const ingot_status_t status = make(key, random, tally, depth, entry);
+            *bytes = static_cast<size_t>(key) * 10;
+            EXPECT_TRUE(making_[key].exchange(false));
+            return status;
+        };
+    }
+
+    ingot_status_t make(int key, Random &random, Tally *tally, int depth, cache_entry **entry)
+    {
+        const unsigned chance = random() % 100;
+        if (chance < 4)
+            return ingot_set_error_detail(INGOT_BUILD_FAILED, "log of %d", key);
+        if (chance < 7)
+            return ingot_set_error_detail(INGOT_BACKEND_ERROR, "lost %d", key);
+        if (chance < 9)
+            return ingot_set_error_detail(INGOT_BLOB_STALE, "stale %d", key);
+        if (chance < 20)
+            sched_yield();
+        if (chance >= 90 && depth < 3) {
+            cache_entry *other = get(static_cast<int>(random() % kKeys), random, tally, depth + 1);
+            if (other != nullptr)
+                cache_entry_release(other);
+        }
+        return harness_.create(key, entry);
+    }
+
+    cache_entry *get(int key, Random &random, Tally *tally, int depth)
+    {
+        cache_entry *entry = nullptr;
+        cache_outcome outcome = CACHE_HIT;
+        const std::string group = group_of(key);
+        cache_memo *memo = random() % 4 == 0 ? nullptr : &memos_[key];
+        const ingot_status_t status =
+            harness_.get_or_make(key, maker(key, random, tally, depth), &entry, &outcome, group.c_str(), memo);
+        if (status != INGOT_SUCCESS) {
+            check_failure(status, key, depth);
+            return nullptr;
+        }
+        Harness::check(entry, key);
+        tally->hits += outcome == CACHE_HIT;
+        tally->waits += outcome == CACHE_WAITED;
+        return entry;
+    }
+
+    static void check_failure(ingot_status_t status, int key, int depth)
+    {
+        const std::string detail = ingot_last_error_detail();
+        switch (status) {
+        case INGOT_BUILD_FAILED:
+            EXPECT_EQ("log of " + std::to_string(key), detail);
+            break;
+        case INGOT_BACKEND_ERROR:
+            EXPECT_EQ("lost " + std::to_string(key), detail);
+            break;
+        case INGOT_BLOB_STALE:
+            EXPECT_EQ("stale " + std::to_string(key), detail);
+            break;
+        default:
+            EXPECT_EQ(INGOT_INVALID_ARGUMENTS, status);
+            EXPECT_GT(depth, 0) << "only a nested request can close a ring: " << detail;
+        }
+    }
+
+    void work(unsigned number, Tally *tally)
+    {
+        Random random(settings.seed * 1000003u + number);
+        std::vector<std::pair<int, cache_entry *>> held;
+
+        for (unsigned step = 0; step < settings.steps; ++step) {
+            const int key = static_cast<int>(std::min(random() % kKeys, random() % kKeys));
+            const unsigned action = random() % 1000;
+            cache_entry *entry = nullptr;
+            if (action < 500)
+                entry = get(key, random, tally, 0);
+            else if (action < 800)
+                entry = memory_cache_recall(harness_.get(), &memos_[key]);
+            else if (action < 940)
+                entry = harness_.find(key, &memos_[key]);
+            else
+                disturb(action, key, random);
+            if (action >= 500 && entry != nullptr) {
+                Harness::check(entry, key);
+                ++tally->hits;
+            }
+            if (entry != nullptr)
+                held.emplace_back(key, entry);
+            if (random() % 8 == 0 && !held.empty()) { /* one more reference, dropped at once by another way */
+                cache_entry_retain(held.back().second);
+                cache_entry_release(held.back().second);
+            }
+            while (held.size() > kHeld)
+                drop(held, random() % held.size());
+        }
+        while (!held.empty())
+            drop(held, held.size() - 1);
+    }
+
+    /* Lets go of it, or hands it over to another thread to let go of. */
+    void drop(std::vector<std::pair<int, cache_entry *>> &held, size_t index)
+    {
+        Harness::check(held[index].second, held[index].first);
+        cache_entry *other = handed_over_.exchange(held[index].second);
+        held.erase(held.begin() + static_cast<std::ptrdiff_t>(index));
+        if (other != nullptr) {
+            EXPECT_EQ(kAlive, Harness::value_of(other)->state.load());
+            cache_entry_release(other);
+        }
+    }
+
+    void disturb(unsigned action, int key, Random &random)
+    {
+        if (action < 970)
+            memory_cache_clear(harness_.get(), group_of(key).c_str(), EVICTED_CLEAR);
+        else if (action < 975)
+            memory_cache_clear(harness_.get(), nullptr, random() % 2 != 0 ? EVICTED_CLEAR : EVICTED_MEMORY);
+        else if (action < 990)
+            harness_.set_limits(random() % 40, random() % 3 * 8000, random() % 6);
+        else
+            harness_.counts();
+    }
+
+    void check_at_rest(const std::vector<Tally> &tallies)
+    {
+        cache_entry *left = handed_over_.exchange(nullptr);
+        if (left != nullptr)
+            cache_entry_release(left);
+        for (const Tally &tally : tallies) {
+            expected_.hits += tally.hits;
+            expected_.makings += tally.makings;
+            expected_.waits += tally.waits;
+        }
+        const memory_cache_counts counts = harness_.counts();
+        EXPECT_EQ(expected_.hits, counts.hits);
+        EXPECT_EQ(expected_.makings, counts.misses);
+        EXPECT_LE(expected_.waits, counts.waits); /* waits that ended in a failure or a making are in it too */
+        EXPECT_EQ(harness_.created() - harness_.destroyed(), counts.entries);
+        memory_cache_limits limits;
+        memory_cache_get_limits(harness_.get(), &limits);
+        EXPECT_LE(counts.entries, limits.max_entries);
+        EXPECT_TRUE(limits.max_bytes == 0 || counts.bytes <= limits.max_bytes) << counts.bytes;
+        EXPECT_TRUE(limits.max_groups == 0 || counts.groups <= limits.max_groups) << counts.groups;
+        EXPECT_EQ(harness_.created() - harness_.destroyed(), harness_.present(kKeys).size());
+        expected_.hits = harness_.counts().hits;
+    }
+
+    /* By one thread the order of eviction is exact, whatever went on before. */
+    void walk_alone(unsigned round)
+    {
+        Random random(settings.seed + round);
+        constexpr size_t kLimit = 7;
+        std::list<int> lru;
+
+        harness_.set_limits(kLimit);
+        memory_cache_clear(harness_.get(), nullptr, EVICTED_CLEAR);
+        for (int step = 0; step < 300; ++step) {
+            const int key = static_cast<int>(random() % 12);
+            const auto known = std::find(lru.begin(), lru.end(), key);
+            ASSERT_EQ(known != lru.end(), harness_.touch(key, nullptr, 0, &memos_[key])) << "step " << step;
+            if (known != lru.end())
+                lru.erase(known);
+            else if (lru.size() == kLimit)
+                lru.pop_front();
+            lru.push_back(key);
+        }
+        harness_.set_limits(32);
+        expected_.hits = harness_.counts().hits;
+        expected_.makings = harness_.counts().misses;
+    }
+
+    Harness harness_;
+    cache_memo memos_[kKeys] = {};
+    std::atomic<bool> making_[kKeys] = {};
+    std::atomic<cache_entry *> handed_over_{nullptr};
+    Tally expected_;
+};
+
+} /* namespace */
+
+TEST(CacheStress, HoldsInEveryOrder)
+{
+    Stress().run();
+}
+
+int main(int argc, char **argv)
+{
+    ::testing::InitGoogleTest(&argc, argv);
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const auto value = static_cast<unsigned>(strtoul(argv[i + 1], nullptr, 10));
+        if (strcmp(argv[i], "--seed") == 0)
+            settings.seed = value;
+        else if (strcmp(argv[i], "--rounds") == 0)
+            settings.rounds = value;
+        else if (strcmp(argv[i], "--threads") == 0)
+            settings.threads = value;
+        else if (strcmp(argv[i], "--steps") == 0)
+            settings.steps = value;
+    }
+    return RUN_ALL_TESTS();
+}

@@ -1,0 +1,517 @@
+/*
+ * memory_cache_flight_test.cpp - one maker a key: who waits, who is told what, and what cannot deadlock.
+ *
+ * Nothing here depends on time: whoever waits for a making is counted, and makers go on when the count is right.
+ */
+#include "support/cache_harness.h"
+
+#include <condition_variable>
+#include <set>
+#include <thread>
+
+using cache_harness::Harness;
+
+namespace {
+
+/* Threads that are joined where they go out of scope. */
+class Threads {
+public:
+    Threads() = default;
+    Threads(const Threads &) = delete;
+    Threads &operator=(const Threads &) = delete;
+    ~Threads() { join(); }
+
+    template <typename Function> void start(Function function) { threads_.emplace_back(function); }
+    void join()
+    {
+        for (std::thread &thread : threads_)
+            thread.join();
+        threads_.clear();
+    }
+
+private:
+    std::vector<std::thread> threads_;
+};
+
+class Gate {
+public:
+    void open()
+    {
+        std::lock_guard<std::mutex> guard(mutex_);
+        open_ = true;
+        changed_.notify_all();
+    }
+    void pass()
+    {
+        std::unique_lock<std::mutex> guard(mutex_);
+        changed_.wait(guard, [&] { return open_; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool open_ = false;
+};
+
+struct Answer {
+    ingot_status_t status = INGOT_SUCCESS;
+    cache_outcome outcome = CACHE_HIT;
+    cache_entry *entry = nullptr;
+    std::string detail;
+};
+
+Answer ask(Harness &harness, int key, const Harness::Maker &maker, const char *group = nullptr)
+{
+    Answer answer;
+    answer.status = harness.get_or_make(key, maker, &answer.entry, &answer.outcome, group);
+    if (answer.status == INGOT_SUCCESS)
+        Harness::check(answer.entry, key);
+    else
+        answer.detail = ingot_last_error_detail();
+    return answer;
+}
+
+/* One thread makes key 1 by `first`, which is called once `waiters` others wait; these have `next` as their maker. */
+std::vector<Answer> ask_together(Harness &harness, size_t waiters, const Harness::Maker &first,
+                                 const Harness::Maker &next, const char *group = nullptr)
+{
+    std::vector<Answer> answers(waiters + 1);
+    Gate begun;
+    Threads threads;
+    const Harness::Maker wait_then_make = [&](cache_entry **entry, size_t *bytes) {
+        begun.open();
+        harness.wait_for_waiters(waiters);
+        return first(entry, bytes);
+    };
+    threads.start([&] { answers[0] = ask(harness, 1, wait_then_make, group); });
+    begun.pass();
+    for (size_t i = 1; i <= waiters; ++i)
+        threads.start([&, i] { answers[i] = ask(harness, 1, next, group); });
+    threads.join();
+    return answers;
+}
+
+void release_all(std::vector<Answer> &answers)
+{
+    for (Answer &answer : answers) {
+        if (answer.entry != nullptr)
+            cache_entry_release(answer.entry);
+    }
+}
+
+Harness::Maker never()
+{
+    return [](cache_entry **, size_t *) {
+        ADD_FAILURE() << "a second maker ran";
+        return INGOT_BACKEND_ERROR;
+    };
+}
+
+Harness::Maker fail_with(ingot_status_t status, const char *detail, std::atomic<int> *calls = nullptr)
+{
+    return [=](cache_entry **, size_t *) {
+        if (calls != nullptr)
+            ++*calls;
+        return ingot_set_error_detail(status, "%s", detail);
+    };
+}
+
+void expect_quiet(const Harness &harness)
+{
+    EXPECT_EQ(harness.created() - harness.destroyed(), harness.counts().entries);
+    EXPECT_EQ(0u, harness.destroyed_twice());
+}
+
+} /* namespace */
+
+TEST(CacheFlight, SixtyFourThreadsMakeOneAndShareIt)
+{
+    Harness harness;
+    std::vector<Answer> answers = ask_together(harness, 63, harness.make(1), never());
+    for (const Answer &answer : answers) {
+        EXPECT_EQ(INGOT_SUCCESS, answer.status);
+        EXPECT_EQ(answers[0].entry, answer.entry);
+        EXPECT_EQ(&answer == &answers[0] ? CACHE_MADE : CACHE_WAITED, answer.outcome);
+    }
+    EXPECT_EQ(1u, harness.created());
+    EXPECT_EQ(1u, harness.counts().misses);
+    EXPECT_EQ(63u, harness.counts().waits);
+    release_all(answers);
+    expect_quiet(harness);
+}
+
+TEST(CacheFlight, BuildFailureIsToldToAllAndNotRemembered)
+{
+    Harness harness;
+    std::vector<Answer> answers =
+        ask_together(harness, 20, fail_with(INGOT_BUILD_FAILED, "line 3: no such type"), never());
+    for (const Answer &answer : answers) {
+        EXPECT_EQ(INGOT_BUILD_FAILED, answer.status);
+        EXPECT_EQ("line 3: no such type", answer.detail);
+    }
+    EXPECT_EQ(0u, harness.counts().entries);
+    EXPECT_FALSE(harness.touch(1));
+    EXPECT_TRUE(harness.touch(1));
+}
+
+TEST(CacheFlight, SpuriousFailureIsRetriedByOneWaiter)
+{
+    Harness harness;
+    std::vector<Answer> answers =
+        ask_together(harness, 20, fail_with(INGOT_BACKEND_ERROR, "lost"), harness.make(1));
+    EXPECT_EQ(INGOT_BACKEND_ERROR, answers[0].status);
+    EXPECT_EQ("lost", answers[0].detail);
+    size_t made = 0;
+    for (size_t i = 1; i < answers.size(); ++i) {
+        EXPECT_EQ(INGOT_SUCCESS, answers[i].status);
+        EXPECT_EQ(answers[1].entry, answers[i].entry);
+        made += answers[i].outcome == CACHE_MADE;
+    }
+    EXPECT_EQ(1u, made);
+    EXPECT_EQ(1u, harness.created());
+    EXPECT_EQ(2u, harness.counts().misses);
+    EXPECT_TRUE(harness.contains(1));
+    release_all(answers);
+    expect_quiet(harness);
+}
+
+TEST(CacheFlight, SpuriousFailureTwiceIsToldToTheRest)
+{
+    Harness harness;
+    std::atomic<int> retries{0};
+    const std::vector<Answer> answers = ask_together(harness, 20, fail_with(INGOT_BACKEND_ERROR, "lost"),
+                                                     fail_with(INGOT_OUT_OF_MEMORY, "short", &retries));
+    EXPECT_EQ(2, retries); /* one waiter, whose maker is called once more because memory was short */
+    for (size_t i = 1; i < answers.size(); ++i) {
+        EXPECT_EQ(INGOT_OUT_OF_MEMORY, answers[i].status);
+        EXPECT_EQ("short", answers[i].detail);
+    }
+    EXPECT_FALSE(harness.touch(1));
+}
+
+TEST(CacheFlight, SpuriousFailureWithNobodyWaitingIsJustAFailure)
+{
+    Harness harness;
+    std::atomic<int> calls{0};
+    EXPECT_EQ(INGOT_BACKEND_ERROR, ask(harness, 1, fail_with(INGOT_BACKEND_ERROR, "lost", &calls)).status);
+    EXPECT_EQ(1, calls);
+    EXPECT_FALSE(harness.touch(1));
+}
+
+class CacheFlightFault : public ::testing::TestWithParam<ingot_status_t> {};
+
+TEST_P(CacheFlightFault, OfWhatOneCallerBroughtIsNotTheOthers)
+{
+    Harness harness;
+    std::vector<Answer> answers = ask_together(harness, 20, fail_with(GetParam(), "mine"), harness.make(1));
+    EXPECT_EQ(GetParam(), answers[0].status);
+    for (size_t i = 1; i < answers.size(); ++i)
+        EXPECT_EQ(INGOT_SUCCESS, answers[i].status);
+    EXPECT_EQ(1u, harness.created());
+    release_all(answers);
+    expect_quiet(harness);
+}
+
+TEST_P(CacheFlightFault, OfEveryCallerIsTriedByEach)
+{
+    Harness harness;
+    std::atomic<int> calls{0};
+    const std::vector<Answer> answers =
+        ask_together(harness, 20, fail_with(GetParam(), "mine"), fail_with(GetParam(), "mine too", &calls));
+    EXPECT_EQ(20, calls);
+    for (size_t i = 1; i < answers.size(); ++i)
+        EXPECT_EQ("mine too", answers[i].detail);
+}
+INSTANTIATE_TEST_SUITE_P(Statuses, CacheFlightFault,
+                         ::testing::Values(INGOT_INVALID_ARGUMENTS, INGOT_NOT_CACHEABLE, INGOT_BLOB_TRUNCATED,
+                                           INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION, INGOT_BLOB_MISMATCH,
+                                           INGOT_BLOB_STALE, INGOT_BLOB_REJECTED));
+
+TEST(CacheFlight, KeysOfEqualHashAreMadeApart)
+{
+    Harness harness;
+    harness.hash = [](int) { return hash128{1, 1}; };
+    Threads threads;
+    Gate first_begun, second_done;
+    threads.start([&] {
+        const Answer answer = ask(harness, 1, [&](cache_entry **entry, size_t *) {
+            first_begun.open();
+            second_done.pass();
+            return harness.create(1, entry);
+        });
+        cache_entry_release(answer.entry);
+    });
+    first_begun.pass();
+    EXPECT_FALSE(harness.touch(2)); /* waits for nothing */
+    second_done.open();
+    threads.join();
+    EXPECT_EQ(0u, harness.counts().waits);
+    EXPECT_TRUE(harness.contains(1));
+    EXPECT_TRUE(harness.contains(2));
+}
+
+TEST(CacheFlight, HitNeverWaitsForTheMakingOfAnother)
+{
+    Harness harness;
+    harness.touch(2);
+    const Answer answer = ask(harness, 1, [&](cache_entry **entry, size_t *) {
+        Threads threads;
+        threads.start([&] {
+            EXPECT_TRUE(harness.touch(2));
+            EXPECT_FALSE(harness.touch(3));
+            harness.set_limits(100);
+            EXPECT_FALSE(harness.contains(1));
+        });
+        threads.join(); /* all of that ends while this is being made */
+        return harness.create(1, entry);
+    });
+    cache_entry_release(answer.entry);
+}
+
+/* ---- nested and crosswise ---- */
+
+TEST(CacheFlight, MakerMayAskForAnotherKey)
+{
+    Harness harness;
+    const Answer answer = ask(harness, 1, [&](cache_entry **entry, size_t *) {
+        EXPECT_FALSE(harness.touch(2));
+        EXPECT_TRUE(harness.touch(2));
+        return harness.create(1, entry);
+    });
+    cache_entry_release(answer.entry);
+    EXPECT_TRUE(harness.contains(1));
+    EXPECT_TRUE(harness.contains(2));
+}
+
+TEST(CacheFlight, MakerThatAsksForItsOwnKeyIsTold)
+{
+    Harness harness;
+    const auto ask_again = [&](cache_entry **entry, size_t *) {
+        const Answer inner = ask(harness, 1, never());
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, inner.status);
+        EXPECT_NE(std::string::npos, inner.detail.find("this thread is making it")) << inner.detail;
+        return harness.create(1, entry);
+    };
+    Answer answer = ask(harness, 1, ask_again);
+    cache_entry_release(answer.entry);
+    memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+
+    answer = ask(harness, 2, [&](cache_entry **entry, size_t *) { /* over another key */
+        const Answer inner = ask(harness, 3, [&](cache_entry **made, size_t *) {
+            EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ask(harness, 2, never()).status);
+            return harness.create(3, made);
+        });
+        cache_entry_release(inner.entry);
+        return harness.create(2, entry);
+    });
+    cache_entry_release(answer.entry);
+    EXPECT_EQ(0u, harness.counts().waits);
+}
+
+namespace {
+
+/* A ring: thread i makes key i in its cache, then asks for key i + 1. All but the last wait; the last is refused. */
+void expect_ring_is_refused(const std::vector<Harness *> &caches)
+{
+    const int size = static_cast<int>(caches.size());
+    const auto total_waits = [&] {
+        uint64_t waits = 0;
+        for (const Harness *harness : std::set<const Harness *>(caches.begin(), caches.end()))
+            waits += harness->counts().waits;
+        return waits;
+    };
+    std::atomic<int> begun{0};
+    std::atomic<int> refused{0};
+    Threads threads;
+    for (int i = 0; i < size; ++i) {
+        threads.start([&, i] {
+            Harness &own = *caches[static_cast<size_t>(i)];
+            Harness &other = *caches[static_cast<size_t>((i + 1) % size)];
+            const Answer answer = ask(own, i, [&](cache_entry **entry, size_t *) {
+                ++begun;
+                while (begun < size || total_waits() < static_cast<uint64_t>(i))
+                    sched_yield();
+                const Answer inner = ask(other, (i + 1) % size, never());
+                if (inner.status == INGOT_INVALID_ARGUMENTS) {
+                    ++refused;
+                    EXPECT_EQ(size - 1, i);
+                    EXPECT_NE(std::string::npos, inner.detail.find("which waits for one")) << inner.detail;
+                } else {
+                    cache_entry_release(inner.entry);
+                }
+                return own.create(i, entry);
+            });
+            cache_entry_release(answer.entry);
+        });
+    }
+    threads.join();
+    EXPECT_EQ(1, refused);
+}
+
+} /* namespace */
+
+TEST(CacheFlight, ThreadsThatAskCrosswiseDoNotDeadlock)
+{
+    Harness harness;
+    expect_ring_is_refused({&harness, &harness});
+    expect_quiet(harness);
+}
+
+TEST(CacheFlight, RingOfManyThreadsDoesNotDeadlock)
+{
+    Harness harness;
+    expect_ring_is_refused({&harness, &harness, &harness, &harness, &harness});
+}
+
+TEST(CacheFlight, RingOverSeveralCachesDoesNotDeadlock)
+{
+    Harness first, second;
+    expect_ring_is_refused({&first, &second});
+    Harness third, fourth;
+    expect_ring_is_refused({&third, &fourth, &third, &fourth});
+}
+
+TEST(CacheFlight, RingThatARetryWouldCloseIsRefused)
+{
+    Harness harness;
+    Gate failing, inner_begun;
+    Threads threads;
+    /* Thread 1 makes key 1 and fails; thread 2, which makes key 2, waits for 1 and has to take over. */
+    threads.start([&] {
+        const Answer answer = ask(harness, 1, [&](cache_entry **, size_t *) {
+            inner_begun.open();
+            harness.wait_for_waiters(1);
+            return ingot_set_error_detail(INGOT_BACKEND_ERROR, "lost");
+        });
+        EXPECT_EQ(INGOT_BACKEND_ERROR, answer.status);
+    });
+    threads.start([&] {
+        inner_begun.pass();
+        const Answer answer = ask(harness, 2, [&](cache_entry **entry, size_t *) {
+            const Answer taken_over = ask(harness, 1, [&](cache_entry **made, size_t *) {
+                EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ask(harness, 2, never()).status);
+                EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ask(harness, 1, never()).status);
+                return harness.create(1, made);
+            });
+            EXPECT_EQ(CACHE_MADE, taken_over.outcome);
+            cache_entry_release(taken_over.entry);
+            return harness.create(2, entry);
+        });
+        cache_entry_release(answer.entry);
+    });
+    threads.join();
+    EXPECT_TRUE(harness.contains(1));
+    EXPECT_TRUE(harness.contains(2));
+}
+
+/* ---- cleared, closed and evicted meanwhile ---- */
+
+TEST(CacheFlight, ClearedMeanwhileIsHandedOutAndNotKept)
+{
+    Harness harness;
+    const Harness::Maker clear_then_make = [&](cache_entry **entry, size_t *) {
+        memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+        return harness.create(1, entry);
+    };
+    std::vector<Answer> answers = ask_together(harness, 20, clear_then_make, never());
+    for (const Answer &answer : answers)
+        EXPECT_EQ(answers[0].entry, answer.entry);
+    EXPECT_FALSE(harness.contains(1));
+    EXPECT_EQ(0u, harness.destroyed());
+    release_all(answers);
+    EXPECT_EQ(1u, harness.destroyed());
+    EXPECT_FALSE(harness.touch(1));
+    EXPECT_TRUE(harness.touch(1));
+}
+
+TEST(CacheFlight, ClearOfAGroupConcernsItsMakingsOnly)
+{
+    Harness harness;
+    const auto clearing = [&](const char *group) {
+        return [&harness, group](cache_entry **entry, size_t *) {
+            memory_cache_clear(harness.get(), group, EVICTED_CLEAR);
+            return harness.create(1, entry);
+        };
+    };
+    Answer answer = ask(harness, 1, clearing("a"), "a");
+    cache_entry_release(answer.entry);
+    EXPECT_FALSE(harness.contains(1));
+    answer = ask(harness, 1, clearing("b"), "a");
+    cache_entry_release(answer.entry);
+    EXPECT_TRUE(harness.contains(1));
+    memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+    answer = ask(harness, 1, clearing("a"));
+    cache_entry_release(answer.entry);
+    EXPECT_TRUE(harness.contains(1));
+}
+
+TEST(CacheFlight, ClosedMeanwhileIsHandedOutAndNotKept)
+{
+    Harness harness;
+    std::vector<Answer> answers = ask_together(
+        harness, 20,
+        [&](cache_entry **entry, size_t *) {
+            memory_cache_close(harness.get());
+            return harness.create(1, entry);
+        },
+        never());
+    EXPECT_EQ(0u, harness.counts().entries);
+    for (const Answer &answer : answers)
+        EXPECT_EQ(answers[0].entry, answer.entry);
+    release_all(answers);
+    EXPECT_EQ(1u, harness.destroyed());
+}
+
+TEST(CacheFlight, LimitsChangedMeanwhileHold)
+{
+    Harness harness;
+    const Answer answer = ask(harness, 1, [&](cache_entry **entry, size_t *bytes) {
+        for (int key = 2; key < 10; ++key)
+            harness.touch(key);
+        harness.set_limits(0);
+        *bytes = 5;
+        return harness.create(1, entry);
+    });
+    EXPECT_EQ(0u, harness.counts().entries);
+    cache_entry_release(answer.entry);
+    EXPECT_EQ(harness.created(), harness.destroyed());
+}
+
+TEST(CacheFlight, EvictedBeforeTheWaitersWakeStillReachesThem)
+{
+    Harness harness({1, 0, 0});
+    harness.on_eviction = [&](const cache_harness::Eviction &eviction) { EXPECT_NE(2, eviction.key); };
+    std::vector<Answer> answers = ask_together(harness, 20, harness.make(1), never());
+    EXPECT_FALSE(harness.touch(2)); /* takes the place of 1, which all still hold */
+    EXPECT_FALSE(harness.contains(1));
+    for (const Answer &answer : answers)
+        Harness::check(answer.entry, 1);
+    EXPECT_EQ(0u, harness.destroyed());
+    release_all(answers);
+    EXPECT_EQ(1u, harness.destroyed());
+}
+
+TEST(CacheFlight, LastReleaseMayBeOnAnotherThread)
+{
+    Harness harness;
+    for (int round = 0; round < 100; ++round) {
+        Answer answer = ask(harness, round, harness.make(round));
+        std::vector<cache_entry *> held(8, answer.entry);
+        for (size_t i = 1; i < held.size(); ++i)
+            cache_entry_retain(answer.entry);
+        Threads threads;
+        for (cache_entry *entry : held)
+            threads.start([&harness, entry, round] {
+                Harness::check(entry, round);
+                cache_entry_release(entry);
+                if (round % 8 == 0)
+                    harness.set_limits(1);
+            });
+        if (round % 2 == 0)
+            memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+        threads.join();
+        memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+        ASSERT_EQ(static_cast<size_t>(round) + 1, harness.destroyed());
+    }
+    EXPECT_EQ(0u, harness.destroyed_twice());
+}

@@ -1,0 +1,108 @@
+/*
+ * memory_cache_model_test.cpp - the in-memory cache against a plain model of it, step by step, by one thread.
+ */
+#include "support/cache_harness.h"
+
+#include <algorithm>
+#include <list>
+#include <random>
+
+using cache_harness::Harness;
+
+class MemoryCacheModel : public ::testing::TestWithParam<unsigned> {};
+
+TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
+{
+    struct Known {
+        int key;
+        size_t bytes;
+        std::string group;
+    };
+    std::mt19937 random(GetParam());
+    const auto pick = [&](size_t end) { return static_cast<size_t>(random() % end); };
+    Harness measured;
+    measured.touch(0);
+    const size_t own = measured.counts().bytes; /* what the engine adds to an entry's bytes */
+    memory_cache_limits limits = {8, 0, 0};
+    Harness harness(limits);
+    std::list<Known> lru; /* the least recently used first */
+    std::list<std::string> groups;
+    std::map<int, cache_memo> memos;
+
+    const auto drop = [&](std::list<Known>::iterator known) {
+        const std::string group = known->group;
+        const auto next = lru.erase(known);
+        if (std::none_of(lru.begin(), lru.end(), [&](const Known &other) { return other.group == group; }))
+            groups.remove(group);
+        return next;
+    };
+    const auto drop_group = [&](const std::string group) { /* a copy: the list of groups changes */
+        for (auto known = lru.begin(); known != lru.end();)
+            known = known->group == group ? drop(known) : std::next(known);
+    };
+    const auto model_bytes = [&] {
+        size_t sum = 0;
+        for (const Known &known : lru)
+            sum += known.bytes;
+        return sum;
+    };
+    const auto fit = [&](size_t entries, size_t bytes) {
+        while (!lru.empty() &&
+               (lru.size() + entries > limits.max_entries ||
+                (limits.max_bytes != 0 && model_bytes() + bytes > limits.max_bytes)))
+            drop(lru.begin());
+    };
+    const auto fit_groups = [&](size_t more) {
+        while (limits.max_groups != 0 && groups.size() + more > limits.max_groups && !groups.empty())
+            drop_group(groups.front());
+    };
+
+    for (int step = 0; step < 3000; ++step) {
+        const int key = static_cast<int>(pick(24));
+        const size_t action = pick(100);
+        if (action < 90) {
+            const auto known = std::find_if(lru.begin(), lru.end(), [&](const Known &one) { return one.key == key; });
+            const std::string group = pick(4) == 0 ? "" : std::string(1, static_cast<char>('a' + pick(5)));
+            const size_t bytes = pick(500);
+            cache_memo *memo = pick(3) == 0 ? nullptr : &memos[key];
+            ASSERT_EQ(known != lru.end(), harness.touch(key, group.c_str(), bytes, memo)) << step;
+            if (known != lru.end()) {
+                lru.splice(lru.end(), lru, known);
+                continue;
+            }
+            const size_t whole = bytes + own;
+            if (limits.max_entries == 0 || (limits.max_bytes != 0 && whole > limits.max_bytes))
+                continue;
+            const auto has = [&] { return std::find(groups.begin(), groups.end(), group) != groups.end(); };
+            if (!group.empty() && !has())
+                fit_groups(1);
+            fit(1, whole);
+            if (!group.empty() && !has())
+                groups.push_back(group);
+            lru.push_back({key, whole, group});
+        } else if (action < 95) {
+            limits = {pick(16), pick(2) * (own + 300) * pick(12), pick(5)};
+            memory_cache_set_limits(harness.get(), &limits);
+            fit_groups(0);
+            fit(0, 0);
+        } else if (action < 98) {
+            const std::string group(1, static_cast<char>('a' + pick(5)));
+            memory_cache_clear(harness.get(), group.c_str(), EVICTED_CLEAR);
+            drop_group(group);
+        } else if (action == 98) {
+            memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+            lru.clear();
+            groups.clear();
+        }
+        const memory_cache_counts counts = harness.counts();
+        ASSERT_EQ(lru.size(), counts.entries) << step;
+        ASSERT_EQ(model_bytes(), counts.bytes) << step;
+        ASSERT_EQ(groups.size(), counts.groups) << step;
+        ASSERT_EQ(harness.created() - harness.destroyed(), counts.entries) << step;
+    }
+    harness.destroy_cache();
+    EXPECT_EQ(harness.created(), harness.destroyed());
+    EXPECT_EQ(0u, harness.destroyed_twice());
+    EXPECT_EQ(0u, harness.evicted_when_dead());
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, MemoryCacheModel, ::testing::Range(0u, 24u));
