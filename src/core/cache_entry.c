@@ -41,7 +41,6 @@ static struct cache_chunk *chunk_create(struct cache_pool *pool)
         atomic_init(&entry->serial, 0);
         atomic_init(&entry->hash_low, 0);
         atomic_init(&entry->hash_high, 0);
-        atomic_init(&entry->next, NULL);
         atomic_init(&entry->central, 0);
         entry->slots = &chunk->slots[0][i];
         entry->pool = pool;

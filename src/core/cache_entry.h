@@ -42,7 +42,6 @@ struct cache_entry {
     struct cache_pool *pool;
     _Atomic uint64_t hash_low;
     _Atomic uint64_t hash_high;
-    _Atomic(struct cache_entry *) next; /* in the chain of the table; written under cache->lock */
 
     _Alignas(CACHE_LINE) _Atomic int64_t central;
     /* all below: under cache->lock, then owned by who evicts */
@@ -65,7 +64,7 @@ struct cache_chunk {
 };
 
 /* What an entry costs beside its value: its part of a chunk, of the table and of the eviction order. */
-enum { CACHE_ENTRY_OVERHEAD = sizeof(struct cache_chunk) / ENTRIES_PER_CHUNK + 4 * sizeof(void *) + 4 * sizeof(uint64_t) };
+enum { CACHE_ENTRY_OVERHEAD = sizeof(struct cache_chunk) / ENTRIES_PER_CHUNK + 8 * sizeof(void *) + 4 * sizeof(uint64_t) };
 
 struct cache_pool {
     ingot_allocator_t allocator;
