@@ -88,8 +88,8 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
                                       bucket->path);
     ingot_buffer_t found = INGOT_BUFFER_INIT;
     status = bucket_find(directory, publication->id_size, publication->id, bucket, &found);
-    if (status == INGOT_OUT_OF_MEMORY)
-        return status;
+    if (status == INGOT_OUT_OF_MEMORY || status == INGOT_IO_ERROR)
+        return status; /* what could not be read may be the id's: a second entry must not be made */
     publication->is_replacing = status == INGOT_SUCCESS;
     *is_done = publication->is_replacing && found.size == blob_size && memcmp(found.bytes, blob, blob_size) == 0;
     memory_release_buffer(&found);
@@ -111,20 +111,30 @@ static ingot_status_t prepare(struct publication *publication, size_t blob_size,
                        publication->directory->is_durable);
 }
 
-/* What to do about the entry that has the number that we want. */
-enum occupied { OCCUPIED_BY_OTHER, OCCUPIED_BY_EQUAL, OCCUPIED_NO_MORE };
+/* What the entry is that has the number that we want. */
+enum occupant {
+    OCCUPANT_OTHER,  /* it stays: try the next number */
+    OCCUPANT_EQUAL,  /* another writer was faster */
+    OCCUPANT_GONE,   /* by itself or by us: try again */
+    OCCUPANT_UNKNOWN /* it could not be read or put aside; going on might make two entries of one id */
+};
 
-static enum occupied resolve_occupied(struct publication *publication, const char *entry_path, struct account *account)
+/* Puts aside what is bad and what is to be replaced. */
+static enum occupant judge_occupant(struct publication *publication, const char *entry_path, struct account *account)
 {
     struct directory *directory = publication->directory;
-    struct file_facts facts = {0};
+    struct file_facts facts;
     const int entry = files_open_place(directory->root, entry_path);
     if (entry == -ENOENT)
-        return OCCUPIED_NO_MORE;
+        return OCCUPANT_GONE;
     if (entry < 0)
-        return OCCUPIED_BY_OTHER;
+        return entry == -ELOOP || entry == -ENOTDIR ? OCCUPANT_OTHER : OCCUPANT_UNKNOWN;
+    if (files_facts(entry, &facts) < 0) {
+        (void)files_close(entry);
+        return OCCUPANT_UNKNOWN;
+    }
     ingot_status_t status = INGOT_UNTRUSTED;
-    if (files_facts(entry, &facts) == 0 && facts.is_private) {
+    if (facts.is_private) {
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
         status = entry_read(entry, publication->id_size, publication->id, &directory->allocator, &blob);
         memory_release_buffer(&blob);
@@ -133,13 +143,17 @@ static enum occupied resolve_occupied(struct publication *publication, const cha
 
     const bool is_old = publication->is_replacing && facts.inode == publication->bucket.inode;
     if (status == INGOT_SUCCESS && !is_old)
-        return OCCUPIED_BY_EQUAL;
-    if (publication->aside[0] != '\0' || (status != INGOT_SUCCESS && !entry_is_bad(status)))
-        return OCCUPIED_BY_OTHER;
-    if (bucket_put_aside(directory, entry_path, facts.inode, publication->tmp, account, publication->aside))
-        return OCCUPIED_NO_MORE;
-    publication->aside[0] = '\0';
-    return OCCUPIED_BY_OTHER;
+        return OCCUPANT_EQUAL;
+    if (status == INGOT_SUCCESS || entry_is_bad(status)) {
+        char aside[PATH_CAPACITY];
+        if (publication->aside[0] != '\0')
+            return OCCUPANT_OTHER; /* one is enough; the next search takes it away */
+        if (!bucket_put_aside(directory, entry_path, facts.inode, publication->tmp, account, aside))
+            return OCCUPANT_UNKNOWN;
+        memcpy(publication->aside, aside, sizeof(aside));
+        return OCCUPANT_GONE;
+    }
+    return status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY ? OCCUPANT_UNKNOWN : OCCUPANT_OTHER;
 }
 
 /* Renames under the lock of the total. */
@@ -163,10 +177,12 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
             if (made < 0 && made != -EEXIST)
                 return files_write_failed(made, "making", bucket->path);
         } else if (result == -ENOTEMPTY || result == -EEXIST) {
-            const enum occupied occupied = resolve_occupied(publication, entry_path, account);
-            if (occupied == OCCUPIED_BY_EQUAL)
+            const enum occupant occupant = judge_occupant(publication, entry_path, account);
+            if (occupant == OCCUPANT_EQUAL)
                 return INGOT_SUCCESS;
-            number += occupied == OCCUPIED_BY_OTHER ? 1 : 0;
+            if (occupant == OCCUPANT_UNKNOWN)
+                break;
+            number += occupant == OCCUPANT_OTHER ? 1 : 0;
         } else if (result == -ENOTDIR) {
             ++number; /* not a directory: whatever it is, it stays */
         } else {

@@ -1,0 +1,181 @@
+/*
+ * A process that is killed, or whose system call fails, at every single point of a store, a replacement, an eviction, a
+ * removal and a clear. The next process sees whole entries or misses, and the store goes on.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <string>
+
+#include "support/store_fixture.h"
+#include "support/traced_child.h"
+
+using namespace store_fixture;
+
+namespace {
+
+const Bytes kBlob = random_bytes(1, 600);
+const Bytes kNewBlob = random_bytes(2, 700);
+
+Bytes numbered_id(unsigned number)
+{
+    return bytes_of("id number " + std::to_string(number));
+}
+
+constexpr unsigned kEntries = 4;
+constexpr uint64_t kLimit = 3200; /* the four entries fit, a fifth does not */
+
+/* What a child does; the exit status is that of the operation. */
+struct Scenario {
+    const char *name;
+    int (*work)(const fs::path &root);
+};
+
+int store_new(const fs::path &root)
+{
+    return Store(root, 1 << 20).put(numbered_id(100), kNewBlob);
+}
+
+int store_first(const fs::path &root)
+{
+    return Store(root.parent_path() / "fresh", 1 << 20).put(numbered_id(100), kNewBlob);
+}
+
+int replace(const fs::path &root)
+{
+    return Store(root, 1 << 20).put(numbered_id(0), kNewBlob);
+}
+
+int evict(const fs::path &root)
+{
+    return Store(root, kLimit).put(numbered_id(100), kNewBlob);
+}
+
+int remove_one(const fs::path &root)
+{
+    return Store(root, 1 << 20).remove(numbered_id(0));
+}
+
+int clear(const fs::path &root)
+{
+    return ingot_persist_clear(Store(root, 1 << 20).get());
+}
+
+int heal(const fs::path &root)
+{
+    Store store(root, 1 << 20);
+    return store.load(numbered_id(0)) == INGOT_SUCCESS ? 0 : store.put(numbered_id(0), kBlob);
+}
+
+const Scenario kScenarios[] = {{"store_new", store_new},   {"store_first", store_first}, {"replace", replace},
+                               {"evict", evict},           {"remove_one", remove_one},   {"clear", clear},
+                               {"heal", heal}};
+
+void fill(const fs::path &root, const Scenario &scenario)
+{
+    Store store(root, 1 << 20);
+    ASSERT_EQ(INGOT_SUCCESS, store.status());
+    for (unsigned i = 0; i < kEntries; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
+    if (std::string(scenario.name) != "heal")
+        return;
+    for (const fs::path &entry : entries_of(root)) {
+        ASSERT_EQ(0, truncate((entry / "kernel.bin").c_str(), 100));
+    }
+}
+
+/* A store is opened anew: everything in it is right or a miss, nothing hangs, and it goes on. */
+void expect_sound(const fs::path &root, const std::string &what)
+{
+    Store store(root, 1 << 20);
+    ASSERT_EQ(INGOT_SUCCESS, store.status()) << what;
+    for (unsigned i : {0u, 1u, 2u, 3u, 100u}) {
+        Bytes blob;
+        const ingot_status_t status = store.load(numbered_id(i), &blob);
+        if (status == INGOT_SUCCESS) {
+            ASSERT_TRUE(blob == kBlob || blob == kNewBlob) << what << ", id " << i;
+        }
+        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kNewBlob)) << what << ", id " << i;
+        ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(i), &blob)) << what << ", id " << i;
+        ASSERT_EQ(kNewBlob, blob) << what << ", id " << i;
+    }
+    ASSERT_EQ(5u, entries_of(root).size()) << what;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get())) << what;
+    ASSERT_EQ(0u, entries_of(root).size()) << what;
+    ASSERT_EQ(0u, store.stats().bytes) << what;
+}
+
+/* Makes what was left behind old, and opens the store. */
+void expect_leftovers_reclaimed(const fs::path &root, const std::string &what)
+{
+    if (!fs::exists(root / "tmp"))
+        return;
+    const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(2);
+    for (const auto &left : fs::directory_iterator(root / "tmp"))
+        fs::last_write_time(left.path(), long_ago);
+    Store store(root, 1 << 20);
+    ASSERT_EQ(0u, leftovers_in(root)) << what;
+}
+
+class StoreFaults : public testing::TestWithParam<Scenario> {
+};
+
+} // namespace
+
+TEST_P(StoreFaults, SurvivesAKillAtEverySystemCall)
+{
+    const Scenario &scenario = GetParam();
+    unsigned killed = 0;
+    for (unsigned n = 0;; ++n) {
+        const std::string what = std::string(scenario.name) + ", stop " + std::to_string(n);
+        ScratchDirectory scratch;
+        const fs::path root = scratch.path() / "store";
+        ASSERT_NO_FATAL_FAILURE(fill(root, scenario));
+        const auto outcome = traced_child::run_and_kill_at(n, [&] { return scenario.work(root); });
+        if (!outcome.was_reached) {
+            ASSERT_EQ(INGOT_SUCCESS, outcome.exit_status) << what;
+            break;
+        }
+        ASSERT_EQ(128 + SIGKILL, outcome.exit_status) << what;
+        ++killed;
+        ASSERT_NO_FATAL_FAILURE(expect_sound(root, what));
+        ASSERT_NO_FATAL_FAILURE(expect_leftovers_reclaimed(root, what));
+        if (fs::exists(scratch.path() / "fresh")) {
+            ASSERT_NO_FATAL_FAILURE(expect_sound(scratch.path() / "fresh", what));
+        }
+    }
+    EXPECT_GT(killed, 40u);
+    RecordProperty("kills", static_cast<int>(killed));
+}
+
+#if defined(__x86_64__)
+TEST_P(StoreFaults, SurvivesAFailureOfEverySystemCall)
+{
+    const Scenario &scenario = GetParam();
+    const int errors[] = {EIO, ENOSPC, EACCES, ENOLCK};
+    unsigned failed = 0;
+    for (const int error : errors) {
+        for (unsigned n = 0;; ++n) {
+            const std::string what =
+                std::string(scenario.name) + ", call " + std::to_string(n) + ", errno " + std::to_string(error);
+            ScratchDirectory scratch;
+            const fs::path root = scratch.path() / "store";
+            ASSERT_NO_FATAL_FAILURE(fill(root, scenario));
+            const auto outcome = traced_child::run_and_fail_call(n, error, [&] { return scenario.work(root); });
+            if (!outcome.was_reached) {
+                ASSERT_EQ(INGOT_SUCCESS, outcome.exit_status) << what;
+                break;
+            }
+            ++failed;
+            ASSERT_LT(outcome.exit_status, 126) << what; /* neither a signal nor a sanitizer's report */
+            ASSERT_NO_FATAL_FAILURE(expect_sound(root, what));
+        }
+    }
+    EXPECT_GT(failed, 80u);
+    RecordProperty("failures", static_cast<int>(failed));
+}
+#endif
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, StoreFaults, testing::ValuesIn(kScenarios),
+                         [](const auto &scenario) { return std::string(scenario.param.name); });

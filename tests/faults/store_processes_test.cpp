@@ -1,0 +1,253 @@
+/*
+ * Many processes and threads at one store.
+ */
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace {
+
+const Bytes kBlob = random_bytes(1, 5000);
+
+Bytes numbered_id(unsigned number)
+{
+    return bytes_of("id number " + std::to_string(number));
+}
+
+/* Runs work in so many processes at once, which begin together; returns how many ended with 0. */
+unsigned run_processes(unsigned count, const std::function<int(unsigned)> &work)
+{
+    int gate[2];
+    if (pipe(gate) != 0)
+        return 0;
+    std::vector<pid_t> children;
+    for (unsigned i = 0; i < count; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            char byte;
+            close(gate[1]);
+            if (read(gate[0], &byte, 1) != 0) /* ends when the parent opens the gate */
+                _exit(126);
+            _exit(work(i));
+        }
+        children.push_back(child);
+    }
+    close(gate[0]);
+    close(gate[1]);
+    unsigned good = 0;
+    for (const pid_t child : children) {
+        int status = 0;
+        if (waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            ++good;
+    }
+    return good;
+}
+
+uint64_t total_of(const fs::path &root)
+{
+    return Store(root).stats().bytes;
+}
+
+void expect_no_leftovers(const fs::path &root)
+{
+    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(bytes_in(root), total_of(root));
+}
+
+} // namespace
+
+TEST(StoreProcesses, StoreTheSameIdAtOnce)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    EXPECT_EQ(32u, run_processes(32, [&](unsigned) {
+                  Store store(root);
+                  Bytes blob;
+                  return store.put(numbered_id(0), kBlob) == INGOT_SUCCESS &&
+                                 store.load(numbered_id(0), &blob) == INGOT_SUCCESS && blob == kBlob
+                             ? 0
+                             : 1;
+              }));
+    EXPECT_EQ(1u, entries_of(root).size());
+    expect_no_leftovers(root);
+}
+
+TEST(StoreProcesses, StoreDifferentIdsAtOnce)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    EXPECT_EQ(8u, run_processes(8, [&](unsigned process) {
+                  Store store(root);
+                  for (unsigned i = 0; i < 25; ++i)
+                      if (store.put(numbered_id(process * 1000 + i), random_bytes(process, 500 + i)) != INGOT_SUCCESS)
+                          return 1;
+                  return 0;
+              }));
+    Store store(root);
+    for (unsigned process = 0; process < 8; ++process)
+        for (unsigned i = 0; i < 25; ++i) {
+            Bytes blob;
+            ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(process * 1000 + i), &blob));
+            EXPECT_EQ(random_bytes(process, 500 + i), blob);
+        }
+    expect_no_leftovers(root);
+}
+
+TEST(StoreProcesses, StoreIdsOfOneBucketAtOnce)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    EXPECT_EQ(8u, run_processes(8, [&](unsigned process) {
+                  Store store(root, 0, one_bucket);
+                  for (unsigned i = 0; i < 12; ++i) /* half of them also another process's */
+                      if (store.put(numbered_id((process / 2) * 6 + i), kBlob) != INGOT_SUCCESS)
+                          return 1;
+                  return 0;
+              }));
+    Store store(root, 0, one_bucket);
+    for (unsigned i = 0; i < 30; ++i)
+        EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(i))) << i;
+    EXPECT_EQ(30u, entries_of(root).size());
+    expect_no_leftovers(root);
+}
+
+TEST(StoreProcesses, EvictAndReadAndClearAtOnce)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    constexpr uint64_t limit = 30000;
+    EXPECT_EQ(8u, run_processes(8, [&](unsigned process) {
+                  Store store(root, limit);
+                  for (unsigned i = 0; i < 60; ++i) {
+                      const unsigned number = (process * 7 + i * 13) % 40;
+                      Bytes blob;
+                      const ingot_status_t loaded = store.load(numbered_id(number), &blob);
+                      if (loaded == INGOT_SUCCESS ? blob != random_bytes(number, 1000 + number)
+                                                  : loaded != INGOT_NOT_FOUND)
+                          return 1;
+                      if (store.put(numbered_id(number), random_bytes(number, 1000 + number)) != INGOT_SUCCESS)
+                          return 2;
+                      if (process == 0 && i % 20 == 19 && ingot_persist_clear(store.get()) != INGOT_SUCCESS)
+                          return 3;
+                      if (process == 1 && i % 10 == 9) {
+                          const ingot_status_t removed = store.remove(numbered_id(number));
+                          if (removed != INGOT_SUCCESS && removed != INGOT_NOT_FOUND)
+                              return 4;
+                      }
+                  }
+                  return 0;
+              }));
+    EXPECT_EQ(0u, leftovers_in(root));
+    Store store(root, limit);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+    EXPECT_EQ(0u, entries_of(root).size());
+    EXPECT_EQ(0u, store.stats().bytes);
+}
+
+TEST(StoreProcesses, TheRootVanishesWhileAllAreAtIt)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    EXPECT_EQ(8u, run_processes(8, [&](unsigned process) {
+                  Store store(root, 30000);
+                  for (unsigned i = 0; i < 40; ++i) {
+                      const unsigned number = (process * 7 + i) % 40;
+                      Bytes blob;
+                      if (store.load(numbered_id(number), &blob) == INGOT_SUCCESS && blob != kBlob)
+                          return 1;
+                      store.put(numbered_id(number), kBlob); /* may fail, must not crash or hang */
+                      if (process == 0 && i % 8 == 7) {
+                          std::error_code ignored;
+                          fs::remove_all(root, ignored);
+                      }
+                  }
+                  return 0;
+              }));
+    std::error_code ignored;
+    fs::remove_all(root, ignored);
+    Store store(root);
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+}
+
+TEST(StoreProcesses, ThreadsShareAStorage)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root, 60000);
+    std::atomic<unsigned> wrong{0};
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 8; ++t)
+        threads.emplace_back([&store, &wrong, t] {
+            for (unsigned i = 0; i < 60; ++i) {
+                const unsigned number = (t * 5 + i) % 30;
+                Bytes blob;
+                const ingot_status_t loaded = store.load(numbered_id(number), &blob);
+                if (loaded == INGOT_SUCCESS ? blob != random_bytes(number, 4000) : loaded != INGOT_NOT_FOUND)
+                    ++wrong;
+                if (store.put(numbered_id(number), random_bytes(number, 4000)) != INGOT_SUCCESS)
+                    ++wrong;
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(0u, wrong);
+    EXPECT_LE(bytes_in(root), 60000u);
+    EXPECT_EQ(0u, leftovers_in(root));
+}
+
+TEST(StoreProcesses, AStoppedLockHolderHoldsUpNobodyForLong)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    const std::string path = root.string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.lock_timeout_ms = 20;
+    Store store(info);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+
+    int ready[2];
+    ASSERT_EQ(0, pipe(ready));
+    const pid_t holder = fork();
+    if (holder == 0) {
+        const int fd = open((root / "lock").c_str(), O_RDWR | O_CLOEXEC);
+        struct flock lock = {};
+        lock.l_type = F_WRLCK;
+        lock.l_whence = SEEK_SET;
+        lock.l_len = 2;
+        if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock) != 0 || write(ready[1], "x", 1) != 1)
+            _exit(1);
+        raise(SIGSTOP);
+        _exit(0);
+    }
+    char byte;
+    ASSERT_EQ(1, read(ready[0], &byte, 1));
+    int status = 0;
+    ASSERT_EQ(holder, waitpid(holder, &status, WUNTRACED));
+    ASSERT_TRUE(WIFSTOPPED(status));
+
+    EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(1), kBlob));
+    EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
+    EXPECT_EQ(INGOT_BUSY, ingot_persist_clear(store.get()));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    EXPECT_EQ(0u, leftovers_in(root));
+
+    ASSERT_EQ(0, kill(holder, SIGCONT));
+    ASSERT_EQ(holder, waitpid(holder, &status, 0));
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
+    close(ready[0]);
+    close(ready[1]);
+    expect_no_leftovers(root);
+}

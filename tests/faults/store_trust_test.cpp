@@ -1,0 +1,254 @@
+/*
+ * Roots and entries that are not to be trusted or cannot be written, and limits of the process. The part about foreign owners
+ * takes root's rights to arrange; without them the directories of the system serve.
+ */
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace {
+
+constexpr uid_t kNobody = 65534;
+const Bytes kId = bytes_of("an id");
+const Bytes kBlob = random_bytes(1, 1000);
+
+/* Runs work in a child, as another user where that is possible and wanted; returns what it returns. */
+int in_child(const std::function<int()> &work, bool as_nobody = false)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        if (as_nobody && geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0))
+            _exit(126);
+        _exit(work());
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+} // namespace
+
+TEST(StoreTrust, RefusesARootThatOthersMayWrite)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    for (const mode_t mode : {0770, 0707, 0777, 01777}) {
+        ASSERT_EQ(0, mkdir(root.c_str(), 0700));
+        ASSERT_EQ(0, chmod(root.c_str(), mode));
+        EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status()) << mode;
+        EXPECT_TRUE(fs::is_empty(root));
+        fs::remove(root);
+    }
+    ASSERT_EQ(0, mkdir(root.c_str(), 0755)); /* others may look */
+    EXPECT_EQ(INGOT_SUCCESS, Store(root).status());
+}
+
+TEST(StoreTrust, RefusesARootOfAnotherUser)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    if (geteuid() == 0) {
+        ASSERT_EQ(0, mkdir(root.c_str(), 0700));
+        ASSERT_EQ(0, chown(root.c_str(), kNobody, kNobody));
+        EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status());
+    } else {
+        EXPECT_EQ(INGOT_UNTRUSTED, Store(fs::path("/usr")).status());
+    }
+}
+
+TEST(StoreTrust, RefusesARootThatIsALinkOrAFile)
+{
+    ScratchDirectory scratch;
+    const fs::path real = scratch.path() / "real";
+    const fs::path link = scratch.path() / "link";
+    fs::create_directory(real);
+    fs::create_directory_symlink(real, link);
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(link).status());
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(fs::path(link.string() + "/")).status());
+    EXPECT_TRUE(fs::is_empty(real));
+    write_file(scratch.path() / "file", bytes_of("x"));
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch.path() / "file").status());
+    EXPECT_EQ(INGOT_READ_ONLY, Store(scratch.path() / "missing" / "store").status());
+}
+
+TEST(StoreTrust, RefusesEntriesThatOthersMayWrite)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    const fs::path entry = entries_of(root).at(0);
+    for (const fs::path &path : {entry / "key.bin", entry / "kernel.bin", entry, entry.parent_path()}) {
+        const fs::perms before = fs::status(path).permissions();
+        for (const fs::perms bit : {fs::perms::group_write, fs::perms::others_write}) {
+            fs::permissions(path, before | bit);
+            EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId)) << path;
+            EXPECT_TRUE(fs::exists(path)) << path;
+        }
+        fs::permissions(path, before);
+        EXPECT_EQ(INGOT_SUCCESS, store.load(kId)) << path;
+    }
+}
+
+TEST(StoreTrust, RefusesEntriesOfAnotherUser)
+{
+    if (geteuid() != 0) {
+        EXPECT_NE(0, chown("/", kNobody, kNobody)) << "this user could arrange the test after all";
+        return;
+    }
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    const fs::path entry = entries_of(root).at(0);
+    for (const fs::path &path : {entry / "key.bin", entry / "kernel.bin", entry, entry.parent_path()}) {
+        ASSERT_EQ(0, chown(path.c_str(), kNobody, kNobody));
+        EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId)) << path;
+        ASSERT_EQ(0, chown(path.c_str(), 0, 0));
+        EXPECT_EQ(INGOT_SUCCESS, store.load(kId)) << path;
+    }
+    ASSERT_EQ(0, chown(entry.parent_path().c_str(), kNobody, kNobody));
+    EXPECT_EQ(INGOT_UNTRUSTED, store.put(kId, kBlob));
+    ASSERT_EQ(0, chown(entry.parent_path().c_str(), 0, 0));
+    ASSERT_EQ(0, chown((root / "tmp").c_str(), kNobody, kNobody));
+    EXPECT_EQ(INGOT_UNTRUSTED, store.put(bytes_of("other"), kBlob));
+}
+
+TEST(StoreTrust, FollowsNoLinkBelowTheRoot)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    const fs::path entry = entries_of(root).at(0);
+    for (const fs::path &path : {entry / "key.bin", entry / "kernel.bin", entry, entry.parent_path()}) {
+        const fs::path elsewhere = scratch.path() / "elsewhere";
+        fs::rename(path, elsewhere);
+        fs::create_symlink(elsewhere, path);
+        EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId)) << path;
+        EXPECT_TRUE(fs::is_symlink(path)) << path;
+        fs::remove(path);
+        fs::rename(elsewhere, path);
+        EXPECT_EQ(INGOT_SUCCESS, store.load(kId)) << path;
+    }
+    for (const char *name : {"tmp", "lock", "size.txt"}) {
+        const fs::path elsewhere = scratch.path() / "elsewhere";
+        fs::rename(root / name, elsewhere);
+        fs::create_symlink(elsewhere, root / name);
+        EXPECT_EQ(INGOT_UNTRUSTED, store.put(bytes_of("other"), kBlob)) << name;
+        fs::remove(root / name);
+        fs::rename(elsewhere, root / name);
+    }
+    EXPECT_EQ(INGOT_SUCCESS, store.put(bytes_of("other"), kBlob));
+}
+
+TEST(StoreTrust, FollowsNoLinkForANamespace)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    const std::string path = root.string();
+    const fs::path elsewhere = scratch.path() / "elsewhere";
+    fs::create_directory(elsewhere);
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.name_space = "space";
+    Store store(info);
+    ASSERT_EQ(INGOT_SUCCESS, store.status());
+    fs::create_directory_symlink(elsewhere, root / "space");
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(info).status());
+    EXPECT_EQ(INGOT_UNTRUSTED, store.put(kId, kBlob));
+    EXPECT_TRUE(fs::is_empty(elsewhere));
+}
+
+TEST(StoreTrust, DoesNotWaitForAPipe)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    const fs::path key = entries_of(root).at(0) / "key.bin";
+    fs::remove(key);
+    ASSERT_EQ(0, mkfifo(key.c_str(), 0600));
+    EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));
+}
+
+TEST(StoreTrust, AReadOnlyRootIsReadAndNotWritten)
+{
+    ScratchDirectory scratch;
+    fs::permissions(scratch.path(), fs::perms::all);
+    const fs::path root = scratch.path() / "store";
+    EXPECT_EQ(0, in_child(
+                     [&] {
+                         if (Store(root).put(kId, kBlob) != INGOT_SUCCESS || chmod(root.c_str(), 0500) != 0)
+                             return 1;
+                         Store store(root);
+                         if (store.status() != INGOT_SUCCESS || store.load(kId) != INGOT_SUCCESS)
+                             return 2;
+                         if (store.put(bytes_of("other"), kBlob) != INGOT_READ_ONLY)
+                             return 3;
+                         return chmod(root.c_str(), 0700) == 0 ? 0 : 4;
+                     },
+                     true));
+}
+
+TEST(StoreTrust, StoresNothingThatTheProcessMayNotWrite)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    EXPECT_EQ(0, in_child([&] {
+                  Store store(root);
+                  if (store.put(kId, kBlob) != INGOT_SUCCESS)
+                      return 1;
+                  const rlimit limit = {800, 800};
+                  if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+                      return 2;
+                  if (store.put(bytes_of("other"), kBlob) != INGOT_NO_SPACE)
+                      return 3;
+                  return store.load(kId) == INGOT_SUCCESS && store.load(bytes_of("other")) == INGOT_NOT_FOUND ? 0 : 4;
+              }));
+    EXPECT_EQ(1u, entries_of(root).size());
+    EXPECT_EQ(0u, leftovers_in(root));
+}
+
+TEST(StoreTrust, RunsOutOfDescriptorsCleanly)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    EXPECT_EQ(0, in_child([&] {
+                  Store store(root);
+                  if (store.put(kId, kBlob) != INGOT_SUCCESS)
+                      return 1;
+                  rlimit limit = {};
+                  getrlimit(RLIMIT_NOFILE, &limit);
+                  const rlim_t before = limit.rlim_cur;
+                  const int next = dup(0);
+                  close(next);
+                  for (rlim_t allowed = static_cast<rlim_t>(next); allowed < static_cast<rlim_t>(next) + 8; ++allowed) {
+                      limit.rlim_cur = allowed;
+                      if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+                          return 2;
+                      const ingot_status_t loaded = store.load(kId);
+                      if (loaded != INGOT_SUCCESS && loaded != INGOT_IO_ERROR)
+                          return 3;
+                      store.put(bytes_of("other"), kBlob);
+                      store.remove(bytes_of("other"));
+                  }
+                  limit.rlim_cur = before;
+                  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+                      return 4;
+                  return store.load(kId) == INGOT_SUCCESS ? 0 : 5;
+              }));
+    EXPECT_EQ(0u, leftovers_in(root));
+}
