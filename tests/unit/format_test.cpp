@@ -1,0 +1,235 @@
+/*
+ * format_test.cpp - the id and the blob against doc/blob-format.md, assembled here by hand, and against golden files.
+ *
+ * The golden files are of format version 1 and stay: every later library reads them, or refuses them by version. This
+ * program writes them anew into the directory that INGOT_WRITE_GOLDEN names.
+ */
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include <sodium.h>
+#include <xxhash.h>
+
+#include "support/reference_context.h"
+
+extern "C" {
+#include "core/cache_blob.h"
+}
+
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+Bytes number(uint64_t value, size_t size)
+{
+    Bytes bytes;
+    for (size_t i = 0; i < size; ++i)
+        bytes.push_back(static_cast<uint8_t>(value >> (8 * i)));
+    return bytes;
+}
+
+Bytes text(const std::string &value)
+{
+    return Bytes(value.begin(), value.end());
+}
+
+Bytes join(const std::vector<Bytes> &parts)
+{
+    Bytes all;
+    for (const auto &part : parts)
+        all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
+Bytes framed(const Bytes &value)
+{
+    return join({number(value.size(), 8), value});
+}
+
+Bytes field(uint32_t tag, const Bytes &value)
+{
+    return join({number(tag, 4), framed(value)});
+}
+
+Bytes digest(const Bytes &value)
+{
+    Bytes result(32);
+    crypto_generichash_blake2b(result.data(), result.size(), value.data(), value.size(), nullptr, 0);
+    return result;
+}
+
+const std::string kSource = "kernel f x $7 * FACTOR +\nkernel g x\n";
+const std::string kHeader = "kernel unused x\n";
+
+ProgramText program_text()
+{
+    ProgramText program;
+    program.sources = {kSource};
+    program.headers = {{"two.h", kHeader}};
+    program.compile_options = "-DFACTOR=3";
+    program.link_options = "-link";
+    program.constants = {{7, 258}};
+    return program;
+}
+
+Bytes device_field()
+{
+    return join({framed(text("device_name")), framed(text("alpha")), framed(text("driver_version")), framed(text("1"))});
+}
+
+Bytes library_fields(const std::string &version)
+{
+    return join({field(1, text(version)), field(2, text("reference"))});
+}
+
+Bytes program_fields()
+{
+    return join({field(16, join({number(0x100, 4), digest(text(kSource))})),
+                 field(17, join({framed(text("two.h")), digest(text(kHeader))})), field(18, {}),
+                 field(19, text("-DFACTOR=3")), field(20, text("-link")), field(21, {}), field(22, {}),
+                 field(23, join({number(7, 4), number(258, 8)}))});
+}
+
+Bytes id_by_hand(const std::string &version)
+{
+    return join({text("INGOTID\n"), number(1, 4), library_fields(version), field(3, device_field()), program_fields()});
+}
+
+Bytes blob_by_hand(const std::string &version, const Bytes &binary)
+{
+    const Bytes names = join({text("f"), {0}, text("g"), {0}});
+    const Bytes log = text("compiled for alpha\n");
+    const size_t total = 8 + 4 + 4 + 3 * 8 + 2 * 32 + 40 + names.size() + log.size() + binary.size() + 16;
+    Bytes blob = join({text("INGOTBLB"), number(1, 4), number(1, 4), number(total, 8), number(names.size(), 8),
+                       number(log.size(), 8), digest(library_fields(version)), digest(program_fields()),
+                       digest(device_field()), number(binary.size(), 8), names, log, binary});
+    const XXH128_hash_t checksum = XXH3_128bits(blob.data(), blob.size());
+    return join({blob, number(checksum.low64, 8), number(checksum.high64, 8)});
+}
+
+std::string golden_path(const std::string &name)
+{
+    return std::string(INGOT_SOURCE_DIR "/tests/golden/blob/") + name;
+}
+
+Bytes read_file(const std::string &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    EXPECT_TRUE(file) << path;
+    return Bytes(std::istreambuf_iterator<char>(file), {});
+}
+
+void write_file(const std::string &path, const Bytes &bytes)
+{
+    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char *>(bytes.data()),
+                                                static_cast<std::streamsize>(bytes.size()));
+}
+
+std::string describe(const Bytes &id)
+{
+    size_t size = 0;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr));
+    std::string json(size, '\0');
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_describe(id.size(), id.data(), &size, json.data()));
+    json.pop_back();
+    return json;
+}
+
+const char kGoldenVersion[] = "0.1.0+golden";
+
+} // namespace
+
+TEST(Format, IdIsWhatTheDocumentSays)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Bytes id = id_of(program_text().make(context));
+    EXPECT_EQ(describe(id_by_hand(ingot_version())), describe(id));
+    EXPECT_EQ(id_by_hand(ingot_version()), id);
+}
+
+TEST(Format, BlobIsWhatTheDocumentSays)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Bytes blob = blob_of(create_program(program_text().make(context)));
+    blob_view view;
+    ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, blob.size(), blob.data()));
+    ASSERT_EQ(1u, view.section_count);
+    const ingot_binary_t section = blob_find_section(&view, view.section_table);
+    EXPECT_EQ(blob_by_hand(ingot_version(), Bytes(section.bytes, section.bytes + section.size)), blob);
+}
+
+TEST(Format, ABlobMadeByHandIsTaken)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = program_text().make(context);
+    const Bytes made = blob_of(create_program(desc));
+    blob_view view;
+    ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, made.size(), made.data()));
+    const ingot_binary_t section = blob_find_section(&view, view.section_table);
+    const Bytes by_hand = blob_by_hand(ingot_version(), Bytes(section.bytes, section.bytes + section.size));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+    ingot_program_t program = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_create_from_cache_blob(&program, desc.get(), by_hand.size(), by_hand.data()));
+    const Program held(program);
+    EXPECT_EQ(2 * 258 + 3, run(create_kernel(held, "f"), 2));
+}
+
+TEST(Format, GoldenFilesAreReadForEver)
+{
+    const Bytes id = id_by_hand(kGoldenVersion);
+    const Bytes blob = blob_by_hand(kGoldenVersion, text("no code"));
+    if (const char *directory = std::getenv("INGOT_WRITE_GOLDEN")) {
+        write_file(std::string(directory) + "/id-v1.bin", id);
+        write_file(std::string(directory) + "/id-v1.json", text(describe(id)));
+        write_file(std::string(directory) + "/blob-v1.bin", blob);
+    }
+    EXPECT_EQ(id, read_file(golden_path("id-v1.bin")));
+    EXPECT_EQ(blob, read_file(golden_path("blob-v1.bin")));
+    const Bytes json = read_file(golden_path("id-v1.json"));
+    EXPECT_EQ(std::string(json.begin(), json.end()), describe(read_file(golden_path("id-v1.bin"))));
+
+    const Bytes stored = read_file(golden_path("blob-v1.bin"));
+    blob_view view;
+    ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, stored.size(), stored.data()));
+    EXPECT_EQ(std::string("f\0g\0", 4), std::string(view.names, view.names_size));
+    EXPECT_EQ("compiled for alpha\n", std::string(view.log, view.log_size));
+    const Bytes wanted = digest(device_field());
+    const ingot_binary_t section = blob_find_section(&view, wanted.data());
+    EXPECT_EQ("no code", std::string(reinterpret_cast<const char *>(section.bytes), section.size));
+    const Bytes unwanted = digest({});
+    EXPECT_EQ(nullptr, blob_find_section(&view, unwanted.data()).bytes);
+}
+
+TEST(Format, ALaterVersionIsRefusedByItsNumber)
+{
+    Bytes blob = blob_by_hand(kGoldenVersion, text("no code"));
+    Bytes id = id_by_hand(kGoldenVersion);
+    blob[8] = 2;
+    id[8] = 2;
+    blob_view view;
+    EXPECT_EQ(INGOT_BLOB_VERSION, blob_read(&view, blob.size(), blob.data()));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("version 2"));
+    size_t size = 0;
+    EXPECT_EQ(INGOT_BLOB_VERSION, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr));
+}
+
+TEST(Format, LengthsThatLieAllocateNothing)
+{
+    /* Checksummed anew, so that only the checks of sizes stand between the lie and the reader. */
+    const Bytes sound = blob_by_hand(kGoldenVersion, text("no code"));
+    for (const size_t offset : {12u, 24u, 32u, 136u}) {
+        for (const uint64_t lie : {uint64_t{1} << 63, UINT64_MAX, uint64_t{sound.size()}, uint64_t{1} << 31}) {
+            Bytes blob(sound.begin(), sound.end() - 16);
+            const Bytes value = number(lie, offset == 12 ? 4 : 8);
+            std::copy(value.begin(), value.end(), blob.begin() + static_cast<ptrdiff_t>(offset));
+            const XXH128_hash_t checksum = XXH3_128bits(blob.data(), blob.size());
+            blob = join({blob, number(checksum.low64, 8), number(checksum.high64, 8)});
+            blob_view view;
+            EXPECT_EQ(INGOT_BLOB_CORRUPT, blob_read(&view, blob.size(), blob.data())) << offset << " " << lie;
+        }
+    }
+}
