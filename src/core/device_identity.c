@@ -11,6 +11,11 @@ struct ingot_identity {
     struct bytes_writer fields;
 };
 
+const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity)
+{
+    return identity->fields.allocator;
+}
+
 static bool name_is_word(const char *name)
 {
     return name != NULL && *name != '\0' && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);

@@ -19,6 +19,8 @@ struct device_identity {
 
 ingot_status_t device_identity_create(struct device_identity **identity, const ingot_allocator_t *allocator,
                                       const ingot_backend_ops_t *ops, void *state, uint32_t device);
+/* The allocator of the identity that is being made. */
+const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity);
 void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator);
 
 #endif

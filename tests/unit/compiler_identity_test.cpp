@@ -1,0 +1,218 @@
+/* Which code compiles: build-ids of a driver's libraries, seen from processes that load them for real. */
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "core/device_identity.h"
+}
+#include "support/child_process.h"
+#include "support/failing_allocator.h"
+
+namespace
+{
+
+struct Question {
+    const void *function;
+    std::vector<const char *> libraries; /* NULL-terminated */
+};
+
+ingot_status_t identify(void *state, uint32_t, ingot_identity_t *identity)
+{
+    const auto *question = static_cast<const Question *>(state);
+    return ingot_identity_add_compiler(identity, question->function, question->libraries.data());
+}
+
+ingot_status_t ask(Question &question, const ingot_allocator_t *allocator, std::string *field)
+{
+    ingot_backend_ops_t ops = {};
+    ops.identify_device = identify;
+    device_identity *identity = nullptr;
+    ingot_allocator_t table;
+    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&table, allocator));
+    const ingot_status_t status = device_identity_create(&identity, &table, &ops, &question, 0);
+    if (status != INGOT_SUCCESS)
+        return status;
+    bytes_reader reader;
+    size_t size = 0;
+    bytes_reader_init(&reader, identity->size, identity->bytes);
+    const auto *name = reinterpret_cast<const char *>(bytes_get_framed(&reader, &size));
+    EXPECT_EQ("compiler", std::string(name, size));
+    const auto *value = reinterpret_cast<const char *>(bytes_get_framed(&reader, &size));
+    field->assign(value, size);
+    EXPECT_EQ(0u, bytes_left(&reader));
+    device_identity_destroy(identity, &table);
+    return status;
+}
+
+/* In a new process: the field of a driver's function, with further libraries. */
+std::string identity_in_child(const std::string &library_path, const std::vector<std::string> &arguments)
+{
+    const std::string output = testing::TempDir() + "ingot_identity_" + std::to_string(getpid());
+    std::vector<std::string> command = {"/proc/self/exe", "--identity"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    child_process::Child child(command, output, {{"LD_LIBRARY_PATH", library_path}});
+    EXPECT_EQ(0, child.wait());
+    std::ifstream stream(output);
+    std::string text((std::istreambuf_iterator<char>(stream)), {});
+    std::filesystem::remove(output);
+    return text;
+}
+
+const std::string one = IDENTITY_DIRECTORY "/one";
+const std::string two = IDENTITY_DIRECTORY "/two";
+
+std::vector<std::string> lines_of(const std::string &text)
+{
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+TEST(CompilerIdentity, NamesEveryLibraryThatTheDriverWasLinkedWith)
+{
+    const auto lines = lines_of(identity_in_child(one, {"libidentity_driver.so", "identity_driver"}));
+    ASSERT_EQ(3u, lines.size());
+    EXPECT_EQ("libidentity_driver.so abcdef", lines[0]);
+    EXPECT_EQ("libidentity_leaf.so 1111", lines[1]);
+    EXPECT_EQ(0u, lines[2].find("libidentity_middle.so blake2b:"));
+    EXPECT_EQ(std::string("libidentity_middle.so blake2b:").size() + 64, lines[2].size());
+}
+
+TEST(CompilerIdentity, ChangesWithALibraryPutFirstInThePath)
+{
+    const auto before = identity_in_child(one, {"libidentity_driver.so", "identity_driver"});
+    const auto after = identity_in_child(two + ":" + one, {"libidentity_driver.so", "identity_driver"});
+    EXPECT_NE(before, after);
+    EXPECT_NE(std::string::npos, after.find("libidentity_leaf.so 2222\n"));
+    EXPECT_EQ(before, identity_in_child(one, {"libidentity_driver.so", "identity_driver"}));
+}
+
+TEST(CompilerIdentity, TakesInCompilerLibrariesThatAreThere)
+{
+    const auto without = identity_in_child(one, {"libidentity_driver.so", "identity_driver"});
+    const auto with = identity_in_child(
+        one, {"libidentity_driver.so", "identity_driver", "libidentity_extra.so", "libingot_is_nowhere.so"});
+    EXPECT_EQ(lines_of(without).size() + 1, lines_of(with).size());
+    EXPECT_NE(std::string::npos, with.find("libidentity_extra.so 3333\n"));
+}
+
+TEST(CompilerIdentity, TakesInWhatACompilerLibraryWasLinkedWith)
+{
+    const auto lines =
+        lines_of(identity_in_child(one, {"libidentity_extra.so", "identity_extra", "libidentity_middle.so"}));
+    ASSERT_EQ(3u, lines.size());
+    EXPECT_EQ("libidentity_extra.so 3333", lines[0]);
+    EXPECT_EQ("libidentity_leaf.so 1111", lines[1]);
+}
+
+TEST(CompilerIdentity, HashesTheContentWhereThereIsNoBuildId)
+{
+    const std::filesystem::path changed = std::filesystem::path(testing::TempDir()) / "ingot_identity_changed";
+    std::filesystem::create_directories(changed);
+    std::filesystem::copy_file(one + "/libidentity_middle.so", changed / "libidentity_middle.so",
+                               std::filesystem::copy_options::overwrite_existing);
+    std::ofstream(changed / "libidentity_middle.so", std::ios::app | std::ios::binary) << "one more byte";
+    const auto before = identity_in_child(one, {"libidentity_driver.so", "identity_driver"});
+    const auto after = identity_in_child(changed.string() + ":" + one, {"libidentity_driver.so", "identity_driver"});
+    std::filesystem::remove_all(changed);
+    EXPECT_EQ(3u, lines_of(after).size());
+    EXPECT_NE(before, after);
+}
+
+TEST(CompilerIdentity, IdentifiesTheDriversOfThisMachine)
+{
+    size_t drivers = 0;
+    for (const auto &file : std::filesystem::directory_iterator("/etc/OpenCL/vendors")) {
+        std::ifstream stream(file.path());
+        std::string library;
+        std::getline(stream, library);
+        const auto text =
+            identity_in_child("", {library, "clGetExtensionFunctionAddress", "libigc.so.1", "libigdfcl.so.1"});
+        const auto lines = lines_of(text);
+        EXPECT_LT(1u, lines.size()) << library;
+        EXPECT_TRUE(std::is_sorted(lines.begin(), lines.end()));
+        EXPECT_EQ(std::string::npos, text.find('/')) << text;
+        for (const char *runtime : {"libc.so", "libm.so", "libstdc++", "libgcc_s", "ld-linux"})
+            EXPECT_EQ(std::string::npos, text.find(runtime)) << text;
+        EXPECT_EQ(text,
+                  identity_in_child("", {library, "clGetExtensionFunctionAddress", "libigc.so.1", "libigdfcl.so.1"}));
+        ++drivers;
+    }
+    EXPECT_LT(0u, drivers);
+}
+
+TEST(CompilerIdentity, RefusesWhatIsInNoLibrary)
+{
+    int on_the_stack = 0;
+    std::string field;
+    Question question = {&on_the_stack, {nullptr}};
+    EXPECT_EQ(INGOT_BACKEND_ERROR, ask(question, nullptr, &field));
+    question.function = nullptr;
+    EXPECT_EQ(INGOT_BACKEND_ERROR, ask(question, nullptr, &field));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_identity_add_compiler(nullptr, nullptr, nullptr));
+}
+
+TEST(CompilerIdentity, TakesADriverThatIsPartOfTheProgram)
+{
+    std::string field;
+    const auto function = &identify;
+    Question question = {nullptr, {nullptr}};
+    memcpy(&question.function, &function, sizeof(question.function));
+    EXPECT_EQ(INGOT_SUCCESS, ask(question, nullptr, &field));
+    EXPECT_NE(std::string::npos, field.find("program ")) << field;
+}
+
+TEST(CompilerIdentity, FailsCleanlyAtEveryAllocation)
+{
+    void *driver = dlopen((one + "/libidentity_extra.so").c_str(), RTLD_LAZY);
+    ASSERT_NE(nullptr, driver);
+    Question question = {dlsym(driver, "identity_extra"), {nullptr}};
+    for (size_t n = 0;; ++n) {
+        ASSERT_LT(n, 1000u);
+        FailingAllocator allocator(n);
+        std::string field;
+        const ingot_status_t status = ask(question, allocator.table(), &field);
+        ASSERT_EQ(0u, allocator.live_count());
+        if (status == INGOT_SUCCESS)
+            break;
+        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status);
+    }
+    dlclose(driver);
+}
+
+int print_identity(int argc, char **argv)
+{
+    void *driver = dlopen(argv[2], RTLD_LAZY);
+    if (argc < 4 || driver == nullptr)
+        return 2;
+    Question question = {dlsym(driver, argv[3]), {}};
+    question.libraries.assign(argv + 4, argv + argc);
+    question.libraries.push_back(nullptr);
+    std::string field;
+    if (ask(question, nullptr, &field) != INGOT_SUCCESS)
+        return 3;
+    fputs(field.c_str(), stdout);
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc > 2 && std::string(argv[1]) == "--identity")
+        return print_identity(argc, argv);
+    testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}
