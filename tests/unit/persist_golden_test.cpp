@@ -1,0 +1,76 @@
+/*
+ * The golden entries of the store format, which tests/golden/store/make.py wrote without the library: every version has to
+ * read them or refuse them as they say.
+ */
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace {
+
+const fs::path kGolden = fs::path(INGOT_SOURCE_DIR) / "tests" / "golden" / "store";
+
+Bytes golden_id()
+{
+    Bytes id = bytes_of("golden id ");
+    id.insert(id.end(), {0x00, 0x01, 0xff});
+    return id;
+}
+
+/* Puts the entry where a store has it, with the permissions that a checkout does not keep. */
+void place(const fs::path &root, const std::string &bucket, const fs::path &from)
+{
+    const fs::path entry = root / bucket / "0";
+    fs::create_directories(entry);
+    for (const fs::path &directory : {entry, entry.parent_path(), root})
+        fs::permissions(directory, fs::perms::owner_all);
+    for (const char *name : {"key.bin", "kernel.bin"})
+        write_file(entry / name, read_file(from / name));
+}
+
+} // namespace
+
+TEST(PersistGolden, IsReadOrRefusedAsItSays)
+{
+    const std::map<std::string, ingot_status_t> statuses = {{"success", INGOT_SUCCESS},
+                                                            {"version", INGOT_BLOB_VERSION},
+                                                            {"truncated", INGOT_BLOB_TRUNCATED},
+                                                            {"corrupt", INGOT_BLOB_CORRUPT}};
+    std::ifstream expectations(kGolden / "expected.txt");
+    std::string name;
+    std::string bucket;
+    std::string expected;
+    unsigned count = 0;
+    for (; expectations >> name >> bucket >> expected; ++count) {
+        ScratchDirectory scratch;
+        place(scratch.path() / "store", bucket, kGolden / name);
+        Store store(scratch.path() / "store");
+        Bytes blob;
+        EXPECT_EQ(statuses.at(expected), store.load(golden_id(), &blob)) << name;
+        if (expected == "success") {
+            EXPECT_EQ(read_file(kGolden / name / "kernel.bin"), blob) << name;
+        }
+    }
+    EXPECT_EQ(10u, count);
+}
+
+TEST(PersistGolden, IsWhatIsWrittenButForTheTimes)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    const Bytes blob = read_file(kGolden / "good" / "kernel.bin");
+    ASSERT_EQ(INGOT_SUCCESS, store.put(golden_id(), blob));
+    Bytes written = read_file(entries_of(root).at(0) / "key.bin");
+    Bytes golden = read_file(kGolden / "good" / "key.bin");
+    ASSERT_EQ(golden.size(), written.size());
+    for (Bytes *bytes : {&written, &golden}) {
+        std::fill(bytes->begin() + 64, bytes->begin() + 72, uint8_t{0}); /* creation */
+        std::fill(bytes->begin() + 96, bytes->begin() + 128, uint8_t{0}); /* its checksum, last use */
+    }
+    EXPECT_EQ(golden, written);
+}

@@ -1,0 +1,371 @@
+/*
+ * Programs through a storage: where they come from, what is stored when, and that a storage's faults are not the caller's.
+ */
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "support/reference_context.h"
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace {
+
+struct Seen {
+    std::mutex mutex;
+    std::vector<std::pair<ingot_event_kind_t, ingot_status_t>> events;
+
+    static void remember(const ingot_event_t *event, void *user)
+    {
+        auto *seen = static_cast<Seen *>(user);
+        const std::lock_guard<std::mutex> guard(seen->mutex);
+        seen->events.emplace_back(event->kind, event->status);
+    }
+    size_t count(ingot_event_kind_t kind, ingot_status_t status) const
+    {
+        size_t found = 0;
+        for (const auto &event : events)
+            if (event.first == kind && event.second == status)
+                ++found;
+        return found;
+    }
+};
+
+/* One process's view: a context of its own and what it made. */
+struct Session {
+    explicit Session(bool generates_code_at_launch = false)
+    {
+        static const char *const targets[] = {"alpha"};
+        reference_info_t reference{};
+        reference.device_count = 1;
+        reference.targets = targets;
+        reference.driver_version = "1";
+        reference.counts = &counts;
+        reference.hook = call_hook;
+        reference.hook_user = this;
+        reference.generates_code_at_launch = generates_code_at_launch;
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.flags = INGOT_CONTEXT_IGNORE_ENVIRONMENT;
+        info.on_event = Seen::remember;
+        info.on_event_user = &seen;
+        ingot_context_t made = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, reference_context_create(&made, &reference, &info));
+        context = Context(made);
+    }
+
+    static ingot_status_t call_hook(void *user, const char *operation)
+    {
+        auto *self = static_cast<Session *>(user);
+        return self->hook ? self->hook(operation) : INGOT_SUCCESS;
+    }
+
+    Desc describe(const std::string &source = "kernel twice x 2 *\n", uint32_t flags = 0) const
+    {
+        ProgramText text;
+        text.sources = {source};
+        text.flags = flags;
+        return text.make(context);
+    }
+
+    ingot_origin_t create(const Desc &desc, const Store &store, Program *kept = nullptr) const
+    {
+        ingot_program_t program = nullptr;
+        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), store.get(), &origin))
+            << ingot_last_error_detail();
+        Program owned(program);
+        if (program != nullptr) {
+            EXPECT_EQ(42, run(create_kernel(owned, "twice"), 21));
+        }
+        if (kept != nullptr)
+            *kept = std::move(owned);
+        return origin;
+    }
+
+    reference_counts_t counts{};
+    Seen seen;
+    std::function<ingot_status_t(const char *)> hook;
+    Context context;
+};
+
+class PersistProgram : public testing::Test {
+protected:
+    Store &store() { return *store_; }
+    void reopen(ingot_persist_store_mode_t mode = INGOT_PERSIST_STORE_AUTO, uint32_t flags = 0)
+    {
+        store_.reset();
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = path_.c_str();
+        info.store_mode = mode;
+        info.flags = flags;
+        info.lock_timeout_ms = 60000;
+        store_ = std::make_unique<Store>(info);
+        ASSERT_EQ(INGOT_SUCCESS, store_->status());
+    }
+    void SetUp() override { reopen(); }
+
+    ScratchDirectory scratch_;
+    std::string path_ = (scratch_.path() / "store").string();
+    std::unique_ptr<Store> store_;
+};
+
+} // namespace
+
+TEST_F(PersistProgram, ComesFromBuildThenMemoryThenStorage)
+{
+    {
+        Session first;
+        const Desc desc = first.describe();
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(desc, store()));
+        EXPECT_EQ(INGOT_ORIGIN_MEMORY, first.create(desc, store()));
+        EXPECT_EQ(1u, first.counts.builds);
+        EXPECT_EQ(1u, first.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_NOT_FOUND));
+        EXPECT_EQ(1u, first.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
+    }
+    Session second;
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, second.create(second.describe(), store()));
+    EXPECT_EQ(0u, second.counts.builds);
+    EXPECT_EQ(1u, second.counts.loads);
+    EXPECT_EQ(1u, second.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_SUCCESS));
+    EXPECT_EQ(0u, second.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
+}
+
+TEST_F(PersistProgram, ARefusedBlobIsReplaced)
+{
+    Session first;
+    const Desc desc = first.describe();
+    const auto id = id_of(desc);
+    ASSERT_EQ(INGOT_SUCCESS, store().put(id, bytes_of("sound for the store, no blob for the core")));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(desc, store()));
+    Session second;
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, second.create(second.describe(), store()));
+    EXPECT_EQ(1u, entries_of(path_).size());
+}
+
+TEST_F(PersistProgram, ABlobThatTheDriverRefusesIsReplaced)
+{
+    Session first;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
+    Session second;
+    second.hook = [](const char *operation) {
+        return std::string(operation) == "load" ? INGOT_BLOB_REJECTED : INGOT_SUCCESS;
+    };
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(), store()));
+    EXPECT_EQ(1u, second.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
+    Session third;
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, third.create(third.describe(), store()));
+}
+
+TEST_F(PersistProgram, ABlobThatADriverFailsToLoadStays)
+{
+    Session first;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
+    Session second;
+    second.hook = [](const char *operation) {
+        return std::string(operation) == "load" ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
+    };
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(), store()));
+    EXPECT_EQ(1u, store().stats().stores);
+    Session third;
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, third.create(third.describe(), store()));
+}
+
+TEST_F(PersistProgram, EveryTruncationAndFlippedByteOfTheFilesStillGivesTheProgram)
+{
+    Session first;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
+    const fs::path entry = entries_of(path_).at(0);
+    const Bytes originals[] = {read_file(entry / "key.bin"), read_file(entry / "kernel.bin")};
+    const char *const names[] = {"key.bin", "kernel.bin"};
+    for (size_t file = 0; file < 2; ++file) {
+        const Bytes &original = originals[file];
+        for (size_t at = 0; at < original.size(); ++at) {
+            for (const bool is_truncation : {true, false}) {
+                fs::remove_all(fs::path(path_));
+                reopen();
+                fs::create_directories(entry);
+                for (const fs::path &directory : {entry, entry.parent_path()})
+                    fs::permissions(directory, fs::perms::owner_all);
+                write_file(entry / names[1 - file], originals[1 - file]);
+                Bytes bad(original.begin(), original.begin() + static_cast<ptrdiff_t>(is_truncation ? at : original.size()));
+                if (!is_truncation)
+                    bad[at] ^= 0x40u;
+                write_file(entry / names[file], bad);
+                const bool is_stamp = file == 0 && !is_truncation && at >= 112 && at < 128;
+                Session session;
+                ASSERT_EQ(is_stamp ? INGOT_ORIGIN_STORAGE : INGOT_ORIGIN_BUILD,
+                          session.create(session.describe(), store()))
+                    << names[file] << (is_truncation ? " cut at " : " flipped at ") << at;
+                Session next;
+                ASSERT_EQ(INGOT_ORIGIN_STORAGE, next.create(next.describe(), store())) << names[file] << " " << at;
+            }
+        }
+    }
+}
+
+TEST_F(PersistProgram, BuildsWhatIsNotCacheableAndStoresNothing)
+{
+    Session session;
+    const Desc desc = session.describe("kernel twice x 2 *\n#include \"nowhere.h\"\n");
+    const char *reason = nullptr;
+    ASSERT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_is_cacheable(desc.get(), &reason));
+    ingot_program_t program = nullptr;
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), store().get(), &origin);
+    EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED); /* the backend may not know the header either */
+    ingot_program_release(program);
+    EXPECT_EQ(0u, entries_of(path_).size());
+}
+
+TEST_F(PersistProgram, AFailedBuildIsToldAndNotStored)
+{
+    Session session;
+    const Desc desc = session.describe("kernel broken undefined_word\n");
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_persist_program_create(&program, desc.get(), store().get(), nullptr));
+    EXPECT_EQ(nullptr, program);
+    EXPECT_EQ(0u, entries_of(path_).size());
+}
+
+TEST_F(PersistProgram, StoresAtFlushWhatGeneratesCodeAtLaunch)
+{
+    Session session(true);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
+    EXPECT_EQ(0u, entries_of(path_).size());
+    EXPECT_EQ(0u, session.counts.binaries_taken);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get()));
+    EXPECT_EQ(1u, entries_of(path_).size());
+    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get()));
+    EXPECT_EQ(1u, session.counts.binaries_taken);
+}
+
+TEST_F(PersistProgram, StoresAtOnceWhereToldTo)
+{
+    reopen(INGOT_PERSIST_STORE_NOW);
+    Session session(true);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
+    EXPECT_EQ(1u, entries_of(path_).size());
+}
+
+TEST_F(PersistProgram, TheLastReleaseStoresWhatWaitsAfterTheContextHasGone)
+{
+    reopen(INGOT_PERSIST_STORE_ON_FLUSH);
+    reference_counts_t *counts;
+    auto session = std::make_unique<Session>();
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session->create(session->describe(), store()));
+    session->context.reset();
+    counts = &session->counts;
+    EXPECT_EQ(0u, counts->states_destroyed); /* the waiting program holds it */
+    EXPECT_EQ(0u, entries_of(path_).size());
+    store_.reset();
+    EXPECT_EQ(1u, entries_of(path_).size());
+    EXPECT_EQ(1u, counts->states_destroyed);
+    EXPECT_EQ(0, counts->live_programs);
+}
+
+TEST_F(PersistProgram, StoresTheOldestWhenTooManyWait)
+{
+    reopen(INGOT_PERSIST_STORE_ON_FLUSH);
+    Session session;
+    for (int i = 0; i < 260; ++i)
+        EXPECT_EQ(INGOT_ORIGIN_BUILD,
+                  session.create(session.describe("kernel twice x 2 *\nkernel n" + std::to_string(i) + " x\n"), store()));
+    EXPECT_EQ(4u, entries_of(path_).size());
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get()));
+    EXPECT_EQ(260u, entries_of(path_).size());
+}
+
+TEST_F(PersistProgram, AStorageThatFailsIsNotTheCallersFailure)
+{
+    static const ingot_storage_ops_t broken = {
+        sizeof(ingot_storage_ops_t),
+        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_IO_ERROR; },
+        [](void *, size_t, const uint8_t *, size_t, const uint8_t *) { return INGOT_NO_SPACE; },
+        nullptr,
+        nullptr,
+    };
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &broken, nullptr));
+    Session session;
+    const Desc desc = session.describe();
+    ingot_program_t program = nullptr;
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
+    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_IO_ERROR));
+    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NO_SPACE));
+    ingot_program_release(program);
+    ingot_storage_release(storage);
+}
+
+TEST_F(PersistProgram, AReadOnlyStoreIsNotTheCallersFailure)
+{
+    reopen(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_READ_ONLY);
+    Session session;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
+    EXPECT_EQ(0u, entries_of(path_).size());
+}
+
+TEST_F(PersistProgram, BlobsThatCannotBeTakenAreNotTheCallersFailure)
+{
+    Session session;
+    session.hook = [](const char *operation) {
+        return std::string(operation) == "get_binary" ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
+    };
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
+    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_BACKEND_ERROR));
+    EXPECT_EQ(0u, entries_of(path_).size());
+}
+
+TEST_F(PersistProgram, TellsEvictionsToTheContextToo)
+{
+    store_.reset();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path_.c_str();
+    info.max_bytes = 4000;
+    store_ = std::make_unique<Store>(info);
+    Session session;
+    for (int i = 0; i < 10; ++i)
+        session.create(session.describe("kernel twice x 2 *\nkernel n" + std::to_string(i) + " x\n"), store());
+    EXPECT_GT(session.seen.count(INGOT_EVENT_STORAGE_EVICT, INGOT_SUCCESS), 0u);
+    EXPECT_LE(bytes_in(path_), 4000u);
+}
+
+TEST_F(PersistProgram, ThreadsThatAskAtOnceShareOneBuild)
+{
+    Session session;
+    const Desc desc = session.describe();
+    ASSERT_FALSE(id_of(desc).empty());
+    std::vector<std::thread> threads;
+    std::vector<ingot_program_t> programs(8);
+    for (ingot_program_t &program : programs)
+        threads.emplace_back([&] {
+            EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), store().get(), nullptr));
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    for (const ingot_program_t program : programs) {
+        EXPECT_EQ(programs[0], program);
+        ingot_program_release(program);
+    }
+    EXPECT_EQ(1u, session.counts.builds);
+    EXPECT_EQ(1u, entries_of(path_).size());
+}
+
+TEST_F(PersistProgram, RefusesMissingArguments)
+{
+    Session session;
+    const Desc desc = session.describe();
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_program_create(nullptr, desc.get(), store().get(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_program_create(&program, nullptr, store().get(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_program_create(&program, desc.get(), nullptr, nullptr));
+    EXPECT_STREQ("memory", ingot_origin_name(INGOT_ORIGIN_MEMORY));
+    EXPECT_STREQ("storage", ingot_origin_name(INGOT_ORIGIN_STORAGE));
+    EXPECT_STREQ("build", ingot_origin_name(INGOT_ORIGIN_BUILD));
+    EXPECT_STRNE(nullptr, ingot_origin_name(static_cast<ingot_origin_t>(9)));
+}
