@@ -92,21 +92,40 @@ static void read_header(struct walk *walk, unsigned index, struct bytes_reader *
     walk->visit(walk->user, path, DIGEST_SIZE, digest, false);
 }
 
+/* A file: its digest and name, which may be empty. Last, a digest alone: which include leads to which text. */
+static void read_file(struct walk *walk, unsigned index, struct bytes_reader *entry)
+{
+    char path[PATH_CAPACITY] = "includes.blake2b";
+    size_t name_size = 0;
+    const uint8_t *digest = bytes_get(entry, DIGEST_SIZE);
+    const uint8_t *name = NULL;
+
+    if (bytes_left(entry) != 0) {
+        snprintf(path, sizeof(path), "file[%u].blake2b", index);
+        name = bytes_get_framed(entry, &name_size);
+    }
+    if (entry->failed)
+        return;
+    walk->visit(walk->user, path, DIGEST_SIZE, digest, false);
+    if (name_size != 0) {
+        snprintf(path, sizeof(path), "file[%u].path", index);
+        visit_text(walk, path, name_size, name);
+    }
+}
+
 static void read_files(struct walk *walk, struct bytes_reader *field)
 {
-    char path[PATH_CAPACITY];
-
     for (unsigned index = 0; bytes_left(field) != 0; ++index) {
-        size_t name_size = 0;
-        const uint8_t *digest = bytes_get(field, DIGEST_SIZE);
-        const uint8_t *name = bytes_get_framed(field, &name_size);
+        struct bytes_reader entry;
+        size_t size = 0;
+        const uint8_t *bytes = bytes_get_framed(field, &size);
         if (field->failed)
             return;
-        snprintf(path, sizeof(path), "file[%u].blake2b", index);
-        walk->visit(walk->user, path, DIGEST_SIZE, digest, false);
-        if (name_size != 0) {
-            snprintf(path, sizeof(path), "file[%u].path", index);
-            visit_text(walk, path, name_size, name);
+        bytes_reader_init(&entry, size, bytes);
+        read_file(walk, index, &entry);
+        if (entry.failed || bytes_left(&entry) != 0) {
+            field->failed = true;
+            return;
         }
     }
 }

@@ -16,7 +16,6 @@
 #include "backends/opencl/binary.h"
 
 #include "backends/opencl/errors.h"
-#include "backends/opencl/program.h"
 
 #include <string.h>
 
@@ -127,6 +126,47 @@ ingot_status_t opencl_get_binary(void *opaque, void *opaque_program, uint32_t de
         status = ingot_sink_reserve(binary, listing.sizes[listing.at], &bytes);
     if (status == INGOT_SUCCESS)
         status = copy_binary(state, program, &listing, bytes);
+    opencl_free(&state->allocator, listing.sizes, listing.count * sizeof(*listing.sizes));
+    return status;
+}
+
+ingot_status_t opencl_copy_for_first_device(const struct opencl_state *state, const struct opencl_program *program,
+                                            cl_program *native)
+{
+    struct listing listing = { NULL, 0, 0 };
+    const unsigned char *bytes = NULL;
+    size_t size = 0;
+    void *binary = NULL;
+    cl_program copy = NULL;
+    cl_int error = CL_SUCCESS;
+    ingot_status_t status = list_sizes(state, program, &listing);
+    if (status == INGOT_SUCCESS)
+        status = find_device(state, program, program->devices[0], &listing);
+    if (status != INGOT_SUCCESS)
+        goto done;
+    size = listing.sizes[listing.at];
+    binary = opencl_allocate(&state->allocator, size);
+    if (binary == NULL) {
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a binary of %zu bytes", size);
+        goto done;
+    }
+    status = copy_binary(state, program, &listing, binary);
+    if (status != INGOT_SUCCESS)
+        goto done;
+    bytes = binary;
+    copy = clCreateProgramWithBinary(state->context, 1, program->devices, &size, &bytes, NULL, &error);
+    if (copy != NULL)
+        error = clBuildProgram(copy, 1, program->devices, NULL, NULL, NULL);
+    if (error != CL_SUCCESS) {
+        status = opencl_fail(INGOT_BACKEND_ERROR, "a program of its own binary", error);
+        goto done;
+    }
+    *native = copy;
+    copy = NULL;
+done:
+    if (copy != NULL)
+        (void)clReleaseProgram(copy);
+    opencl_free(&state->allocator, binary, size);
     opencl_free(&state->allocator, listing.sizes, listing.count * sizeof(*listing.sizes));
     return status;
 }

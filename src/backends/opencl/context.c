@@ -146,6 +146,7 @@ static ingot_status_t state_create(struct opencl_state **out, const ingot_alloca
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context of %u devices",
                                       (unsigned)device_count);
     state->allocator = *allocator;
+    state->context_device_count = of_context_count;
     state->device_count = device_count;
     error = clRetainContext(context);
     if (error != CL_SUCCESS) {

@@ -4,7 +4,7 @@
  * Two devices with equal fields run each other's binaries. So everything that selects code is here: what the driver
  * says of platform and device, the build-ids of driver and compiler (versions stay the same over some upgrades), and
  * the environment variables by which a driver's compiler is told to generate other code. What belongs to one machine
- * or one process (UUIDs, ordinals, paths, handles) is not. A sub-device answers like its parent and shares its
+ * or one process (UUIDs, ordinals, paths, handles; PoCL counts up the vendor's number) is not. A sub-device answers like its parent and shares its
  * binaries.
  *
  * This is the backend's only file that reads the environment.
@@ -106,17 +106,6 @@ static ingot_status_t add_extensions(const struct opencl_state *state, cl_device
     opencl_text_fini(&state->allocator, &text);
     (void)snprintf(digest, sizeof(digest), "%016" PRIx64, hash);
     return add_text(identity, "extensions", digest);
-}
-
-static ingot_status_t add_vendor(cl_device_id device, ingot_identity_t *identity)
-{
-    cl_uint vendor = 0;
-    char text[16] = "";
-    const cl_int error = clGetDeviceInfo(device, CL_DEVICE_VENDOR_ID, sizeof(vendor), &vendor, NULL);
-    if (error != CL_SUCCESS)
-        return opencl_fail(INGOT_BACKEND_ERROR, "clGetDeviceInfo", error);
-    (void)snprintf(text, sizeof(text), "0x%04x", (unsigned)vendor);
-    return add_text(identity, "vendor_id", text);
 }
 
 /* A function inside the driver. clBuildProgram itself is the loader's; but a platform of a driver made for loaders
@@ -234,7 +223,7 @@ ingot_status_t opencl_identify_device(void *opaque, uint32_t device_index, ingot
     if (status == INGOT_SUCCESS)
         status = add_il_version(state, device, identity);
     if (status == INGOT_SUCCESS)
-        status = add_vendor(device, identity);
+        status = add_device(state, device, CL_DEVICE_VENDOR, "device_vendor", identity);
     if (status == INGOT_SUCCESS)
         status = add_extensions(state, device, identity);
     if (status == INGOT_SUCCESS)

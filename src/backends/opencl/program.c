@@ -6,7 +6,7 @@
  */
 #include "backends/opencl/program.h"
 
-#include "backends/opencl/errors.h"
+#include "backends/opencl/binary.h"
 
 #include <string.h>
 
@@ -59,6 +59,24 @@ void opencl_destroy_program(void *opaque, void *opaque_program)
     opencl_free(&state->allocator, program, program_size(program->device_count));
 }
 
+/* Intel's driver lists the kernels that the first device of the native program has. Where that is none of those built
+ * for, it lists nothing; a program of the binary has no device but the right one. */
+static ingot_status_t read_names(const struct opencl_state *state, const struct opencl_program *program,
+                                 struct opencl_text *text)
+{
+    cl_program native = NULL;
+    ingot_status_t status = opencl_kernel_names_text(&state->allocator, program->native, text);
+    if (status != INGOT_SUCCESS || *text->chars != '\0' || program->device_count == state->context_device_count)
+        return status;
+    opencl_text_fini(&state->allocator, text);
+    status = opencl_copy_for_first_device(state, program, &native);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = opencl_kernel_names_text(&state->allocator, native, text);
+    (void)clReleaseProgram(native);
+    return status;
+}
+
 /* OpenCL separates names by ';', Ingot ends each with a NUL. */
 ingot_status_t opencl_get_kernel_names(void *opaque, void *opaque_program, ingot_sink_t *names)
 {
@@ -66,7 +84,7 @@ ingot_status_t opencl_get_kernel_names(void *opaque, void *opaque_program, ingot
     const struct opencl_program *program = opaque_program;
     struct opencl_text text = { NULL, 0 };
     size_t length = 0;
-    ingot_status_t status = opencl_kernel_names_text(&state->allocator, program->native, &text);
+    ingot_status_t status = read_names(state, program, &text);
     if (status != INGOT_SUCCESS)
         return status;
     length = strlen(text.chars);

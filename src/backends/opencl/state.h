@@ -29,6 +29,7 @@ struct opencl_state {
     unsigned version;
     int takes_spirv;
     int generates_code_at_launch;
+    uint32_t context_device_count; /* of the native context */
     uint32_t device_count;
     struct opencl_device devices[];
 };

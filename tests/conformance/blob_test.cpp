@@ -1,0 +1,251 @@
+/*
+ * blob_test.cpp - the blob: what comes out goes in again as the same program, and nothing else goes in.
+ */
+#include <atomic>
+#include <thread>
+
+#include "conformance/children.h"
+
+using namespace conformance;
+
+static DeviceUnderTest &device() { return device_under_test(); }
+
+/* One blob of two_kernels(), taken after a launch, for all tests of damaged ones. */
+static const Bytes &sound_blob()
+{
+    static const Bytes blob = [] {
+        const Context context = make_context();
+        const Program program = create(describe(context, device().two_kernels()));
+        if (device().executes())
+            device().run(context.get(), kernel_of(program, "twice").get(), 1);
+        return blob_of(program);
+    }();
+    return blob;
+}
+
+static bool is_refusal(ingot_status_t status)
+{
+    return status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_VERSION ||
+           status == INGOT_BLOB_MISMATCH || status == INGOT_BLOB_STALE || status == INGOT_BLOB_REJECTED;
+}
+
+/* The blob is refused so, nothing of it stays, and the program can be made without it. */
+static void expect_refused(ingot_status_t expected, const Bytes &blob)
+{
+    const Context context = make_context();
+    const Desc desc = describe(context, device().two_kernels());
+    EXPECT_EQ(expected, try_load(desc, blob)) << ingot_last_error_detail();
+    EXPECT_STRNE("", ingot_last_error_detail());
+    EXPECT_EQ(0u, stats_of(context).programs);
+    const Program program = create(desc);
+    EXPECT_EQ((std::vector<std::string>{"square", "twice"}), kernel_names_of(program));
+}
+
+TEST(Blob, TellsItsSizeAndFillsABufferOfThatSizeOrMore)
+{
+    const Program program = create(describe(make_context(), device().two_kernels()));
+    size_t needed = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &needed, nullptr));
+    ASSERT_LT(0u, needed);
+    Bytes exact(needed, 0xee);
+    size_t size = needed;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &size, exact.data()));
+    EXPECT_EQ(needed, size);
+    Bytes larger(needed + 7, 0xee);
+    size = larger.size();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &size, larger.data()));
+    EXPECT_EQ(needed, size);
+    EXPECT_EQ(Bytes(7, 0xee), Bytes(larger.begin() + static_cast<std::ptrdiff_t>(needed), larger.end()));
+    larger.resize(needed);
+    EXPECT_EQ(exact, larger);
+}
+
+TEST(Blob, LeavesEveryTooSmallBufferUntouched)
+{
+    const Program program = create(describe(make_context(), device().two_kernels()));
+    size_t needed = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program.get(), &needed, nullptr));
+    Bytes buffer(needed, 0xee);
+    const Bytes untouched = buffer;
+    for (size_t capacity = 0; capacity < needed; ++capacity) {
+        size_t size = capacity;
+        ASSERT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_program_get_cache_blob(program.get(), &size, buffer.data()));
+        ASSERT_EQ(needed, size);
+    }
+    EXPECT_EQ(untouched, buffer);
+}
+
+TEST(Blob, MakesTheSameProgramWithoutBuilding)
+{
+    const Context first = make_context();
+    const Program built = create(describe(first, device().two_kernels()));
+    const Bytes blob = blob_of(built);
+    const Context second = make_context();
+    const Program loaded = load(describe(second, device().two_kernels()), blob);
+    EXPECT_EQ(kernel_names_of(built), kernel_names_of(loaded));
+    EXPECT_EQ(log_of(built), log_of(loaded));
+    EXPECT_EQ(1u, stats_of(second).loads);
+    EXPECT_EQ(0u, stats_of(second).builds);
+    for (const char *name : {"twice", "square"}) {
+        const Kernel from_build = kernel_of(built, name);
+        const Kernel from_blob = kernel_of(loaded, name);
+        if (device().executes()) {
+            EXPECT_EQ(device().run(first.get(), from_build.get(), 7), device().run(second.get(), from_blob.get(), 7));
+        }
+    }
+}
+
+TEST(Blob, IsTheSameBytesWhenTakenFromTheLoadedProgram)
+{
+    const Context context = make_context();
+    EXPECT_EQ(sound_blob(), blob_of(load(describe(context, device().two_kernels()), sound_blob())));
+}
+
+TEST(Blob, GoesAroundForEveryKindOfProgram)
+{
+    std::vector<ProgramText> texts{device().with_option(3), device().several_sources(), device().with_header(3)};
+    if (device().takes_link_options()) {
+        texts.push_back(device().two_kernels());
+        texts.back().link_options = device().harmless_option();
+    }
+    if (device().takes_spec_constants()) {
+        texts.push_back(device().specialized());
+        texts.back().spec_constants = {{3, 7}};
+    }
+    for (const ProgramText &text : texts) {
+        const Program built = create(describe(make_context(), text));
+        ASSERT_NE(nullptr, built);
+        const Bytes blob = blob_of(built);
+        const Program loaded = load(describe(make_context(), text), blob);
+        ASSERT_NE(nullptr, loaded);
+        EXPECT_EQ(kernel_names_of(built), kernel_names_of(loaded));
+        EXPECT_EQ(log_of(built), log_of(loaded));
+        EXPECT_EQ(blob, blob_of(loaded));
+    }
+}
+
+TEST(Blob, OfOneDeviceServesAllEqualOnes)
+{
+    const Context both = make_context({0, device().equal_device()});
+    const Program loaded = load(describe(both, device().two_kernels()), sound_blob());
+    ingot_kernel_t kernel = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_create(&kernel, loaded.get(), 1, "twice")) << ingot_last_error_detail();
+    ingot_kernel_release(kernel);
+    EXPECT_EQ(0u, stats_of(both).builds);
+    EXPECT_EQ(sound_blob(), blob_of(loaded));
+}
+
+TEST(Blob, OfTwoEqualDevicesIsThatOfOne)
+{
+    const Context both = make_context({0, device().equal_device()});
+    const Program built = create(describe(both, device().two_kernels()));
+    const Bytes blob = blob_of(built);
+    const Context one = make_context();
+    const Program loaded = load(describe(one, device().two_kernels()), blob);
+    EXPECT_EQ(blob, blob_of(loaded));
+    EXPECT_EQ(0u, stats_of(one).builds);
+}
+
+TEST(Blob, IsRefusedWhenEmpty) { expect_refused(INGOT_BLOB_TRUNCATED, {}); }
+
+TEST(Blob, IsRefusedWhenGarbage)
+{
+    Bytes garbage(4096);
+    uint32_t state = 1;
+    for (uint8_t &byte : garbage)
+        byte = static_cast<uint8_t>((state = state * 1664525u + 1013904223u) >> 24);
+    expect_refused(INGOT_BLOB_CORRUPT, garbage);
+}
+
+TEST(Blob, IsRefusedAtEveryTruncation)
+{
+    const Context context = make_context();
+    const Desc desc = describe(context, device().two_kernels());
+    for (size_t size = 0; size < sound_blob().size(); ++size) {
+        const Bytes cut(sound_blob().begin(), sound_blob().begin() + static_cast<std::ptrdiff_t>(size));
+        ASSERT_EQ(INGOT_BLOB_TRUNCATED, try_load(desc, cut)) << size << " of " << sound_blob().size();
+    }
+    EXPECT_EQ(0u, stats_of(context).programs);
+    load(desc, sound_blob());
+}
+
+TEST(Blob, IsRefusedWithAnyByteFlipped)
+{
+    const Context context = make_context();
+    const Desc desc = describe(context, device().two_kernels());
+    Bytes blob = sound_blob();
+    for (size_t at = 0; at < blob.size(); ++at) {
+        blob[at] ^= 0xff;
+        const ingot_status_t status = try_load(desc, blob);
+        ASSERT_TRUE(is_refusal(status)) << at << ": " << ingot_status_name(status);
+        blob[at] ^= 0xff;
+    }
+    EXPECT_EQ(0u, stats_of(context).programs);
+    load(desc, blob);
+}
+
+TEST(Blob, IsRefusedWithBytesAppended)
+{
+    Bytes blob = sound_blob();
+    blob.push_back(0);
+    expect_refused(INGOT_BLOB_CORRUPT, blob);
+}
+
+TEST(Blob, IsRefusedInAnotherFormatVersion)
+{
+    Bytes blob = sound_blob();
+    ++blob[8]; /* doc/blob-format.md: the version follows the magic */
+    expect_refused(INGOT_BLOB_VERSION, blob);
+}
+
+TEST(Blob, IsRefusedByAnotherProgram)
+{
+    const Program other = create(describe(make_context(), device().with_option(3)));
+    expect_refused(INGOT_BLOB_MISMATCH, blob_of(other));
+}
+
+TEST(Blob, IsRefusedByAnotherDevice)
+{
+    expect_refused(INGOT_BLOB_STALE, blob_in_child(device().environment_of_another_device()));
+}
+
+TEST(Blob, IsNotLookedAtWhereTheProgramIsInMemory)
+{
+    const Context context = make_context();
+    const Desc desc = describe(context, device().two_kernels());
+    const Program program = create(desc);
+    Program hit;
+    EXPECT_EQ(INGOT_SUCCESS, try_load(desc, Bytes(16, 0), &hit));
+    EXPECT_EQ(program.get(), hit.get());
+}
+
+TEST(Blob, ThatIsBadFailsNobodyWhoAskedWithoutOne)
+{
+    const Context context = make_context();
+    const Desc desc = describe(context, device().two_kernels());
+    const Bytes bad(sound_blob().begin(), sound_blob().end() - 1);
+    std::atomic<int> created{0};
+    std::atomic<int> strange{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+        threads.emplace_back([&, i] {
+            ingot_program_t program = nullptr;
+            const ingot_status_t status =
+                i % 2 == 0 ? ingot_program_create(&program, desc.get())
+                           : ingot_program_create_from_cache_blob(&program, desc.get(), bad.size(), bad.data());
+            created += i % 2 == 0 && status == INGOT_SUCCESS;
+            strange += status != INGOT_SUCCESS && status != INGOT_BLOB_TRUNCATED;
+            ingot_program_release(program);
+        });
+    }
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(4, created.load());
+    EXPECT_EQ(0, strange.load());
+}
+
+TEST(Blob, TakenAfterTheFirstLaunchLeavesNothingToCompileInTheNextProcess)
+{
+    const std::string result = device().executes() ? " 42" : "";
+    EXPECT_EQ("loaded" + result + " alone", warm_in_child(blob_in_child({}), {}));
+}

@@ -1,0 +1,34 @@
+/*
+ * children.h - parts of a test that need a process of their own: another environment, or a fresh start.
+ */
+#ifndef INGOT_TESTS_CONFORMANCE_CHILDREN_H
+#define INGOT_TESTS_CONFORMANCE_CHILDREN_H
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conformance/objects.h"
+
+namespace conformance {
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/* Writes the id of two_kernels() to the file, in a new process. */
+Bytes id_in_child(const Environment &environment);
+/* Builds two_kernels(), launches it where it can be, and takes the blob, in a new process. */
+Bytes blob_in_child(const Environment &environment);
+/*
+ * Loads the blob in a new process, launches "twice" with 21 where that computes, and returns what it said: "loaded",
+ * the result, and whether any other process ran on its behalf ("alone" or "helped": a compiler or linker).
+ */
+std::string warm_in_child(const Bytes &blob, const Environment &environment);
+/* The same, with build in place of load: what a cold process has to say. */
+std::string cold_in_child(const Environment &environment);
+
+/* Runs the part that the arguments name, if they do; *exit_status is its own. */
+bool run_as_child(int argc, char **argv, int *exit_status);
+
+} // namespace conformance
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * device_under_test.h - what the conformance suite asks of whoever brings a backend to it.
+ *
+ * The suite knows the public API alone. A backend adds one file that implements this class for its devices and defines
+ * device_under_test(), links the suite's files, and must pass every test of it: nothing is left out for a device that
+ * lacks something, except where a function below says so.
+ */
+#ifndef INGOT_TESTS_CONFORMANCE_DEVICE_UNDER_TEST_H
+#define INGOT_TESTS_CONFORMANCE_DEVICE_UNDER_TEST_H
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ingot/ingot.h>
+
+namespace conformance {
+
+struct SourceText {
+    ingot_source_kind_t kind;
+    std::string bytes;
+};
+
+/* A program to be described. */
+struct ProgramText {
+    std::vector<SourceText> sources;
+    std::vector<std::pair<std::string, std::string>> headers{};           /* name, text */
+    std::string compile_options{};
+    std::string link_options{};
+    std::vector<std::pair<uint32_t, uint32_t>> spec_constants{};           /* id, value of 4 bytes */
+    std::vector<uint32_t> devices{};                                      /* of the context; empty: all */
+    std::string group{};
+};
+
+class DeviceUnderTest {
+public:
+    virtual ~DeviceUnderTest() = default;
+
+    /* A context over these of the machine's devices. Device 0 is always there; throws where there is none. */
+    virtual ingot_context_t make_context(const std::vector<uint32_t> &devices, const ingot_context_info_t &info) = 0;
+    /* A second device equal to device 0. */
+    virtual uint32_t equal_device() const = 0;
+    /* Environment variables that make device 0 of a new process another one. */
+    virtual std::vector<std::pair<std::string, std::string>> environment_of_another_device() const = 0;
+
+    /* Kernels "twice" (x + x) and "square" (x * x); the compiler has something to say about it, if it ever has. */
+    virtual ProgramText two_kernels() const = 0;
+    /* Kernel "add" (x + AMOUNT), AMOUNT given by an option. */
+    virtual ProgramText with_option(int amount) const = 0;
+    /* The compiler refuses it, with "no_such_name" in its log. */
+    virtual ProgramText failing() const = 0;
+    /* Compiles and does not link, since a function is missing. */
+    virtual ProgramText not_linking() const = 0;
+    /* Kernel "call" (x + 5), by a function that another of its sources has. */
+    virtual ProgramText several_sources() const = 0;
+    /* Kernel "add" (x + AMOUNT), AMOUNT given by the embedded header "amount.h". */
+    virtual ProgramText with_header(int amount) const = 0;
+    /* Kernel "add" (x + AMOUNT), AMOUNT given by a file "amount.h" in this directory. */
+    virtual ProgramText with_include(const std::string &directory) const = 0;
+    virtual std::string amount_header(int amount) const = 0;
+    /* No id can vouch for it. */
+    virtual ProgramText not_cacheable() const = 0;
+    /* An option that changes nothing that is computed: for the compiler, and for the linker where that takes any. */
+    virtual std::string harmless_option() const = 0;
+    virtual bool takes_link_options() const = 0;
+
+    /* Whether it takes specialization constants. If so: kernel "specialized" (the constant 3, by default 5). */
+    virtual bool takes_spec_constants() const = 0;
+    virtual ProgramText specialized() const = 0;
+
+    /* Whether launches compute. If so: the kernel's result for x on device 0, launched with this local size. */
+    virtual bool executes() const = 0;
+    virtual int run(ingot_context_t context, ingot_kernel_t kernel, int x, size_t local_size = 1) = 0;
+};
+
+/* Defined by the backend's file; made at the first call. */
+DeviceUnderTest &device_under_test();
+
+} // namespace conformance
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * main.cpp - runs the suite, or the part of a test that asked for a process of its own.
+ */
+#include "conformance/children.h"
+
+int main(int argc, char **argv)
+{
+    int exit_status = 0;
+    testing::InitGoogleTest(&argc, argv);
+    if (conformance::run_as_child(argc, argv, &exit_status))
+        return exit_status;
+    return RUN_ALL_TESTS();
+}

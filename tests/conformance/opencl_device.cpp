@@ -1,0 +1,158 @@
+/*
+ * opencl_device.cpp - the OpenCL platform of the test, as the conformance suite asks for it.
+ *
+ * PoCL computes. Intel's driver compiles for a simulated device, where launches compute nothing.
+ */
+#include "conformance/device_under_test.h"
+
+#include <stdexcept>
+
+#include "support/opencl_platform.h"
+#include "support/spirv_module.h"
+
+namespace conformance {
+
+namespace {
+
+const char kTwoKernels[] = "#warning careful\n"
+                           "__kernel void twice(__global int *x) { size_t i = get_global_id(0); x[i] = x[i] + x[i]; }\n"
+                           "__kernel void square(__global int *x) { size_t i = get_global_id(0); x[i] = x[i] * x[i]; }\n";
+const char kAdd[] = "__kernel void add(__global int *x) { size_t i = get_global_id(0); x[i] = x[i] + AMOUNT; }\n";
+const char kFailing[] = "__kernel void add(__global int *x) { x[0] = no_such_name; }\n";
+const char kCalling[] = "int helper(int x);\n"
+                        "__kernel void call(__global int *x) { size_t i = get_global_id(0); x[i] = helper(x[i]); }\n";
+const char kHelper[] = "int helper(int x);\nint helper(int x) { return x + 5; }\n";
+
+void check(cl_int error, const char *call)
+{
+    if (error != CL_SUCCESS)
+        throw std::runtime_error(std::string(call) + ": " + std::to_string(error));
+}
+
+ProgramText opencl_c(const std::string &text) { return {{{INGOT_SOURCE_OPENCL_C, text}}}; }
+
+class OpenclDevice : public DeviceUnderTest {
+public:
+    ingot_context_t make_context(const std::vector<uint32_t> &devices, const ingot_context_info_t &info) override
+    {
+        std::vector<cl_device_id> chosen;
+        for (const uint32_t device : devices)
+            chosen.push_back(platform_.devices().at(device));
+        const OpenclContext native(chosen);
+        ingot_context_t context = nullptr;
+        const ingot_status_t status = ingot_opencl_context_create(
+            &context, native.native(), static_cast<uint32_t>(chosen.size()), chosen.data(), &info);
+        if (status != INGOT_SUCCESS)
+            throw std::runtime_error(std::string("ingot_opencl_context_create: ") + ingot_last_error_detail());
+        return context;
+    }
+
+    uint32_t equal_device() const override { return 1; }
+
+    std::vector<std::pair<std::string, std::string>> environment_of_another_device() const override
+    {
+        return platform_.is_intel() ? Variables{{"ProductFamilyOverride", "adlp"}} : Variables{{"POCL_DEVICES", "basic"}};
+    }
+
+    ProgramText two_kernels() const override { return opencl_c(kTwoKernels); }
+
+    ProgramText with_option(int amount) const override
+    {
+        ProgramText text = opencl_c(kAdd);
+        text.compile_options = "-DAMOUNT=" + std::to_string(amount);
+        return text;
+    }
+
+    ProgramText failing() const override { return opencl_c(kFailing); }
+    ProgramText not_linking() const override
+    {
+        ProgramText text = several_sources();
+        text.sources[1] = {INGOT_SOURCE_OPENCL_C, "int other(int x);\nint other(int x) { return x; }\n"};
+        return text;
+    }
+
+    ProgramText several_sources() const override
+    {
+        return {{{INGOT_SOURCE_OPENCL_C, kCalling}, {INGOT_SOURCE_OPENCL_C, kHelper}}};
+    }
+
+    ProgramText with_header(int amount) const override
+    {
+        ProgramText text = opencl_c(std::string("#include \"amount.h\"\n") + kAdd);
+        text.headers = {{"amount.h", amount_header(amount)}};
+        return text;
+    }
+
+    ProgramText with_include(const std::string &directory) const override
+    {
+        ProgramText text = opencl_c(std::string("#include \"amount.h\"\n") + kAdd);
+        text.compile_options = "-I " + directory;
+        return text;
+    }
+
+    std::string amount_header(int amount) const override
+    {
+        return "#define AMOUNT " + std::to_string(amount) + "\n";
+    }
+
+    ProgramText not_cacheable() const override
+    {
+        return opencl_c(std::string("__constant char built[] = __DATE__;\n") + kTwoKernels);
+    }
+
+    std::string harmless_option() const override { return "-cl-no-signed-zeros"; }
+    bool takes_link_options() const override { return !platform_.is_pocl(); } /* but for those that make libraries */
+
+    bool takes_spec_constants() const override { return !platform_.is_pocl(); }
+    ProgramText specialized() const override
+    {
+        const std::vector<uint32_t> module = spirv_module::specialized();
+        return {{{INGOT_SOURCE_SPIRV,
+                  std::string(reinterpret_cast<const char *>(module.data()), module.size() * sizeof(module[0]))}}};
+    }
+
+    bool executes() const override { return !platform_.is_intel(); }
+
+    int run(ingot_context_t, ingot_kernel_t kernel, int x, size_t local_size) override
+    {
+        cl_kernel native = nullptr;
+        cl_program program = nullptr;
+        cl_context context = nullptr;
+        cl_int error = CL_SUCCESS;
+        if (ingot_opencl_kernel_get_native(kernel, &native) != INGOT_SUCCESS)
+            throw std::runtime_error(ingot_last_error_detail());
+        check(clGetKernelInfo(native, CL_KERNEL_PROGRAM, sizeof(program), &program, nullptr), "clGetKernelInfo");
+        check(clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(context), &context, nullptr), "clGetProgramInfo");
+        const cl_command_queue queue =
+            clCreateCommandQueueWithProperties(context, platform_.devices()[0], nullptr, &error);
+        check(error, "clCreateCommandQueueWithProperties");
+        std::vector<int> values(8, x);
+        const size_t bytes = values.size() * sizeof(int);
+        const size_t global_size = values.size();
+        const cl_mem buffer =
+            clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, values.data(), &error);
+        check(error, "clCreateBuffer");
+        check(clSetKernelArg(native, 0, sizeof(cl_mem), &buffer), "clSetKernelArg");
+        check(clEnqueueNDRangeKernel(queue, native, 1, nullptr, &global_size, &local_size, 0, nullptr, nullptr),
+              "clEnqueueNDRangeKernel");
+        check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, values.data(), 0, nullptr, nullptr),
+              "clEnqueueReadBuffer");
+        clReleaseMemObject(buffer);
+        clReleaseCommandQueue(queue);
+        return values.back();
+    }
+
+private:
+    using Variables = std::vector<std::pair<std::string, std::string>>;
+    OpenclPlatform &platform_ = OpenclPlatform::get();
+};
+
+} // namespace
+
+DeviceUnderTest &device_under_test()
+{
+    static OpenclDevice device;
+    return device;
+}
+
+} // namespace conformance

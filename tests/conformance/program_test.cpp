@@ -1,0 +1,187 @@
+/*
+ * program_test.cpp - building: what a backend must make of every part of a description, and of what cannot be built.
+ */
+#include <atomic>
+#include <thread>
+
+#include "conformance/objects.h"
+
+using namespace conformance;
+
+static DeviceUnderTest &device() { return device_under_test(); }
+
+static void expect_computes(int expected, const ProgramText &text, const char *kernel, int x)
+{
+    const Context context = make_context();
+    const Program program = create(describe(context, text));
+    ASSERT_NE(nullptr, program);
+    const Kernel entry = kernel_of(program, kernel);
+    if (device().executes()) {
+        EXPECT_EQ(expected, device().run(context.get(), entry.get(), x));
+    }
+}
+
+TEST(Program, ComputesWhatItsSourceSays)
+{
+    expect_computes(42, device().two_kernels(), "twice", 21);
+    expect_computes(49, device().two_kernels(), "square", 7);
+}
+
+TEST(Program, IsBuiltWithItsOptions)
+{
+    expect_computes(13, device().with_option(3), "add", 10);
+    expect_computes(14, device().with_option(4), "add", 10);
+}
+
+TEST(Program, IsLinkedOfSeveralSources) { expect_computes(15, device().several_sources(), "call", 10); }
+
+TEST(Program, SeesItsEmbeddedHeaders)
+{
+    expect_computes(13, device().with_header(3), "add", 10);
+    expect_computes(14, device().with_header(4), "add", 10);
+}
+
+TEST(Program, IsLinkedWithItsLinkOptionsOrRefused)
+{
+    ProgramText text = device().two_kernels();
+    text.link_options = device().harmless_option();
+    if (device().takes_link_options()) {
+        expect_computes(42, text, "twice", 21);
+        return;
+    }
+    const Desc desc = describe(make_context(), text);
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+    EXPECT_STRNE("", ingot_last_error_detail());
+}
+
+TEST(Program, IsBuiltForEachOfItsDevices)
+{
+    const Context context = make_context({0, device().equal_device()});
+    for (const std::vector<uint32_t> &devices : {std::vector<uint32_t>{0}, {1}, {0, 1}}) {
+        ProgramText text = device().two_kernels();
+        text.devices = devices;
+        const Program program = create(describe(context, text));
+        for (uint32_t index = 0; index < 2; ++index) {
+            const bool has = index == devices.front() || index == devices.back();
+            ingot_kernel_t kernel = nullptr;
+            EXPECT_EQ(has ? INGOT_SUCCESS : INGOT_INVALID_ARGUMENTS,
+                      ingot_kernel_create(&kernel, program.get(), index, "twice"))
+                << index << ": " << ingot_last_error_detail();
+            ingot_kernel_release(kernel);
+        }
+        EXPECT_LT(0u, blob_of(program).size());
+    }
+}
+
+TEST(Program, TakesSpecializationConstantsOrSaysThatItDoesNot)
+{
+    const Context context = make_context();
+    if (device().takes_spec_constants()) {
+        const Program plain = create(describe(context, device().specialized()));
+        ProgramText text = device().specialized();
+        text.spec_constants = {{3, 7}};
+        const Program program = create(describe(context, text));
+        EXPECT_EQ((std::vector<std::string>{"specialized"}), kernel_names_of(program));
+        EXPECT_NE(blob_of(plain), blob_of(program));
+        text.spec_constants = {{99, 7}};
+        const Desc lacking = describe(context, text);
+        ingot_program_t none = nullptr;
+        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&none, lacking.get()));
+        EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "99")) << ingot_last_error_detail();
+    } else {
+        ProgramText text = device().two_kernels();
+        text.spec_constants = {{3, 7}};
+        const Desc desc = describe(context, text);
+        ingot_program_t none = nullptr;
+        EXPECT_NE(INGOT_SUCCESS, ingot_program_create(&none, desc.get()));
+        EXPECT_EQ(nullptr, none);
+        EXPECT_STRNE("", ingot_last_error_detail());
+    }
+}
+
+TEST(Program, ListsItsKernelsSorted)
+{
+    const Program program = create(describe(make_context(), device().two_kernels()));
+    EXPECT_EQ((std::vector<std::string>{"square", "twice"}), kernel_names_of(program));
+}
+
+TEST(Program, HasNoOtherKernels)
+{
+    const Program program = create(describe(make_context(), device().two_kernels()));
+    ingot_kernel_t kernel = nullptr;
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_kernel_create(&kernel, program.get(), 0, "thrice"));
+    EXPECT_EQ(nullptr, kernel);
+}
+
+TEST(Program, ClonesKernelsOrSaysThatItDoesNot)
+{
+    const Context context = make_context();
+    const Program program = create(describe(context, device().two_kernels()));
+    const Kernel kernel = kernel_of(program, "twice");
+    ingot_kernel_t clone = nullptr;
+    const ingot_status_t status = ingot_kernel_clone(&clone, kernel.get());
+    const Kernel owned(clone);
+    ASSERT_TRUE(status == INGOT_SUCCESS || status == INGOT_UNIMPLEMENTED) << ingot_last_error_detail();
+    if (status == INGOT_SUCCESS && device().executes()) {
+        EXPECT_EQ(42, device().run(context.get(), clone, 21));
+    }
+}
+
+TEST(Program, FailureTellsTheBuildLogAndLeavesNoEntry)
+{
+    const Context context = make_context();
+    for (const ProgramText &text : {device().failing(), device().not_linking()}) {
+        const Desc desc = describe(context, text);
+        for (uint64_t attempt = 0; attempt < 2; ++attempt) {
+            const uint64_t failures = stats_of(context).build_failures;
+            ingot_program_t program = nullptr;
+            EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+            EXPECT_EQ(nullptr, program);
+            EXPECT_STRNE("", ingot_last_error_detail());
+            EXPECT_EQ(failures + 1, stats_of(context).build_failures); /* tried anew */
+        }
+        EXPECT_EQ(0u, stats_of(context).programs);
+    }
+    ingot_program_t program = nullptr;
+    const Desc desc = describe(context, device().failing());
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "no_such_name")) << ingot_last_error_detail();
+}
+
+TEST(Program, FailureIsToldToEveryWaiter)
+{
+    const Context context = make_context();
+    const Desc desc = describe(context, device().failing());
+    std::atomic<int> told{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+        threads.emplace_back([&] {
+            ingot_program_t program = nullptr;
+            told += ingot_program_create(&program, desc.get()) == INGOT_BUILD_FAILED &&
+                    strstr(ingot_last_error_detail(), "no_such_name") != nullptr;
+        });
+    }
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(8, told.load());
+}
+
+TEST(Program, IsBuiltOnceForAllWhoAskAtOnce)
+{
+    const Context context = make_context();
+    const Desc desc = describe(context, device().two_kernels());
+    std::atomic<int> made{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+        threads.emplace_back([&] {
+            ingot_program_t program = nullptr;
+            made += ingot_program_create(&program, desc.get()) == INGOT_SUCCESS;
+            ingot_program_release(program);
+        });
+    }
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(8, made.load());
+    EXPECT_EQ(1u, stats_of(context).builds);
+}

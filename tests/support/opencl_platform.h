@@ -1,0 +1,82 @@
+/*
+ * opencl_platform.h - the OpenCL platform that a test was given, and native contexts over its devices.
+ *
+ * scripts/with-device shows one platform to a test; a test without one fails. Two equal devices are asked of the driver
+ * before it is first called.
+ */
+#ifndef INGOT_TESTS_OPENCL_PLATFORM_H
+#define INGOT_TESTS_OPENCL_PLATFORM_H
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <ingot/opencl.h>
+
+class OpenclPlatform {
+public:
+    static OpenclPlatform &get()
+    {
+        static OpenclPlatform platform;
+        return platform;
+    }
+
+    bool is_pocl() const { return name_ == "Portable Computing Language"; }
+    bool is_intel() const { return name_.find("Intel") != std::string::npos; }
+    const std::vector<cl_device_id> &devices() const { return devices_; }
+    cl_platform_id id() const { return id_; }
+
+private:
+    OpenclPlatform()
+    {
+        setenv("POCL_DEVICES", "pthread pthread", 0);
+        setenv("CreateMultipleRootDevices", "2", 0);
+        cl_uint count = 0;
+        char name[256] = "";
+        if (clGetPlatformIDs(1, &id_, &count) != CL_SUCCESS || count == 0)
+            throw std::runtime_error("no OpenCL platform");
+        if (clGetPlatformInfo(id_, CL_PLATFORM_NAME, sizeof(name), name, nullptr) != CL_SUCCESS)
+            throw std::runtime_error("an OpenCL platform without a name");
+        name_ = name;
+        if (clGetDeviceIDs(id_, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS || count == 0)
+            throw std::runtime_error("no OpenCL device");
+        devices_.resize(count);
+        if (clGetDeviceIDs(id_, CL_DEVICE_TYPE_ALL, count, devices_.data(), nullptr) != CL_SUCCESS)
+            throw std::runtime_error("no OpenCL devices");
+    }
+
+    cl_platform_id id_ = nullptr;
+    std::string name_;
+    std::vector<cl_device_id> devices_;
+};
+
+/* A native context, released by scope. */
+class OpenclContext {
+public:
+    explicit OpenclContext(const std::vector<cl_device_id> &devices) : devices_(devices)
+    {
+        cl_int error = CL_SUCCESS;
+        native_ = clCreateContext(nullptr, static_cast<cl_uint>(devices.size()), devices.data(), nullptr, nullptr, &error);
+        if (native_ == nullptr)
+            throw std::runtime_error("clCreateContext: " + std::to_string(error));
+    }
+    OpenclContext(const OpenclContext &) = delete;
+    OpenclContext &operator=(const OpenclContext &) = delete;
+    ~OpenclContext() { clReleaseContext(native_); }
+
+    cl_context native() const { return native_; }
+    const std::vector<cl_device_id> &devices() const { return devices_; }
+    cl_uint reference_count() const
+    {
+        cl_uint count = 0;
+        clGetContextInfo(native_, CL_CONTEXT_REFERENCE_COUNT, sizeof(count), &count, nullptr);
+        return count;
+    }
+
+private:
+    cl_context native_ = nullptr;
+    std::vector<cl_device_id> devices_;
+};
+
+#endif
