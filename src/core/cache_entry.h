@@ -64,7 +64,12 @@ struct cache_chunk {
 };
 
 /* What an entry costs beside its value: its part of a chunk, of the table and of the eviction order. */
-enum { CACHE_ENTRY_OVERHEAD = sizeof(struct cache_chunk) / ENTRIES_PER_CHUNK + 8 * sizeof(void *) + 4 * sizeof(uint64_t) };
+enum {
+    CACHE_ENTRY_TABLE_BYTES = 8 * sizeof(void *), /* four places of two words at most */
+    CACHE_ENTRY_ORDER_BYTES = 4 * sizeof(void *), /* two items likewise */
+    CACHE_ENTRY_OVERHEAD =
+        sizeof(struct cache_chunk) / ENTRIES_PER_CHUNK + CACHE_ENTRY_TABLE_BYTES + CACHE_ENTRY_ORDER_BYTES
+};
 
 struct cache_pool {
     ingot_allocator_t allocator;

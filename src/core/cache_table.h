@@ -5,7 +5,7 @@
  * which in a large cache would be a cache miss each. Changes are made under the lock of the cache, and a reader walks
  * along with them. Since entries and arrays stay readable as long as the cache lives, and whatever a reader finds it
  * checks again once it holds it, the worst that a change does to a reader is that it finds nothing; whoever must be
- * sure then looks again under the lock. A walk is cut off after a number of steps, so that changes cannot keep it going.
+ * sure then looks again under the lock. A walk ends after a number of steps, so that changes cannot keep it going.
  */
 #ifndef INGOT_CORE_CACHE_TABLE_H
 #define INGOT_CORE_CACHE_TABLE_H

@@ -2,8 +2,8 @@
  * memory_cache.c - the in-memory cache: what is found, what is kept, what has to go.
  *
  * Invariant: an entry is in the table, in the eviction order, in its group and in the sums, or in none of them; all of
- * that changes under the lock. Entries that leave are killed under it and let go of after it, because that calls out. doc/threading.md
- * says why a hit needs no lock.
+ * that changes under the lock. Entries that leave are killed under it and let go of after it, because that calls out.
+ * doc/threading.md says why a hit needs no lock.
  */
 #include "core/memory_cache.h"
 

@@ -57,7 +57,7 @@ struct memory_cache_counts {
     size_t groups;
 };
 
-/* What a descriptor remembers: where its key led last time. Zeroed before first use. Read and written without a lock. */
+/* What a descriptor remembers: where its key led last. Zeroed before first use. Read and written without a lock. */
 struct cache_memo {
     CACHE_ATOMIC(struct cache_entry *) entry;
     CACHE_ATOMIC(uint64_t) serial;
@@ -106,7 +106,7 @@ typedef ingot_status_t (*cache_maker)(struct cache_entry **entry, size_t *bytes,
  * The entry of a request: found, or made by this thread, or by another while this one waits. One maker runs a key.
  *
  * A maker's INGOT_BUILD_FAILED goes to all waiters with its detail sentence. After INGOT_INVALID_ARGUMENTS,
- * INGOT_NOT_CACHEABLE and any INGOT_BLOB_* (faults of what that caller brought) each waiter starts over. After any other
+ * INGOT_NOT_CACHEABLE and any INGOT_BLOB_* (faults of what that caller brought) each waiter starts over. After another
  * failure one waiter starts over, once; if that fails likewise, the rest are told. A maker that asks for its own key
  * gets INGOT_INVALID_ARGUMENTS. An entry over the byte limit by itself, or made after a clear or close during its
  * making, is returned and not kept.

@@ -63,7 +63,10 @@ public:
 private:
     using Random = std::mt19937;
 
-    static std::string group_of(int key) { return key % 6 == 0 ? "" : std::string(1, static_cast<char>('a' + key % 6)); }
+    static std::string group_of(int key)
+    {
+        return key % 6 == 0 ? "" : std::string(1, static_cast<char>('a' + key % 6));
+    }
 
     Harness::Maker maker(int key, Random &random, Tally *tally, int depth)
     {

@@ -88,10 +88,11 @@ public:
     {
         cache_outcome ignored;
         const cache_request wanted = request(&key, group, memo);
-        return memory_cache_get_or_make(
-            cache_, &wanted,
-            [](cache_entry **made, size_t *bytes, void *user) { return (*static_cast<const Maker *>(user))(made, bytes); },
-            const_cast<Maker *>(&maker), entry, outcome != nullptr ? outcome : &ignored);
+        const cache_maker call = [](cache_entry **made, size_t *size, void *user) {
+            return (*static_cast<const Maker *>(user))(made, size);
+        };
+        return memory_cache_get_or_make(cache_, &wanted, call, const_cast<Maker *>(&maker), entry,
+                                        outcome != nullptr ? outcome : &ignored);
     }
 
     /* Gets or makes and lets go. True: it was a hit. */
