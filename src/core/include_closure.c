@@ -24,15 +24,29 @@ static bool contains(size_t size, const char *text, const char *part)
 
 bool include_closure_concerns(size_t size, const char *text)
 {
-    /* A backslash may hide any of the others by joining lines. "include", "macros" and "@": options that read files. */
-    static const char *const parts[] = {"%:",       "??",      "DATE__", "TIME__", "TIMESTAMP__", "FILE",
-                                        "location", "include", "macros", "assert", "incbin"};
+    static const char *const parts[] = {"%:",   "??",       "DATE__",  "TIME__", "TIMESTAMP__",
+                                        "FILE", "location", "include", "assert", "incbin"};
     if (size == 0)
         return false;
-    if (memchr(text, '#', size) != NULL || memchr(text, '\\', size) != NULL || memchr(text, '@', size) != NULL)
+    /* A backslash may hide any of the others by joining lines. */
+    if (memchr(text, '#', size) != NULL || memchr(text, '\\', size) != NULL)
         return true;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
         if (contains(size, text, parts[i]))
+            return true;
+    }
+    return false;
+}
+
+bool include_closure_options_concern(const char *options)
+{
+    for (const char *p = options; *p != '\0'; ++p) {
+        if (*p == '\\' || *p == '#' || *p == '@' || (*p == '_' && p[1] == '_'))
+            return true;
+        /* -include, -imacros, ..., -use-pch, -Xclang, every long option, and what quotes may hide */
+        if (*p == '-' && p[1] != '\0' && strchr("iuX-\"'", p[1]) != NULL)
+            return true;
+        if (*p == '-' && (strncmp(p, "-Wp,", 4) == 0 || strncmp(p, "-optf", 5) == 0 || strncmp(p, "-fmodule", 8) == 0))
             return true;
     }
     return false;

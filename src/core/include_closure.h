@@ -19,6 +19,8 @@ struct include_closure {
 /* Whether a text has anything that the closure must look at: a directive that includes, or a macro such as __TIME__
  * or __FILE__. Cheap; asked once a source. */
 bool include_closure_concerns(size_t size, const char *text);
+/* Likewise of options: whether they by themselves read a file or define such a macro. One pass; -I alone does not. */
+bool include_closure_options_concern(const char *options);
 
 /*
  * Reads all that sources and headers (text kinds only; others are passed over) reach. Returns a failure for

@@ -34,7 +34,7 @@ static bool may_include(const ingot_program_info_t *info)
 /* Options alone can include too (-include FILE), and define what forbids caching (-DNOW=__TIME__). */
 static bool options_concern(const char *options)
 {
-    return options != NULL && (strstr(options, "-include") != NULL || strstr(options, "__") != NULL);
+    return options != NULL && include_closure_options_concern(options);
 }
 
 static ingot_status_t resolve_includes(struct include_closure *closure, const struct ingot_context *context,

@@ -466,13 +466,20 @@ TEST_F(IncludeClosure, ResolvesAllOfHashcat)
 TEST(IncludeClosureConcerns, MissesNothingThatMatters)
 {
     const auto concerns = [](const std::string &text) { return include_closure_concerns(text.size(), text.c_str()); };
-    for (const char *text :
-         {"#include", "%:include", "?\?=include", "__DATE__", "__TIME__", "__TIMESTAMP__", "__FILE__", "__DA\\\nTE__",
-          "__BASE_FILE__", "-include x", "--pre-include=x", "@file", "-imacros x"})
+    for (const char *text : {"#include", "%:include", "?\?=include", "__DATE__", "__TIME__", "__TIMESTAMP__",
+                             "__FILE__", "__DA\\\nTE__", "__BASE_FILE__", "asm(\".incbin\");"})
         EXPECT_TRUE(concerns(text)) << text;
     EXPECT_FALSE(concerns("kernel void k(global int *p) { *p = 1; }"));
-    EXPECT_FALSE(concerns("-cl-mad-enable -DTILE=16"));
     EXPECT_FALSE(concerns(""));
+}
+
+TEST(IncludeClosureConcerns, SeesOptionsThatReadFilesOrDefineTimes)
+{
+    for (const char *options : {"-include x", "--pre-include=x", "@file", "-imacros x", "-DX=__TIME__", "-Xclang -x",
+                                "\"-include\" x", "-\"include\" x", "-fmodules", "-\\include x"})
+        EXPECT_TRUE(include_closure_options_concern(options)) << options;
+    for (const char *options : {"", "-cl-mad-enable -DTILE=16", "-I/opt/include -cl-std=CL1.2 -w -g -Werror", "-"})
+        EXPECT_FALSE(include_closure_options_concern(options)) << options;
 }
 
 } // namespace
