@@ -129,11 +129,13 @@ ingot_status_t opencl_build(void *opaque, const ingot_build_request_t *request, 
     const int in_one = request->source_count == 1 && request->header_count == 0 && *request->link_options == '\0';
     struct inputs inputs = { 0, 0, NULL, NULL };
     struct opencl_program *program = NULL;
-    ingot_status_t status = opencl_program_create(state, device_count, device_indices, &program);
+    ingot_status_t status = ingot_spirv_check_request(request, log);
+    if (status == INGOT_SUCCESS)
+        status = opencl_program_create(state, device_count, device_indices, &program);
     if (status == INGOT_SUCCESS)
         status = inputs_init(state, request, log, &inputs);
     if (status == INGOT_SUCCESS)
-        status = opencl_set_spec_constants(state, request, inputs.programs, log);
+        status = opencl_set_spec_constants(state, request, inputs.programs);
     if (status == INGOT_SUCCESS)
         status = in_one ? build_in_one(state, request, &inputs, program, log)
                         : compile_and_link(state, request, &inputs, program, log);

@@ -9,6 +9,7 @@
 #include "backends/opencl/errors.h"
 #include "backends/opencl/identity.h"
 #include "backends/opencl/kernel.h"
+#include "backends/opencl/ops.h"
 #include "backends/opencl/program.h"
 #include "backends/opencl/state.h"
 
@@ -97,15 +98,20 @@ static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_
     return INGOT_SUCCESS;
 }
 
-/* Whether a device takes SPIR-V. Drivers before 2.1 without the extension do not know the question. */
-static int device_takes_spirv(const struct opencl_state *state, cl_device_id device)
+/* Whether all devices take SPIR-V. A driver before 2.1 without the extension does not know the question. */
+static ingot_status_t learn_spirv(struct opencl_state *state)
 {
-    struct opencl_text text = { NULL, 0 };
-    int takes = 0;
-    if (opencl_device_text(&state->allocator, device, CL_DEVICE_IL_VERSION, &text) == INGOT_SUCCESS)
-        takes = strstr(text.chars, "SPIR-V") != NULL;
-    opencl_text_fini(&state->allocator, &text);
-    return takes;
+    state->takes_spirv = 1;
+    for (uint32_t i = 0; i < state->device_count && state->takes_spirv; ++i) {
+        struct opencl_text text = { NULL, 0 };
+        const ingot_status_t status =
+            opencl_device_text(&state->allocator, state->devices[i].id, CL_DEVICE_IL_VERSION, &text);
+        if (status == INGOT_OUT_OF_MEMORY)
+            return status;
+        state->takes_spirv = status == INGOT_SUCCESS && strstr(text.chars, "SPIR-V") != NULL;
+        opencl_text_fini(&state->allocator, &text);
+    }
+    return INGOT_SUCCESS;
 }
 
 static ingot_status_t learn_platform(struct opencl_state *state)
@@ -129,10 +135,7 @@ static ingot_status_t learn_platform(struct opencl_state *state)
         return status;
     state->generates_code_at_launch = strcmp(text.chars, "Portable Computing Language") == 0;
     opencl_text_fini(&state->allocator, &text);
-    state->takes_spirv = 1;
-    for (uint32_t i = 0; i < state->device_count && state->takes_spirv; ++i)
-        state->takes_spirv = device_takes_spirv(state, state->devices[i].id);
-    return INGOT_SUCCESS;
+    return learn_spirv(state);
 }
 
 static ingot_status_t state_create(struct opencl_state **out, const ingot_allocator_t *allocator, cl_context context,

@@ -6,8 +6,6 @@
  * the environment variables by which a driver's compiler is told to generate other code. What belongs to one machine
  * or one process (UUIDs, ordinals, paths, handles; PoCL counts up the vendor's number) is not. A sub-device answers like its parent and shares its
  * binaries.
- *
- * This is the backend's only file that reads the environment.
  */
 #include "backends/opencl/identity.h"
 
@@ -17,10 +15,7 @@
 #include <CL/cl_icd.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-extern char **environ;
 
 /* What a driver opens at run time to compile. What it is linked with is found without being named here: PoCL brings
  * LLVM and clang so. */
@@ -41,8 +36,7 @@ static const struct {
     { "AMD", amd_compilers },
 };
 
-/* Variables that change the code a driver generates, not where it keeps it or how it reports. A name that ends in
- * '*' stands for all that begin so. */
+/* Variables that change the code a driver generates. */
 static const char *const code_variables[] = {
     "IGC_*",                          /* Intel's graphics compiler: every option that it takes */
     "NEOReadDebugKeys",               /* Intel's driver: whether the following are heard */
@@ -61,9 +55,8 @@ static const char *const code_variables[] = {
     "POCL_WILOOPS_MAX_UNROLL_COUNT",
     "POCL_WORK_GROUP_METHOD",
     "POCL_WORK_GROUP_SPECIALIZATION",
+    NULL,
 };
-
-#define MAX_VARIABLES 128u
 
 static ingot_status_t add_text(ingot_identity_t *identity, const char *name, const char *value)
 {
@@ -148,58 +141,6 @@ static ingot_status_t add_compiler(const struct opencl_state *state, ingot_ident
     return ingot_identity_add_compiler(identity, function, libraries);
 }
 
-static int selects_code(const char *variable)
-{
-    for (size_t i = 0; i < sizeof(code_variables) / sizeof(code_variables[0]); ++i) {
-        const char *name = code_variables[i];
-        const size_t length = strlen(name);
-        if (name[length - 1] == '*' ? strncmp(variable, name, length - 1) == 0
-                                    : strncmp(variable, name, length) == 0 && variable[length] == '=')
-            return 1;
-    }
-    return 0;
-}
-
-static int compare_variables(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* One field of "NAME=value" lines, sorted; none where nothing is set. */
-static ingot_status_t add_environment(const struct opencl_state *state, ingot_identity_t *identity)
-{
-    const char *found[MAX_VARIABLES];
-    size_t count = 0;
-    size_t size = 0;
-    size_t at = 0;
-    char *text = NULL;
-    ingot_status_t status = INGOT_SUCCESS;
-    for (char **variable = environ; variable != NULL && *variable != NULL; ++variable) {
-        if (!selects_code(*variable))
-            continue;
-        if (count == MAX_VARIABLES)
-            return ingot_set_error_detail(INGOT_BACKEND_ERROR, "over %u variables select the code of a device",
-                                          MAX_VARIABLES);
-        found[count++] = *variable;
-        size += strlen(*variable) + 1;
-    }
-    if (count == 0)
-        return INGOT_SUCCESS;
-    text = opencl_allocate(&state->allocator, size);
-    if (text == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of environment", size);
-    qsort(found, count, sizeof(found[0]), compare_variables);
-    for (size_t i = 0; i < count; ++i) {
-        const size_t length = strlen(found[i]);
-        memcpy(text + at, found[i], length);
-        text[at + length] = '\n';
-        at += length + 1;
-    }
-    status = ingot_identity_add(identity, "environment", size - 1, text);
-    opencl_free(&state->allocator, text, size);
-    return status;
-}
-
 static ingot_status_t add_il_version(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
 {
     return state->takes_spirv ? add_device(state, device, CL_DEVICE_IL_VERSION, "il_version", identity) : INGOT_SUCCESS;
@@ -229,6 +170,6 @@ ingot_status_t opencl_identify_device(void *opaque, uint32_t device_index, ingot
     if (status == INGOT_SUCCESS)
         status = add_compiler(state, identity);
     if (status == INGOT_SUCCESS)
-        status = add_environment(state, identity);
+        status = ingot_identity_add_environment(identity, code_variables);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "backends/opencl/kernel.h"
 
 #include "backends/opencl/errors.h"
+#include "backends/opencl/ops.h"
 #include "backends/opencl/program.h"
 
 ingot_status_t opencl_create_kernel(void *opaque, void *opaque_program, uint32_t device_index, const char *name,

@@ -7,6 +7,7 @@
 #include "backends/opencl/program.h"
 
 #include "backends/opencl/binary.h"
+#include "backends/opencl/ops.h"
 
 #include <string.h>
 

@@ -6,11 +6,8 @@
 
 #include "backends/opencl/state.h"
 
-/*
- * Sets the request's constants in those of its native programs that are SPIR-V and have them. A constant that none
- * has, or of another size, is INGOT_BUILD_FAILED, and the log says which.
- */
+/* Sets the request's constants, which were checked, in those of its native programs that have them. */
 ingot_status_t opencl_set_spec_constants(const struct opencl_state *state, const ingot_build_request_t *request,
-                                         const cl_program *programs, ingot_sink_t *log);
+                                         const cl_program *programs);
 
 #endif

@@ -34,8 +34,6 @@ struct opencl_state {
     struct opencl_device devices[];
 };
 
-extern const ingot_backend_ops_t opencl_ops;
-
 /* Zeroed memory, or NULL. Free with the same size. */
 void *opencl_allocate(const ingot_allocator_t *allocator, size_t size);
 void opencl_free(const ingot_allocator_t *allocator, void *memory, size_t size);

@@ -1,0 +1,182 @@
+/*
+ * opencl_identity_test.cpp - one test for each thing of platform, device, driver and compiler that is in the id.
+ *
+ * The real driver is copied and a word or the build-id in the copy is changed, so that a new process meets a driver that
+ * says one thing differently. Nothing else differs, and so no other field of the id may.
+ */
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <CL/cl_icd.h>
+#include <dlfcn.h>
+
+#include "conformance/children.h"
+#include "support/opencl_platform.h"
+
+using namespace conformance;
+
+namespace {
+
+OpenclPlatform &platform() { return OpenclPlatform::get(); }
+
+std::string absolute(const std::string &path)
+{
+    char directory[4096] = "";
+    EXPECT_NE(nullptr, getcwd(directory, sizeof(directory)));
+    return std::string(directory) + "/" + path;
+}
+
+/* The file that a function of the driver is in. */
+std::string driver_path()
+{
+    const auto *dispatch = *reinterpret_cast<cl_icd_dispatch *const *>(platform().id());
+    Dl_info info{};
+    EXPECT_NE(0, dladdr(reinterpret_cast<void *>(dispatch->clBuildProgram), &info));
+    return info.dli_fname;
+}
+
+std::string file_name(const std::string &path) { return path.substr(path.find_last_of('/') + 1); }
+
+void replace_all(Bytes &bytes, const std::string &from, const std::string &to)
+{
+    ASSERT_EQ(from.size(), to.size());
+    size_t count = 0;
+    for (auto at = bytes.begin(); (at = std::search(at, bytes.end(), from.begin(), from.end())) != bytes.end(); ++count)
+        at = std::copy(to.begin(), to.end(), at);
+    ASSERT_LT(0u, count) << from;
+}
+
+/* Flips a bit in the GNU build-id note, wherever its header leads to. */
+void change_build_id(Bytes &elf)
+{
+    ElfW(Ehdr) header;
+    ASSERT_LT(sizeof(header), elf.size());
+    memcpy(&header, elf.data(), sizeof(header));
+    for (size_t i = 0; i < header.e_phnum; ++i) {
+        ElfW(Phdr) segment;
+        memcpy(&segment, elf.data() + header.e_phoff + i * sizeof(segment), sizeof(segment));
+        if (segment.p_type != PT_NOTE)
+            continue;
+        const uint8_t note_name[] = { NT_GNU_BUILD_ID, 0, 0, 0, 'G', 'N', 'U', 0 };
+        const auto begin = elf.begin() + static_cast<std::ptrdiff_t>(segment.p_offset);
+        const auto end = begin + static_cast<std::ptrdiff_t>(segment.p_filesz);
+        const auto found = std::search(begin, end, std::begin(note_name), std::end(note_name));
+        if (found != end) {
+            found[sizeof(note_name)] ^= 1;
+            return;
+        }
+    }
+    FAIL() << "no build-id";
+}
+
+/* A process that finds this in place of the library of the same name. */
+Environment with_library(const std::string &name, const Bytes &bytes)
+{
+    static int count = 0;
+    const std::string directory = "libraries-" + std::to_string(count++);
+    EXPECT_EQ(0, mkdir(directory.c_str(), 0700));
+    write_file(directory + "/" + name, bytes);
+    return { { "LD_LIBRARY_PATH", absolute(directory) } };
+}
+
+/* A process whose platform is this driver. */
+Environment with_driver(const Bytes &driver)
+{
+    Environment environment = with_library(file_name(driver_path()), driver);
+    const std::string directory = environment[0].second;
+    const std::string path = directory + "/" + file_name(driver_path()) + "\n";
+    write_file(directory + "/driver.icd", Bytes(path.begin(), path.end()));
+    environment.emplace_back("OCL_ICD_VENDORS", directory + "/driver.icd");
+    const std::string parts = driver_path().substr(0, driver_path().find_last_of('/')) + "/pocl"; /* PoCL's devices */
+    if (platform().is_pocl()) {
+        EXPECT_EQ(0, symlink(parts.c_str(), (directory + "/pocl").c_str()));
+    }
+    return environment;
+}
+
+std::string fields_with_driver_word(const std::string &from, const std::string &to)
+{
+    Bytes driver = read_file(driver_path());
+    replace_all(driver, from, to);
+    return differing_fields(id_in_child({}), id_in_child(with_driver(driver)));
+}
+
+} // namespace
+
+TEST(OpenclIdentity, IsTheSameForACopyOfTheDriver)
+{
+    EXPECT_EQ("", differing_fields(id_in_child({}), id_in_child(with_driver(read_file(driver_path())))));
+}
+
+TEST(OpenclIdentity, DiffersByPlatformName)
+{
+    /* the part of the name that the compiler left in one piece */
+    EXPECT_EQ("device[0].platform_name", platform().is_pocl() ? fields_with_driver_word("puting Language", "puting language")
+                                                              : fields_with_driver_word("HD Graph", "HD graph"));
+}
+
+TEST(OpenclIdentity, DiffersByVersionsOfPlatformDeviceAndDriver)
+{
+    const bool pocl = platform().is_pocl();
+    EXPECT_EQ(pocl ? "device[0].platform_version device[0].driver_version" : "device[0].driver_version",
+              pocl ? fields_with_driver_word("3.1+debian", "3.1+Debian")
+                   : fields_with_driver_word("22.43.24595", "22.43.24596"));
+    EXPECT_EQ(pocl ? "device[0].device_version" : "device[0].platform_version device[0].device_version",
+              pocl ? fields_with_driver_word(" HSTR: ", " hstr: ")
+                   : fields_with_driver_word("OpenCL 3.0 ", "OpenCL 3.0_"));
+}
+
+TEST(OpenclIdentity, DiffersByDeviceName)
+{
+    const std::string fields = differing_fields(id_in_child({}), id_in_child(device_under_test().environment_of_another_device()));
+    EXPECT_NE(std::string::npos, fields.find("device[0].device_name")) << fields;
+    EXPECT_EQ(std::string::npos, fields.find("device[0].compiler")) << fields;
+}
+
+TEST(OpenclIdentity, DiffersByBuildOfTheDriver)
+{
+    Bytes driver = read_file(driver_path());
+    change_build_id(driver);
+    EXPECT_EQ("device[0].compiler", differing_fields(id_in_child({}), id_in_child(with_driver(driver))));
+}
+
+TEST(OpenclIdentity, DiffersByBuildOfTheCompilerLibrary)
+{
+    const std::string name = platform().is_pocl() ? "libLLVM-15.so.1" : "libigc.so.1";
+    void *library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    ASSERT_NE(nullptr, library) << dlerror();
+    struct link_map *map = nullptr;
+    ASSERT_EQ(0, dlinfo(library, RTLD_DI_LINKMAP, &map));
+    Bytes bytes = read_file(map->l_name);
+    dlclose(library);
+    change_build_id(bytes);
+    EXPECT_EQ("device[0].compiler", differing_fields(id_in_child({}), id_in_child(with_library(name, bytes))));
+}
+
+TEST(OpenclIdentity, DiffersByVariablesThatSelectCode)
+{
+    const Environment variable = platform().is_pocl() ? Environment{ { "POCL_WORK_GROUP_METHOD", "loopvec" } }
+                                                      : Environment{ { "IGC_EnableGVN", "0" } };
+    EXPECT_EQ("device[0].environment", differing_fields(id_in_child({ { "POCL_WORK_GROUP_METHOD", "loops" }, { "IGC_EnableGVN", "1" } }),
+                                                        id_in_child(variable)));
+}
+
+TEST(OpenclIdentity, IsTheSameWhereverTheDriverKeepsItsCache)
+{
+    EXPECT_EQ(id_in_child({}), id_in_child({ { "POCL_CACHE_DIR", absolute("elsewhere") },
+                                             { "NEO_CACHE_DIR", absolute("elsewhere") } }));
+}
+
+TEST(OpenclWarmStart, NeedsNoCompilerButAColdOneDoes)
+{
+    if (platform().is_pocl()) {
+        EXPECT_EQ("built 42 helped", cold_in_child({ { "POCL_CACHE_DIR", absolute("cold") } }));
+        EXPECT_EQ(0, mkdir("warm", 0700));
+        EXPECT_EQ("loaded 42 alone", warm_in_child(blob_in_child({}), { { "POCL_CACHE_DIR", absolute("warm") } }));
+    } else {
+        EXPECT_EQ("loaded alone", warm_in_child(blob_in_child({}), {}));
+    }
+}

@@ -1,0 +1,259 @@
+/*
+ * opencl_backend_test.cpp - what the OpenCL backend adds to the conformance suite: its own header, and its table.
+ */
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "backends/opencl/errors.h"
+#include "backends/opencl/ops.h"
+#include "core/sink.h"
+}
+#include "support/child_process.h"
+#include "support/failing_allocator.h"
+#include "support/opencl_platform.h"
+
+namespace {
+
+const char kSource[] = "__kernel void twice(__global int *x) { x[get_global_id(0)] *= 2; }\n";
+const ingot_source_view_t kView = { INGOT_SOURCE_OPENCL_C, sizeof(kSource) - 1, kSource, "" };
+
+OpenclPlatform &platform() { return OpenclPlatform::get(); }
+std::vector<cl_device_id> one_device() { return { platform().devices()[0] }; }
+
+ingot_context_t make(const OpenclContext &native, const ingot_context_info_t *info = nullptr)
+{
+    ingot_context_t context = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, info))
+        << ingot_last_error_detail();
+    return context;
+}
+
+ingot_status_t create(const OpenclContext &native, const std::vector<cl_device_id> &devices)
+{
+    ingot_context_t context = nullptr;
+    const ingot_status_t status = ingot_opencl_context_create(
+        &context, native.native(), static_cast<uint32_t>(devices.size()), devices.data(), nullptr);
+    EXPECT_EQ(status == INGOT_SUCCESS, context != nullptr);
+    ingot_context_release(context);
+    return status;
+}
+
+ingot_program_t build(ingot_context_t context)
+{
+    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
+    source_info.kind = INGOT_SOURCE_OPENCL_C;
+    source_info.bytes = kSource;
+    source_info.size = sizeof(kSource) - 1;
+    ingot_source_t source = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &source_info));
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = &source;
+    info.source_count = 1;
+    ingot_program_desc_t desc = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc)) << ingot_last_error_detail();
+    ingot_program_desc_release(desc);
+    ingot_source_release(source);
+    return program;
+}
+
+/* The table itself, over a context that Ingot made: what the core would never ask of it. */
+struct Table {
+    OpenclContext native{ one_device() };
+    ingot_context_t context = make(native);
+    void *state = ingot_context_get_backend_state(context, &opencl_ops);
+    ingot_allocator_t allocator{};
+    ingot_build_request_t request{};
+    const uint32_t device = 0;
+
+    Table()
+    {
+        request.struct_size = sizeof(request);
+        request.sources = &kView;
+        request.source_count = 1;
+        request.compile_options = "";
+        request.link_options = "";
+    }
+    ~Table() { ingot_context_release(context); }
+};
+
+/* A part of a test in its own process: builds kSource and writes its binary. */
+int write_binary(const char *path)
+{
+    Table table;
+    ingot_sink_t log{};
+    ingot_sink_t binary{};
+    void *program = nullptr;
+    alloc_init(&table.allocator, nullptr);
+    bytes_writer_init(&log.writer, &table.allocator);
+    bytes_writer_init(&binary.writer, &table.allocator);
+    EXPECT_EQ(INGOT_SUCCESS, opencl_ops.build(table.state, &table.request, 1, &table.device, &log, &program));
+    EXPECT_EQ(INGOT_SUCCESS, opencl_ops.get_binary(table.state, program, 0, &binary));
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char *>(binary.writer.bytes), static_cast<std::streamsize>(binary.writer.size));
+    file.close();
+    opencl_ops.destroy_program(table.state, program);
+    bytes_writer_fini(&log.writer);
+    bytes_writer_fini(&binary.writer);
+    return file.good() && !testing::Test::HasFailure() ? 0 : 1;
+}
+
+} // namespace
+
+TEST(OpenclContextCreate, TakesAllDevicesOfTheContextWhenNoneIsNamed)
+{
+    const OpenclContext native(platform().devices());
+    ingot_context_t context = make(native);
+    EXPECT_EQ(platform().devices().size(), ingot_context_get_device_count(context));
+    ingot_context_release(context);
+}
+
+TEST(OpenclContextCreate, TakesSomeDevicesInAnyOrder)
+{
+    const OpenclContext native(platform().devices());
+    EXPECT_EQ(INGOT_SUCCESS, create(native, { platform().devices()[1] }));
+    EXPECT_EQ(INGOT_SUCCESS, create(native, { platform().devices()[1], platform().devices()[0] }));
+}
+
+TEST(OpenclContextCreate, RefusesADeviceTwice)
+{
+    const OpenclContext native(platform().devices());
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, { platform().devices()[0], platform().devices()[0] }));
+}
+
+TEST(OpenclContextCreate, RefusesADeviceOfNoneOrAnotherContext)
+{
+    const OpenclContext native(one_device());
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, { platform().devices()[1] }));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, { nullptr }));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, { platform().devices()[0], platform().devices()[1] }));
+}
+
+TEST(OpenclContextCreate, RefusesNull)
+{
+    const OpenclContext native(one_device());
+    ingot_context_t context = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_context_create(nullptr, native.native(), 0, nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_context_create(&context, nullptr, 0, nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_context_create(&context, native.native(), 1, nullptr, nullptr));
+    EXPECT_EQ(nullptr, context);
+}
+
+TEST(OpenclContextCreate, HoldsTheNativeContextUntilTheLastObjectIsReleased)
+{
+    const OpenclContext native(one_device());
+    const cl_uint before = native.reference_count();
+    ingot_context_t context = make(native);
+    EXPECT_LT(before, native.reference_count());
+    ingot_program_t program = build(context);
+    ingot_context_release(context);
+    EXPECT_LT(before, native.reference_count());
+    ingot_program_release(program);
+    EXPECT_EQ(before, native.reference_count());
+}
+
+TEST(OpenclContextCreate, FailsCleanlyAtEveryAllocation)
+{
+    const OpenclContext native(one_device());
+    const cl_uint before = native.reference_count();
+    for (size_t n = 0;; ++n) {
+        FailingAllocator allocator(n);
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.allocator = allocator.table();
+        ingot_context_t context = nullptr;
+        const ingot_status_t status = ingot_opencl_context_create(&context, native.native(), 0, nullptr, &info);
+        ingot_context_release(context);
+        ASSERT_EQ(0u, allocator.live_count());
+        ASSERT_EQ(before, native.reference_count());
+        if (!allocator.failed())
+            return;
+        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status) << n;
+    }
+}
+
+TEST(OpenclDeviceInfo, SaysThatPoclGeneratesCodeAtLaunch)
+{
+    const OpenclContext native(one_device());
+    ingot_context_t context = make(native);
+    ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_get_device_info(context, 0, &info));
+    EXPECT_EQ(platform().is_pocl(), info.generates_code_at_launch != 0);
+    ingot_context_release(context);
+}
+
+TEST(OpenclNative, GivesProgramAndKernelBack)
+{
+    const OpenclContext native(one_device());
+    ingot_context_t context = make(native);
+    ingot_program_t program = build(context);
+    ingot_kernel_t kernel = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_create(&kernel, program, 0, "twice"));
+    cl_program native_program = nullptr;
+    cl_kernel native_kernel = nullptr;
+    cl_program program_of_kernel = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_program_get_native(program, &native_program));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_kernel_get_native(kernel, &native_kernel));
+    ASSERT_EQ(CL_SUCCESS, clGetKernelInfo(native_kernel, CL_KERNEL_PROGRAM, sizeof(cl_program), &program_of_kernel,
+                                          nullptr));
+    EXPECT_EQ(native_program, program_of_kernel);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_program_get_native(nullptr, &native_program));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_program_get_native(program, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_kernel_get_native(nullptr, &native_kernel));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_kernel_get_native(kernel, nullptr));
+    ingot_kernel_release(kernel);
+    ingot_program_release(program);
+    ingot_context_release(context);
+}
+
+TEST(OpenclErrors, NamesEveryCodeAndTellsLackOfMemory)
+{
+    EXPECT_STREQ("CL_BUILD_PROGRAM_FAILURE", opencl_error_name(CL_BUILD_PROGRAM_FAILURE));
+    EXPECT_STREQ("CL_INVALID_SPEC_ID", opencl_error_name(CL_INVALID_SPEC_ID));
+    EXPECT_STREQ("unknown error", opencl_error_name(-9999));
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, opencl_fail(INGOT_BACKEND_ERROR, "clCall", CL_OUT_OF_RESOURCES));
+    EXPECT_EQ(INGOT_BACKEND_ERROR, opencl_fail(INGOT_BACKEND_ERROR, "clCall", CL_INVALID_VALUE));
+    EXPECT_STREQ("clCall: CL_INVALID_VALUE (-30)", ingot_last_error_detail());
+}
+
+TEST(OpenclLoad, RefusesABinaryThatTheDriverDoesNotKnow)
+{
+    Table table;
+    const uint8_t garbage[] = "garbage";
+    const ingot_binary_t binary = { sizeof(garbage), garbage };
+    void *program = nullptr;
+    EXPECT_EQ(INGOT_BLOB_REJECTED, opencl_ops.load(table.state, &table.request, 1, &table.device, &binary, &program));
+    EXPECT_EQ(nullptr, program);
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "CL_INVALID_BINARY")) << ingot_last_error_detail();
+}
+
+TEST(OpenclLoad, RefusesABinaryOfAnotherDeviceThoughTheDriverWouldCompileItAgain)
+{
+    const child_process::Child::Environment other = {
+        platform().is_intel() ? std::make_pair("ProductFamilyOverride", "skl") : std::make_pair("POCL_DEVICES", "basic")
+    };
+    child_process::Child child({ "/proc/self/exe", "--write-binary", "other.bin" }, "other.out", other);
+    ASSERT_EQ(0, child.wait()) << child.output();
+    std::ifstream file("other.bin", std::ios::binary);
+    const std::vector<char> bytes{ std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
+    ASSERT_FALSE(bytes.empty());
+    const ingot_binary_t binary = { bytes.size(), reinterpret_cast<const uint8_t *>(bytes.data()) };
+    Table table;
+    void *program = nullptr;
+    EXPECT_EQ(INGOT_BLOB_REJECTED, opencl_ops.load(table.state, &table.request, 1, &table.device, &binary, &program))
+        << ingot_last_error_detail();
+    EXPECT_EQ(nullptr, program);
+}
+
+int main(int argc, char **argv)
+{
+    testing::InitGoogleTest(&argc, argv);
+    if (argc == 3 && std::string(argv[1]) == "--write-binary")
+        return write_binary(argv[2]);
+    return RUN_ALL_TESTS();
+}
