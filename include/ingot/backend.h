@@ -28,6 +28,14 @@ __attribute__((format(printf, 2, 3)))
 #endif
 INGOT_API ingot_status_t ingot_set_error_detail(ingot_status_t status, const char *format, ...);
 
+/**
+ * Zeroed memory for a backend's objects, or NULL. @p allocator is the one of the context's info, kept by value; with
+ * functions that are NULL it stands for the C library's.
+ */
+INGOT_API void *ingot_allocate(const ingot_allocator_t *allocator, size_t size);
+/** @p size as it was allocated; NULL memory does nothing. */
+INGOT_API void ingot_deallocate(const ingot_allocator_t *allocator, void *memory, size_t size);
+
 /** Takes bytes from an operation; made by Ingot. Bytes are copied. @retval INGOT_OUT_OF_MEMORY */
 typedef struct ingot_sink ingot_sink_t;
 INGOT_API ingot_status_t ingot_sink_write(ingot_sink_t *sink, size_t size, const void *bytes);
@@ -50,6 +58,14 @@ INGOT_API ingot_status_t ingot_identity_add(ingot_identity_t *identity, const ch
 INGOT_API ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const void *driver_function,
                                                      const char *const *compiler_libraries);
 
+/**
+ * The field "environment": those of @p variables that are set, sorted, one "NAME=value" a line; no field where none is.
+ * For variables that change the code a driver generates, not where it keeps it or how it reports.
+ *
+ * @param[in] variables  NULL-terminated. A name that ends in '*' stands for all that begin so.
+ */
+INGOT_API ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const char *const *variables);
+
 /** One source, as a backend sees it. Valid as long as the operation runs. */
 typedef struct ingot_source_view {
     ingot_source_kind_t kind;
@@ -70,6 +86,16 @@ typedef struct ingot_build_request {
     const ingot_spec_constant_t *spec_constants; /**< Sorted by id. */
     size_t spec_constant_count;
 } ingot_build_request_t;
+
+/**
+ * For backends that take SPIR-V: whether the request's modules are framed as SPIR-V is, and each constant is in one of
+ * them at least, with its size. Drivers may end the process over the first, and do not name the second.
+ *
+ * @retval INGOT_BUILD_FAILED  One is not; @p log and the detail say which.
+ */
+INGOT_API ingot_status_t ingot_spirv_check_request(const ingot_build_request_t *request, ingot_sink_t *log);
+/** Whether this module, which passed ingot_spirv_check_request, has the specialization constant @p id. */
+INGOT_API int ingot_spirv_has_spec_constant(const ingot_source_view_t *module, uint32_t id);
 
 /** A device binary for load. */
 typedef struct ingot_binary {
