@@ -153,7 +153,7 @@ ingot_status_t entry_read(int entry, size_t id_size, const uint8_t *id, const in
 ingot_status_t entry_read_header(int entry, struct key_file *key)
 {
     int fd;
-    uint64_t file_size;
+    uint64_t file_size = 0;
     ingot_status_t status = open_file(entry, "key.bin", &fd, &file_size);
     if (status != INGOT_SUCCESS)
         return status;
