@@ -1,0 +1,259 @@
+/*
+ * startup_bench.cpp - what Ingot saves a process at its start, and what it costs beside the driver's own loading.
+ *
+ * Every figure comes from processes of their own, started through scripts/with-device, which gives each one device and
+ * an empty driver cache. Cold and warm processes run the same code; only the store is empty or full.
+ *
+ *     bench_startup --json FILE               all
+ *     bench_startup --child ready|load SET STORE    what the processes do
+ */
+#include "bench/bench_report.h"
+#include "bench/startup_measure.h"
+#include "bench/startup_programs.h"
+#include "support/child_process.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace {
+
+using startup::require;
+
+struct Loads {
+    std::vector<double> ratios;
+    double id_us = 0;
+    double storage_us = 0;
+    double ingot_us = 0;
+
+    void append(const Loads &other)
+    {
+        ratios.insert(ratios.end(), other.ratios.begin(), other.ratios.end());
+        id_us += other.id_us;
+        storage_us += other.storage_us;
+        ingot_us += other.ingot_us;
+    }
+
+    /* The geometric mean: every program counts alike, however large. */
+    double ratio() const
+    {
+        double sum = 0;
+        for (const double r : ratios)
+            sum += std::log(r);
+        return std::exp(sum / static_cast<double>(ratios.size()));
+    }
+};
+
+struct Ready {
+    double total_ms = 0;
+    double flush_ms = 0;
+    std::vector<std::string> rows;
+};
+
+double median(std::vector<double> values)
+{
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+class Bench {
+public:
+    Bench(std::string self, std::string folder) : self_(std::move(self)), folder_(std::move(folder)) {}
+
+    /* Rounds of a cold process with an empty store and a warm one with the store that it filled. */
+    void measure(const std::string &device, double cold_over_warm, bench::Report &report)
+    {
+        const std::string prefix = "opencl_" + device + "_";
+        double cold_ms = 0, warm_ms = 0;
+        Loads all;
+        for (const std::string set : { "digits", "hashcat" }) {
+            const bool quick = set == "digits"; /* hashcat's programs take minutes, all together. */
+            const std::string store = folder_ + "/" + device + "-" + set;
+            const double cold = measure_cold(device, set, store, quick ? 3 : 1);
+            const double warm = measure_warm(device, set, store + "-0", quick ? 5 : 3);
+            const Loads loads = measure_loads(device, set, store + "-0");
+            report.add(prefix + set + "_cold", cold, "ms");
+            report.add(prefix + set + "_warm", warm, "ms");
+            report.add(prefix + set + "_cold_over_warm", cold / warm, "times", bench::Goal::at_least, cold_over_warm);
+            report.add(prefix + set + "_warm_over_driver", loads.ratio(), "times", bench::Goal::at_most, 1.10);
+            cold_ms += cold;
+            warm_ms += warm;
+            all.append(loads);
+        }
+        const double count = static_cast<double>(all.ratios.size());
+        report.add(prefix + "cold_over_warm", cold_ms / warm_ms, "times", bench::Goal::at_least, cold_over_warm);
+        report.add(prefix + "warm_over_driver", all.ratio(), "times", bench::Goal::at_most, 1.10);
+        report.add(prefix + "load_mean", all.ingot_us / count, "us");
+        report.add(prefix + "id_mean", all.id_us / count, "us");
+        report.add(prefix + "storage_load_mean", all.storage_us / count, "us");
+    }
+
+    /* What a store costs the first process ever: the digits example until its first result, with one and without. */
+    void measure_cost_of_storing(bench::Report &report)
+    {
+        std::vector<double> without, with;
+        for (int i = 0; i < 5; ++i) {
+            without.push_back(run_digits({}));
+            with.push_back(run_digits({ "--store", folder_ + "/cost-" + std::to_string(i) }));
+        }
+        std::printf("\npocl, the digits example until its first result, nothing stored yet\n");
+        const double without_ms = summarize("without a store", without), with_ms = summarize("with a store", with);
+        report.add("cold_with_persist_over_without", with_ms / without_ms, "times", bench::Goal::at_most, 1.1);
+    }
+
+private:
+    /* From the start of main to the first result, in milliseconds. */
+    double run_digits(const std::vector<std::string> &options)
+    {
+        const std::string json = folder_ + "/digits.json";
+        std::vector<std::string> arguments = { INGOT_SOURCE_DIR "/scripts/with-device", "pocl", DIGITS_PROGRAM,
+                                               "--json", json };
+        arguments.insert(arguments.end(), options.begin(), options.end());
+        child_process::Child child(arguments, folder_ + "/output");
+        require(child.wait() == 0, "digits failed:\n" + child.output());
+        std::ifstream file(json);
+        const std::string text{ std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
+        double total = 0;
+        for (const std::string label : { "\"platform_ms\": ", "\"ready_ms\": " }) {
+            const size_t at = text.find(label);
+            require(at != std::string::npos, "digits wrote no " + label);
+            total += std::stod(text.substr(at + label.size()));
+        }
+        return total;
+    }
+
+    double measure_cold(const std::string &device, const std::string &set, const std::string &store, int rounds)
+    {
+        std::vector<double> totals;
+        for (int i = 0; i < rounds; ++i) {
+            const Ready ready = run_ready(device, set, store + "-" + std::to_string(i), "build");
+            totals.push_back(ready.total_ms);
+            if (i > 0)
+                continue;
+            std::printf("\n%s, %s: cold (storing afterwards took %.1f ms)\n", device.c_str(), set.c_str(),
+                        ready.flush_ms);
+            for (const std::string &row : ready.rows)
+                std::printf("  %s\n", row.c_str());
+        }
+        return summarize("cold", totals);
+    }
+
+    double measure_warm(const std::string &device, const std::string &set, const std::string &store, int rounds)
+    {
+        std::vector<double> totals;
+        for (int i = 0; i < rounds; ++i)
+            totals.push_back(run_ready(device, set, store, "storage").total_ms);
+        return summarize("warm", totals);
+    }
+
+    static double summarize(const char *name, const std::vector<double> &totals)
+    {
+        const auto range = std::minmax_element(totals.begin(), totals.end());
+        std::printf("  %s: ready in %.2f ms (median of %zu, %.2f to %.2f)\n", name, median(totals),
+                    totals.size(), *range.first, *range.second);
+        std::fflush(stdout);
+        return median(totals);
+    }
+
+    Ready run_ready(const std::string &device, const std::string &set, const std::string &store,
+                    const std::string &expected_origin)
+    {
+        Ready ready;
+        for (const std::vector<std::string> &fields : run_child(device, "ready", set, store)) {
+            if (fields[0] == "flush") {
+                ready.flush_ms = std::stod(fields[1]);
+                continue;
+            }
+            require(fields.size() == 4 && fields[2] == expected_origin,
+                    fields[1] + " did not come from " + expected_origin);
+            ready.total_ms += std::stod(fields[3]);
+            char row[128];
+            std::snprintf(row, sizeof(row), "%-24s %10.2f ms  %s", fields[1].c_str(), std::stod(fields[3]),
+                          fields[2].c_str());
+            ready.rows.push_back(row);
+        }
+        require(!ready.rows.empty(), "no program was measured");
+        return ready;
+    }
+
+    Loads measure_loads(const std::string &device, const std::string &set, const std::string &store)
+    {
+        Loads loads;
+        std::printf("  %-24s %12s %7s %12s %7s %7s %10s %10s %10s\n", "from a blob, us", "ingot", "spread", "driver",
+                    "spread", "ratio", "bytes", "id", "storage");
+        for (const std::vector<std::string> &fields : run_child(device, "load", set, store)) {
+            require(fields.size() == 9 && fields[0] == "load", "a measuring process printed something else");
+            const double ingot = std::stod(fields[2]), driver = std::stod(fields[4]), ratio = ingot / driver;
+            std::printf("  %-24s %12.1f %6.0f%% %12.1f %6.0f%% %7.3f %10s %10.1f %10.1f\n", fields[1].c_str(), ingot,
+                        100 * std::stod(fields[3]), driver, 100 * std::stod(fields[5]), ratio, fields[6].c_str(),
+                        std::stod(fields[7]), std::stod(fields[8]));
+            loads.ratios.push_back(ratio);
+            loads.ingot_us += ingot;
+            loads.id_us += std::stod(fields[7]);
+            loads.storage_us += std::stod(fields[8]);
+        }
+        require(!loads.ratios.empty(), "no program was measured");
+        std::fflush(stdout);
+        return loads;
+    }
+
+    /* The lines that the process printed, each split at its tabs. */
+    std::vector<std::vector<std::string>> run_child(const std::string &device, const std::string &what,
+                                                    const std::string &set, const std::string &store)
+    {
+        const std::string with_device = INGOT_SOURCE_DIR "/scripts/with-device";
+        child_process::Child child({ with_device, device, self_, "--child", what, set, store }, folder_ + "/output");
+        const int status = child.wait();
+        require(status == 0, "the " + what + " process of " + set + " on " + device + " failed:\n" + child.output());
+        std::vector<std::vector<std::string>> lines;
+        std::istringstream output(child.output());
+        for (std::string line; std::getline(output, line);) {
+            std::istringstream stream(line);
+            std::vector<std::string> fields;
+            for (std::string field; std::getline(stream, field, '\t');)
+                fields.push_back(field);
+            if (fields.size() > 1) /* A driver may print lines of its own. */
+                lines.push_back(fields);
+        }
+        return lines;
+    }
+
+    std::string self_;
+    std::string folder_;
+};
+
+int measure_as_child(char **arguments)
+{
+    if (std::strcmp(arguments[0], "ready") == 0)
+        startup::measure_ready(arguments[1], arguments[2]);
+    else
+        startup::measure_load(arguments[1], arguments[2]);
+    return 0;
+}
+
+} // namespace
+
+int main(int count, char **arguments)
+{
+    if (count == 5 && std::strcmp(arguments[1], "--child") == 0)
+        return measure_as_child(arguments + 2);
+    if (count != 3 || std::strcmp(arguments[1], "--json") != 0) {
+        std::fputs("usage: bench_startup --json FILE\n", stderr);
+        return 2;
+    }
+    std::string folder = (std::filesystem::temp_directory_path() / "ingot-startup.XXXXXX").string();
+    require(mkdtemp(folder.data()) != nullptr, "no temporary directory");
+    bench::Report report;
+    Bench bench(std::filesystem::canonical("/proc/self/exe").string(), folder);
+    bench.measure_cost_of_storing(report);
+    bench.measure("pocl", 10, report);
+    bench.measure("intel", 20, report);
+    std::filesystem::remove_all(folder);
+    report.print();
+    require(report.write_json(arguments[2]), std::string("cannot write ") + arguments[2]);
+    return 0;
+}

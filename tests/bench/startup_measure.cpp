@@ -1,0 +1,244 @@
+/*
+ * startup_measure.cpp - the measuring processes of the startup benchmark.
+ */
+#include "bench/startup_measure.h"
+
+#include "bench/startup_programs.h"
+
+#include <ingot/persist.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+namespace startup {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double microseconds_since(Clock::time_point start)
+{
+    return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+struct Sample {
+    std::vector<double> values;
+
+    double quantile(double part)
+    {
+        std::sort(values.begin(), values.end());
+        return values[static_cast<size_t>(part * static_cast<double>(values.size() - 1))];
+    }
+    double median() { return quantile(0.5); }
+    double spread() { return (quantile(0.75) - quantile(0.25)) / median(); }
+};
+
+/* The native objects, Ingot's context over them, and the store; released when the process ends. */
+struct Setup {
+    cl_device_id device = nullptr;
+    cl_context native = nullptr;
+    cl_command_queue queue = nullptr;
+    ingot_context_t context = nullptr;
+    ingot_storage_t store = nullptr;
+    bool launches = false;
+
+    explicit Setup(const std::string &store_path)
+    {
+        cl_platform_id platform = nullptr;
+        cl_int error = CL_SUCCESS;
+        require_cl(clGetPlatformIDs(1, &platform, nullptr), "clGetPlatformIDs");
+        require_cl(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr), "clGetDeviceIDs");
+        native = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error);
+        require_cl(error, "clCreateContext");
+        queue = clCreateCommandQueueWithProperties(native, device, nullptr, &error);
+        require_cl(error, "clCreateCommandQueueWithProperties");
+        require_ingot(ingot_opencl_context_create(&context, native, 1, &device, nullptr), "context");
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = store_path.c_str();
+        require_ingot(ingot_persist_open(&store, &info), "store");
+        ingot_device_info_t device_info = INGOT_DEVICE_INFO_INIT;
+        require_ingot(ingot_context_get_device_info(context, 0, &device_info), "device info");
+        launches = device_info.generates_code_at_launch != 0;
+    }
+
+    ~Setup()
+    {
+        ingot_storage_release(store);
+        ingot_context_release(context);
+        clReleaseCommandQueue(queue);
+        clReleaseContext(native);
+    }
+};
+
+ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint32_t flags)
+{
+    std::ifstream stream(file.path, std::ios::binary);
+    const std::string text{ std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>() };
+    require(!text.empty(), "cannot read " + file.path);
+    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
+    source_info.kind = INGOT_SOURCE_OPENCL_C;
+    source_info.bytes = text.data();
+    source_info.size = text.size();
+    source_info.name = file.name.c_str();
+    ingot_source_t source = nullptr;
+    require_ingot(ingot_source_create(&source, &source_info), file.name);
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = &source;
+    info.source_count = 1;
+    info.compile_options = file.options.c_str();
+    info.flags = flags;
+    ingot_program_desc_t desc = nullptr;
+    require_ingot(ingot_program_desc_create(&desc, setup.context, &info), file.name);
+    ingot_source_release(source);
+    return desc;
+}
+
+cl_program native_of(ingot_program_t program)
+{
+    cl_program native = nullptr;
+    require_ingot(ingot_opencl_program_get_native(program, &native), "native program");
+    return native;
+}
+
+std::vector<uint8_t> binary_of(cl_program program)
+{
+    size_t size = 0;
+    require_cl(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr), "binary size");
+    std::vector<uint8_t> binary(size);
+    unsigned char *bytes = binary.data();
+    require_cl(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(bytes), &bytes, nullptr), "binary");
+    return binary;
+}
+
+double load_by_ingot(ingot_program_desc_t desc, const ingot_buffer_t &blob)
+{
+    ingot_program_t program = nullptr;
+    const Clock::time_point start = Clock::now();
+    const ingot_status_t status = ingot_program_create_from_cache_blob(&program, desc, blob.size, blob.bytes);
+    const double time = microseconds_since(start);
+    require_ingot(status, "create_from_cache_blob");
+    ingot_program_release(program);
+    return time;
+}
+
+double load_by_driver(const Setup &setup, const std::vector<uint8_t> &binary, const std::string &options)
+{
+    const size_t size = binary.size();
+    const unsigned char *bytes = binary.data();
+    cl_int error = CL_SUCCESS;
+    const Clock::time_point start = Clock::now();
+    cl_program program = clCreateProgramWithBinary(setup.native, 1, &setup.device, &size, &bytes, nullptr, &error);
+    if (error == CL_SUCCESS)
+        error = clBuildProgram(program, 1, &setup.device, options.c_str(), nullptr, nullptr);
+    const double time = microseconds_since(start);
+    require_cl(error, "the driver's own load");
+    clReleaseProgram(program);
+    return time;
+}
+
+/* The median of a few, in microseconds. */
+double median_of(int rounds, const std::function<double()> &measure)
+{
+    Sample sample;
+    for (int i = 0; i < rounds; ++i)
+        sample.values.push_back(measure());
+    return sample.median();
+}
+
+/* Reading the source and the files that it includes, and the id of all that; the device's identity is known. */
+double id_time(const Setup &setup, const ProgramFile &file)
+{
+    return median_of(11, [&] {
+        size_t size = 0;
+        const uint8_t *id = nullptr;
+        const Clock::time_point start = Clock::now();
+        ingot_program_desc_t desc = describe(setup, file, 0);
+        require_ingot(ingot_program_desc_get_cache_blob_id(desc, &size, &id), "id");
+        const double time = microseconds_since(start);
+        ingot_program_desc_release(desc);
+        return time;
+    });
+}
+
+void measure_load_of(const Setup &setup, const ProgramFile &file)
+{
+    ingot_program_desc_t desc = describe(setup, file, INGOT_PROGRAM_NO_MEMORY_CACHE);
+    size_t id_size = 0;
+    const uint8_t *id = nullptr;
+    require_ingot(ingot_program_desc_get_cache_blob_id(desc, &id_size, &id), "id");
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    require_ingot(ingot_storage_load(setup.store, id_size, id, &blob), "storage load");
+
+    ingot_program_t program = nullptr;
+    require_ingot(ingot_program_create_from_cache_blob(&program, desc, blob.size, blob.bytes), file.name);
+    const std::vector<uint8_t> binary = binary_of(native_of(program));
+    ingot_program_release(program);
+
+    /* As many rounds as half a second of each gives, but enough for quartiles and not for ever. */
+    load_by_ingot(desc, blob);
+    const double once = load_by_driver(setup, binary, file.options);
+    const int rounds = std::clamp(static_cast<int>(5e5 / once), 5, 301);
+    Sample ingot, driver;
+    for (int i = 0; i < rounds; ++i) {
+        /* Whoever comes second finds what the first left in the processor's caches, so they take turns at it. */
+        if (i % 2 == 0)
+            ingot.values.push_back(load_by_ingot(desc, blob));
+        driver.values.push_back(load_by_driver(setup, binary, file.options));
+        if (i % 2 == 1)
+            ingot.values.push_back(load_by_ingot(desc, blob));
+    }
+    const double storage_us = median_of(11, [&] {
+        ingot_buffer_t again = INGOT_BUFFER_INIT;
+        const Clock::time_point start = Clock::now();
+        require_ingot(ingot_storage_load(setup.store, id_size, id, &again), "storage load");
+        const double time = microseconds_since(start);
+        again.release(&again);
+        return time;
+    });
+    std::printf("load\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%zu\t%.3f\t%.3f\n", file.name.c_str(), ingot.median(),
+                ingot.spread(), driver.median(), driver.spread(), binary.size(), id_time(setup, file), storage_us);
+    blob.release(&blob);
+    ingot_program_desc_release(desc);
+}
+
+} // namespace
+
+void measure_ready(const std::string &set, const std::string &store)
+{
+    Setup setup(store);
+    std::vector<ingot_program_t> programs;
+    for (const ProgramFile &file : list_programs(set, setup.device)) {
+        ingot_program_t program = nullptr;
+        ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+        const Clock::time_point start = Clock::now();
+        ingot_program_desc_t desc = describe(setup, file, 0);
+        require_ingot(ingot_persist_program_create(&program, desc, setup.store, &origin), file.name);
+        if (setup.launches)
+            launch_all_kernels(setup.native, setup.queue, native_of(program), setup.device);
+        const double time = microseconds_since(start);
+        std::printf("ready\t%s\t%s\t%.3f\n", file.name.c_str(), ingot_origin_name(origin), time / 1000);
+        std::fflush(stdout);
+        ingot_program_desc_release(desc);
+        programs.push_back(program);
+    }
+    const Clock::time_point start = Clock::now();
+    require_ingot(ingot_persist_flush(setup.store), "flush");
+    std::printf("flush\t%.3f\n", microseconds_since(start) / 1000);
+    for (ingot_program_t program : programs)
+        ingot_program_release(program);
+}
+
+void measure_load(const std::string &set, const std::string &store)
+{
+    Setup setup(store);
+    for (const ProgramFile &file : list_programs(set, setup.device)) {
+        measure_load_of(setup, file);
+        std::fflush(stdout);
+    }
+}
+
+} // namespace startup

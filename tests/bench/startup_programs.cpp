@@ -1,0 +1,148 @@
+/*
+ * startup_programs.cpp - the programs, and how to launch kernels of which only the argument types are known.
+ */
+#include "bench/startup_programs.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace startup {
+
+namespace {
+
+/* Every program is built with -cl-kernel-arg-info, so that its kernels can be launched without knowing them. */
+constexpr size_t buffer_size = 1 << 20;
+constexpr char hashcat_folder[] = "/usr/share/hashcat/OpenCL";
+
+std::vector<ProgramFile> list_digits()
+{
+    const std::string folder = INGOT_SOURCE_DIR "/examples/digits/kernels";
+    const struct {
+        const char *name, *file, *options;
+    } programs[] = {
+        { "normalize", "normalize.cl", "-DGROUP=64 -DMAX_PIXEL=16" },
+        { "convolve 1", "conv.cl", "-DIN_CHANNELS=1 -DOUT_CHANNELS=8 -DFUSE_RELU" },
+        { "convolve 2", "conv.cl", "-DIN_CHANNELS=8 -DOUT_CHANNELS=16 -DFUSE_RELU" },
+        { "max pool", "pool.cl", "-DGROUP=64 -DCHANNELS=16" },
+        { "dense hidden", "dense.cl", "-DTILE=8 -DINPUTS=256 -DOUTPUTS=32 -DFUSE_RELU" },
+        { "dense classes", "dense.cl", "-DTILE=8 -DINPUTS=32 -DOUTPUTS=10" },
+        { "softmax", "softmax.cl", "-DGROUP=64 -DCLASSES=10" },
+        { "argmax", "argmax.cl", "-DGROUP=64 -DCLASSES=10" },
+    };
+    std::vector<ProgramFile> list;
+    for (const auto &program : programs)
+        list.push_back({ program.name, folder + "/" + program.file,
+                         "-cl-std=CL1.2 -cl-kernel-arg-info -I " + folder + " " + program.options });
+    return list;
+}
+
+/* hashcat 6.2's own options for an unsalted hash and a mask; VENDOR_ID 8 is Intel, 64 PoCL. */
+std::vector<ProgramFile> list_hashcat(bool is_cpu)
+{
+    const std::string folder = hashcat_folder;
+    const std::string options =
+        "-cl-std=CL1.2 -cl-kernel-arg-info -w -D KERNEL_STATIC -I " + folder + " -D INCLUDE_PATH=" + folder +
+        " -D XM2S(x)=#x -D M2S(x)=XM2S(x) -D LOCAL_MEM_TYPE=1 -D VECT_SIZE=1 -D CUDA_ARCH=0 -D HAS_VPERM=0" +
+        " -D VENDOR_ID=" + (is_cpu ? "64" : "8") + " -D DEVICE_TYPE=" + (is_cpu ? "2" : "4") +
+        " -D DGST_R0=0 -D DGST_R1=3 -D DGST_R2=2 -D DGST_R3=1 -D DGST_ELEM=4 -D KERN_TYPE=0" +
+        " -D ATTACK_EXEC=11 -D ATTACK_KERN=3 -D ATTACK_MODE=3";
+    /* Those of over 1,200 that compile within seconds on both devices. */
+    const char *const files[] = { "markov_le.cl",           "markov_be.cl",           "amp_a0.cl",
+                                  "amp_a3.cl",              "m00000_a3-optimized.cl", "m00200_a3-optimized.cl",
+                                  "m00900_a3-optimized.cl", "m01000_a3-optimized.cl", "m02000_a3-pure.cl",
+                                  "m02000_a3-optimized.cl" };
+    std::vector<ProgramFile> list;
+    for (const char *file : files)
+        list.push_back({ std::string(file).substr(0, std::string(file).rfind('.')), folder + "/" + file, options });
+    return list;
+}
+
+/* A scalar's size is not told, so it is found by trying. */
+void set_scalar_to_zero(cl_kernel kernel, cl_uint index)
+{
+    static const char zeros[128] = {};
+    for (const size_t size : { 4, 8, 1, 2, 16, 32, 64, 128 })
+        if (clSetKernelArg(kernel, index, size, zeros) == CL_SUCCESS)
+            return;
+    require(false, "a kernel's argument could not be set");
+}
+
+void set_argument(cl_kernel kernel, cl_uint index, cl_mem buffer)
+{
+    cl_kernel_arg_address_qualifier where = 0;
+    require_cl(clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof(where), &where, nullptr),
+               "clGetKernelArgInfo");
+    if (where == CL_KERNEL_ARG_ADDRESS_PRIVATE)
+        set_scalar_to_zero(kernel, index);
+    else if (where == CL_KERNEL_ARG_ADDRESS_LOCAL)
+        require_cl(clSetKernelArg(kernel, index, 4096, nullptr), "clSetKernelArg");
+    else
+        require_cl(clSetKernelArg(kernel, index, sizeof(buffer), &buffer), "clSetKernelArg");
+}
+
+void launch(cl_command_queue queue, cl_kernel kernel, cl_device_id device, cl_mem buffer)
+{
+    cl_uint count = 0;
+    require_cl(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, nullptr), "clGetKernelInfo");
+    for (cl_uint i = 0; i < count; ++i)
+        set_argument(kernel, i, buffer);
+    size_t group[3] = {};
+    require_cl(clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(group), group,
+                                        nullptr),
+               "clGetKernelWorkGroupInfo");
+    if (group[0] == 0) {
+        group[0] = 64;
+        group[1] = group[2] = 1;
+    }
+    require_cl(clEnqueueNDRangeKernel(queue, kernel, 3, nullptr, group, group, 0, nullptr, nullptr),
+               "clEnqueueNDRangeKernel");
+}
+
+} // namespace
+
+std::vector<ProgramFile> list_programs(const std::string &set, cl_device_id device)
+{
+    cl_device_type type = 0;
+    require_cl(clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, nullptr), "clGetDeviceInfo");
+    return set == "digits" ? list_digits() : list_hashcat((type & CL_DEVICE_TYPE_CPU) != 0);
+}
+
+void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program program, cl_device_id device)
+{
+    cl_int error = CL_SUCCESS;
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, buffer_size, nullptr, &error);
+    require_cl(error, "clCreateBuffer");
+    const cl_uint zero = 0;
+    require_cl(clEnqueueFillBuffer(queue, buffer, &zero, sizeof(zero), 0, buffer_size, 0, nullptr, nullptr),
+               "clEnqueueFillBuffer");
+    cl_uint count = 0;
+    require_cl(clCreateKernelsInProgram(program, 0, nullptr, &count), "clCreateKernelsInProgram");
+    std::vector<cl_kernel> kernels(count);
+    require_cl(clCreateKernelsInProgram(program, count, kernels.data(), nullptr), "clCreateKernelsInProgram");
+    for (cl_kernel kernel : kernels)
+        launch(queue, kernel, device, buffer);
+    require_cl(clFinish(queue), "clFinish");
+    for (cl_kernel kernel : kernels)
+        clReleaseKernel(kernel);
+    clReleaseMemObject(buffer);
+}
+
+void require(bool holds, const std::string &what)
+{
+    if (holds)
+        return;
+    std::fprintf(stderr, "startup: %s\n", what.c_str());
+    std::exit(1);
+}
+
+void require_cl(cl_int error, const std::string &what)
+{
+    require(error == CL_SUCCESS, what + " failed (" + std::to_string(error) + ")");
+}
+
+void require_ingot(ingot_status_t status, const std::string &what)
+{
+    require(status == INGOT_SUCCESS, what + ": " + ingot_status_name(status) + ": " + ingot_last_error_detail());
+}
+
+} // namespace startup

@@ -1,0 +1,36 @@
+/*
+ * startup_programs.h - what the startup benchmark makes ready: the digits example's programs, and real ones of hashcat.
+ */
+#ifndef INGOT_TESTS_BENCH_STARTUP_PROGRAMS_H
+#define INGOT_TESTS_BENCH_STARTUP_PROGRAMS_H
+
+#include <ingot/opencl.h>
+
+#include <string>
+#include <vector>
+
+namespace startup {
+
+struct ProgramFile {
+    std::string name;
+    std::string path;
+    std::string options;
+};
+
+/* "digits" or "hashcat"; options as these applications give them, for the device that is measured. */
+std::vector<ProgramFile> list_programs(const std::string &set, cl_device_id device);
+
+/*
+ * Launches every kernel once, on one work-group and buffers of zeros, so that code which a driver generates at the
+ * first launch is there. The kernels see that there is nothing to do.
+ */
+void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program program, cl_device_id device);
+
+/* Ends the process with a sentence where a step failed. */
+void require(bool holds, const std::string &what);
+void require_cl(cl_int error, const std::string &what);
+void require_ingot(ingot_status_t status, const std::string &what);
+
+} // namespace startup
+
+#endif
