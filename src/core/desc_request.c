@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/include_closure.h"
 #include "core/program_desc.h"
 
 char *options_join(const ingot_allocator_t *allocator, const char *own, const char *environment)
@@ -58,4 +59,25 @@ void desc_request_fini(struct desc_request *request, const struct ingot_program_
     alloc_free_text(allocator, request->compile_options);
     alloc_free_text(allocator, request->link_options);
     memset(request, 0, sizeof(*request));
+}
+
+ingot_status_t desc_request_check_files(const struct desc_request *request, const struct ingot_program_desc *desc,
+                                        bool *unchanged)
+{
+    struct include_closure closure;
+
+    *unchanged = true;
+    if (desc->files_size == 0)
+        return INGOT_SUCCESS;
+    include_closure_init(&closure, &desc->context->allocator);
+    ingot_status_t status = include_closure_resolve(&closure, request->request.sources, desc->source_count,
+                                                    request->request.headers, desc->header_count,
+                                                    request->compile_options);
+    if (status == INGOT_SUCCESS && closure.files.failed)
+        status = error_out_of_memory();
+    if (status == INGOT_SUCCESS)
+        *unchanged = closure.reason == NULL && closure.files.size == desc->files_size &&
+                     memcmp(closure.files.bytes, desc->files, desc->files_size) == 0;
+    include_closure_fini(&closure);
+    return status;
 }

@@ -112,6 +112,7 @@ static ingot_status_t fill_body(struct program_body *body, const struct program_
     if (parts->log_size != 0)
         memcpy(body->log, parts->log, parts->log_size);
     body->device_bytes = parts->device_bytes;
+    body->files_changed = parts->files_changed;
     return INGOT_SUCCESS;
 }
 
@@ -166,7 +167,8 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
 {
     static const char *const reasons[EVICTION_REASONS] = {
         [EVICTED_COUNT] = "max_programs",  [EVICTED_BYTES] = "max_bytes",    [EVICTED_GROUPS] = "max_groups",
-        [EVICTED_CLEAR] = "clear",         [EVICTED_MEMORY] = "out of memory"};
+        [EVICTED_CLEAR] = "clear",         [EVICTED_MEMORY] = "out of memory", [EVICTED_REPLACED] = "replaced",
+        [EVICTED_TAKEN] = "taken"};
     const struct program_body *body = value;
 
     (void)user;
@@ -174,7 +176,7 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
     program_emit(body->desc, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, reasons[reason]);
 }
 
-const struct memory_cache_ops program_cache_ops = {matches, destroy_value, evicted, same_key};
+const struct memory_cache_ops program_cache_ops = {matches, destroy_value, evicted, same_key, false};
 
 /* ---- requests ---- */
 
@@ -186,6 +188,8 @@ struct making {
 
 static size_t count_bytes(const struct program_body *body)
 {
+    if (body->files_changed)
+        return SIZE_MAX; /* too large to be kept: the key does not say what this program is */
     return sizeof(*body) + body->names_size + body->name_count * sizeof(*body->name_index) + body->log_size +
            body->desc->device_count * body->name_count * sizeof(*body->kernels) + body->device_bytes;
 }

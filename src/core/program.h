@@ -24,6 +24,7 @@ struct program_body {
     char *log;
     _Atomic(struct ingot_kernel *) *kernels; /* [device position][name]; release/acquire */
     size_t device_bytes;                     /* of the binaries, as far as known */
+    bool files_changed; /* between the descriptor and the compiling: the id does not vouch for this program */
     os_mutex blob_lock;
     size_t blob_size; /* under blob_lock, as blob */
     uint8_t *blob;    /* gathered by a size query and not yet copied out, or NULL */
@@ -48,6 +49,7 @@ struct program_parts {
     size_t log_size;
     const char *log;
     size_t device_bytes;
+    bool files_changed;
 };
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts);

@@ -58,5 +58,8 @@ struct desc_request {
 };
 ingot_status_t desc_request_init(struct desc_request *request, const struct ingot_program_desc *desc);
 void desc_request_fini(struct desc_request *request, const struct ingot_program_desc *desc);
+/* Whether what the sources reach by #include is still what the descriptor read. */
+ingot_status_t desc_request_check_files(const struct desc_request *request, const struct ingot_program_desc *desc,
+                                        bool *unchanged);
 
 #endif

@@ -23,6 +23,7 @@ struct workshop {
     struct ingot_sink names;
     struct ingot_sink binaries; /* what was compiled here for load */
     size_t device_bytes;
+    bool files_changed;
 };
 
 static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_program_desc *desc)
@@ -57,6 +58,15 @@ static ingot_status_t explain_failure(struct workshop *shop, ingot_status_t stat
     return status;
 }
 
+/* A compiler reads included files itself, later than the descriptor did. */
+static ingot_status_t check_files(struct workshop *shop)
+{
+    bool unchanged = true;
+    const ingot_status_t status = desc_request_check_files(&shop->request, shop->desc, &unchanged);
+    shop->files_changed = shop->files_changed || !unchanged;
+    return status;
+}
+
 static ingot_status_t compile(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
 {
     struct ingot_context *context = shop->context;
@@ -74,6 +84,11 @@ static ingot_status_t compile(struct workshop *shop, size_t device_count, const 
     status = explain_failure(shop, status);
     context_count(status == INGOT_SUCCESS ? &context->counters.builds : &context->counters.build_failures);
     program_emit(shop->desc, INGOT_EVENT_BUILD, status, start, 0, status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = check_files(shop);
+    if (status != INGOT_SUCCESS)
+        ops->destroy_program(context->state, *native);
     return status;
 }
 
@@ -160,7 +175,8 @@ static ingot_status_t finish(struct workshop *shop, void *native, ingot_program_
                                         .names = &shop->names.writer,
                                         .log_size = shop->log.writer.size,
                                         .log = (const char *)shop->log.writer.bytes,
-                                        .device_bytes = known_size(shop, native)};
+                                        .device_bytes = known_size(shop, native),
+                                        .files_changed = shop->files_changed};
     if (shop->names.writer.failed || shop->log.writer.failed) {
         shop->context->ops.destroy_program(shop->context->state, native);
         return error_out_of_memory();

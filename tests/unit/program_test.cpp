@@ -1,6 +1,8 @@
 /*
  * program_test.cpp - programs and kernels through the public interface, with the reference backend.
  */
+#include <cstdio>
+#include <fstream>
 #include <thread>
 
 #include "support/failing_allocator.h"
@@ -198,6 +200,37 @@ TEST(Program, IsForTheDevicesOfItsDescriptorOnly)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_create(&kernel, program.get(), 0, "twice"));
     text.devices = {0};
     EXPECT_NE(program, create_program(text.make(context)));
+}
+
+TEST(Program, HasNoBlobWhenAnIncludedFileChangedBeforeItWasCompiled)
+{
+    static std::string path;
+    static bool to_change;
+    const auto write = [](const char *content) { std::ofstream(path) << content; };
+    path = testing::TempDir() + "ingot_changing.h";
+    write("first");
+    ReferenceDevice device;
+    device.hook = [](void *, const char *operation) {
+        if (to_change && std::string(operation) == "build")
+            std::ofstream(path) << "second";
+        return INGOT_SUCCESS;
+    };
+    const Context context = device.make();
+    ProgramText text;
+    text.sources = {"#include \"ingot_changing.h\"\nkernel f x\n"};
+    text.headers = {{"ingot_changing.h", "kernel g x\n"}}; /* what is compiled; the file is another candidate */
+    text.compile_options = "-I" + testing::TempDir();
+    to_change = true;
+    const Desc early = text.make(context);
+    const Program unvouched = create_program(early);
+    size_t size = 0;
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_get_cache_blob(unvouched.get(), &size, nullptr));
+    EXPECT_EQ(0u, stats_of(context).programs) << "nor is it kept for others";
+    to_change = false;
+    const Desc late = text.make(context);
+    EXPECT_FALSE(blob_of(create_program(late)).empty());
+    EXPECT_NE(id_of(early), id_of(late));
+    std::remove(path.c_str());
 }
 
 TEST(ProgramDesc, RefusesWhatIsMalformed)
