@@ -131,6 +131,13 @@ static inline bool entry_try_retain(struct cache_entry *entry, unsigned stripe)
     return true;
 }
 
+/* Under cache->lock, by one who found it in the cache: whether it has left it since. */
+static inline bool entry_is_killed(const struct cache_entry *entry)
+{
+    /* relaxed: changes under the lock only */
+    return (atomic_load_explicit(&entry->mask, memory_order_relaxed) & ENTRY_KILLED) != 0;
+}
+
 static inline void entry_retain(struct cache_entry *entry, unsigned stripe)
 {
     if (!entry_try_retain(entry, stripe))

@@ -7,8 +7,6 @@
  */
 #include "core/cache_flight.h"
 
-#include <string.h>
-
 #include "core/cache_groups.h"
 #include "core/error.h"
 
@@ -88,11 +86,11 @@ void flights_add(struct cache_flights *flights, struct cache_flight *flight, con
     flights->first = flight;
 }
 
-void flights_discard(struct cache_flights *flights, const char *group)
+void flights_discard(struct cache_flights *flights, cache_group_filter filter, const void *wanted)
 {
     for (struct cache_flight *flight = flights->first; flight != NULL; flight = flight->next) {
         const char *own = flight->request->group;
-        if (group == NULL || (group_is_named(own) && strcmp(own, group) == 0))
+        if (filter == NULL || (group_is_named(own) && filter(own, wanted)))
             flight->discard = true;
     }
 }
@@ -114,11 +112,10 @@ ingot_status_t flight_may_wait(struct cache_flight *flight)
     os_mutex_unlock(&wait_graph_lock);
 
     if (is_own)
-        return error_set(INGOT_INVALID_ARGUMENTS, "a program was asked for while this thread is making it");
+        return error_set(INGOT_INVALID_ARGUMENTS, "this thread asked for what it is making");
     if (is_ring)
         return error_set(INGOT_INVALID_ARGUMENTS,
-                         "a program was asked for that another thread is making, which waits for one that this thread "
-                         "is making");
+                         "this thread asked for what another is making, which waits for what this thread is making");
     return INGOT_SUCCESS;
 }
 

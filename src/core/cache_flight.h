@@ -66,8 +66,8 @@ void flight_destroy(struct cache_flight *flight, const ingot_allocator_t *alloca
 struct cache_flight *flights_find(const struct cache_flights *flights, const struct memory_cache_ops *ops,
                                   const struct cache_request *request);
 void flights_add(struct cache_flights *flights, struct cache_flight *flight, const struct cache_request *request);
-/* What is being made for the group (all for NULL) will not be kept. */
-void flights_discard(struct cache_flights *flights, const char *group);
+/* What is being made for the groups that the filter wants (all for NULL) will not be kept. */
+void flights_discard(struct cache_flights *flights, cache_group_filter filter, const void *wanted);
 
 /*
  * Waits, with the lock dropped meanwhile, until the flight has landed or the passenger has become its pilot.

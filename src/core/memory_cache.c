@@ -335,12 +335,51 @@ void memory_cache_empty(struct memory_cache *cache)
 {
     struct cache_victims victims;
 
+    if (cache->pool.ops.cannot_remake)
+        return;
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
     evict_all(cache, EVICTED_MEMORY, &victims);
     count_victims(cache, &victims);
     os_mutex_unlock(&cache->lock);
     victims_let_go(&victims, cache, true);
+}
+
+/* ---- what is put and taken by the caller ---- */
+
+bool memory_cache_put(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
+                      size_t bytes)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    struct cache_entry *old = cache_table_find(&cache->table, &cache->pool.ops, request);
+    /* In this order: the old one keeps its group from ending, and stays where the new one cannot be kept. */
+    const bool kept = memory_cache_keep(cache, request, entry, bytes, &victims);
+    if (kept && old != NULL && !entry_is_killed(old)) { /* it may have had to go for want of room */
+        evict(cache, old, EVICTED_REPLACED, &victims);
+        ++cache->evictions[EVICTED_REPLACED];
+    }
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, true);
+    return kept;
+}
+
+struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct cache_request *request)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    struct cache_entry *entry = memory_cache_find_locked(cache, request);
+    if (entry != NULL) {
+        evict(cache, entry, EVICTED_TAKEN, &victims);
+        count_victims(cache, &victims);
+    }
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, false);
+    return entry;
 }
 
 /* ---- limits ---- */
@@ -352,10 +391,15 @@ void memory_cache_close(struct memory_cache *cache)
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
     cache->closed = true;
-    flights_discard(&cache->flights, NULL);
+    flights_discard(&cache->flights, NULL, NULL);
     evict_all(cache, EVICTED_CLEAR, &victims);
     os_mutex_unlock(&cache->lock);
     victims_let_go(&victims, cache, false);
+}
+
+static bool is_named(const char *group, const void *wanted)
+{
+    return strcmp(group, wanted) == 0;
 }
 
 void memory_cache_clear(struct memory_cache *cache, const char *group_name, enum eviction_reason reason)
@@ -365,13 +409,32 @@ void memory_cache_clear(struct memory_cache *cache, const char *group_name, enum
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
     if (reason != EVICTED_MEMORY)
-        flights_discard(&cache->flights, group_name);
+        flights_discard(&cache->flights, group_name != NULL ? is_named : NULL, group_name);
     if (group_name == NULL) {
         evict_all(cache, reason, &victims);
     } else {
         struct cache_group *group = groups_find(&cache->groups, group_name);
         if (group != NULL)
             evict_group(cache, group, reason, &victims);
+    }
+    count_victims(cache, &victims);
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, true);
+}
+
+void memory_cache_clear_groups(struct memory_cache *cache, cache_group_filter filter, const void *wanted,
+                               enum eviction_reason reason)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    flights_discard(&cache->flights, filter, wanted);
+    for (struct cache_group *group = cache->groups.oldest; group != NULL;) {
+        struct cache_group *newer = group->newer;
+        if (filter(group->name, wanted))
+            evict_group(cache, group, reason, &victims);
+        group = newer;
     }
     count_victims(cache, &victims);
     os_mutex_unlock(&cache->lock);

@@ -25,7 +25,16 @@
 struct memory_cache;
 struct cache_entry;
 
-enum eviction_reason { EVICTED_COUNT, EVICTED_BYTES, EVICTED_GROUPS, EVICTED_CLEAR, EVICTED_MEMORY, EVICTION_REASONS };
+enum eviction_reason {
+    EVICTED_COUNT,
+    EVICTED_BYTES,
+    EVICTED_GROUPS,
+    EVICTED_CLEAR,
+    EVICTED_MEMORY,
+    EVICTED_REPLACED, /* by memory_cache_put */
+    EVICTED_TAKEN,    /* by memory_cache_take */
+    EVICTION_REASONS
+};
 
 struct memory_cache_ops {
     /* Whether a value was made for this key; both as the user of the cache gave them. No lock of the caller's matters:
@@ -39,6 +48,8 @@ struct memory_cache_ops {
     /* Whether two keys of equal hash are equal; both belong to requests under way. Called as matches is. NULL: equal
      * hashes are taken for equal keys as long as no value is there to be compared. */
     bool (*same_key)(const void *key, const void *other);
+    /* What is kept cannot be made again, so memory being short is no reason to evict anything. */
+    bool cannot_remake;
 };
 
 struct memory_cache_limits {
@@ -117,6 +128,15 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
                                         cache_maker maker, void *user, struct cache_entry **entry,
                                         enum cache_outcome *outcome);
 
+/*
+ * Puts an entry into the cache, in place of the one of its key if there is one (EVICTED_REPLACED); it stays when a
+ * maker of the key that runs now is done. False: limits or memory do not allow it, and what had its key stays.
+ */
+bool memory_cache_put(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
+                      size_t bytes);
+/* Finds the entry and takes it out of the cache, for one caller alone; NULL where there is none. Counts a hit. */
+struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct cache_request *request);
+
 /* ---- limits ---- */
 
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits);
@@ -124,6 +144,10 @@ void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_lim
 /* Evicts the entries of a group, or all for NULL. What is being made for them now will not be kept, unless the reason
  * is EVICTED_MEMORY: then only what is there has to go. */
 void memory_cache_clear(struct memory_cache *cache, const char *group, enum eviction_reason reason);
+/* The same for all groups whose names the filter wants. It is called under a lock and must not call the cache. */
+typedef bool (*cache_group_filter)(const char *group, const void *wanted);
+void memory_cache_clear_groups(struct memory_cache *cache, cache_group_filter filter, const void *wanted,
+                               enum eviction_reason reason);
 void memory_cache_get_counts(struct memory_cache *cache, struct memory_cache_counts *counts);
 
 #endif

@@ -103,7 +103,9 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
     os_mutex_lock(&cache->lock);
     const bool retry = status != INGOT_SUCCESS && failure == FAILURE_SPURIOUS && !flight->is_second_try;
     if (!retry || !flight_hand_over(flight)) {
-        if (status == INGOT_SUCCESS && !flight->discard)
+        /* What was put there meanwhile stays. */
+        if (status == INGOT_SUCCESS && !flight->discard &&
+            cache_table_find(&cache->table, &cache->pool.ops, voyage->request) == NULL)
             kept = memory_cache_keep(cache, voyage->request, made, bytes, &victims);
         if (status == INGOT_SUCCESS && flight->passengers != NULL) {
             cache_entry_retain(made);

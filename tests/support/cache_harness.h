@@ -50,7 +50,7 @@ public:
     {
         if (allocator == nullptr)
             allocator = counted_.table();
-        static const memory_cache_ops ops = {matches, destroy, evicted, same_key};
+        static const memory_cache_ops ops = {matches, destroy, evicted, same_key, false};
         status_ = memory_cache_create(&cache_, allocator, &ops, this, &limits);
     }
     Harness(const Harness &) = delete;

@@ -354,6 +354,39 @@ TEST(MemoryCacheLimits, ManyGroups)
         EXPECT_EQ((key / 2) % 2 == 1, harness.contains(key)) << key;
 }
 
+TEST(MemoryCachePut, ReplacesWhatHasToGoForRoomAnyway)
+{
+    Harness cache({1, 0, 0});
+    cache.touch(1);
+    const int key = 1;
+    const cache_request request = cache.request(&key);
+    cache_entry *entry = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, cache.create(key, &entry));
+    EXPECT_TRUE(memory_cache_put(cache.get(), &request, entry, 0));
+    cache_entry *found = cache.find(key);
+    EXPECT_EQ(entry, found);
+    cache_entry_release(found);
+    cache_entry_release(entry);
+    EXPECT_EQ(1u, cache.destroyed());
+    EXPECT_EQ(1u, cache.counts().entries);
+    EXPECT_EQ(1u, cache.counts().evictions[EVICTED_COUNT]);
+    EXPECT_EQ(0u, cache.counts().evictions[EVICTED_REPLACED]);
+}
+
+TEST(MemoryCachePut, LeavesTheOldOneWhereTheNewOneIsTooLarge)
+{
+    Harness cache({10, 4096, 0});
+    cache.touch(1);
+    const int key = 1;
+    const cache_request request = cache.request(&key);
+    cache_entry *entry = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, cache.create(key, &entry));
+    EXPECT_FALSE(memory_cache_put(cache.get(), &request, entry, 10000));
+    cache_entry_release(entry);
+    EXPECT_TRUE(cache.contains(key));
+    EXPECT_EQ(1u, cache.destroyed());
+}
+
 TEST(MemoryCacheClear, DropsOneGroupOrAll)
 {
     Harness harness;

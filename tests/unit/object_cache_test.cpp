@@ -1,0 +1,621 @@
+/*
+ * object_cache_test.cpp - objects of one's own through the public interface.
+ */
+#include <ingot/backend.h>
+#include <ingot/object_cache.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/failing_allocator.h"
+
+namespace {
+
+/* Not freed by its destructor, so that a second destruction shows. */
+struct Thing {
+    explicit Thing(int n) : number(n) {}
+    int number;
+    std::atomic<int> destroyed{0};
+};
+
+void destroy_thing(void *value, void *user)
+{
+    static_cast<Thing *>(value)->destroyed++;
+    if (user != nullptr)
+        ++*static_cast<std::atomic<int> *>(user);
+}
+
+class Cache {
+public:
+    explicit Cache(size_t max_groups = 0, const ingot_allocator_t *allocator = nullptr)
+    {
+        ingot_object_cache_info_t info = INGOT_OBJECT_CACHE_INFO_INIT;
+        info.allocator = allocator != nullptr ? allocator : counted_.table();
+        info.max_groups = max_groups;
+        info.destructor = destroy_thing;
+        info.user = &destroyed_;
+        status_ = ingot_object_cache_create(&cache_, &info);
+    }
+    Cache(const Cache &) = delete;
+    Cache &operator=(const Cache &) = delete;
+    ~Cache()
+    {
+        release();
+        EXPECT_EQ(0u, counted_.live_count());
+        for (const auto &thing : things_)
+            EXPECT_EQ(1, thing->destroyed) << thing->number;
+    }
+
+    ingot_status_t status() const { return status_; }
+    ingot_object_cache_t get() const { return cache_; }
+    void release() { ingot_object_cache_release(std::exchange(cache_, nullptr)); }
+    int destroyed() const { return destroyed_; }
+
+    Thing *make(int number)
+    {
+        things_.push_back(std::make_unique<Thing>(number));
+        return things_.back().get();
+    }
+
+    /* Sets and lets go. */
+    Thing *set(const char *session, const char *group, const char *name, int number = 0)
+    {
+        Thing *thing = make(number);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_object_cache_set(nullptr, cache_, session, group, name, thing, nullptr))
+            << ingot_last_error_detail();
+        return thing;
+    }
+
+    /* -1: there is none. */
+    int number_at(const char *session, const char *group, const char *name) const
+    {
+        ingot_object_t object = nullptr;
+        const ingot_status_t status = ingot_object_cache_get(&object, cache_, session, group, name);
+        if (status != INGOT_SUCCESS) {
+            EXPECT_EQ(INGOT_NOT_FOUND, status);
+            EXPECT_EQ(nullptr, object);
+            return -1;
+        }
+        const int number = static_cast<Thing *>(ingot_object_get_value(object))->number;
+        ingot_object_release(object);
+        return number;
+    }
+
+    ingot_object_cache_stats_t stats() const
+    {
+        ingot_object_cache_stats_t stats = INGOT_OBJECT_CACHE_STATS_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_object_cache_get_stats(cache_, &stats));
+        return stats;
+    }
+
+private:
+    FailingAllocator counted_;
+    ingot_object_cache_t cache_ = nullptr;
+    ingot_status_t status_;
+    std::atomic<int> destroyed_{0};
+    std::vector<std::unique_ptr<Thing>> things_;
+};
+
+using Creator = std::function<ingot_status_t(void **)>;
+
+ingot_status_t get_or_create(const Cache &cache, const char *name, const Creator &creator, ingot_object_t *object)
+{
+    const ingot_object_creator_t call = [](void **value, void *user) {
+        return (*static_cast<const Creator *>(user))(value);
+    };
+    return ingot_object_cache_get_or_create(object, cache.get(), "s", "g", name, call, const_cast<Creator *>(&creator),
+                                            nullptr);
+}
+
+template <typename Work> void in_threads(unsigned count, const Work &work)
+{
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < count; ++i)
+        threads.emplace_back([&work, i] { work(i); });
+    for (std::thread &thread : threads)
+        thread.join();
+}
+
+} // namespace
+
+TEST(ObjectCache, FindsWhatWasSetAtItsPlaceOnly)
+{
+    Cache cache;
+    cache.set("s", "g", "n", 1);
+    cache.set("s", "g", "m", 2);
+    cache.set("s", "h", "n", 3);
+    cache.set("t", "g", "n", 4);
+    EXPECT_EQ(1, cache.number_at("s", "g", "n"));
+    EXPECT_EQ(2, cache.number_at("s", "g", "m"));
+    EXPECT_EQ(3, cache.number_at("s", "h", "n"));
+    EXPECT_EQ(4, cache.number_at("t", "g", "n"));
+    EXPECT_EQ(-1, cache.number_at("t", "h", "n"));
+    EXPECT_EQ(-1, cache.number_at("s", "g", ""));
+    const auto stats = cache.stats();
+    EXPECT_EQ(4u, stats.objects);
+    EXPECT_EQ(3u, stats.groups);
+    EXPECT_EQ(4u, stats.hits);
+    EXPECT_EQ(2u, stats.misses);
+}
+
+TEST(ObjectCache, KeepsTheLevelsOfANameApart)
+{
+    Cache cache;
+    cache.set("AB", "C", "D", 1);
+    cache.set("A", "BC", "D", 2);
+    cache.set("A", "B", "CD", 3);
+    cache.set("", "ABC", "D", 4);
+    cache.set("", "", "ABCD", 5);
+    cache.set("1:A", "B", "D", 6);
+    EXPECT_EQ(1, cache.number_at("AB", "C", "D"));
+    EXPECT_EQ(2, cache.number_at("A", "BC", "D"));
+    EXPECT_EQ(3, cache.number_at("A", "B", "CD"));
+    EXPECT_EQ(4, cache.number_at("", "ABC", "D"));
+    EXPECT_EQ(5, cache.number_at("", "", "ABCD"));
+    EXPECT_EQ(6u, cache.stats().groups);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_clear(cache.get(), "AB", "C"));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_clear(cache.get(), "", nullptr));
+    EXPECT_EQ(-1, cache.number_at("AB", "C", "D"));
+    EXPECT_EQ(2, cache.number_at("A", "BC", "D"));
+    EXPECT_EQ(-1, cache.number_at("", "ABC", "D"));
+    EXPECT_EQ(-1, cache.number_at("", "", "ABCD"));
+    EXPECT_EQ(6, cache.number_at("1:A", "B", "D"));
+}
+
+TEST(ObjectCache, ReplacesAndLetsHoldersKeepTheOldOne)
+{
+    Cache cache;
+    Thing *const old = cache.set("s", "g", "n", 1);
+    ingot_object_t held = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_get(&held, cache.get(), "s", "g", "n"));
+    cache.set("s", "g", "n", 2);
+    EXPECT_EQ(2, cache.number_at("s", "g", "n"));
+    EXPECT_EQ(old, ingot_object_get_value(held));
+    EXPECT_EQ(0, old->destroyed);
+    ingot_object_release(held);
+    EXPECT_EQ(1, old->destroyed);
+    cache.set("s", "g", "n", 3);
+    EXPECT_EQ(2, cache.destroyed()) << "nobody held the second";
+    const auto stats = cache.stats();
+    EXPECT_EQ(2u, stats.replaced);
+    EXPECT_EQ(1u, stats.objects);
+    EXPECT_EQ(1u, stats.groups);
+}
+
+TEST(ObjectCache, SetHandsOutAReference)
+{
+    Cache cache;
+    ingot_object_t object = nullptr;
+    Thing *const thing = cache.make(1);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_set(&object, cache.get(), "s", "g", "n", thing, nullptr));
+    ingot_object_t found = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_get(&found, cache.get(), "s", "g", "n"));
+    EXPECT_EQ(object, found) << "one object, one handle";
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_retain(found));
+    ingot_object_release(found);
+    ingot_object_release(found);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_clear(cache.get(), nullptr, nullptr));
+    EXPECT_EQ(0, thing->destroyed);
+    EXPECT_EQ(thing, ingot_object_get_value(object));
+    ingot_object_release(object);
+    EXPECT_EQ(1, thing->destroyed);
+}
+
+TEST(ObjectCache, TakenByOneOfMany)
+{
+    Cache cache;
+    constexpr int kObjects = 200;
+    for (int i = 0; i < kObjects; ++i)
+        cache.set("s", "g", std::to_string(i).c_str(), i);
+    std::atomic<int> taken{0};
+    in_threads(8, [&](unsigned) {
+        for (int i = 0; i < kObjects; ++i) {
+            ingot_object_t object = nullptr;
+            if (ingot_object_cache_take(&object, cache.get(), "s", "g", std::to_string(i).c_str()) == INGOT_SUCCESS) {
+                EXPECT_EQ(0, static_cast<Thing *>(ingot_object_get_value(object))->destroyed);
+                ++taken;
+                ingot_object_release(object);
+            }
+        }
+    });
+    EXPECT_EQ(kObjects, taken);
+    EXPECT_EQ(kObjects, cache.destroyed());
+    const auto stats = cache.stats();
+    EXPECT_EQ(static_cast<uint64_t>(kObjects), stats.taken);
+    EXPECT_EQ(0u, stats.objects);
+    EXPECT_EQ(0u, stats.groups);
+    EXPECT_EQ(static_cast<uint64_t>(7 * kObjects), stats.misses);
+}
+
+TEST(ObjectCache, HandsOverFromOneThreadToAnother)
+{
+    Cache cache;
+    constexpr int kObjects = 1000;
+    std::vector<Thing *> things;
+    for (int i = 0; i < kObjects; ++i)
+        things.push_back(cache.make(i));
+    std::thread maker([&] {
+        for (int i = 0; i < kObjects; ++i)
+            ingot_object_cache_set(nullptr, cache.get(), "s", "g", std::to_string(i).c_str(), things[i], nullptr);
+    });
+    for (int i = 0; i < kObjects; ++i) {
+        ingot_object_t object = nullptr;
+        while (ingot_object_cache_take(&object, cache.get(), "s", "g", std::to_string(i).c_str()) != INGOT_SUCCESS)
+            std::this_thread::yield();
+        EXPECT_EQ(things[i], ingot_object_get_value(object));
+        ingot_object_release(object);
+    }
+    maker.join();
+    EXPECT_EQ(kObjects, cache.destroyed());
+}
+
+TEST(ObjectCache, ClearsASessionAGroupOrAll)
+{
+    Cache cache;
+    const auto fill = [&] {
+        for (const char *session : {"s", "t"}) {
+            for (const char *group : {"g", "h"}) {
+                cache.set(session, group, "n", 1);
+                cache.set(session, group, "m", 1);
+            }
+        }
+    };
+    fill();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_clear(cache.get(), "s", "g"));
+    EXPECT_EQ(-1, cache.number_at("s", "g", "n"));
+    EXPECT_EQ(6u, cache.stats().objects);
+    fill();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_clear(cache.get(), "s", nullptr));
+    EXPECT_EQ(4u, cache.stats().objects);
+    EXPECT_EQ(1, cache.number_at("t", "h", "m"));
+    fill();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_clear(cache.get(), nullptr, "h"));
+    EXPECT_EQ(4u, cache.stats().objects);
+    EXPECT_EQ(1, cache.number_at("t", "g", "m"));
+    EXPECT_EQ(-1, cache.number_at("s", "h", "m"));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_clear(cache.get(), nullptr, nullptr));
+    EXPECT_EQ(0u, cache.stats().objects);
+    EXPECT_EQ(14u, cache.stats().evictions_clear);
+    EXPECT_EQ(24, cache.destroyed());
+}
+
+TEST(ObjectCache, DropsNothingByItself)
+{
+    Cache cache;
+    for (int i = 0; i < 3000; ++i)
+        cache.set("s", std::to_string(i).c_str(), "n", i);
+    EXPECT_EQ(0, cache.destroyed());
+    EXPECT_EQ(3000u, cache.stats().groups);
+    EXPECT_EQ(1234, cache.number_at("s", "1234", "n"));
+}
+
+TEST(ObjectCache, DropsTheOldestGroupWholeOverTheCapacity)
+{
+    Cache cache(3);
+    for (const char *group : {"a", "b", "c"}) {
+        for (const char *name : {"1", "2", "3"})
+            cache.set("s", group, name, 7);
+    }
+    cache.set("s", "a", "1", 8); /* replacing keeps the group's age, however it is done */
+    for (const char *name : {"1", "2", "3"})
+        cache.set("s", "a", name, 8);
+    EXPECT_EQ(7, cache.number_at("s", "b", "1"));
+    cache.set("t", "a", "1", 9);
+    EXPECT_EQ(-1, cache.number_at("s", "a", "1")) << "the oldest, used or not";
+    EXPECT_EQ(-1, cache.number_at("s", "a", "3"));
+    EXPECT_EQ(7, cache.number_at("s", "b", "3"));
+    EXPECT_EQ(9, cache.number_at("t", "a", "1")) << "a group of two sessions is two";
+    EXPECT_EQ(3u, cache.stats().evictions_groups);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_set_capacity(cache.get(), 1));
+    EXPECT_EQ(1u, cache.stats().groups);
+    EXPECT_EQ(9, cache.number_at("t", "a", "1"));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_set_capacity(cache.get(), 0));
+    cache.set("u", "a", "1");
+    EXPECT_EQ(2u, cache.stats().groups);
+}
+
+TEST(ObjectCache, ReplacingTheOnlyObjectKeepsItsGroupsAge)
+{
+    Cache cache(2);
+    cache.set("s", "a", "1", 1);
+    cache.set("s", "b", "1", 2);
+    cache.set("s", "a", "1", 3);
+    cache.set("s", "c", "1", 4);
+    EXPECT_EQ(-1, cache.number_at("s", "a", "1"));
+    EXPECT_EQ(2, cache.number_at("s", "b", "1"));
+}
+
+TEST(ObjectCache, ObjectsMayHaveDestructorsOfTheirOwn)
+{
+    Cache cache;
+    int ended = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_set(nullptr, cache.get(), "s", "g", "n", &ended,
+                                                    [](void *value, void *) { ++*static_cast<int *>(value); }));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_clear(cache.get(), "s", nullptr));
+    EXPECT_EQ(1, ended);
+    EXPECT_EQ(0, cache.destroyed());
+}
+
+TEST(ObjectCache, DestructorMayCallTheCache)
+{
+    ingot_object_cache_t cache = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_create(&cache, nullptr));
+    const auto destructor = [](void *value, void *) {
+        auto *const own = *static_cast<ingot_object_cache_t *>(value);
+        ingot_object_t object = nullptr;
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_object_cache_get(&object, own, "s", "g", "n"));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_object_cache_set(nullptr, own, "s", "g", "m", value, nullptr));
+    };
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_set(nullptr, cache, "s", "g", "n", &cache, destructor));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_clear(cache, nullptr, nullptr));
+    ingot_object_t object = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_get(&object, cache, "s", "g", "m"));
+    EXPECT_EQ(&cache, ingot_object_get_value(object));
+    ingot_object_release(object);
+    ingot_object_cache_release(cache);
+}
+
+TEST(ObjectCache, ObjectsOutliveTheCache)
+{
+    Cache cache;
+    Thing *const held_thing = cache.set("s", "g", "n", 5);
+    Thing *const other = cache.set("s", "g", "m", 6);
+    ingot_object_t object = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_get(&object, cache.get(), "s", "g", "n"));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_retain(cache.get()));
+    ingot_object_cache_release(cache.get());
+    EXPECT_EQ(0, other->destroyed);
+    cache.release();
+    EXPECT_EQ(1, other->destroyed);
+    EXPECT_EQ(held_thing, ingot_object_get_value(object));
+    EXPECT_EQ(0, held_thing->destroyed);
+    ingot_object_release(object);
+}
+
+TEST(ObjectCache, CreatesOneForAllWhoAsk)
+{
+    Cache cache;
+    Thing *const thing = cache.make(1);
+    std::atomic<int> created{0};
+    std::vector<ingot_object_t> objects(16);
+    in_threads(16, [&](unsigned i) {
+        const Creator creator = [&](void **value) {
+            ++created;
+            *value = thing;
+            return INGOT_SUCCESS;
+        };
+        ASSERT_EQ(INGOT_SUCCESS, get_or_create(cache, "n", creator, &objects[i]));
+    });
+    EXPECT_EQ(1, created);
+    for (ingot_object_t object : objects) {
+        EXPECT_EQ(objects[0], object);
+        ingot_object_release(object);
+    }
+    EXPECT_EQ(1, cache.number_at("s", "g", "n"));
+    EXPECT_EQ(1u, cache.stats().misses);
+    EXPECT_EQ(1u, cache.stats().groups);
+}
+
+TEST(ObjectCache, CreatorsFailuresAreToldAndNotRemembered)
+{
+    Cache cache;
+    ingot_object_t object = nullptr;
+    EXPECT_EQ(INGOT_BUILD_FAILED,
+              get_or_create(cache, "n", [](void **) { return ingot_set_error_detail(INGOT_BUILD_FAILED, "no %s", "luck"); },
+                            &object));
+    EXPECT_STREQ("no luck", ingot_last_error_detail());
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, get_or_create(cache, "n", [](void **) { return INGOT_SUCCESS; }, &object))
+        << "success without an object";
+    const Creator own = [&](void **) {
+        ingot_object_t inner = nullptr;
+        return get_or_create(cache, "n", [](void **) { return INGOT_SUCCESS; }, &inner);
+    };
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, get_or_create(cache, "n", own, &object)) << "asked for its own place";
+    EXPECT_EQ(nullptr, object);
+    EXPECT_EQ(0, cache.destroyed());
+    EXPECT_EQ(0u, cache.stats().objects);
+    const Creator nested = [&](void **value) {
+        cache.set("s", "g", "inner", 2);
+        *value = cache.make(1);
+        return INGOT_SUCCESS;
+    };
+    ASSERT_EQ(INGOT_SUCCESS, get_or_create(cache, "n", nested, &object));
+    ingot_object_release(object);
+    EXPECT_EQ(2, cache.number_at("s", "g", "inner"));
+}
+
+TEST(ObjectCache, WhatIsSetDuringACreationStays)
+{
+    Cache cache;
+    ingot_object_t object = nullptr;
+    const Creator creator = [&](void **value) {
+        cache.set("s", "g", "n", 2);
+        *value = cache.make(1);
+        return INGOT_SUCCESS;
+    };
+    ASSERT_EQ(INGOT_SUCCESS, get_or_create(cache, "n", creator, &object));
+    EXPECT_EQ(1, static_cast<Thing *>(ingot_object_get_value(object))->number) << "given to who asked";
+    ingot_object_release(object);
+    EXPECT_EQ(1, cache.destroyed());
+    EXPECT_EQ(2, cache.number_at("s", "g", "n"));
+    EXPECT_EQ(1u, cache.stats().objects);
+}
+
+TEST(ObjectCache, WhatIsClearedDuringACreationIsNotKept)
+{
+    for (const bool concerned : {true, false}) {
+        Cache cache;
+        ingot_object_t object = nullptr;
+        const Creator creator = [&](void **value) {
+            EXPECT_EQ(INGOT_SUCCESS, ingot_object_cache_clear(cache.get(), concerned ? "s" : "other", nullptr));
+            *value = cache.make(1);
+            return INGOT_SUCCESS;
+        };
+        ASSERT_EQ(INGOT_SUCCESS, get_or_create(cache, "n", creator, &object));
+        ingot_object_release(object);
+        EXPECT_EQ(concerned ? -1 : 1, cache.number_at("s", "g", "n"));
+    }
+}
+
+TEST(ObjectCache, ChecksItsArguments)
+{
+    Cache cache;
+    ingot_object_t object = nullptr;
+    ingot_object_cache_t made = nullptr;
+    int value = 0;
+    ingot_object_cache_info_t info = INGOT_OBJECT_CACHE_INFO_INIT;
+    info.struct_size = 0;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_create(&made, &info));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_create(nullptr, nullptr));
+    const ingot_allocator_t half = {nullptr, [](void *, void *, size_t) {}, nullptr};
+    info = INGOT_OBJECT_CACHE_INFO_INIT;
+    info.allocator = &half;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_create(&made, &info));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_set(nullptr, nullptr, "s", "g", "n", &value, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_set(nullptr, cache.get(), nullptr, "g", "n", &value, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_set(nullptr, cache.get(), "s", "g", "n", nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_get(nullptr, cache.get(), "s", "g", "n"));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_get(&object, cache.get(), "s", nullptr, "n"));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_take(&object, cache.get(), "s", "g", nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              ingot_object_cache_get_or_create(&object, cache.get(), "s", "g", "n", nullptr, nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_clear(nullptr, "s", "g"));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_set_capacity(nullptr, 1));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_get_stats(cache.get(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_retain(nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_retain(nullptr));
+    ingot_object_cache_release(nullptr);
+    ingot_object_release(nullptr);
+    EXPECT_EQ(nullptr, ingot_object_get_value(nullptr));
+    EXPECT_EQ(nullptr, object);
+    EXPECT_EQ(nullptr, made);
+}
+
+TEST(ObjectCacheMemory, FailsCleanlyAtEveryAllocation)
+{
+    for (size_t n = 0;; ++n) {
+        FailingAllocator allocator(n);
+        std::vector<int> failures;
+        {
+            Cache cache(2, allocator.table());
+            if (cache.status() != INGOT_SUCCESS) {
+                EXPECT_EQ(INGOT_OUT_OF_MEMORY, cache.status());
+                failures.push_back(-1);
+            }
+            for (int i = 0; i < 100 && failures.empty(); ++i) { /* enough for tables to grow */
+                Thing *const thing = cache.make(i);
+                const std::string group(1, static_cast<char>('a' + i / 40));
+                const std::string name = std::to_string(i);
+                const ingot_status_t status =
+                    ingot_object_cache_set(nullptr, cache.get(), "s", group.c_str(), name.c_str(), thing, nullptr);
+                if (status != INGOT_SUCCESS) {
+                    EXPECT_EQ(INGOT_OUT_OF_MEMORY, status);
+                    EXPECT_EQ(0, thing->destroyed) << "still the caller's";
+                    EXPECT_EQ(-1, cache.number_at("s", group.c_str(), name.c_str()));
+                    failures.push_back(i);
+                    destroy_thing(thing, nullptr);
+                } else {
+                    EXPECT_EQ(i, cache.number_at("s", group.c_str(), name.c_str()));
+                }
+            }
+            if (failures.empty()) {
+                ingot_object_t object = nullptr;
+                const ingot_status_t status = get_or_create(
+                    cache, "made", [&](void **value) { *value = cache.make(1); return INGOT_SUCCESS; }, &object);
+                EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY);
+                ingot_object_release(object);
+            }
+        }
+        ASSERT_EQ(0u, allocator.live_count()) << "allocation " << n;
+        if (!allocator.failed())
+            return;
+    }
+}
+
+TEST(ObjectCacheMemory, BeingShortDropsNothing)
+{
+    FailingAllocator allocator(FailingAllocator::kNever, true);
+    {
+        Cache cache(0, allocator.table());
+        int set = 0;
+        for (; set < 10; ++set)
+            cache.set("s", "g", std::to_string(set).c_str(), set);
+        allocator.fail_from_now(0);
+        Thing spare(99);
+        EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_object_cache_set(nullptr, cache.get(), "s", "g", "0", &spare, nullptr));
+        EXPECT_EQ(0, spare.destroyed);
+        for (int i = 0; i < set; ++i)
+            EXPECT_EQ(i, cache.number_at("s", "g", std::to_string(i).c_str())) << "finding needs no memory";
+        EXPECT_EQ(0, cache.destroyed());
+        allocator.stop_failing();
+    }
+    EXPECT_EQ(0u, allocator.live_count());
+}
+
+TEST(ObjectCache, HoldsUnderManyThreads)
+{
+    constexpr unsigned kThreads = 16;
+    constexpr int kSteps = 2000;
+    std::atomic<int> created{0};
+    std::atomic<int> destroyed{0};
+    ingot_object_cache_info_t info = INGOT_OBJECT_CACHE_INFO_INIT;
+    info.max_groups = 4;
+    info.user = &destroyed;
+    info.destructor = [](void *value, void *user) {
+        EXPECT_EQ(0, static_cast<Thing *>(value)->destroyed++);
+        delete static_cast<Thing *>(value);
+        ++*static_cast<std::atomic<int> *>(user);
+    };
+    ingot_object_cache_t cache = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_create(&cache, &info));
+    in_threads(kThreads, [&](unsigned thread) {
+        unsigned random = thread * 2654435761u + 1;
+        for (int step = 0; step < kSteps; ++step) {
+            random = random * 1664525u + 1013904223u;
+            const std::string session(1, static_cast<char>('s' + (random >> 10) % 2));
+            const std::string group(1, static_cast<char>('a' + (random >> 12) % 4));
+            const int number = static_cast<int>((random >> 16) % 5);
+            const std::string name = std::to_string(number);
+            const unsigned action = (random >> 24) % 16;
+            ingot_object_t object = nullptr;
+            const auto create = [&] { ++created; return new Thing(number); };
+            if (action < 6) {
+                ingot_object_cache_get(&object, cache, session.c_str(), group.c_str(), name.c_str());
+            } else if (action < 9) {
+                EXPECT_EQ(INGOT_SUCCESS, ingot_object_cache_set(&object, cache, session.c_str(), group.c_str(),
+                                                                name.c_str(), create(), nullptr));
+            } else if (action < 12) {
+                const Creator creator = [&](void **value) { *value = create(); return INGOT_SUCCESS; };
+                EXPECT_EQ(INGOT_SUCCESS,
+                          ingot_object_cache_get_or_create(
+                              &object, cache, session.c_str(), group.c_str(), name.c_str(),
+                              [](void **value, void *user) { return (*static_cast<const Creator *>(user))(value); },
+                              const_cast<Creator *>(&creator), nullptr));
+            } else if (action < 14) {
+                ingot_object_cache_take(&object, cache, session.c_str(), group.c_str(), name.c_str());
+            } else if (action < 15) {
+                ingot_object_cache_clear(cache, random % 3 != 0 ? session.c_str() : nullptr,
+                                         random % 2 != 0 ? group.c_str() : nullptr);
+            } else {
+                ingot_object_cache_set_capacity(cache, random % 6);
+            }
+            if (object != nullptr) {
+                const auto *thing = static_cast<const Thing *>(ingot_object_get_value(object));
+                EXPECT_EQ(number, thing->number);
+                EXPECT_EQ(0, thing->destroyed);
+                ingot_object_release(object);
+            }
+        }
+    });
+    ingot_object_cache_stats_t stats = INGOT_OBJECT_CACHE_STATS_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_get_stats(cache, &stats));
+    EXPECT_EQ(static_cast<size_t>(created - destroyed), stats.objects);
+    ingot_object_cache_release(cache);
+    EXPECT_EQ(created.load(), destroyed.load());
+}
