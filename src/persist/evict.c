@@ -155,7 +155,8 @@ static void tell(const struct eviction *eviction, ingot_status_t status, uint64_
     if (eviction->evicted_count == 0)
         return;
     directory_count(&eviction->directory->counters.evictions, eviction->evicted_count);
-    events_tell(eviction->directory, INGOT_EVENT_STORAGE_EVICT, status, eviction->evicted_bytes, started_ns, "", reason);
+    events_tell(eviction->directory, INGOT_EVENT_STORAGE_EVICT, status, eviction->evicted_bytes, started_ns, "",
+                reason);
 }
 
 ingot_status_t evict_make_room(struct directory *directory, uint64_t bytes, uint64_t deadline_ns)

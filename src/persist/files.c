@@ -72,6 +72,15 @@ static int result_of(int result)
     return result < 0 ? -errno : result;
 }
 
+static int open_name(int at, const char *name, int flags, mode_t mode)
+{
+    int result;
+    do {
+        result = result_of(openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
+    } while (result == -EINTR);
+    return result;
+}
+
 /* The same as openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, a component at a time. */
 static int open_by_components(int at, const char *path, int flags, mode_t mode)
 {
@@ -91,8 +100,7 @@ static int open_by_components(int at, const char *path, int flags, mode_t mode)
         if (strcmp(name, "..") == 0)
             result = -EXDEV;
         else
-            result = result_of(openat(directory, name, (is_last ? flags : O_PATH | O_DIRECTORY) | O_NOFOLLOW | O_CLOEXEC,
-                                      mode));
+            result = open_name(directory, name, is_last ? flags : O_PATH | O_DIRECTORY, mode);
         if (is_last || result < 0)
             break;
         if (directory != at)
@@ -102,15 +110,6 @@ static int open_by_components(int at, const char *path, int flags, mode_t mode)
     }
     if (directory != at)
         (void)close(directory);
-    return result;
-}
-
-static int open_name(int at, const char *name, int flags, mode_t mode)
-{
-    int result;
-    do {
-        result = result_of(openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
-    } while (result == -EINTR);
     return result;
 }
 

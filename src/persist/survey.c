@@ -119,7 +119,8 @@ static bool visit_bucket(void *user, const char *name)
         return false;
     survey->entries = entries;
     survey->entries[survey->entry_count++] = found;
-    survey->total_bytes = found.bytes > UINT64_MAX - survey->total_bytes ? UINT64_MAX : survey->total_bytes + found.bytes;
+    const uint64_t rest = UINT64_MAX - survey->total_bytes;
+    survey->total_bytes += found.bytes < rest ? found.bytes : rest;
     return true;
 }
 

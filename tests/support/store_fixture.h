@@ -93,7 +93,8 @@ inline uint64_t one_bucket(size_t, const uint8_t *)
 /* An open store. */
 class Store {
 public:
-    explicit Store(const ingot_persist_info_t &info, uint64_t (*bucket_of)(size_t, const uint8_t *) = checksum_bucket_of)
+    explicit Store(const ingot_persist_info_t &info,
+                   uint64_t (*bucket_of)(size_t, const uint8_t *) = checksum_bucket_of)
     {
         status_ = directory_open(&storage_, &info, bucket_of);
     }

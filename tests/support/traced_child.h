@@ -77,10 +77,9 @@ inline Outcome run_and_kill_at(unsigned n, const std::function<int()> &work)
 /* False for those that never do, and for those that the C library and sanitizers make for themselves. */
 inline bool can_fail(unsigned long long call)
 {
-    static constexpr unsigned long long others[] = {SYS_geteuid,     SYS_getpid,         SYS_exit_group, SYS_mmap,
-                                                    SYS_munmap,      SYS_mremap,         SYS_mprotect,   SYS_madvise,
-                                                    SYS_brk,         SYS_rt_sigprocmask, SYS_futex,      SYS_sigaltstack,
-                                                    SYS_sched_yield};
+    static constexpr unsigned long long others[] = {
+        SYS_geteuid, SYS_getpid,  SYS_exit_group,      SYS_mmap,  SYS_munmap,      SYS_mremap,     SYS_mprotect,
+        SYS_madvise, SYS_brk,     SYS_rt_sigprocmask, SYS_futex, SYS_sigaltstack, SYS_sched_yield};
     for (const unsigned long long other : others)
         if (call == other)
             return false;

@@ -85,8 +85,8 @@ TEST(PersistAccount, ReadsTotals)
     EXPECT_EQ(UINT64_MAX, total);
     EXPECT_TRUE(parse("42                  \n", &total));
     EXPECT_EQ(42u, total);
-    for (const char *text : {"", " ", "\n", "-1", "+1", "1 2", "1x", "x", "18446744073709551616", "99999999999999999999",
-                             "000000000000000000001", "0x10", "1.5"})
+    for (const char *text : {"", " ", "\n", "-1", "+1", "1 2", "1x", "x", "18446744073709551616",
+                             "99999999999999999999", "000000000000000000001", "0x10", "1.5"})
         EXPECT_FALSE(parse(text, &total)) << text;
     EXPECT_FALSE(parse(std::string("12\0\0", 4), &total));
 }

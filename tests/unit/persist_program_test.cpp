@@ -1,5 +1,6 @@
 /*
- * Programs through a storage: where they come from, what is stored when, and that a storage's faults are not the caller's.
+ * Programs through a storage: where they come from, what is stored when, and that a storage's faults are not the
+ * caller's.
  */
 #include <gtest/gtest.h>
 
@@ -90,6 +91,11 @@ struct Session {
     std::function<ingot_status_t(const char *)> hook;
     Context context;
 };
+
+std::string numbered_source(int number)
+{
+    return "kernel twice x 2 *\nkernel n" + std::to_string(number) + " x\n";
+}
 
 class PersistProgram : public testing::Test {
 protected:
@@ -190,8 +196,10 @@ TEST_F(PersistProgram, EveryTruncationAndFlippedByteOfTheFilesStillGivesTheProgr
                 for (const fs::path &directory : {entry, entry.parent_path()})
                     fs::permissions(directory, fs::perms::owner_all);
                 write_file(entry / names[1 - file], originals[1 - file]);
-                Bytes bad(original.begin(), original.begin() + static_cast<ptrdiff_t>(is_truncation ? at : original.size()));
-                if (!is_truncation)
+                Bytes bad = original;
+                if (is_truncation)
+                    bad.resize(at);
+                else
                     bad[at] ^= 0x40u;
                 write_file(entry / names[file], bad);
                 const bool is_stamp = file == 0 && !is_truncation && at >= 112 && at < 128;
@@ -215,7 +223,7 @@ TEST_F(PersistProgram, BuildsWhatIsNotCacheableAndStoresNothing)
     ingot_program_t program = nullptr;
     ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
     const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), store().get(), &origin);
-    EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED); /* the backend may not know the header either */
+    EXPECT_EQ(INGOT_BUILD_FAILED, status); /* by the compiler, which does not find the header either */
     ingot_program_release(program);
     EXPECT_EQ(0u, entries_of(path_).size());
 }
@@ -272,8 +280,7 @@ TEST_F(PersistProgram, StoresTheOldestWhenTooManyWait)
     reopen(INGOT_PERSIST_STORE_ON_FLUSH);
     Session session;
     for (int i = 0; i < 260; ++i)
-        EXPECT_EQ(INGOT_ORIGIN_BUILD,
-                  session.create(session.describe("kernel twice x 2 *\nkernel n" + std::to_string(i) + " x\n"), store()));
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(i)), store()));
     EXPECT_EQ(4u, entries_of(path_).size());
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get()));
     EXPECT_EQ(260u, entries_of(path_).size());
@@ -330,7 +337,7 @@ TEST_F(PersistProgram, TellsEvictionsToTheContextToo)
     store_ = std::make_unique<Store>(info);
     Session session;
     for (int i = 0; i < 10; ++i)
-        session.create(session.describe("kernel twice x 2 *\nkernel n" + std::to_string(i) + " x\n"), store());
+        session.create(session.describe(numbered_source(i)), store());
     EXPECT_GT(session.seen.count(INGOT_EVENT_STORAGE_EVICT, INGOT_SUCCESS), 0u);
     EXPECT_LE(bytes_in(path_), 4000u);
 }
