@@ -3,7 +3,8 @@
  *
  * Nothing that a storage does wrong is told to who wants a program, except as an event. Storing happens after the
  * program was handed to all who waited for it. Programs of devices that generate code at launch wait in the storage,
- * bounded in number, until a flush; the storage's mutex guards the list and is not held while a blob is taken or stored.
+ * bounded in number, until a flush; the storage's mutex guards the list and is not held while a blob is taken or
+ * stored.
  */
 #include <ingot/backend.h>
 #include <ingot/persist.h>
