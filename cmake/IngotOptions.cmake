@@ -4,6 +4,8 @@ option(INGOT_BUILD_SHARED "Build the shared libraries" ON)
 option(INGOT_BUILD_STATIC "Install the static libraries (the tests always build them)" ON)
 set(INGOT_BACKEND_OPENCL AUTO CACHE STRING "OpenCL backend: ON (required), AUTO (if its loader is there), OFF")
 set_property(CACHE INGOT_BACKEND_OPENCL PROPERTY STRINGS ON AUTO OFF)
+set(INGOT_BACKEND_LEVEL_ZERO AUTO CACHE STRING "Level Zero backend: ON (required), AUTO (if its loader is there), OFF")
+set_property(CACHE INGOT_BACKEND_LEVEL_ZERO PROPERTY STRINGS ON AUTO OFF)
 option(INGOT_PERSIST "Build the bundled storages" ON)
 
 option(INGOT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})

@@ -14,7 +14,7 @@ endif()
 
 # Which of the devices that the tests know this machine has.
 set(ingot_test_devices "")
-foreach(device IN ITEMS pocl intel)
+foreach(device IN ITEMS pocl intel level_zero-tgllp level_zero-dg2 level_zero-pvc)
     execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/with-device --check ${device}
         RESULT_VARIABLE missing ERROR_VARIABLE reason ERROR_STRIP_TRAILING_WHITESPACE OUTPUT_QUIET)
     if(missing)
@@ -90,6 +90,24 @@ function(ingot_add_test)
         Threads::Threads ${CMAKE_DL_LIBS})
     ingot_add_command_test(NAME ${arg_NAME} COMMAND $<TARGET_FILE:${arg_NAME}> DEVICES ${arg_DEVICES}
         TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+endfunction()
+
+# SPIR-V of the OpenCL C in tests/support/kernels, for tests and examples without OpenCL; made when building.
+find_program(INGOT_CLANG NAMES clang-14 clang)
+find_program(INGOT_LLVM_SPIRV NAMES llvm-spirv-14)
+mark_as_advanced(INGOT_CLANG INGOT_LLVM_SPIRV)
+
+# ingot_add_spirv(<target> NAME <file name without .spv> SOURCE <.cl> [OPTIONS ...]): <target> makes it in its folder.
+function(ingot_add_spirv target)
+    cmake_parse_arguments(arg "" "NAME;SOURCE" "OPTIONS" ${ARGN})
+    set(module ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.spv)
+    set(bitcode ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.bc)
+    add_custom_command(OUTPUT ${module}
+        COMMAND ${INGOT_CLANG} -c -target spir64 -cl-std=CL1.2 -Xclang -finclude-default-header -O1 -emit-llvm
+                ${arg_OPTIONS} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SOURCE} -o ${bitcode}
+        COMMAND ${INGOT_LLVM_SPIRV} ${bitcode} -o ${module}
+        DEPENDS ${arg_SOURCE} VERBATIM)
+    target_sources(${target} PRIVATE ${module})
 endfunction()
 
 # ingot_add_benchmark(NAME <name> SOURCES ... [LIBS ...] [DEFINITIONS ...])

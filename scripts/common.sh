@@ -19,13 +19,16 @@ configure_and_build() {
 # Prints a line a device: what it is, or why it is not there.
 show_devices() {
     local device package version reason
-    for device in pocl intel; do
-        package=$device-opencl-icd
+    for device in pocl intel level_zero-tgllp level_zero-dg2 level_zero-pvc; do
+        case $device in
+        pocl) package=pocl-opencl-icd ;;
+        *) package=intel-opencl-icd ;;
+        esac
         if reason=$(scripts/with-device --check "$device" 2>&1); then
             version=$(dpkg-query -W -f '${Version}' "$package" 2>/dev/null || echo '(not a Debian package)')
-            printf '%-6s %s %s\n' "$device" "$package" "$version"
+            printf '%-16s %s %s\n' "$device" "$package" "$version"
         else
-            printf '%-6s %s\n' "$device" "$reason"
+            printf '%-16s %s\n' "$device" "$reason"
         fi
     done
 }

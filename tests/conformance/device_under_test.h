@@ -56,6 +56,9 @@ public:
     virtual ProgramText several_sources() const = 0;
     /* Kernel "add" (x + AMOUNT), AMOUNT given by the embedded header "amount.h". */
     virtual ProgramText with_header(int amount) const = 0;
+    /* Whether sources are text, which includes files and can hold what no id can vouch for; if not, with_include and
+     * not_cacheable are not called. */
+    virtual bool includes_files() const { return true; }
     /* Kernel "add" (x + AMOUNT), AMOUNT given by a file "amount.h" in this directory. */
     virtual ProgramText with_include(const std::string &directory) const = 0;
     virtual std::string amount_header(int amount) const = 0;

@@ -1,0 +1,185 @@
+/*
+ * build.c - compiling and linking.
+ *
+ * One source is one module. Several become one module where the driver links them (ZE_experimental_module_program),
+ * and one module each, linked dynamically, where it does not. A driver takes a module whose imports nothing resolves
+ * for built, and refuses its kernels later; here that is a failed build.
+ */
+#include "backends/level_zero/build.h"
+
+#include "backends/level_zero/build_log.h"
+#include "backends/level_zero/errors.h"
+#include "backends/level_zero/program.h"
+#include "backends/level_zero/spec_constants.h"
+
+#include <string.h>
+
+#define LIBRARY_FLAG "-library-compilation" /* Intel's compiler: functions may be called from other modules */
+
+/* What a build needs for each of its devices. */
+struct job {
+    const struct level_zero_state *state;
+    const ingot_build_request_t *request;
+    size_t module_count;
+    struct level_zero_text flags;
+    struct level_zero_spec_constants constants;
+    ingot_sink_t *log;
+};
+
+ingot_status_t level_zero_build_flags(const struct level_zero_state *state, const ingot_build_request_t *request,
+                                      const char *more, struct level_zero_text *flags)
+{
+    const char *const parts[] = { request->compile_options, request->link_options, more };
+    const size_t count = sizeof(parts) / sizeof(parts[0]);
+    char *end = NULL;
+    flags->size = 1;
+    for (size_t i = 0; i < count; ++i)
+        flags->size += strlen(parts[i]) + 1;
+    flags->chars = ingot_allocate(&state->allocator, flags->size);
+    if (flags->chars == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of options", flags->size);
+    end = flags->chars;
+    for (size_t i = 0; i < count; ++i) {
+        const size_t length = strlen(parts[i]);
+        if (length > 0 && end != flags->chars)
+            *end++ = ' ';
+        memcpy(end, parts[i], length);
+        end += length;
+    }
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t create_module(const struct job *job, uint32_t device_index, const ze_module_desc_t *desc,
+                                    ze_module_handle_t *module)
+{
+    ze_module_build_log_handle_t log = NULL;
+    const ze_result_t result =
+        zeModuleCreate(job->state->context, job->state->devices[device_index], desc, module, &log);
+    if (result != ZE_RESULT_SUCCESS)
+        *module = NULL;
+    return level_zero_conclude(job->state, "zeModuleCreate", result, log, job->log);
+}
+
+static ingot_status_t create_of_source(const struct job *job, size_t source, uint32_t device_index,
+                                       ze_module_handle_t *module)
+{
+    const ze_module_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+        .format = ZE_MODULE_FORMAT_IL_SPIRV,
+        .inputSize = job->request->sources[source].size,
+        .pInputModule = job->request->sources[source].bytes,
+        .pBuildFlags = job->flags.chars,
+        .pConstants = job->constants.of_source != NULL ? &job->constants.of_source[source] : NULL,
+    };
+    return create_module(job, device_index, &desc, module);
+}
+
+/* The descriptor's arrays, one element a source. */
+static ingot_status_t create_of_all(const struct job *job, uint32_t device_index, ze_module_handle_t *module)
+{
+    const ingot_allocator_t *allocator = &job->state->allocator;
+    const size_t count = job->request->source_count;
+    size_t *sizes = ingot_allocate(allocator, count * sizeof(*sizes));
+    const uint8_t **bytes = ingot_allocate(allocator, count * sizeof(*bytes));
+    const char **flags = ingot_allocate(allocator, count * sizeof(*flags));
+    ingot_status_t status = INGOT_SUCCESS;
+    if (sizes == NULL || bytes == NULL || flags == NULL) {
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu sources", count);
+    } else {
+        for (size_t i = 0; i < count; ++i) {
+            sizes[i] = job->request->sources[i].size;
+            bytes[i] = job->request->sources[i].bytes;
+            flags[i] = job->flags.chars;
+        }
+        const ze_module_program_exp_desc_t program = {
+            .stype = ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC,
+            .count = (uint32_t)count,
+            .inputSizes = sizes,
+            .pInputModules = bytes,
+            .pBuildFlags = flags,
+            .pConstants = job->constants.pointers,
+        };
+        const ze_module_desc_t desc = {
+            .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+            .pNext = &program,
+            .format = ZE_MODULE_FORMAT_IL_SPIRV,
+        };
+        status = create_module(job, device_index, &desc, module);
+    }
+    ingot_deallocate(allocator, sizes, count * sizeof(*sizes));
+    ingot_deallocate(allocator, (void *)bytes, count * sizeof(*bytes));
+    ingot_deallocate(allocator, (void *)flags, count * sizeof(*flags));
+    return status;
+}
+
+static ingot_status_t refuse_imports(const struct job *job, ze_module_handle_t module)
+{
+    static const char message[] = "a function or variable is declared and in no module\n";
+    ze_module_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_MODULE_PROPERTIES };
+    const ze_result_t result = zeModuleGetProperties(module, &properties);
+    ingot_status_t status = INGOT_SUCCESS;
+    if (result != ZE_RESULT_SUCCESS)
+        return level_zero_fail(INGOT_BACKEND_ERROR, "zeModuleGetProperties", result);
+    if ((properties.flags & ZE_MODULE_PROPERTY_FLAG_IMPORTS) == 0)
+        return INGOT_SUCCESS;
+    status = ingot_sink_write(job->log, sizeof(message) - 1, message);
+    return status == INGOT_SUCCESS ? ingot_set_error_detail(INGOT_BUILD_FAILED, "%s", message) : status;
+}
+
+/* The log of a success tells addresses, which are in no two processes the same; only a failure's is kept. */
+ingot_status_t level_zero_link_modules(const struct level_zero_state *state, size_t count, ze_module_handle_t *modules,
+                                       ingot_sink_t *log)
+{
+    ze_module_build_log_handle_t native_log = NULL;
+    const ze_result_t result = zeModuleDynamicLink((uint32_t)count, modules, &native_log);
+    if (result != ZE_RESULT_SUCCESS && log != NULL)
+        return level_zero_conclude(state, "zeModuleDynamicLink", result, native_log, log);
+    if (native_log != NULL)
+        (void)zeModuleBuildLogDestroy(native_log);
+    return result == ZE_RESULT_SUCCESS ? INGOT_SUCCESS
+                                       : level_zero_fail(INGOT_BACKEND_ERROR, "zeModuleDynamicLink", result);
+}
+
+static ingot_status_t create_and_link(const struct job *job, uint32_t device_index, ze_module_handle_t *modules)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < job->module_count && status == INGOT_SUCCESS; ++i)
+        status = create_of_source(job, i, device_index, &modules[i]);
+    return status == INGOT_SUCCESS ? level_zero_link_modules(job->state, job->module_count, modules, job->log) : status;
+}
+
+static ingot_status_t build_for_device(const struct job *job, uint32_t device_index, ze_module_handle_t *modules)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    if (job->module_count > 1)
+        return create_and_link(job, device_index, modules);
+    status = job->request->source_count > 1 ? create_of_all(job, device_index, modules)
+                                            : create_of_source(job, 0, device_index, modules);
+    return status == INGOT_SUCCESS ? refuse_imports(job, modules[0]) : status;
+}
+
+ingot_status_t level_zero_build(void *opaque, const ingot_build_request_t *request, size_t device_count,
+                                const uint32_t *device_indices, ingot_sink_t *log, void **out)
+{
+    const struct level_zero_state *state = opaque;
+    struct job job = { .state = state, .request = request, .log = log };
+    struct level_zero_program *program = NULL;
+    job.module_count = state->links_programs ? 1 : request->source_count;
+    ingot_status_t status = ingot_spirv_check_request(request, log);
+    if (status == INGOT_SUCCESS)
+        status = level_zero_build_flags(state, request, job.module_count > 1 ? LIBRARY_FLAG : "", &job.flags);
+    if (status == INGOT_SUCCESS)
+        status = level_zero_spec_constants_init(state, request, &job.constants);
+    if (status == INGOT_SUCCESS)
+        status = level_zero_program_create(state, device_count, device_indices, job.module_count, &program);
+    for (size_t i = 0; i < device_count && status == INGOT_SUCCESS; ++i)
+        status = build_for_device(&job, device_indices[i], program->modules + i * job.module_count);
+    if (status == INGOT_SUCCESS) {
+        *out = program;
+        program = NULL;
+    }
+    level_zero_destroy_program(opaque, program);
+    level_zero_spec_constants_fini(state, &job.constants);
+    level_zero_text_fini(state, &job.flags);
+    return status;
+}

@@ -1,0 +1,51 @@
+/*
+ * build_log.c - what the compiler said, and what became of the build.
+ *
+ * A refusal of the program is the only failure that every caller would meet again, so it is told apart with care.
+ */
+#include "backends/level_zero/build_log.h"
+
+#include "backends/level_zero/errors.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_MESSAGE 160u
+
+ingot_status_t level_zero_write_log(const char *text, ingot_sink_t *log)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == '\n')
+        --length;
+    if (length == 0)
+        return INGOT_SUCCESS;
+    status = ingot_sink_write(log, length, text);
+    return status == INGOT_SUCCESS ? ingot_sink_write(log, 1, "\n") : status;
+}
+
+ingot_status_t level_zero_conclude(const struct level_zero_state *state, const char *call, ze_result_t result,
+                                   ze_module_build_log_handle_t native_log, ingot_sink_t *log)
+{
+    char message[MAX_MESSAGE] = "";
+    struct level_zero_text text = { NULL, 0 };
+    ingot_status_t status = level_zero_take_log_text(state, native_log, &text);
+    if (status == INGOT_SUCCESS && text.chars != NULL)
+        status = level_zero_write_log(text.chars, log);
+    level_zero_text_fini(state, &text);
+    if (result == ZE_RESULT_SUCCESS)
+        return status;
+    switch (result) {
+    case ZE_RESULT_ERROR_MODULE_BUILD_FAILURE:
+    case ZE_RESULT_ERROR_MODULE_LINK_FAILURE:
+        (void)snprintf(message, sizeof(message), "%s: %s (0x%x)\n", call, level_zero_result_name(result),
+                       (unsigned)result);
+        status = ingot_sink_write(log, strlen(message), message);
+        return status == INGOT_SUCCESS ? level_zero_fail(INGOT_BUILD_FAILED, call, result) : status;
+    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
+    case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE: /* no compiler */
+        return level_zero_fail(INGOT_UNIMPLEMENTED, call, result);
+    default:
+        return level_zero_fail(INGOT_BACKEND_ERROR, call, result);
+    }
+}

@@ -1,0 +1,131 @@
+/*
+ * context.c - an Ingot context over the application's own Level Zero driver, context and devices.
+ *
+ * The native objects stay the application's; nothing is configured or retained.
+ */
+#include "backends/level_zero/binary.h"
+#include "backends/level_zero/build.h"
+#include "backends/level_zero/errors.h"
+#include "backends/level_zero/identity.h"
+#include "backends/level_zero/kernel.h"
+#include "backends/level_zero/ops.h"
+#include "backends/level_zero/program.h"
+#include "backends/level_zero/state.h"
+
+#include <string.h>
+
+static void state_destroy(void *opaque)
+{
+    struct level_zero_state *state = opaque;
+    ingot_allocator_t allocator = { NULL, NULL, NULL };
+    if (state == NULL)
+        return;
+    allocator = state->allocator;
+    ingot_deallocate(&allocator, state->devices, state->device_count * sizeof(*state->devices));
+    ingot_deallocate(&allocator, state, sizeof(*state));
+}
+
+static int accepts(void *state, ingot_source_kind_t kind)
+{
+    (void)state; /* what devices take was asked when the context was made */
+    return kind == INGOT_SOURCE_SPIRV;
+}
+
+const ingot_backend_ops_t level_zero_ops = {
+    .struct_size = sizeof(ingot_backend_ops_t),
+    .name = "level_zero",
+    .destroy = state_destroy,
+    .identify_device = level_zero_identify_device,
+    .accepts = accepts,
+    .build = level_zero_build,
+    .destroy_program = level_zero_destroy_program,
+    .get_kernel_names = level_zero_get_kernel_names,
+    .get_binary = level_zero_get_binary,
+    .load = level_zero_load,
+    .create_kernel = level_zero_create_kernel,
+    .destroy_kernel = level_zero_destroy_kernel,
+    .clone_kernel = level_zero_clone_kernel,
+    .get_program_size = level_zero_get_program_size,
+};
+
+static ingot_status_t add_given_devices(struct level_zero_state *state, uint32_t count,
+                                        const ze_device_handle_t *devices)
+{
+    state->devices = ingot_allocate(&state->allocator, count * sizeof(*state->devices));
+    if (state->devices == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context of %u devices", (unsigned)count);
+    state->device_count = count;
+    memcpy(state->devices, devices, count * sizeof(*devices));
+    for (uint32_t i = 0; i < count; ++i) {
+        if (devices[i] == NULL)
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: device %u is NULL", (unsigned)i);
+        for (uint32_t j = 0; j < i; ++j) {
+            if (devices[j] == devices[i])
+                return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: device %u is given twice",
+                                              (unsigned)i);
+        }
+    }
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t add_all_devices(struct level_zero_state *state)
+{
+    uint32_t count = 0;
+    ze_result_t result = zeDeviceGet(state->driver, &count, NULL);
+    if (result != ZE_RESULT_SUCCESS)
+        return level_zero_fail(INGOT_BACKEND_ERROR, "zeDeviceGet", result);
+    if (count == 0)
+        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the Level Zero driver has no devices");
+    state->devices = ingot_allocate(&state->allocator, count * sizeof(*state->devices));
+    if (state->devices == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context of %u devices", (unsigned)count);
+    state->device_count = count;
+    result = zeDeviceGet(state->driver, &count, state->devices);
+    return result == ZE_RESULT_SUCCESS ? INGOT_SUCCESS : level_zero_fail(INGOT_BACKEND_ERROR, "zeDeviceGet", result);
+}
+
+static ingot_status_t check_devices(const struct level_zero_state *state)
+{
+    for (uint32_t i = 0; i < state->device_count; ++i) {
+        ze_device_module_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES };
+        const ingot_status_t status = level_zero_module_properties(state, i, &properties);
+        if (status != INGOT_SUCCESS)
+            return status;
+        if (properties.spirvVersionSupported == 0)
+            return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "device %u takes no SPIR-V", (unsigned)i);
+    }
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_level_zero_context_create(ingot_context_t *context, ze_driver_handle_t driver,
+                                               ze_context_handle_t ze_context, uint32_t device_count,
+                                               const ze_device_handle_t *devices, const ingot_context_info_t *info)
+{
+    ingot_allocator_t allocator = { NULL, NULL, NULL };
+    struct level_zero_state *state = NULL;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (context == NULL || driver == NULL || ze_context == NULL || (device_count != 0 && devices == NULL))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
+                                      context == NULL      ? "context"
+                                      : driver == NULL     ? "driver"
+                                      : ze_context == NULL ? "ze_context"
+                                                           : "devices");
+    if (info != NULL && info->struct_size >= sizeof(*info) && info->allocator != NULL)
+        allocator = *info->allocator;
+    state = ingot_allocate(&allocator, sizeof(*state));
+    if (state == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context");
+    state->allocator = allocator;
+    state->driver = driver;
+    state->context = ze_context;
+    status = device_count != 0 ? add_given_devices(state, device_count, devices) : add_all_devices(state);
+    if (status == INGOT_SUCCESS)
+        status = check_devices(state);
+    if (status == INGOT_SUCCESS)
+        status = level_zero_learn_extensions(state);
+    if (status == INGOT_SUCCESS)
+        status = ingot_context_create(context, &level_zero_ops, state, state->device_count, info);
+    if (status != INGOT_SUCCESS)
+        state_destroy(state);
+    return status;
+}

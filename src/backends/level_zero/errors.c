@@ -1,0 +1,73 @@
+/*
+ * errors.c - Level Zero's result codes in Ingot's words.
+ *
+ * A driver's code is never lost: it stands by name and number in the detail of every failure. Lack of memory is told
+ * apart from everything else, because the core answers it by emptying the in-memory cache and trying once more.
+ */
+#include "backends/level_zero/errors.h"
+
+#define NAMED(result) { result, #result }
+
+struct named_result {
+    ze_result_t result;
+    const char *name;
+};
+
+static const struct named_result named_results[] = {
+    NAMED(ZE_RESULT_NOT_READY),
+    NAMED(ZE_RESULT_ERROR_DEVICE_LOST),
+    NAMED(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY),
+    NAMED(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY),
+    NAMED(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE),
+    NAMED(ZE_RESULT_ERROR_MODULE_LINK_FAILURE),
+    NAMED(ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS),
+    NAMED(ZE_RESULT_ERROR_NOT_AVAILABLE),
+    NAMED(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE),
+    NAMED(ZE_RESULT_ERROR_UNINITIALIZED),
+    NAMED(ZE_RESULT_ERROR_UNSUPPORTED_VERSION),
+    NAMED(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE),
+    NAMED(ZE_RESULT_ERROR_INVALID_ARGUMENT),
+    NAMED(ZE_RESULT_ERROR_INVALID_NULL_HANDLE),
+    NAMED(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE),
+    NAMED(ZE_RESULT_ERROR_INVALID_NULL_POINTER),
+    NAMED(ZE_RESULT_ERROR_INVALID_SIZE),
+    NAMED(ZE_RESULT_ERROR_UNSUPPORTED_SIZE),
+    NAMED(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT),
+    NAMED(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT),
+    NAMED(ZE_RESULT_ERROR_INVALID_ENUMERATION),
+    NAMED(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION),
+    NAMED(ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT),
+    NAMED(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY),
+    NAMED(ZE_RESULT_ERROR_INVALID_GLOBAL_NAME),
+    NAMED(ZE_RESULT_ERROR_INVALID_KERNEL_NAME),
+    NAMED(ZE_RESULT_ERROR_INVALID_FUNCTION_NAME),
+    NAMED(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION),
+    NAMED(ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION),
+    NAMED(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX),
+    NAMED(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE),
+    NAMED(ZE_RESULT_ERROR_INVALID_KERNEL_ATTRIBUTE_VALUE),
+    NAMED(ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED),
+    NAMED(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE),
+    NAMED(ZE_RESULT_ERROR_OVERLAPPING_REGIONS),
+    NAMED(ZE_RESULT_ERROR_UNKNOWN),
+};
+
+const char *level_zero_result_name(ze_result_t result)
+{
+    for (size_t i = 0; i < sizeof(named_results) / sizeof(named_results[0]); ++i) {
+        if (named_results[i].result == result)
+            return named_results[i].name;
+    }
+    return "unknown result";
+}
+
+int level_zero_is_out_of_memory(ze_result_t result)
+{
+    return result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY || result == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+ingot_status_t level_zero_fail(ingot_status_t otherwise, const char *call, ze_result_t result)
+{
+    const ingot_status_t status = level_zero_is_out_of_memory(result) ? INGOT_OUT_OF_MEMORY : otherwise;
+    return ingot_set_error_detail(status, "%s: %s (0x%x)", call, level_zero_result_name(result), (unsigned)result);
+}

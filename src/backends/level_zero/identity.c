@@ -1,0 +1,174 @@
+/*
+ * identity.c - what tells one device, driver and compiler from another.
+ *
+ * Two devices with equal fields run each other's binaries. So everything that selects code is here: what the driver
+ * says of the device and of the code that it takes, the build-ids of driver and compiler (versions stay the same over
+ * some upgrades), and the environment variables by which the compiler is told to generate other code. What belongs to
+ * one machine or one process (UUIDs, ordinals, clock rates, memory sizes, handles) is not. The driver's version stands
+ * for its extensions.
+ */
+#include "backends/level_zero/identity.h"
+
+#include "backends/level_zero/errors.h"
+#include "backends/level_zero/state.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Functions that a driver has and the loader has not, and drivers, for where none of these is known. */
+static const char *const driver_functions[] = { "zexDriverImportExternalPointer", "zexDriverGetHostPointerBaseAddress" };
+static const char *const driver_libraries[] = { "libze_intel_gpu.so.1", "libze_intel_npu.so.1", "libze_intel_vpu.so.1" };
+
+/* What drivers open at run time to compile. */
+static const char *const compilers[] = { "libigc.so.2",    "libigc.so.1",    "libigdfcl.so.2",
+                                         "libigdfcl.so.1", "libnpu_driver_compiler.so", NULL };
+
+/* Variables that change the code a driver generates. */
+static const char *const code_variables[] = {
+    "IGC_*",            /* Intel's graphics compiler: every option that it takes */
+    "NEOReadDebugKeys", /* Intel's driver: whether the following are heard */
+    "OverrideDefaultFP64Settings",
+    "ForceAllResourcesUncached",
+    "UseBindlessMode",
+    NULL,
+};
+
+/* As the extension ZE_extension_device_ip_version has it; headers before 1.9 do not. */
+#define STRUCTURE_TYPE_IP_VERSION ((ze_structure_type_t)0x1000f)
+struct ip_version {
+    ze_structure_type_t stype;
+    const void *pNext;
+    uint32_t version;
+};
+
+static ingot_status_t add_number(ingot_identity_t *identity, const char *name, uint32_t value)
+{
+    char text[16] = "";
+    (void)snprintf(text, sizeof(text), "0x%04x", (unsigned)value);
+    return ingot_identity_add(identity, name, strlen(text), text);
+}
+
+struct number {
+    const char *name;
+    uint32_t value;
+};
+
+static ingot_status_t add_numbers(ingot_identity_t *identity, size_t count, const struct number *numbers)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i)
+        status = add_number(identity, numbers[i].name, numbers[i].value);
+    return status;
+}
+
+static ingot_status_t add_driver(const struct level_zero_state *state, ingot_identity_t *identity)
+{
+    ze_driver_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES };
+    ze_api_version_t api_version = ZE_API_VERSION_1_0;
+    ze_result_t result = zeDriverGetProperties(state->driver, &properties);
+    if (result != ZE_RESULT_SUCCESS)
+        return level_zero_fail(INGOT_BACKEND_ERROR, "zeDriverGetProperties", result);
+    result = zeDriverGetApiVersion(state->driver, &api_version);
+    if (result != ZE_RESULT_SUCCESS)
+        return level_zero_fail(INGOT_BACKEND_ERROR, "zeDriverGetApiVersion", result);
+    const struct number numbers[] = {
+        { "driver_version", properties.driverVersion },
+        { "api_version", (uint32_t)api_version },
+    };
+    return add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]), numbers);
+}
+
+static ingot_status_t add_device(const struct level_zero_state *state, uint32_t device_index,
+                                 ingot_identity_t *identity)
+{
+    struct ip_version ip = { .stype = STRUCTURE_TYPE_IP_VERSION };
+    ze_device_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
+                                          .pNext = state->tells_ip_version ? &ip : NULL };
+    ingot_status_t status = level_zero_device_properties(state, device_index, &properties);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const struct number numbers[] = {
+        { "device_type", (uint32_t)properties.type },
+        { "vendor_id", properties.vendorId },
+        { "device_id", properties.deviceId },
+        { "device_flags", properties.flags },
+        { "threads_per_eu", properties.numThreadsPerEU },
+        { "simd_width", properties.physicalEUSimdWidth },
+        { "eus_per_subslice", properties.numEUsPerSubslice },
+        { "subslices_per_slice", properties.numSubslicesPerSlice },
+        { "slices", properties.numSlices },
+        { "ip_version", ip.version },
+    };
+    status = ingot_identity_add(identity, "device_name", strnlen(properties.name, sizeof(properties.name)),
+                                properties.name);
+    if (status != INGOT_SUCCESS)
+        return status;
+    return add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]) - (state->tells_ip_version ? 0 : 1), numbers);
+}
+
+static ingot_status_t add_module_properties(const struct level_zero_state *state, uint32_t device_index,
+                                            ingot_identity_t *identity)
+{
+    ze_device_module_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES };
+    ingot_status_t status = level_zero_module_properties(state, device_index, &properties);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const struct number numbers[] = {
+        { "spirv_version", properties.spirvVersionSupported },
+        { "module_flags", properties.flags },
+        { "fp16_flags", properties.fp16flags },
+        { "fp32_flags", properties.fp32flags },
+        { "fp64_flags", properties.fp64flags },
+    };
+    status = add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]), numbers);
+    if (status != INGOT_SUCCESS)
+        return status;
+    return ingot_identity_add(identity, "native_kernel", sizeof(properties.nativeKernelSupported.id),
+                              properties.nativeKernelSupported.id);
+}
+
+/* A function inside the driver: zeModuleCreate itself is the loader's. */
+static ingot_status_t find_driver_function(const struct level_zero_state *state, const void **function)
+{
+    for (size_t i = 0; i < sizeof(driver_functions) / sizeof(driver_functions[0]); ++i) {
+        void *found = NULL;
+        if (zeDriverGetExtensionFunctionAddress(state->driver, driver_functions[i], &found) == ZE_RESULT_SUCCESS &&
+            found != NULL) {
+            *function = found;
+            return INGOT_SUCCESS;
+        }
+    }
+    for (size_t i = 0; i < sizeof(driver_libraries) / sizeof(driver_libraries[0]); ++i) {
+        void *library = dlopen(driver_libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+        if (library == NULL)
+            continue;
+        *function = dlsym(library, "zeGetModuleProcAddrTable");
+        (void)dlclose(library); /* the loader's own reference keeps it */
+        if (*function != NULL)
+            return INGOT_SUCCESS;
+    }
+    return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the library of the Level Zero driver was not found");
+}
+
+static ingot_status_t add_compiler(const struct level_zero_state *state, ingot_identity_t *identity)
+{
+    const void *function = NULL;
+    const ingot_status_t status = find_driver_function(state, &function);
+    return status == INGOT_SUCCESS ? ingot_identity_add_compiler(identity, function, compilers) : status;
+}
+
+ingot_status_t level_zero_identify_device(void *opaque, uint32_t device_index, ingot_identity_t *identity)
+{
+    const struct level_zero_state *state = opaque;
+    ingot_status_t status = add_driver(state, identity);
+    if (status == INGOT_SUCCESS)
+        status = add_device(state, device_index, identity);
+    if (status == INGOT_SUCCESS)
+        status = add_module_properties(state, device_index, identity);
+    if (status == INGOT_SUCCESS)
+        status = add_compiler(state, identity);
+    if (status == INGOT_SUCCESS)
+        status = ingot_identity_add_environment(identity, code_variables);
+    return status;
+}

@@ -1,0 +1,120 @@
+/*
+ * program.c - native modules and the devices that they were made for.
+ */
+#include "backends/level_zero/program.h"
+
+#include "backends/level_zero/errors.h"
+#include "backends/level_zero/ops.h"
+
+#include <string.h>
+
+ingot_status_t level_zero_program_create(const struct level_zero_state *state, size_t device_count,
+                                         const uint32_t *device_indices, size_t module_count,
+                                         struct level_zero_program **out)
+{
+    struct level_zero_program *program = ingot_allocate(&state->allocator, sizeof(*program));
+    if (program == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program");
+    program->device_count = device_count;
+    program->module_count = module_count;
+    program->device_indices = ingot_allocate(&state->allocator, device_count * sizeof(*program->device_indices));
+    program->modules = ingot_allocate(&state->allocator, device_count * module_count * sizeof(*program->modules));
+    if (program->device_indices == NULL || program->modules == NULL) {
+        level_zero_destroy_program((void *)state, program);
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program of %zu devices", device_count);
+    }
+    memcpy(program->device_indices, device_indices, device_count * sizeof(*device_indices));
+    *out = program;
+    return INGOT_SUCCESS;
+}
+
+ze_module_handle_t *level_zero_program_modules(const struct level_zero_program *program, uint32_t device_index)
+{
+    for (size_t i = 0; i < program->device_count; ++i) {
+        if (program->device_indices[i] == device_index)
+            return program->modules + i * program->module_count;
+    }
+    (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the program was not made for device %u",
+                                 (unsigned)device_index);
+    return NULL;
+}
+
+void level_zero_destroy_program(void *opaque, void *opaque_program)
+{
+    const struct level_zero_state *state = opaque;
+    struct level_zero_program *program = opaque_program;
+    if (program == NULL)
+        return;
+    const size_t count = program->device_count * program->module_count;
+    for (size_t i = 0; i < count && program->modules != NULL; ++i) {
+        if (program->modules[i] != NULL)
+            (void)zeModuleDestroy(program->modules[i]);
+    }
+    ingot_deallocate(&state->allocator, program->modules, count * sizeof(*program->modules));
+    ingot_deallocate(&state->allocator, program->device_indices,
+                     program->device_count * sizeof(*program->device_indices));
+    ingot_deallocate(&state->allocator, program, sizeof(*program));
+}
+
+static ingot_status_t write_names(const struct level_zero_state *state, ze_module_handle_t module, ingot_sink_t *sink)
+{
+    uint32_t count = 0;
+    const char **names = NULL;
+    ingot_status_t status = INGOT_SUCCESS;
+    ze_result_t result = zeModuleGetKernelNames(module, &count, NULL);
+    if (result != ZE_RESULT_SUCCESS)
+        return level_zero_fail(INGOT_BACKEND_ERROR, "zeModuleGetKernelNames", result);
+    if (count == 0)
+        return INGOT_SUCCESS;
+    const size_t size = count * sizeof(*names);
+    names = ingot_allocate(&state->allocator, size);
+    if (names == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %u kernel names", (unsigned)count);
+    result = zeModuleGetKernelNames(module, &count, names);
+    if (result != ZE_RESULT_SUCCESS)
+        status = level_zero_fail(INGOT_BACKEND_ERROR, "zeModuleGetKernelNames", result);
+    for (uint32_t i = 0; i < count && status == INGOT_SUCCESS; ++i)
+        status = ingot_sink_write(sink, strlen(names[i]) + 1, names[i]);
+    ingot_deallocate(&state->allocator, (void *)names, size);
+    return status;
+}
+
+/* All devices have the same kernels; the first one's are asked. */
+ingot_status_t level_zero_get_kernel_names(void *opaque, void *opaque_program, ingot_sink_t *names)
+{
+    const struct level_zero_program *program = opaque_program;
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < program->module_count && status == INGOT_SUCCESS; ++i)
+        status = write_names(opaque, program->modules[i], names);
+    return status;
+}
+
+size_t level_zero_get_program_size(void *state, void *opaque_program)
+{
+    const struct level_zero_program *program = opaque_program;
+    size_t total = 0;
+    (void)state;
+    for (size_t i = 0; i < program->device_count * program->module_count; ++i) {
+        size_t size = 0;
+        if (zeModuleGetNativeBinary(program->modules[i], &size, NULL) == ZE_RESULT_SUCCESS)
+            total += size;
+    }
+    return total;
+}
+
+ingot_status_t ingot_level_zero_program_get_native(const_ingot_program_t handle, uint32_t device_index,
+                                                   ze_module_handle_t *native)
+{
+    const struct level_zero_program *program = NULL;
+    const ze_module_handle_t *modules = NULL;
+    if (handle == NULL || native == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", handle == NULL ? "program" : "native");
+    program = ingot_program_get_backend_program(handle, &level_zero_ops);
+    if (program == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program is not a Level Zero one");
+    modules = level_zero_program_modules(program, device_index);
+    if (modules == NULL)
+        return INGOT_INVALID_ARGUMENTS;
+    *native = modules[0];
+    return INGOT_SUCCESS;
+}

@@ -1,0 +1,26 @@
+/*
+ * spec_constants.h - specialization constants of SPIR-V.
+ */
+#ifndef INGOT_BACKENDS_LEVEL_ZERO_SPEC_CONSTANTS_H
+#define INGOT_BACKENDS_LEVEL_ZERO_SPEC_CONSTANTS_H
+
+#include "backends/level_zero/state.h"
+
+/* A request's constants as the driver takes them: for each source those that it has. */
+struct level_zero_spec_constants {
+    size_t source_count;
+    size_t constant_count;
+    ze_module_constants_t *of_source;         /* [source_count]; NULL: there are none at all */
+    const ze_module_constants_t **pointers;   /* to these */
+    uint32_t *ids;                            /* [source_count][constant_count] */
+    const void **values;                      /* likewise */
+    uint64_t *storage;                        /* [constant_count] */
+};
+
+/* For a request that was checked. To be ended even after a failure. */
+ingot_status_t level_zero_spec_constants_init(const struct level_zero_state *state,
+                                              const ingot_build_request_t *request,
+                                              struct level_zero_spec_constants *constants);
+void level_zero_spec_constants_fini(const struct level_zero_state *state, struct level_zero_spec_constants *constants);
+
+#endif

@@ -1,0 +1,5 @@
+__kernel void add(__global int *x)
+{
+    size_t i = get_global_id(0);
+    x[i] = x[i] + AMOUNT;
+}

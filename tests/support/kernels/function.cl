@@ -1,0 +1,6 @@
+int FUNCTION(int x);
+
+int FUNCTION(int x)
+{
+    return x + 5;
+}

@@ -1,0 +1,77 @@
+/*
+ * level_zero_driver.h - the Level Zero driver that a test was given, native contexts over its devices, and SPIR-V.
+ *
+ * scripts/with-device says which product the driver simulates; a test without one fails. Two equal devices are asked of
+ * the driver before it is first called.
+ */
+#ifndef INGOT_TESTS_LEVEL_ZERO_DRIVER_H
+#define INGOT_TESTS_LEVEL_ZERO_DRIVER_H
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <ingot/level_zero.h>
+
+class LevelZeroDriver {
+public:
+    static LevelZeroDriver &get()
+    {
+        static LevelZeroDriver driver;
+        return driver;
+    }
+
+    ze_driver_handle_t native() const { return native_; }
+    const std::vector<ze_device_handle_t> &devices() const { return devices_; }
+    /* A context of the whole test; no other is needed by tests that destroy none. */
+    ze_context_handle_t context() const { return context_; }
+
+    ze_context_handle_t make_context() const
+    {
+        const ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+        ze_context_handle_t context = nullptr;
+        check(zeContextCreate(native_, &desc, &context), "zeContextCreate");
+        return context;
+    }
+
+    static void check(ze_result_t result, const char *call)
+    {
+        if (result != ZE_RESULT_SUCCESS)
+            throw std::runtime_error(std::string(call) + ": " + std::to_string(result));
+    }
+
+private:
+    LevelZeroDriver()
+    {
+        setenv("CreateMultipleRootDevices", "2", 0);
+        uint32_t count = 1;
+        check(zeInit(0), "zeInit");
+        check(zeDriverGet(&count, &native_), "zeDriverGet");
+        if (count == 0)
+            throw std::runtime_error("no Level Zero driver");
+        count = 0;
+        check(zeDeviceGet(native_, &count, nullptr), "zeDeviceGet");
+        devices_.resize(count);
+        check(zeDeviceGet(native_, &count, devices_.data()), "zeDeviceGet");
+        context_ = make_context();
+    }
+
+    ze_driver_handle_t native_ = nullptr;
+    ze_context_handle_t context_ = nullptr;
+    std::vector<ze_device_handle_t> devices_;
+};
+
+/* A module of tests/support/kernels. */
+inline std::string spirv_of(const std::string &name)
+{
+    const std::string path = std::string(SPIRV_DIR) + "/" + name + ".spv";
+    std::ifstream file(path, std::ios::binary);
+    if (!file.good())
+        throw std::runtime_error("no " + path);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+#endif
