@@ -15,8 +15,8 @@ namespace conformance {
 namespace {
 
 const char kTwoKernels[] = "#warning careful\n"
-                           "__kernel void twice(__global int *x) { size_t i = get_global_id(0); x[i] = x[i] + x[i]; }\n"
-                           "__kernel void square(__global int *x) { size_t i = get_global_id(0); x[i] = x[i] * x[i]; }\n";
+                           "__kernel void twice(__global int *x) { size_t i = get_global_id(0); x[i] += x[i]; }\n"
+                           "__kernel void square(__global int *x) { size_t i = get_global_id(0); x[i] *= x[i]; }\n";
 const char kAdd[] = "__kernel void add(__global int *x) { size_t i = get_global_id(0); x[i] = x[i] + AMOUNT; }\n";
 const char kFailing[] = "__kernel void add(__global int *x) { x[0] = no_such_name; }\n";
 const char kCalling[] = "int helper(int x);\n"
@@ -51,7 +51,8 @@ public:
 
     std::vector<std::pair<std::string, std::string>> environment_of_another_device() const override
     {
-        return platform_.is_intel() ? Variables{{"ProductFamilyOverride", "adlp"}} : Variables{{"POCL_DEVICES", "basic"}};
+        return platform_.is_intel() ? Variables{{"ProductFamilyOverride", "adlp"}}
+                                    : Variables{{"POCL_DEVICES", "basic"}};
     }
 
     ProgramText two_kernels() const override { return opencl_c(kTwoKernels); }

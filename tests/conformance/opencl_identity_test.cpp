@@ -1,8 +1,8 @@
 /*
  * opencl_identity_test.cpp - one test for each thing of platform, device, driver and compiler that is in the id.
  *
- * The real driver is copied and a word or the build-id in the copy is changed, so that a new process meets a driver that
- * says one thing differently. Nothing else differs, and so no other field of the id may.
+ * The real driver is copied and a word or the build-id in the copy is changed, so that a new process meets a driver
+ * that says one thing differently. Nothing else differs, and so no other field of the id may.
  */
 #include <link.h>
 #include <sys/stat.h>
@@ -114,8 +114,9 @@ TEST(OpenclIdentity, IsTheSameForACopyOfTheDriver)
 TEST(OpenclIdentity, DiffersByPlatformName)
 {
     /* the part of the name that the compiler left in one piece */
-    EXPECT_EQ("device[0].platform_name", platform().is_pocl() ? fields_with_driver_word("puting Language", "puting language")
-                                                              : fields_with_driver_word("HD Graph", "HD graph"));
+    EXPECT_EQ("device[0].platform_name",
+              platform().is_pocl() ? fields_with_driver_word("puting Language", "puting language")
+                                   : fields_with_driver_word("HD Graph", "HD graph"));
 }
 
 TEST(OpenclIdentity, DiffersByVersionsOfPlatformDeviceAndDriver)
@@ -131,7 +132,8 @@ TEST(OpenclIdentity, DiffersByVersionsOfPlatformDeviceAndDriver)
 
 TEST(OpenclIdentity, DiffersByDeviceName)
 {
-    const std::string fields = differing_fields(id_in_child({}), id_in_child(device_under_test().environment_of_another_device()));
+    const std::string fields =
+        differing_fields(id_in_child({}), id_in_child(device_under_test().environment_of_another_device()));
     EXPECT_NE(std::string::npos, fields.find("device[0].device_name")) << fields;
     EXPECT_EQ(std::string::npos, fields.find("device[0].compiler")) << fields;
 }
@@ -160,8 +162,8 @@ TEST(OpenclIdentity, DiffersByVariablesThatSelectCode)
 {
     const Environment variable = platform().is_pocl() ? Environment{ { "POCL_WORK_GROUP_METHOD", "loopvec" } }
                                                       : Environment{ { "IGC_EnableGVN", "0" } };
-    EXPECT_EQ("device[0].environment", differing_fields(id_in_child({ { "POCL_WORK_GROUP_METHOD", "loops" }, { "IGC_EnableGVN", "1" } }),
-                                                        id_in_child(variable)));
+    const Environment other = { { "POCL_WORK_GROUP_METHOD", "loops" }, { "IGC_EnableGVN", "1" } };
+    EXPECT_EQ("device[0].environment", differing_fields(id_in_child(other), id_in_child(variable)));
 }
 
 TEST(OpenclIdentity, IsTheSameWhereverTheDriverKeepsItsCache)

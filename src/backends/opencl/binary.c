@@ -46,7 +46,8 @@ static ingot_status_t list_sizes(const struct opencl_state *state, const struct 
                                : opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)", error);
 }
 
-static ingot_status_t find_among(size_t count, const cl_device_id *devices, cl_device_id device, struct listing *listing)
+static ingot_status_t find_among(size_t count, const cl_device_id *devices, cl_device_id device,
+                                 struct listing *listing)
 {
     for (size_t i = 0; i < count; ++i) {
         if (devices[i] == device) {

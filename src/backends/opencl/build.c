@@ -108,7 +108,8 @@ static ingot_status_t compile_and_link(const struct opencl_state *state, const i
     program->native = clLinkProgram(state->context, (cl_uint)program->device_count, program->devices,
                                     request->link_options, (cl_uint)inputs->source_count, inputs->programs, NULL, NULL,
                                     &error);
-    return opencl_conclude(state, "clLinkProgram", error, program->native, program->device_count, program->devices, log);
+    return opencl_conclude(state, "clLinkProgram", error, program->native, program->device_count, program->devices,
+                           log);
 }
 
 static ingot_status_t build_in_one(const struct opencl_state *state, const ingot_build_request_t *request,

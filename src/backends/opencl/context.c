@@ -89,7 +89,8 @@ static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_
         return status;
     for (uint32_t i = 0; i < index; ++i) {
         if (state->devices[i].id == id)
-            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: device %u is given twice", (unsigned)index);
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: device %u is given twice",
+                                          (unsigned)index);
     }
     error = clRetainDevice(id);
     if (error != CL_SUCCESS)

@@ -4,8 +4,8 @@
  * Two devices with equal fields run each other's binaries. So everything that selects code is here: what the driver
  * says of platform and device, the build-ids of driver and compiler (versions stay the same over some upgrades), and
  * the environment variables by which a driver's compiler is told to generate other code. What belongs to one machine
- * or one process (UUIDs, ordinals, paths, handles; PoCL counts up the vendor's number) is not. A sub-device answers like its parent and shares its
- * binaries.
+ * or one process (UUIDs, ordinals, paths, handles; PoCL counts up the vendor's number) is not. A sub-device answers
+ * like its parent and shares its binaries.
  */
 #include "backends/opencl/identity.h"
 
