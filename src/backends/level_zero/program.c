@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+/* Not a kernel: under this name Intel's driver lists a module's functions for others. */
+#define FUNCTIONS_NAME "Intel_Symbol_Table_Void_Program"
+
 ingot_status_t level_zero_program_create(const struct level_zero_state *state, size_t device_count,
                                          const uint32_t *device_indices, size_t module_count,
                                          struct level_zero_program **out)
@@ -73,8 +76,10 @@ static ingot_status_t write_names(const struct level_zero_state *state, ze_modul
     result = zeModuleGetKernelNames(module, &count, names);
     if (result != ZE_RESULT_SUCCESS)
         status = level_zero_fail(INGOT_BACKEND_ERROR, "zeModuleGetKernelNames", result);
-    for (uint32_t i = 0; i < count && status == INGOT_SUCCESS; ++i)
-        status = ingot_sink_write(sink, strlen(names[i]) + 1, names[i]);
+    for (uint32_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
+        if (strcmp(names[i], FUNCTIONS_NAME) != 0)
+            status = ingot_sink_write(sink, strlen(names[i]) + 1, names[i]);
+    }
     ingot_deallocate(&state->allocator, (void *)names, size);
     return status;
 }
