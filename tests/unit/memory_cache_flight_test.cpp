@@ -289,7 +289,7 @@ TEST(CacheFlight, MakerThatAsksForItsOwnKeyIsTold)
     const auto ask_again = [&](cache_entry **entry, size_t *) {
         const Answer inner = ask(harness, 1, never());
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, inner.status);
-        EXPECT_NE(std::string::npos, inner.detail.find("this thread is making it")) << inner.detail;
+        EXPECT_NE(std::string::npos, inner.detail.find("this thread asked for what it is making")) << inner.detail;
         return harness.create(1, entry);
     };
     Answer answer = ask(harness, 1, ask_again);
@@ -335,7 +335,7 @@ void expect_ring_is_refused(const std::vector<Harness *> &caches)
                 if (inner.status == INGOT_INVALID_ARGUMENTS) {
                     ++refused;
                     EXPECT_EQ(size - 1, i);
-                    EXPECT_NE(std::string::npos, inner.detail.find("which waits for one")) << inner.detail;
+                    EXPECT_NE(std::string::npos, inner.detail.find("which waits for what")) << inner.detail;
                 } else {
                     cache_entry_release(inner.entry);
                 }
