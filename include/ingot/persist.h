@@ -19,6 +19,7 @@ extern "C" {
 /** In what order a full store lets entries go. */
 typedef enum ingot_persist_eviction {
     INGOT_PERSIST_EVICT_FIFO = 0, /**< Oldest created first. */
+    INGOT_PERSIST_EVICT_LRU = 1,  /**< Least recently loaded first, to the minute; FIFO where that cannot be noted. */
     INGOT_PERSIST_EVICT_OFF = 2   /**< Never: what would go over the limit is not stored. */
 } ingot_persist_eviction_t;
 
@@ -49,11 +50,19 @@ typedef struct ingot_persist_info {
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
     ingot_event_callback_t on_event;    /**< NULL: none. ingot_persist_program_create tells the context's too. */
     void *on_event_user;
+    /** Of entries; 0: no limit. Counted at a process's first store and after each tenth of the limit that it stored, so
+     *  that several processes may exceed it by a tenth each for a while. */
+    uint64_t max_entries;
+    /** Older entries are misses, and go. Age counts from creation, or with LRU from the last load; 0: no limit. */
+    uint64_t max_age_seconds;
+    uint64_t min_blob_bytes;    /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
+    uint64_t max_blob_bytes;    /**< Nor are larger ones; 0: no limit but the format's. */
+    uint32_t low_water_percent; /**< Of the limits, what an eviction leaves at most: 1 to 100; 0: 50. */
 } ingot_persist_info_t;
 #define INGOT_PERSIST_INFO_INIT                                                                                     \
     {                                                                                                               \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL, \
-            NULL, NULL                                                                                              \
+            NULL, NULL, 0, 0, 0, 0, 0                                                                               \
     }
 
 /**
@@ -93,15 +102,129 @@ INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage);
 /** What a directory store did in this process, and holds. */
 typedef struct ingot_persist_stats {
     size_t struct_size;
-    uint64_t hits, misses, stores, refused, evictions, failures;
-    uint64_t bytes; /**< Of the store, by its size.txt. */
+    uint64_t hits, misses, stores;
+    uint64_t refused; /**< Bad entries that were found. */
+    uint64_t evictions;
+    uint64_t failures; /**< Loads and stores that failed otherwise than by a miss; by reason below. */
+    uint64_t bytes;    /**< Of the store, by its size.txt. */
+    uint64_t read_only, no_space, lock_timeouts, untrusted, corrupt, other_versions, io_errors, out_of_memory;
+    uint64_t not_kept;  /**< Blobs outside of min_blob_bytes and max_blob_bytes. */
+    uint64_t expired;   /**< Entries beyond max_age_seconds that a load found. */
+    uint64_t unstamped; /**< Loads of which the time could not be noted: LRU is FIFO for those. */
 } ingot_persist_stats_t;
-#define INGOT_PERSIST_STATS_INIT { sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0 }
+#define INGOT_PERSIST_STATS_INIT                                                                 \
+    {                                                                                            \
+        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+    }
 /** @retval INGOT_UNIMPLEMENTED  @p storage is not a directory store. */
 INGOT_API ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats);
 
-/** Removes every entry of the store (of its namespace, where it has one). */
+/* ---- looking into a directory store, and keeping it ------------------------------------------------------ */
+
+/* A store that was opened with a namespace means its namespace alone here; one without means all of them. Each may run
+ * at the same time as anything else; entries that come and go meanwhile may be seen or not. A process may be killed in
+ * any of them without harm. INGOT_UNIMPLEMENTED: not a directory store. */
+
+/** An entry, as its files have it. Pointers are valid during the callback only. */
+typedef struct ingot_persist_entry {
+    size_t struct_size;
+    const char *name_space; /**< "" where it is in none. */
+    uint64_t bucket;
+    uint32_t number;
+    /** INGOT_SUCCESS; INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT: a bad entry; INGOT_BLOB_VERSION: of another format;
+     *  INGOT_UNTRUSTED; INGOT_IO_ERROR; INGOT_OUT_OF_MEMORY: it could not be read. */
+    ingot_status_t status;
+    const char *reason;   /**< "" with INGOT_SUCCESS. */
+    uint64_t identity;    /**< Differs when another entry takes its place. */
+    uint64_t bytes;       /**< Of its files together. */
+    size_t blob_size;     /**< This and all below: 0 or NULL where the header is no good. */
+    uint64_t created_ns;  /**< Since 1970-01-01 00:00 UTC. */
+    uint64_t last_use_ns; /**< Likewise; created_ns where no use was noted. */
+    size_t id_size;
+    const uint8_t *id;
+} ingot_persist_entry_t;
+
+/** Not 0: go on. */
+typedef int (*ingot_persist_visit_t)(const ingot_persist_entry_t *entry, void *user);
+
+/**
+ * Calls @p visit for each entry, in no order, with what header and id say; blobs are not read.
+ *
+ * A callback may load, remove and store. INGOT_SUCCESS also where it ended the visit.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
+
+/** The verified blob of this very entry; no hit is counted and no use noted.
+ *  @retval INGOT_NOT_FOUND  It is gone, or another is in its place. Else the entry's statuses. */
+INGOT_API ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
+                                                  ingot_buffer_t *blob);
+/** Removes this very entry. @retval INGOT_NOT_FOUND  As above. Else as ingot_storage_remove. */
+INGOT_API ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry);
+
+/** What verifying found. */
+typedef struct ingot_persist_verification {
+    size_t struct_size;
+    uint64_t entry_count;   /**< To be verified. */
+    uint64_t done_count;    /**< Less where the callback ended it. */
+    uint64_t done_bytes;
+    uint64_t bad_count;     /**< Truncated or corrupt. */
+    uint64_t removed_count; /**< Bad ones that were taken away. */
+    uint64_t foreign_count; /**< Of another format version, or not trusted: left alone. */
+    uint64_t unread_count;  /**< Neither good nor bad: the operating system failed, or memory was short. */
+} ingot_persist_verification_t;
+#define INGOT_PERSIST_VERIFICATION_INIT { sizeof(ingot_persist_verification_t), 0, 0, 0, 0, 0, 0, 0 }
+
+/** Told after each entry; @p entry's status is that of all of it. Not 0: go on. */
+typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry,
+                                        void *user);
+
+/**
+ * Reads every entry and holds all checksums, and that its bucket is its id's.
+ *
+ * @param repair    Not 0: bad entries are taken away.
+ * @param progress  NULL: none.
+ * @retval INGOT_SUCCESS    Done, or ended by the callback; @p found says what there was.
+ * @retval INGOT_READ_ONLY  To be repaired and opened read-only.
+ */
+INGOT_API ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress,
+                                              void *user, ingot_persist_verification_t *found);
+
+/** To what a store is to be reduced. */
+typedef struct ingot_persist_limits {
+    size_t struct_size;
+    uint64_t max_bytes;       /**< UINT64_MAX in any of them: no limit. */
+    uint64_t max_entries;
+    uint64_t max_age_seconds; /**< By the order of eviction: since creation, or since the last use. */
+} ingot_persist_limits_t;
+#define INGOT_PERSIST_LIMITS_INIT { sizeof(ingot_persist_limits_t), UINT64_MAX, UINT64_MAX, UINT64_MAX }
+
+/**
+ * Lets entries go in the store's order (that of FIFO where eviction is off) until these limits are kept.
+ *
+ * @param[out] entry_count, bytes  What went; each may be NULL. Set whatever is returned.
+ * @retval INGOT_BUSY  Another process was counting or evicting, for longer than the lock's timeout.
+ * @retval INGOT_READ_ONLY, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits,
+                                             uint64_t *entry_count, uint64_t *bytes);
+
+/** Removes every entry of the store (of its namespace, where it has one). Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
+
+/** What recounting found. */
+typedef struct ingot_persist_count {
+    size_t struct_size;
+    uint64_t entry_count;
+    uint64_t counted_bytes;
+    uint64_t recorded_bytes; /**< What size.txt said before. */
+    int is_recorded;         /**< 0: size.txt was missing or said nothing. */
+} ingot_persist_count_t;
+#define INGOT_PERSIST_COUNT_INIT { sizeof(ingot_persist_count_t), 0, 0, 0, 0 }
+
+/** Counts the whole store, all its namespaces, and sets size.txt right; a read-only store is counted only.
+ *  Statuses as ingot_persist_evict. */
+INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 
 #ifdef __cplusplus
 }

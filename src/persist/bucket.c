@@ -60,8 +60,8 @@ static ingot_status_t judge_non_directory(const struct directory *directory, con
 }
 
 static ingot_status_t read_entry(const struct directory *directory, const struct bucket *bucket,
-                                 const char *entry_path, size_t id_size, const uint8_t *id, ingot_buffer_t *blob,
-                                 uint64_t *inode)
+                                 const char *entry_path, size_t id_size, const uint8_t *id, struct key_file *key,
+                                 ingot_buffer_t *blob, uint64_t *inode)
 {
     const int entry = files_open_place(directory->root, entry_path);
     if (entry == -ENOTDIR)
@@ -80,7 +80,7 @@ static ingot_status_t read_entry(const struct directory *directory, const struct
     else if (!facts.is_private || !bucket_facts.is_private)
         status = ingot_set_error_detail(INGOT_UNTRUSTED, "others own or may write %s", entry_path);
     else
-        status = entry_read(entry, id_size, id, &directory->allocator, blob);
+        status = entry_read(entry, id_size, id, &directory->allocator, key, blob);
     *inode = facts.inode;
     (void)files_close(entry);
     return status;
@@ -93,10 +93,13 @@ static ingot_status_t try_number(struct directory *directory, struct bucket *buc
     char entry_path[PATH_CAPACITY];
     paths_entry(entry_path, bucket->path, number);
     uint64_t inode = 0;
-    const ingot_status_t status = read_entry(directory, bucket, entry_path, id_size, id, blob, &inode);
+    struct key_file key;
+    const ingot_status_t status = read_entry(directory, bucket, entry_path, id_size, id, &key, blob, &inode);
     if (status == INGOT_SUCCESS) {
         bucket->number = number;
         bucket->inode = inode;
+        bucket->created_ns = key.created_ns;
+        bucket->last_use_ns = key.last_use_ns;
     }
     if (!entry_is_bad(status))
         return status;

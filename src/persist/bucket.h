@@ -15,6 +15,8 @@ struct bucket {
     char path[PATH_CAPACITY]; /* below the root */
     uint32_t number;          /* of the entry that was found */
     uint64_t inode;           /* likewise */
+    uint64_t created_ns;      /* likewise */
+    uint64_t last_use_ns;     /* likewise */
     uint32_t first_free;      /* the lowest number that was free */
     bool is_full;             /* no number is left that a reader would reach */
 };

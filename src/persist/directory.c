@@ -14,16 +14,18 @@
 #include "persist/bucket.h"
 #include "persist/checksum.h"
 #include "persist/events.h"
-#include "persist/evict.h"
 #include "persist/files.h"
 #include "persist/memory.h"
 #include "persist/publish.h"
 #include "persist/storage.h"
 #include "persist/temporary.h"
+#include "persist/use.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
+#define DEFAULT_LOW_WATER_PERCENT 50u
 #define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_SECOND UINT64_C(1000000000)
 #define ROOT_PATH_MAX 4096u
 #define KNOWN_FLAGS ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE)
 
@@ -37,16 +39,38 @@ static const char *place_of(struct directory *directory, size_t id_size, const u
     return path;
 }
 
+static void count_failure(struct directory *directory, ingot_status_t status)
+{
+    struct directory_counters *counters = &directory->counters;
+    directory_count(&counters->failures, 1);
+    switch ((int)status) {
+    case INGOT_READ_ONLY: directory_count(&counters->read_only, 1); break;
+    case INGOT_NO_SPACE: directory_count(&counters->no_space, 1); break;
+    case INGOT_BUSY: directory_count(&counters->lock_timeouts, 1); break;
+    case INGOT_UNTRUSTED: directory_count(&counters->untrusted, 1); break;
+    case INGOT_BLOB_TRUNCATED:
+    case INGOT_BLOB_CORRUPT: directory_count(&counters->corrupt, 1); break;
+    case INGOT_BLOB_VERSION: directory_count(&counters->other_versions, 1); break;
+    case INGOT_OUT_OF_MEMORY: directory_count(&counters->out_of_memory, 1); break;
+    default: directory_count(&counters->io_errors, 1); break;
+    }
+}
+
 static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     struct directory *directory = self;
     struct bucket bucket;
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
-    const ingot_status_t status = bucket_find(directory, id_size, id, &bucket, blob);
+    ingot_status_t status = bucket_find(directory, id_size, id, &bucket, blob);
+    if (status == INGOT_SUCCESS) {
+        status = use_note(directory, &bucket);
+        if (status != INGOT_SUCCESS)
+            memory_release_buffer(blob);
+    }
     struct directory_counters *counters = &directory->counters;
     directory_count(status == INGOT_SUCCESS ? &counters->hits : &counters->misses, 1);
     if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
-        directory_count(&counters->failures, 1);
+        count_failure(directory, status);
     if (directory->on_event != NULL)
         events_tell(directory, INGOT_EVENT_STORAGE_LOAD, status, status == INGOT_SUCCESS ? blob->size : 0, started_ns,
                     bucket.path, status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
@@ -59,7 +83,10 @@ static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_
     char path[PATH_CAPACITY];
     const uint64_t started_ns = files_steady_clock_ns();
     const ingot_status_t status = publish_entry(directory, id_size, id, blob_size, blob);
-    directory_count(status == INGOT_SUCCESS ? &directory->counters.stores : &directory->counters.failures, 1);
+    if (status == INGOT_SUCCESS)
+        directory_count(&directory->counters.stores, 1);
+    else
+        count_failure(directory, status);
     if (directory->on_event != NULL)
         events_tell(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns,
                     place_of(directory, id_size, id, path), status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
@@ -122,13 +149,16 @@ static ingot_status_t check_info(const ingot_persist_info_t *info)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's path is missing");
     if (info->name_space != NULL && !paths_is_namespace(info->name_space))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "\"%.80s\" cannot be a namespace", info->name_space);
-    if (info->eviction != INGOT_PERSIST_EVICT_FIFO && info->eviction != INGOT_PERSIST_EVICT_OFF)
+    if (info->eviction != INGOT_PERSIST_EVICT_FIFO && info->eviction != INGOT_PERSIST_EVICT_LRU &&
+        info->eviction != INGOT_PERSIST_EVICT_OFF)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's eviction is none");
     if (info->store_mode != INGOT_PERSIST_STORE_AUTO && info->store_mode != INGOT_PERSIST_STORE_NOW &&
         info->store_mode != INGOT_PERSIST_STORE_ON_FLUSH)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's store_mode is none");
     if ((info->flags & ~KNOWN_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info has unknown flags");
+    if (info->low_water_percent > 100)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's low_water_percent is more than 100");
     return INGOT_SUCCESS;
 }
 
@@ -140,6 +170,13 @@ static void take_info(struct directory *directory, const ingot_persist_info_t *i
     directory->is_durable = (info->flags & (uint32_t)INGOT_PERSIST_DURABLE) != 0;
     directory->eviction = info->eviction;
     directory->max_bytes = info->max_bytes != 0 ? info->max_bytes : DEFAULT_MAX_BYTES;
+    directory->max_entries = info->max_entries != 0 ? info->max_entries : UINT64_MAX;
+    directory->max_age_ns = info->max_age_seconds != 0 && info->max_age_seconds < UINT64_MAX / NS_PER_SECOND
+                                ? info->max_age_seconds * NS_PER_SECOND
+                                : UINT64_MAX;
+    directory->min_blob_bytes = info->min_blob_bytes;
+    directory->max_blob_bytes = info->max_blob_bytes != 0 ? info->max_blob_bytes : UINT64_MAX;
+    directory->low_water_percent = info->low_water_percent != 0 ? info->low_water_percent : DEFAULT_LOW_WATER_PERCENT;
     directory->lock_timeout_ns = timeout_ms * NS_PER_MS;
     directory->on_event = info->on_event;
     directory->on_event_user = info->on_event_user;
@@ -254,38 +291,17 @@ ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_
     return directory_open(storage, info, checksum_bucket_of);
 }
 
-ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats)
-{
-    if (storage == NULL || stats == NULL || stats->struct_size <= sizeof(size_t))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, stats or its struct_size is missing");
-    const struct directory *directory = directory_of(storage);
-    if (directory == NULL)
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "only a directory store has these");
-    const struct directory_counters *counters = &directory->counters;
-    ingot_persist_stats_t current = {
-        .struct_size = stats->struct_size,
-        .hits = atomic_load_explicit(&counters->hits, memory_order_relaxed),
-        .misses = atomic_load_explicit(&counters->misses, memory_order_relaxed),
-        .stores = atomic_load_explicit(&counters->stores, memory_order_relaxed),
-        .refused = atomic_load_explicit(&counters->refused, memory_order_relaxed),
-        .evictions = atomic_load_explicit(&counters->evictions, memory_order_relaxed),
-        .failures = atomic_load_explicit(&counters->failures, memory_order_relaxed),
-    };
-    if (!account_peek(directory, &current.bytes))
-        current.bytes = 0;
-    memcpy(stats, &current, stats->struct_size < sizeof(current) ? stats->struct_size : sizeof(current));
-    return INGOT_SUCCESS;
-}
-
-ingot_status_t ingot_persist_clear(ingot_storage_t storage)
+ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory)
 {
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    struct directory *directory = directory_of(storage);
-    if (directory == NULL)
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "only a directory store can be cleared");
-    if (directory->is_read_only)
-        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
-    const char *name_space = directory->name_space[0] != '\0' ? directory->name_space : NULL;
-    return evict_everything(directory, name_space, account_deadline(directory));
+    *directory = directory_of(storage);
+    if (*directory == NULL)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "it takes a directory store");
+    return INGOT_SUCCESS;
+}
+
+const char *directory_name_space(const struct directory *directory)
+{
+    return directory->name_space[0] != '\0' ? directory->name_space : NULL;
 }

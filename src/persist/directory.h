@@ -1,7 +1,7 @@
 /*
  * directory.h - the state of an open directory store, shared by the files that work on it.
  *
- * Immutable once open, but for the counters; so it needs no lock of its own. Everything that changes is on the disk
+ * Immutable once open, but for counters and hints; so it needs no lock of its own. Everything that changes is on the disk
  * and guarded as doc/store-format.md says.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_H
@@ -20,6 +20,17 @@ struct directory_counters {
     _Atomic uint64_t refused;
     _Atomic uint64_t evictions;
     _Atomic uint64_t failures;
+    _Atomic uint64_t read_only; /* this and the next seven: failures by their status */
+    _Atomic uint64_t no_space;
+    _Atomic uint64_t lock_timeouts;
+    _Atomic uint64_t untrusted;
+    _Atomic uint64_t corrupt;
+    _Atomic uint64_t other_versions;
+    _Atomic uint64_t io_errors;
+    _Atomic uint64_t out_of_memory;
+    _Atomic uint64_t not_kept;
+    _Atomic uint64_t expired;
+    _Atomic uint64_t unstamped;
 };
 
 struct directory {
@@ -29,11 +40,18 @@ struct directory {
     bool is_durable;
     ingot_persist_eviction_t eviction;
     uint64_t max_bytes;
+    uint64_t max_entries;    /* UINT64_MAX: no limit, here and below */
+    uint64_t max_age_ns;
+    uint64_t min_blob_bytes;
+    uint64_t max_blob_bytes;
+    uint32_t low_water_percent;
     uint64_t lock_timeout_ns;
     ingot_event_callback_t on_event;
     void *on_event_user;
     uint64_t (*bucket_of)(size_t id_size, const uint8_t *id);
     struct directory_counters counters; /* relaxed: they order nothing */
+    _Atomic uint64_t countdown;         /* how many entries to store until all are counted; relaxed: a guess */
+    atomic_bool has_told_unstamped;     /* relaxed: an event too many does no harm */
     char name_space[NAMESPACE_MAX + 1]; /* "" where there is none */
 };
 
@@ -43,6 +61,19 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
 
 /* The directory store behind a storage, or NULL where it is of another kind. */
 struct directory *directory_of(ingot_storage_t storage);
+
+/* How long ago what the order of eviction goes by was; 0 where that is in the future. */
+static inline uint64_t directory_age_ns(const struct directory *directory, uint64_t now_ns, uint64_t created_ns,
+                                        uint64_t last_use_ns)
+{
+    const uint64_t then_ns = directory->eviction == INGOT_PERSIST_EVICT_LRU ? last_use_ns : created_ns;
+    return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
+/* The store's directory as the public functions see it. INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED. */
+ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory);
+/* Its namespace, or NULL where it has none. */
+const char *directory_name_space(const struct directory *directory);
 
 static inline void directory_count(_Atomic uint64_t *counter, uint64_t more)
 {

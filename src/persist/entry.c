@@ -51,11 +51,19 @@ static ingot_status_t read_fully(int fd, const char *name, uint64_t offset, size
     return got == size ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "%s became shorter", name);
 }
 
-static ingot_status_t compare_id(const struct key_file *key, const uint8_t *found, size_t id_size, const uint8_t *id)
+static ingot_status_t check_id(const struct key_file *key, size_t id_size, const uint8_t *id)
 {
-    const struct checksum checksum = checksum_of(id_size, found);
+    const struct checksum checksum = checksum_of(id_size, id);
     if (memcmp(checksum.bytes, key->id_checksum.bytes, CHECKSUM_SIZE) != 0)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of key.bin's id does not hold");
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t compare_id(const struct key_file *key, const uint8_t *found, size_t id_size, const uint8_t *id)
+{
+    const ingot_status_t status = check_id(key, id_size, found);
+    if (status != INGOT_SUCCESS)
+        return status;
     return memcmp(found, id, id_size) == 0 ? INGOT_SUCCESS : INGOT_BLOB_MISMATCH;
 }
 
@@ -141,13 +149,48 @@ done:
 }
 
 ingot_status_t entry_read(int entry, size_t id_size, const uint8_t *id, const ingot_allocator_t *allocator,
-                          ingot_buffer_t *blob)
+                          struct key_file *key, ingot_buffer_t *blob)
 {
-    struct key_file key;
-    const ingot_status_t status = verify_key(entry, &key, id_size, id, allocator);
+    const ingot_status_t status = verify_key(entry, key, id_size, id, allocator);
     if (status != INGOT_SUCCESS || blob == NULL)
         return status;
-    return read_blob(entry, &key, allocator, blob);
+    return read_blob(entry, key, allocator, blob);
+}
+
+static ingot_status_t copy_id(int fd, const struct key_file *key, const ingot_allocator_t *allocator,
+                              ingot_buffer_t *id)
+{
+    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    uint8_t *bytes;
+    ingot_status_t status = memory_make_buffer(allocator, (size_t)key->id_size_bytes, &buffer, &bytes);
+    if (status == INGOT_SUCCESS)
+        status = read_fully(fd, "key.bin", KEY_FILE_HEADER_SIZE, buffer.size, bytes);
+    if (status == INGOT_SUCCESS)
+        status = check_id(key, buffer.size, bytes);
+    if (status == INGOT_SUCCESS)
+        *id = buffer;
+    else
+        memory_release_buffer(&buffer);
+    return status;
+}
+
+ingot_status_t entry_read_whole(int entry, const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *id,
+                                ingot_buffer_t *blob)
+{
+    int fd;
+    uint64_t file_size;
+    memset(key, 0, sizeof(*key));
+    *id = (ingot_buffer_t)INGOT_BUFFER_INIT;
+    ingot_status_t status = open_file(entry, "key.bin", &fd, &file_size);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = read_header(fd, file_size, key);
+    if (status == INGOT_SUCCESS)
+        status = copy_id(fd, key, allocator, id);
+    (void)files_close(fd);
+    if (status != INGOT_SUCCESS || blob == NULL)
+        return status;
+    return read_blob(entry, key, allocator, blob);
 }
 
 ingot_status_t entry_read_header(int entry, struct key_file *key)

@@ -10,12 +10,17 @@
 #include "persist/key_file.h"
 
 /*
- * Verifies the entry and copies its blob out; a NULL blob verifies key.bin only.
+ * Verifies the entry and copies its header and its blob out; a NULL blob verifies key.bin only.
  * INGOT_BLOB_MISMATCH: sound as far as looked at, and of another id. INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT: bad.
  * INGOT_BLOB_VERSION: of another format. INGOT_UNTRUSTED, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY.
  */
 ingot_status_t entry_read(int entry, size_t id_size, const uint8_t *id, const ingot_allocator_t *allocator,
-                          ingot_buffer_t *blob);
+                          struct key_file *key, ingot_buffer_t *blob);
+
+/* The same for whatever id it has, which is copied out; a NULL blob leaves kernel.bin alone. *key and *id are set as
+ * far as they hold, whatever is returned: a size of 0 means that they do not. */
+ingot_status_t entry_read_whole(int entry, const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *id,
+                                ingot_buffer_t *blob);
 
 /* The header of an entry's key.bin, for orders and totals. Statuses as entry_read. */
 ingot_status_t entry_read_header(int entry, struct key_file *key);

@@ -1,5 +1,5 @@
 /*
- * evict.c - keeping a store below its limit, and its total right.
+ * evict.c - keeping a store below its limits, and its total right.
  *
  * One process at a time counts and evicts (byte 1 of the lock file). The total is locked only for a batch of renames;
  * files are deleted afterwards, with nothing locked but byte 1. What was counted without the lock is reconciled with
@@ -18,33 +18,35 @@
 #include "persist/temporary.h"
 
 #define BATCH 16u
+/* How often a process that stores counts the entries while it stores as many as there may be. */
+#define COUNTS_PER_LIMIT 10u
 
 /* One pass. */
 struct eviction {
     struct directory *directory;
     struct survey survey;
+    const char *name_space; /* NULL: all of the store */
+    struct evict_limits limits;
     uint64_t deadline_ns;
-    size_t next;            /* of the survey's entries */
-    uint64_t total_bytes;   /* as of the last time it was locked */
-    uint64_t evicted_bytes; /* so far */
-    uint64_t evicted_count;
-    bool is_everything;     /* to go, whatever the total says */
+    uint64_t now_ns;
+    size_t next;          /* of the survey's entries */
+    uint64_t total_bytes; /* of what is looked at, as of the last time it was locked */
+    struct evict_result result;
 };
 
-/* Counts the entries and sets the total to what they take; a known total's change meanwhile is kept. */
-static ingot_status_t count(struct eviction *eviction, const struct account *before, const char *name_space)
+/* Lists the entries and sets the total to what they take; a known total's change meanwhile is kept. */
+static ingot_status_t count(struct eviction *eviction, const struct account *before)
 {
     struct account now;
-    ingot_status_t status = survey_init(&eviction->survey, eviction->directory, name_space);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (name_space != NULL)
-        return INGOT_SUCCESS; /* a part tells nothing of the total */
+    ingot_status_t status = survey_init(&eviction->survey, eviction->directory, eviction->name_space);
+    const uint64_t counted = eviction->survey.total_bytes;
+    eviction->total_bytes = counted;
+    if (status != INGOT_SUCCESS || eviction->name_space != NULL)
+        return status; /* a part tells nothing of the total */
     eviction->deadline_ns = account_deadline(eviction->directory); /* counting may have taken longer than a lock may */
     status = account_begin(eviction->directory, eviction->deadline_ns, &now);
     if (status != INGOT_SUCCESS)
         return status;
-    const uint64_t counted = eviction->survey.total_bytes;
     if (!before->is_known || !now.is_known) {
         now.total_bytes = counted;
     } else if (now.total_bytes >= before->total_bytes) {
@@ -62,14 +64,32 @@ static ingot_status_t count(struct eviction *eviction, const struct account *bef
     return INGOT_SUCCESS;
 }
 
-static bool is_over(const struct eviction *eviction, uint64_t target_bytes)
+/* Whether the next entry has to go. The order is that of age, so those that are too old come first. */
+static bool is_over(const struct eviction *eviction)
 {
-    return eviction->next < eviction->survey.entry_count &&
-           (eviction->is_everything || eviction->total_bytes > target_bytes);
+    const struct survey *survey = &eviction->survey;
+    if (eviction->next >= survey->entry_count)
+        return false;
+    if (eviction->total_bytes > eviction->limits.bytes ||
+        survey->entry_count - eviction->next > eviction->limits.entry_count)
+        return true;
+    const struct survey_entry *entry = &survey->entries[eviction->next];
+    return directory_age_ns(eviction->directory, eviction->now_ns, entry->created_ns, entry->last_use_ns) >
+           eviction->limits.age_ns;
+}
+
+static void note_gone(struct eviction *eviction, const struct survey_entry *entry, const struct account *account)
+{
+    ++eviction->result.entry_count;
+    eviction->result.bytes += entry->bytes;
+    if (eviction->name_space == NULL)
+        eviction->total_bytes = account->is_known ? account->total_bytes : 0;
+    else
+        eviction->total_bytes -= entry->bytes < eviction->total_bytes ? entry->bytes : eviction->total_bytes;
 }
 
 /* Renames up to BATCH entries away under the lock, then deletes them. */
-static ingot_status_t evict_batch(struct eviction *eviction, int tmp, uint64_t target_bytes)
+static ingot_status_t evict_batch(struct eviction *eviction, int tmp)
 {
     char names[BATCH][PATH_CAPACITY];
     size_t count_aside = 0;
@@ -79,23 +99,22 @@ static ingot_status_t evict_batch(struct eviction *eviction, int tmp, uint64_t t
     const ingot_status_t status = account_begin(directory, eviction->deadline_ns, &account);
     if (status != INGOT_SUCCESS)
         return status;
-    eviction->total_bytes = account.total_bytes;
-    while (count_aside < BATCH && is_over(eviction, target_bytes)) {
+    if (eviction->name_space == NULL)
+        eviction->total_bytes = account.total_bytes;
+    for (size_t looked_at = 0; looked_at < BATCH && is_over(eviction); ++looked_at) {
         const struct survey_entry *entry = &survey->entries[eviction->next++];
         char path[PATH_CAPACITY];
         survey_path(survey, entry, path);
         if (!bucket_put_aside(directory, path, entry->inode, tmp, &account, names[count_aside]))
             continue;
-        eviction->total_bytes = account.is_known ? account.total_bytes : 0;
-        eviction->evicted_bytes += entry->bytes;
         ++count_aside;
+        note_gone(eviction, entry, &account);
     }
     account_write(&account);
     account_end(&account);
 
     for (size_t i = 0; i < count_aside; ++i)
         temporary_delete(tmp, names[i]);
-    eviction->evicted_count += count_aside;
     return INGOT_SUCCESS;
 }
 
@@ -110,15 +129,16 @@ static void remove_buckets(const struct eviction *eviction)
     }
 }
 
-static ingot_status_t evict_down_to(struct eviction *eviction, uint64_t target_bytes)
+static ingot_status_t evict_down(struct eviction *eviction)
 {
     int tmp;
     ingot_status_t status = temporary_open(eviction->directory, &tmp);
     if (status != INGOT_SUCCESS)
         return status;
-    while (status == INGOT_SUCCESS && is_over(eviction, target_bytes)) {
+    survey_sort(&eviction->survey, eviction->directory->eviction);
+    while (status == INGOT_SUCCESS && is_over(eviction)) {
         eviction->deadline_ns = account_deadline(eviction->directory); /* each batch may wait anew */
-        status = evict_batch(eviction, tmp, target_bytes);
+        status = evict_batch(eviction, tmp);
     }
     (void)files_close(tmp);
     remove_buckets(eviction);
@@ -126,7 +146,51 @@ static ingot_status_t evict_down_to(struct eviction *eviction, uint64_t target_b
     return status;
 }
 
-static ingot_status_t count_and_evict(struct eviction *eviction, uint64_t bytes)
+/* A count that took the lock anyway says when the next one is due: before the limit, and often enough to see others. */
+static void set_countdown(struct eviction *eviction, uint64_t entry_count)
+{
+    struct directory *directory = eviction->directory;
+    const uint64_t room = directory->max_entries > entry_count ? directory->max_entries - entry_count : 1;
+    const uint64_t step = directory->max_entries / COUNTS_PER_LIMIT + 1;
+    atomic_store_explicit(&directory->countdown, room < step ? room : step, memory_order_relaxed);
+}
+
+static uint64_t low_water(const struct directory *directory, uint64_t limit)
+{
+    const uint64_t percent = directory->low_water_percent;
+    return limit / 100 * percent + limit % 100 * percent / 100;
+}
+
+/* Lists, and evicts where an entry of so many bytes does not fit. */
+static ingot_status_t make_it_fit(struct eviction *eviction, uint64_t bytes)
+{
+    struct directory *directory = eviction->directory;
+    const struct account now = {.is_known = true, .total_bytes = eviction->total_bytes};
+    const size_t entry_count = eviction->survey.entry_count;
+    const bool has_room = account_has_room(directory, &now, bytes);
+    const bool is_countable = entry_count < directory->max_entries;
+    eviction->limits = (struct evict_limits){UINT64_MAX, UINT64_MAX, directory->max_age_ns};
+    if (has_room && is_countable) {
+        set_countdown(eviction, entry_count);
+        return INGOT_SUCCESS;
+    }
+    if (directory->eviction == INGOT_PERSIST_EVICT_OFF)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the store is full and its eviction is off");
+    if (!has_room) {
+        const uint64_t rest = directory->max_bytes - bytes;
+        const uint64_t low = low_water(directory, directory->max_bytes);
+        eviction->limits.bytes = low < rest ? low : rest;
+    }
+    if (!is_countable) {
+        const uint64_t low = low_water(directory, directory->max_entries);
+        eviction->limits.entry_count = low < directory->max_entries ? low : directory->max_entries - 1;
+    }
+    const ingot_status_t status = evict_down(eviction);
+    set_countdown(eviction, entry_count - eviction->next);
+    return status;
+}
+
+static ingot_status_t count_and_evict(struct eviction *eviction, uint64_t bytes, bool is_count_due)
 {
     struct directory *directory = eviction->directory;
     struct account before;
@@ -134,66 +198,124 @@ static ingot_status_t count_and_evict(struct eviction *eviction, uint64_t bytes)
     if (status != INGOT_SUCCESS)
         return status;
     account_end(&before);
-    if (account_has_room(directory, &before, bytes))
+    if (!is_count_due && account_has_room(directory, &before, bytes))
         return INGOT_SUCCESS; /* made by another while we waited */
-    status = count(eviction, &before, NULL);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const struct account now = {.is_known = true, .total_bytes = eviction->total_bytes};
-    if (account_has_room(directory, &now, bytes))
-        return INGOT_SUCCESS;
-    if (directory->eviction == INGOT_PERSIST_EVICT_OFF)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "the store is full and its eviction is off");
-    survey_sort_by_creation(&eviction->survey);
-    const uint64_t half = directory->max_bytes / 2;
-    const uint64_t rest = directory->max_bytes - bytes;
-    return evict_down_to(eviction, half < rest ? half : rest);
+    status = count(eviction, &before);
+    return status == INGOT_SUCCESS ? make_it_fit(eviction, bytes) : status;
 }
 
-static void tell(const struct eviction *eviction, ingot_status_t status, uint64_t started_ns, const char *reason)
+static struct eviction begin(struct directory *directory, uint64_t deadline_ns)
 {
-    if (eviction->evicted_count == 0)
+    struct eviction eviction = {
+        .directory = directory, .deadline_ns = deadline_ns, .now_ns = files_wall_clock_ns()};
+    eviction.survey.allocator = directory->allocator;
+    return eviction;
+}
+
+static void end(struct eviction *eviction, ingot_status_t status, uint64_t started_ns, const char *reason)
+{
+    survey_fini(&eviction->survey);
+    if (eviction->result.entry_count == 0)
         return;
-    directory_count(&eviction->directory->counters.evictions, eviction->evicted_count);
-    events_tell(eviction->directory, INGOT_EVENT_STORAGE_EVICT, status, eviction->evicted_bytes, started_ns, "",
-                reason);
+    directory_count(&eviction->directory->counters.evictions, eviction->result.entry_count);
+    events_tell(eviction->directory, INGOT_EVENT_STORAGE_EVICT, status, eviction->result.bytes, started_ns, "", reason);
+}
+
+static ingot_status_t run_pass(struct directory *directory, uint64_t bytes, bool is_count_due, uint64_t deadline_ns)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    struct eviction eviction = begin(directory, deadline_ns);
+    int lock_fd;
+    ingot_status_t status = account_lock_survey(directory, deadline_ns, &lock_fd);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = count_and_evict(&eviction, bytes, is_count_due);
+    account_unlock_survey(lock_fd);
+    end(&eviction, status, started_ns,
+        directory->eviction == INGOT_PERSIST_EVICT_LRU ? "over a limit, least recently used first"
+                                                       : "over a limit, oldest first");
+    return status;
 }
 
 ingot_status_t evict_make_room(struct directory *directory, uint64_t bytes, uint64_t deadline_ns)
 {
+    return run_pass(directory, bytes, false, deadline_ns);
+}
+
+ingot_status_t evict_for_count(struct directory *directory, uint64_t bytes, uint64_t deadline_ns)
+{
+    if (directory->max_entries == UINT64_MAX)
+        return INGOT_SUCCESS;
+    uint64_t left = atomic_load_explicit(&directory->countdown, memory_order_relaxed);
+    while (left != 0)
+        if (atomic_compare_exchange_weak_explicit(&directory->countdown, &left, left - 1, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return INGOT_SUCCESS;
+    const ingot_status_t status = run_pass(directory, bytes, true, deadline_ns);
+    left = atomic_load_explicit(&directory->countdown, memory_order_relaxed);
+    while (left != 0 && !atomic_compare_exchange_weak_explicit(&directory->countdown, &left, left - 1,
+                                                               memory_order_relaxed, memory_order_relaxed)) {
+    }
+    return status == INGOT_NO_SPACE ? status : INGOT_SUCCESS;
+}
+
+ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,
+                               const char *reason, struct evict_result *result)
+{
     const uint64_t started_ns = files_steady_clock_ns();
-    struct eviction eviction = {.directory = directory, .deadline_ns = deadline_ns};
+    struct eviction eviction = begin(directory, account_deadline(directory));
+    struct account before;
     int lock_fd;
-    ingot_status_t status = account_lock_survey(directory, deadline_ns, &lock_fd);
+    *result = (struct evict_result){0, 0};
+    ingot_status_t status = account_lock_survey(directory, eviction.deadline_ns, &lock_fd);
     if (status != INGOT_SUCCESS)
         return status;
-    eviction.survey.allocator = directory->allocator;
-    status = count_and_evict(&eviction, bytes);
-    survey_fini(&eviction.survey);
+    eviction.limits = *limits;
+    eviction.name_space = name_space;
+    status = account_begin(directory, eviction.deadline_ns, &before);
+    if (status == INGOT_SUCCESS) {
+        account_end(&before);
+        status = count(&eviction, &before);
+    }
+    if (status == INGOT_SUCCESS)
+        status = evict_down(&eviction);
     account_unlock_survey(lock_fd);
-    tell(&eviction, status, started_ns, "over the limit in bytes, oldest first");
+    *result = eviction.result;
+    end(&eviction, status, started_ns, reason);
     return status;
 }
 
-ingot_status_t evict_everything(struct directory *directory, const char *name_space, uint64_t deadline_ns)
+static ingot_status_t count_only(struct eviction *eviction, ingot_persist_count_t *count)
 {
-    const uint64_t started_ns = files_steady_clock_ns();
-    struct eviction eviction = {.directory = directory, .deadline_ns = deadline_ns, .is_everything = true};
+    count->is_recorded = account_peek(eviction->directory, &count->recorded_bytes);
+    return survey_init(&eviction->survey, eviction->directory, NULL);
+}
+
+static ingot_status_t count_and_record(struct eviction *eviction, ingot_persist_count_t *counted)
+{
     struct account before;
     int lock_fd;
-    ingot_status_t status = account_lock_survey(directory, deadline_ns, &lock_fd);
+    ingot_status_t status = account_lock_survey(eviction->directory, eviction->deadline_ns, &lock_fd);
     if (status != INGOT_SUCCESS)
         return status;
-    eviction.survey.allocator = directory->allocator;
-    status = account_begin(directory, deadline_ns, &before);
+    status = account_begin(eviction->directory, eviction->deadline_ns, &before);
     if (status == INGOT_SUCCESS) {
         account_end(&before);
-        status = count(&eviction, &before, name_space);
+        counted->is_recorded = before.is_known;
+        counted->recorded_bytes = before.is_known ? before.total_bytes : 0;
+        status = count(eviction, &before);
     }
-    if (status == INGOT_SUCCESS)
-        status = evict_down_to(&eviction, 0);
-    survey_fini(&eviction.survey);
     account_unlock_survey(lock_fd);
-    tell(&eviction, status, started_ns, "cleared");
+    return status;
+}
+
+ingot_status_t evict_recount(struct directory *directory, ingot_persist_count_t *count)
+{
+    struct eviction eviction = begin(directory, account_deadline(directory));
+    const ingot_status_t status =
+        directory->is_read_only ? count_only(&eviction, count) : count_and_record(&eviction, count);
+    count->entry_count = eviction.survey.entry_count;
+    count->counted_bytes = eviction.survey.total_bytes;
+    survey_fini(&eviction.survey);
     return status;
 }

@@ -1,10 +1,23 @@
 /*
- * evict.h - keeping a store below its limit, and its total right.
+ * evict.h - keeping a store below its limits, and its total right.
  */
 #ifndef INGOT_PERSIST_EVICT_H
 #define INGOT_PERSIST_EVICT_H
 
 #include "persist/directory.h"
+
+/* To what a store is to be reduced; UINT64_MAX is no limit. */
+struct evict_limits {
+    uint64_t bytes;
+    uint64_t entry_count;
+    uint64_t age_ns;
+};
+
+/* What went. */
+struct evict_result {
+    uint64_t entry_count;
+    uint64_t bytes;
+};
 
 /*
  * Makes the total known, and small enough for an entry of so many bytes; by whoever gets to it first.
@@ -12,7 +25,15 @@
  */
 ingot_status_t evict_make_room(struct directory *directory, uint64_t bytes, uint64_t deadline_ns);
 
-/* Removes every entry, or those of one namespace where that is not NULL. */
-ingot_status_t evict_everything(struct directory *directory, const char *name_space, uint64_t deadline_ns);
+/* Before each entry that is stored: counts the entries when it is time to, and lets some go where there are too many.
+ * Failures are left to the next time. INGOT_NO_SPACE: there are too many, and eviction is off. */
+ingot_status_t evict_for_count(struct directory *directory, uint64_t bytes, uint64_t deadline_ns);
+
+/* Lets entries go until limits are kept, of one namespace where that is not NULL. *result is set in any case. */
+ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,
+                               const char *reason, struct evict_result *result);
+
+/* Counts the store and, unless it is read-only, sets its total right. */
+ingot_status_t evict_recount(struct directory *directory, ingot_persist_count_t *count);
 
 #endif

@@ -158,6 +158,11 @@ int files_open_update(int at, const char *path)
     return open_below(at, path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, S_IRUSR | S_IWUSR);
 }
 
+int files_open_write(int at, const char *path)
+{
+    return open_below(at, path, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
+}
+
 int files_create(int at, const char *path)
 {
     return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);

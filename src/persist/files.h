@@ -32,6 +32,7 @@ int files_make_root(const char *path);
 int files_open_place(int at, const char *path);
 int files_open_read(int at, const char *path);
 int files_open_update(int at, const char *path); /* for reading and writing; made if missing */
+int files_open_write(int at, const char *path);
 int files_create(int at, const char *path);      /* for writing; must not be there */
 int files_close(int fd);
 

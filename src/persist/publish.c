@@ -35,13 +35,17 @@ struct publication {
     char aside[PATH_CAPACITY]; /* the entry that was replaced, in tmp; "" where there is none */
 };
 
-static ingot_status_t check_sizes(const struct directory *directory, size_t id_size, size_t blob_size)
+static ingot_status_t check_sizes(struct directory *directory, size_t id_size, size_t blob_size)
 {
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
     if (id_size > KEY_FILE_MAX_ID_SIZE || blob_size > KEY_FILE_MAX_BLOB_SIZE)
         return ingot_set_error_detail(INGOT_NO_SPACE, "an id of %zu and a blob of %zu bytes are too large for an entry",
                                       id_size, blob_size);
+    if (blob_size < directory->min_blob_bytes || blob_size > directory->max_blob_bytes) {
+        directory_count(&directory->counters.not_kept, 1);
+        return ingot_set_error_detail(INGOT_NO_SPACE, "blobs of %zu bytes are not to be kept", blob_size);
+    }
     if (entry_bytes_for(id_size, blob_size) > directory->max_bytes)
         return ingot_set_error_detail(INGOT_NO_SPACE, "an entry of %llu bytes is larger than the whole store may be",
                                       (unsigned long long)entry_bytes_for(id_size, blob_size));
@@ -135,8 +139,9 @@ static enum occupant judge_occupant(struct publication *publication, const char 
     }
     ingot_status_t status = INGOT_UNTRUSTED;
     if (facts.is_private) {
+        struct key_file key;
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
-        status = entry_read(entry, publication->id_size, publication->id, &directory->allocator, &blob);
+        status = entry_read(entry, publication->id_size, publication->id, &directory->allocator, &key, &blob);
         memory_release_buffer(&blob);
     }
     (void)files_close(entry);
@@ -197,9 +202,13 @@ static ingot_status_t commit(struct publication *publication)
 {
     struct directory *directory = publication->directory;
     const uint64_t deadline_ns = account_deadline(directory);
+    ingot_status_t status = publication->is_replacing ? INGOT_SUCCESS
+                                                      : evict_for_count(directory, publication->bytes, deadline_ns);
+    if (status != INGOT_SUCCESS)
+        return status;
     for (unsigned i = 0; i < COMMIT_ATTEMPTS; ++i) {
         struct account account;
-        ingot_status_t status = account_begin(directory, deadline_ns, &account);
+        status = account_begin(directory, deadline_ns, &account);
         if (status != INGOT_SUCCESS)
             return status;
         if (account_has_room(directory, &account, publication->bytes)) {

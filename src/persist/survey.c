@@ -139,6 +139,11 @@ static int read_name_space(struct survey *survey, const struct directory *direct
     return 0;
 }
 
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(left, right);
+}
+
 static int read_all(struct survey *survey, const struct directory *directory, const char *only)
 {
     int result = 0;
@@ -149,6 +154,8 @@ static int read_all(struct survey *survey, const struct directory *directory, co
         result = files_list(directory->root, ".", visit_root, survey);
         if (result == 0)
             result = read_name_space(survey, directory, 0);
+        /* an index is an order only if it does not depend on how the file system lists; "" stays the first */
+        qsort(survey->name_spaces, survey->name_space_count, sizeof(*survey->name_spaces), compare_names);
     }
     for (uint32_t i = 1; i < survey->name_space_count && result == 0; ++i) {
         result = files_list(directory->root, survey->name_spaces[i], visit_name_space, survey);
@@ -179,22 +186,35 @@ static int order(uint64_t left, uint64_t right)
     return (left > right) - (left < right);
 }
 
-static int compare_by_creation(const void *left_entry, const void *right_entry)
+static int compare_places(const struct survey_entry *left, const struct survey_entry *right)
 {
-    const struct survey_entry *left = left_entry;
-    const struct survey_entry *right = right_entry;
-    int result = order(left->created_ns, right->created_ns);
-    if (result == 0)
-        result = order(left->bucket, right->bucket);
+    int result = order(left->bucket, right->bucket);
     if (result == 0)
         result = order(left->number, right->number);
     return result != 0 ? result : order(left->name_space, right->name_space);
 }
 
-void survey_sort_by_creation(struct survey *survey)
+static int compare_by_creation(const void *left_entry, const void *right_entry)
+{
+    const struct survey_entry *left = left_entry;
+    const struct survey_entry *right = right_entry;
+    const int result = order(left->created_ns, right->created_ns);
+    return result != 0 ? result : compare_places(left, right);
+}
+
+static int compare_by_use(const void *left_entry, const void *right_entry)
+{
+    const struct survey_entry *left = left_entry;
+    const struct survey_entry *right = right_entry;
+    const int result = order(left->last_use_ns, right->last_use_ns);
+    return result != 0 ? result : compare_by_creation(left, right);
+}
+
+void survey_sort(struct survey *survey, ingot_persist_eviction_t eviction)
 {
     if (survey->entry_count > 1)
-        qsort(survey->entries, survey->entry_count, sizeof(*survey->entries), compare_by_creation);
+        qsort(survey->entries, survey->entry_count, sizeof(*survey->entries),
+              eviction == INGOT_PERSIST_EVICT_LRU ? compare_by_use : compare_by_creation);
 }
 
 void survey_path(const struct survey *survey, const struct survey_entry *entry, char path[PATH_CAPACITY])

@@ -39,8 +39,9 @@ struct survey {
 ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space);
 void survey_fini(struct survey *survey);
 
-/* Oldest created first; equal times by bucket, number, namespace. */
-void survey_sort_by_creation(struct survey *survey);
+/* In the order in which they are to go: oldest created, or least recently used, first; equal times by bucket, number,
+ * and the name of the namespace. */
+void survey_sort(struct survey *survey, ingot_persist_eviction_t order);
 
 void survey_path(const struct survey *survey, const struct survey_entry *entry, char path[PATH_CAPACITY]);
 

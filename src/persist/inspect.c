@@ -1,0 +1,170 @@
+/*
+ * inspect.c - the entries of a store one after the other, for tools.
+ *
+ * A list is taken first, so that a callback may change the store; what has gone since is left out.
+ */
+#include "persist/inspect.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/bucket.h"
+#include "persist/entry.h"
+#include "persist/files.h"
+#include "persist/memory.h"
+
+/* An entry that is a file is a bad entry; else -errno as a status. */
+static ingot_status_t judge_unopened(int error, const char *path)
+{
+    if (error == -ENOTDIR)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is a file", path);
+    return files_read_failed(error, "opening", path);
+}
+
+static ingot_status_t read_opened(const struct directory *directory, int entry, bool is_whole, struct key_file *key,
+                                  ingot_buffer_t *id)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const ingot_status_t status =
+        entry_read_whole(entry, &directory->allocator, key, id, is_whole ? &blob : NULL);
+    memory_release_buffer(&blob);
+    return status;
+}
+
+static void fill(struct inspected *inspected, const struct key_file *key, ingot_status_t status)
+{
+    ingot_persist_entry_t *entry = &inspected->entry;
+    entry->blob_size = (size_t)key->blob_size_bytes;
+    entry->created_ns = key->created_ns;
+    entry->last_use_ns = key->last_use_ns;
+    entry->id_size = inspected->id.size;
+    entry->id = inspected->id.bytes;
+    entry->status = status;
+    entry->reason = inspected->reason;
+    if (status != INGOT_SUCCESS) {
+        const char *detail = ingot_last_error_detail();
+        const size_t length = strnlen(detail, sizeof(inspected->reason) - 1);
+        memcpy(inspected->reason, detail, length);
+    }
+}
+
+bool inspect_init(struct inspected *inspected, const struct directory *directory, const struct survey *survey,
+                  const struct survey_entry *found, bool is_whole)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    struct key_file key;
+    memset(inspected, 0, sizeof(*inspected));
+    memset(&key, 0, sizeof(key));
+    inspected->entry = (ingot_persist_entry_t){
+        .struct_size = sizeof(inspected->entry),
+        .name_space = survey->name_spaces[found->name_space],
+        .bucket = found->bucket,
+        .number = found->number,
+        .identity = found->inode,
+        .bytes = found->bytes,
+    };
+    survey_path(survey, found, path);
+    if (files_facts_at(directory->root, path, &facts) < 0 || facts.inode != found->inode)
+        return false;
+    const int fd = files_open_place(directory->root, path);
+    ingot_status_t status =
+        fd < 0 ? judge_unopened(fd, path) : read_opened(directory, fd, is_whole, &key, &inspected->id);
+    if (fd >= 0)
+        (void)files_close(fd);
+    if (status == INGOT_SUCCESS && is_whole &&
+        directory->bucket_of(inspected->id.size, inspected->id.bytes) != found->bucket)
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not in its id's bucket", path);
+    fill(inspected, &key, status);
+    /* what was deleted while it was read looks truncated */
+    return status == INGOT_SUCCESS ||
+           (files_facts_at(directory->root, path, &facts) == 0 && facts.inode == found->inode);
+}
+
+void inspect_fini(struct inspected *inspected)
+{
+    memory_release_buffer(&inspected->id);
+}
+
+ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_visit_t visit, void *user)
+{
+    struct directory *directory;
+    struct survey survey;
+    if (visit == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "visit is NULL");
+    ingot_status_t status = directory_get(storage, &directory);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = survey_init(&survey, directory, directory_name_space(directory));
+    int goes_on = 1;
+    for (size_t i = 0; status == INGOT_SUCCESS && goes_on != 0 && i < survey.entry_count; ++i) {
+        struct inspected inspected;
+        if (inspect_init(&inspected, directory, &survey, &survey.entries[i], false))
+            goes_on = visit(&inspected.entry, user);
+        inspect_fini(&inspected);
+    }
+    survey_fini(&survey);
+    return status;
+}
+
+/* Where the caller's entry is, below the root. */
+static ingot_status_t locate(ingot_storage_t storage, const ingot_persist_entry_t *entry, struct directory **directory,
+                             char path[PATH_CAPACITY])
+{
+    char bucket_path[PATH_CAPACITY];
+    struct file_facts facts;
+    if (entry == NULL || entry->struct_size < sizeof(*entry) || entry->name_space == NULL ||
+        (entry->name_space[0] != '\0' && !paths_is_namespace(entry->name_space)))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry, its struct_size or its namespace is missing");
+    const ingot_status_t status = directory_get(storage, directory);
+    if (status != INGOT_SUCCESS)
+        return status;
+    paths_bucket(bucket_path, entry->name_space, entry->bucket);
+    paths_entry(path, bucket_path, entry->number);
+    if (files_facts_at((*directory)->root, path, &facts) < 0 || facts.inode != entry->identity)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone, or another entry", path);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
+                                        ingot_buffer_t *blob)
+{
+    struct directory *directory;
+    char path[PATH_CAPACITY];
+    struct key_file key;
+    ingot_buffer_t id = INGOT_BUFFER_INIT;
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    if (blob == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
+    ingot_status_t status = locate(storage, entry, &directory, path);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const int fd = files_open_place(directory->root, path);
+    if (fd < 0)
+        return judge_unopened(fd, path);
+    struct file_facts facts;
+    if (files_facts(fd, &facts) < 0 || facts.inode != entry->identity)
+        status = ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone, or another entry", path);
+    else if (!facts.is_private)
+        status = ingot_set_error_detail(INGOT_UNTRUSTED, "others own or may write %s", path);
+    else
+        status = entry_read_whole(fd, &directory->allocator, &key, &id, &loaded);
+    (void)files_close(fd);
+    memory_release_buffer(&id);
+    if (status == INGOT_SUCCESS)
+        *blob = loaded;
+    return status;
+}
+
+ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry)
+{
+    struct directory *directory;
+    char path[PATH_CAPACITY];
+    const ingot_status_t status = locate(storage, entry, &directory, path);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (directory->is_read_only)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    return bucket_take_away(directory, path, entry->identity, account_deadline(directory));
+}

@@ -1,0 +1,106 @@
+/*
+ * maintain.c - the public functions that keep a directory store: its figures, evict, clear and recount.
+ */
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/account.h"
+#include "persist/evict.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+static uint64_t get(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats)
+{
+    struct directory *directory;
+    if (stats == NULL || stats->struct_size <= sizeof(size_t))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "stats or its struct_size is missing");
+    const ingot_status_t status = directory_get(storage, &directory);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const struct directory_counters *counters = &directory->counters;
+    ingot_persist_stats_t current = {
+        .struct_size = stats->struct_size,
+        .hits = get(&counters->hits),
+        .misses = get(&counters->misses),
+        .stores = get(&counters->stores),
+        .refused = get(&counters->refused),
+        .evictions = get(&counters->evictions),
+        .failures = get(&counters->failures),
+        .read_only = get(&counters->read_only),
+        .no_space = get(&counters->no_space),
+        .lock_timeouts = get(&counters->lock_timeouts),
+        .untrusted = get(&counters->untrusted),
+        .corrupt = get(&counters->corrupt),
+        .other_versions = get(&counters->other_versions),
+        .io_errors = get(&counters->io_errors),
+        .out_of_memory = get(&counters->out_of_memory),
+        .not_kept = get(&counters->not_kept),
+        .expired = get(&counters->expired),
+        .unstamped = get(&counters->unstamped),
+    };
+    if (!account_peek(directory, &current.bytes))
+        current.bytes = 0;
+    memcpy(stats, &current, stats->struct_size < sizeof(current) ? stats->struct_size : sizeof(current));
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t get_writable(ingot_storage_t storage, struct directory **directory)
+{
+    const ingot_status_t status = directory_get(storage, directory);
+    if (status == INGOT_SUCCESS && (*directory)->is_read_only)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    return status;
+}
+
+ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits,
+                                   uint64_t *entry_count, uint64_t *bytes)
+{
+    struct directory *directory;
+    struct evict_result result = {0, 0};
+    ingot_status_t status = INGOT_INVALID_ARGUMENTS;
+    if (limits == NULL || limits->struct_size < sizeof(*limits))
+        (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
+    else
+        status = get_writable(storage, &directory);
+    if (status == INGOT_SUCCESS) {
+        const bool has_age = limits->max_age_seconds < UINT64_MAX / NS_PER_SECOND;
+        const struct evict_limits wanted = {limits->max_bytes, limits->max_entries,
+                                            has_age ? limits->max_age_seconds * NS_PER_SECOND : UINT64_MAX};
+        status = evict_to_limits(directory, directory_name_space(directory), &wanted, "on request", &result);
+    }
+    if (entry_count != NULL)
+        *entry_count = result.entry_count;
+    if (bytes != NULL)
+        *bytes = result.bytes;
+    return status;
+}
+
+ingot_status_t ingot_persist_clear(ingot_storage_t storage)
+{
+    static const struct evict_limits nothing = {0, 0, UINT64_MAX};
+    struct directory *directory;
+    struct evict_result result;
+    const ingot_status_t status = get_writable(storage, &directory);
+    if (status != INGOT_SUCCESS)
+        return status;
+    return evict_to_limits(directory, directory_name_space(directory), &nothing, "cleared", &result);
+}
+
+ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count)
+{
+    struct directory *directory;
+    if (count == NULL || count->struct_size < sizeof(*count))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "count or its struct_size is missing");
+    ingot_persist_count_t counted = INGOT_PERSIST_COUNT_INIT;
+    ingot_status_t status = directory_get(storage, &directory);
+    if (status == INGOT_SUCCESS)
+        status = evict_recount(directory, &counted);
+    if (status == INGOT_SUCCESS)
+        *count = counted;
+    return status;
+}

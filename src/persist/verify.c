@@ -1,0 +1,65 @@
+/*
+ * verify.c - every checksum of a store.
+ */
+#include <ingot/backend.h>
+
+#include "persist/bucket.h"
+#include "persist/entry.h"
+#include "persist/inspect.h"
+
+static void judge(const struct directory *directory, const struct survey *survey, const struct survey_entry *found,
+                  const ingot_persist_entry_t *entry, int repair, ingot_persist_verification_t *so_far)
+{
+    if (entry_is_bad(entry->status)) {
+        char path[PATH_CAPACITY];
+        ++so_far->bad_count;
+        survey_path(survey, found, path);
+        if (repair != 0 && bucket_take_away(directory, path, found->inode, account_deadline(directory)) == INGOT_SUCCESS)
+            ++so_far->removed_count;
+    } else if (entry->status == INGOT_BLOB_VERSION || entry->status == INGOT_UNTRUSTED) {
+        ++so_far->foreign_count;
+    } else if (entry->status != INGOT_SUCCESS) {
+        ++so_far->unread_count;
+    }
+}
+
+static void verify_all(const struct directory *directory, const struct survey *survey, int repair,
+                       ingot_persist_progress_t progress, void *user, ingot_persist_verification_t *so_far)
+{
+    int goes_on = 1;
+    for (size_t i = 0; goes_on != 0 && i < survey->entry_count; ++i) {
+        struct inspected inspected;
+        const bool is_there = inspect_init(&inspected, directory, survey, &survey->entries[i], true);
+        ++so_far->done_count;
+        if (is_there) {
+            so_far->done_bytes += inspected.entry.bytes;
+            judge(directory, survey, &survey->entries[i], &inspected.entry, repair, so_far);
+            if (progress != NULL)
+                goes_on = progress(so_far, &inspected.entry, user);
+        }
+        inspect_fini(&inspected);
+    }
+}
+
+ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress, void *user,
+                                    ingot_persist_verification_t *found)
+{
+    struct directory *directory;
+    struct survey survey;
+    ingot_persist_verification_t so_far = INGOT_PERSIST_VERIFICATION_INIT;
+    if (found == NULL || found->struct_size < sizeof(*found))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "found or its struct_size is missing");
+    ingot_status_t status = directory_get(storage, &directory);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (repair != 0 && directory->is_read_only)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    status = survey_init(&survey, directory, directory_name_space(directory));
+    if (status == INGOT_SUCCESS) {
+        so_far.entry_count = survey.entry_count;
+        verify_all(directory, &survey, repair, progress, user, &so_far);
+        *found = so_far;
+    }
+    survey_fini(&survey);
+    return status;
+}

@@ -1,0 +1,254 @@
+/*
+ * Looking into a store and keeping it: entries one by one, verify, evict, recount.
+ */
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace {
+
+struct Seen {
+    std::string name_space;
+    ingot_status_t status;
+    std::string reason;
+    Bytes id;
+    size_t blob_size;
+    uint64_t bytes;
+};
+
+std::vector<Seen> entries_seen(const Store &store)
+{
+    std::vector<Seen> seen;
+    const auto visit = [](const ingot_persist_entry_t *entry, void *user) {
+        static_cast<std::vector<Seen> *>(user)->push_back({entry->name_space, entry->status, entry->reason,
+                                                           Bytes(entry->id, entry->id + entry->id_size),
+                                                           entry->blob_size, entry->bytes});
+        return 1;
+    };
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(store.get(), visit, &seen));
+    return seen;
+}
+
+ingot_persist_verification_t verify(const Store &store, int repair)
+{
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), repair, nullptr, nullptr, &found));
+    return found;
+}
+
+Bytes numbered_id(unsigned number)
+{
+    return bytes_of("id number " + std::to_string(number));
+}
+
+void fill(const Store &store, unsigned count)
+{
+    for (unsigned i = 0; i < count; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 1000 + i)));
+}
+
+class PersistMaintain : public testing::Test {
+protected:
+    const fs::path root() const { return scratch_.path() / "store"; }
+
+private:
+    ScratchDirectory scratch_;
+};
+
+} // namespace
+
+TEST_F(PersistMaintain, ShowsEveryEntryOfEveryNamespace)
+{
+    const std::string path = root().string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    Store plain(info);
+    info.name_space = "app";
+    Store named(info);
+    ASSERT_EQ(INGOT_SUCCESS, plain.put(numbered_id(1), random_bytes(1, 100)));
+    ASSERT_EQ(INGOT_SUCCESS, named.put(numbered_id(2), random_bytes(2, 200)));
+
+    std::map<std::string, Seen> all;
+    for (const Seen &seen : entries_seen(plain))
+        all.emplace(seen.name_space, seen);
+    ASSERT_EQ(2u, all.size());
+    EXPECT_EQ(numbered_id(1), all.at("").id);
+    EXPECT_EQ(numbered_id(2), all.at("app").id);
+    EXPECT_EQ(200u, all.at("app").blob_size);
+    EXPECT_EQ(128u + numbered_id(2).size() + 200u, all.at("app").bytes);
+    EXPECT_EQ(INGOT_SUCCESS, all.at("app").status);
+    EXPECT_EQ(1u, entries_seen(named).size());
+}
+
+TEST_F(PersistMaintain, ShowsWhyAnEntryIsBad)
+{
+    Store store(root());
+    fill(store, 1);
+    write_file(entries_of(root()).front() / "key.bin", bytes_of("no key"));
+    const auto seen = entries_seen(store);
+    ASSERT_EQ(1u, seen.size());
+    EXPECT_EQ(INGOT_BLOB_TRUNCATED, seen[0].status);
+    EXPECT_NE("", seen[0].reason);
+    EXPECT_TRUE(seen[0].id.empty());
+}
+
+TEST_F(PersistMaintain, LoadsAndRemovesAnEntryWhereverItIs)
+{
+    const std::string path = root().string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    Store plain(info);
+    info.name_space = "app";
+    Store named(info);
+    ASSERT_EQ(INGOT_SUCCESS, named.put(numbered_id(2), random_bytes(2, 200)));
+    const auto visit = [](const ingot_persist_entry_t *entry, void *user) {
+        const auto storage = static_cast<ingot_storage_t>(user);
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_load_entry(storage, entry, &blob));
+        EXPECT_EQ(random_bytes(2, 200), Bytes(blob.bytes, blob.bytes + blob.size));
+        if (blob.release != nullptr)
+            blob.release(&blob);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_remove_entry(storage, entry));
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_remove_entry(storage, entry));
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_load_entry(storage, entry, &blob));
+        return 1;
+    };
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_for_each(plain.get(), visit, plain.get()));
+    EXPECT_EQ(INGOT_NOT_FOUND, named.load(numbered_id(2)));
+    EXPECT_EQ(0u, plain.stats().bytes);
+}
+
+TEST_F(PersistMaintain, VerifiesEveryByteAndRepairs)
+{
+    Store store(root());
+    fill(store, 6);
+    EXPECT_EQ(0u, verify(store, 0).bad_count);
+    const auto entries = entries_of(root());
+    Bytes blob = read_file(entries[0] / "kernel.bin");
+    blob[500] ^= 1;
+    write_file(entries[0] / "kernel.bin", blob);
+    fs::remove(entries[1] / "kernel.bin");
+
+    ingot_persist_verification_t found = verify(store, 0);
+    EXPECT_EQ(6u, found.done_count);
+    EXPECT_EQ(2u, found.bad_count);
+    EXPECT_EQ(0u, found.removed_count);
+    found = verify(store, 1);
+    EXPECT_EQ(2u, found.bad_count);
+    EXPECT_EQ(2u, found.removed_count);
+    found = verify(store, 0);
+    EXPECT_EQ(4u, found.entry_count);
+    EXPECT_EQ(0u, found.bad_count);
+}
+
+TEST_F(PersistMaintain, FindsAnEntryInAnothersBucket)
+{
+    Store store(root());
+    fill(store, 1);
+    const fs::path bucket = entries_of(root()).front().parent_path();
+    fs::rename(bucket, root() / "12345");
+    EXPECT_EQ(1u, verify(store, 1).removed_count);
+}
+
+TEST_F(PersistMaintain, StopsVerifyingWhenTold)
+{
+    Store store(root());
+    fill(store, 5);
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    const auto progress = [](const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *, void *) {
+        return so_far->done_count < 2 ? 1 : 0;
+    };
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 0, progress, nullptr, &found));
+    EXPECT_EQ(5u, found.entry_count);
+    EXPECT_EQ(2u, found.done_count);
+}
+
+TEST_F(PersistMaintain, EvictsDownToEachLimit)
+{
+    Store store(root());
+    fill(store, 10);
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    uint64_t count = 0;
+    uint64_t bytes = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, &bytes));
+    EXPECT_EQ(0u, count);
+    limits.max_entries = 7;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, &bytes));
+    EXPECT_EQ(3u, count);
+    for (unsigned i = 0; i < 10; ++i)
+        EXPECT_EQ(i < 3 ? INGOT_NOT_FOUND : INGOT_SUCCESS, store.load(numbered_id(i))) << i;
+    limits.max_entries = UINT64_MAX;
+    limits.max_bytes = 3000;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, &bytes));
+    EXPECT_EQ(2u, entries_of(root()).size());
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(9)));
+    EXPECT_EQ(bytes_in(root()), store.stats().bytes);
+    limits.max_bytes = UINT64_MAX;
+    limits.max_age_seconds = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
+    EXPECT_EQ(2u, count);
+}
+
+TEST_F(PersistMaintain, EvictsFromItsNamespaceAlone)
+{
+    const std::string path = root().string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    Store plain(info);
+    info.name_space = "app";
+    Store named(info);
+    fill(plain, 4);
+    fill(named, 4);
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    limits.max_bytes = 2500;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(named.get(), &limits, nullptr, nullptr));
+    EXPECT_EQ(2u, entries_seen(named).size());
+    EXPECT_EQ(6u, entries_seen(plain).size());
+    EXPECT_EQ(bytes_in(root()), plain.stats().bytes);
+}
+
+TEST_F(PersistMaintain, RecountsAndSaysWhatWasRecorded)
+{
+    Store store(root());
+    fill(store, 3);
+    const uint64_t actual = bytes_in(root());
+    write_file(root() / "size.txt", bytes_of("77\n"));
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
+    EXPECT_EQ(3u, count.entry_count);
+    EXPECT_EQ(actual, count.counted_bytes);
+    EXPECT_EQ(77u, count.recorded_bytes);
+    EXPECT_TRUE(count.is_recorded);
+    EXPECT_EQ(actual, store.stats().bytes);
+    fs::remove(root() / "size.txt");
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
+    EXPECT_FALSE(count.is_recorded);
+}
+
+TEST_F(PersistMaintain, LeavesAReadOnlyStoreAlone)
+{
+    { Store store(root()); fill(store, 2); }
+    write_file(root() / "size.txt", bytes_of("77\n"));
+    const std::string path = root().string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.flags = INGOT_PERSIST_READ_ONLY;
+    Store store(info);
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    EXPECT_EQ(INGOT_READ_ONLY, ingot_persist_evict(store.get(), &limits, nullptr, nullptr));
+    EXPECT_EQ(INGOT_READ_ONLY, ingot_persist_clear(store.get()));
+    EXPECT_EQ(INGOT_READ_ONLY, ingot_persist_verify(store.get(), 1, nullptr, nullptr, &found));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 0, nullptr, nullptr, &found));
+    EXPECT_EQ(2u, found.done_count);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
+    EXPECT_EQ(2u, count.entry_count);
+    EXPECT_EQ(77u, count.recorded_bytes);
+    EXPECT_EQ(bytes_of("77\n"), read_file(root() / "size.txt"));
+}

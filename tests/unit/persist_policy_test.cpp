@@ -1,0 +1,265 @@
+/*
+ * What a store keeps and in what order it lets entries go: FIFO, LRU, off, limits in bytes, entries, age and sizes.
+ */
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <string>
+
+#include "support/store_fixture.h"
+
+extern "C" {
+#include "persist/key_file.h"
+}
+
+using namespace store_fixture;
+
+namespace {
+
+constexpr uint64_t kSecond = 1000000000u;
+
+Bytes numbered_id(unsigned number)
+{
+    return bytes_of("id number " + std::to_string(number));
+}
+
+uint64_t now_ns()
+{
+    timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
+}
+
+class PersistPolicy : public testing::Test {
+protected:
+    PersistPolicy()
+    {
+        info.path = path_.c_str();
+        info.lock_timeout_ms = 60000;
+    }
+    const fs::path root() const { return path_; }
+
+    fs::path entry_of(const Bytes &id) const
+    {
+        return root() / std::to_string(checksum_bucket_of(id.size(), id.data())) / "0";
+    }
+    key_file header_of(const Bytes &id) const
+    {
+        key_file key;
+        const Bytes file = read_file(entry_of(id) / "key.bin");
+        EXPECT_EQ(INGOT_SUCCESS, key_file_decode(&key, file.size(), file.size(), file.data()));
+        return key;
+    }
+    /* As if it had been made and used then. */
+    void set_times(const Bytes &id, uint64_t created_ns, uint64_t last_use_ns) const
+    {
+        key_file key = header_of(id);
+        key.created_ns = created_ns;
+        key.last_use_ns = last_use_ns;
+        Bytes file = read_file(entry_of(id) / "key.bin");
+        key_file_encode(&key, file.data());
+        write_file(entry_of(id) / "key.bin", file);
+    }
+
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+
+private:
+    ScratchDirectory scratch_;
+    const std::string path_ = (scratch_.path() / "store").string();
+};
+
+void fill(const Store &store, unsigned count)
+{
+    for (unsigned i = 0; i < count; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 1000)));
+}
+
+unsigned count_present(const Store &store, unsigned count)
+{
+    unsigned present = 0;
+    for (unsigned i = 0; i < count; ++i)
+        present += store.load(numbered_id(i)) == INGOT_SUCCESS ? 1 : 0;
+    return present;
+}
+
+} // namespace
+
+TEST_F(PersistPolicy, LruKeepsWhatWasLoadedLately)
+{
+    info.eviction = INGOT_PERSIST_EVICT_LRU;
+    info.max_bytes = 5000;
+    Store store(info);
+    fill(store, 4);
+    for (unsigned i = 0; i < 4; ++i)
+        set_times(numbered_id(i), now_ns() - (3600 - i) * kSecond, now_ns() - (3600 - i) * kSecond);
+    ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(1)));
+    EXPECT_EQ(0u, store.stats().unstamped);
+}
+
+TEST_F(PersistPolicy, FifoDoesNotAskWhatWasLoaded)
+{
+    info.max_bytes = 5000;
+    Store store(info);
+    fill(store, 4);
+    const uint64_t created = now_ns() - 3600 * kSecond;
+    set_times(numbered_id(0), created, created);
+    ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    EXPECT_EQ(created, header_of(numbered_id(0)).last_use_ns);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
+}
+
+TEST_F(PersistPolicy, AUseIsNotedOnceAMinute)
+{
+    info.eviction = INGOT_PERSIST_EVICT_LRU;
+    Store store(info);
+    fill(store, 1);
+    const uint64_t recently = now_ns() - 10 * kSecond;
+    set_times(numbered_id(0), recently, recently);
+    ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    EXPECT_EQ(recently, header_of(numbered_id(0)).last_use_ns);
+    set_times(numbered_id(0), recently - 100 * kSecond, recently - 100 * kSecond);
+    ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    const key_file key = header_of(numbered_id(0));
+    EXPECT_GE(key.last_use_ns, recently);
+    EXPECT_EQ(recently - 100 * kSecond, key.created_ns);
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0))); /* the checksums still hold */
+}
+
+TEST_F(PersistPolicy, LruIsFifoWhereUsesCannotBeNoted)
+{
+    info.eviction = INGOT_PERSIST_EVICT_LRU;
+    unsigned degradations = 0;
+    info.on_event = [](const ingot_event_t *event, void *user) {
+        if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
+            ++*static_cast<unsigned *>(user);
+    };
+    info.on_event_user = &degradations;
+    Store store(info);
+    fill(store, 1);
+    const uint64_t created = now_ns() - 3600 * kSecond;
+    set_times(numbered_id(0), created, created);
+    /* A limit on the size of files below the stamp fails its write, for root too. */
+    rlimit before;
+    ASSERT_EQ(0, getrlimit(RLIMIT_FSIZE, &before));
+    const auto handler = signal(SIGXFSZ, SIG_IGN);
+    rlimit limit = before;
+    limit.rlim_cur = 100;
+    ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &limit));
+    const ingot_status_t first = store.load(numbered_id(0));
+    const ingot_status_t second = store.load(numbered_id(0));
+    ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &before));
+    signal(SIGXFSZ, handler);
+    EXPECT_EQ(INGOT_SUCCESS, first);
+    EXPECT_EQ(INGOT_SUCCESS, second);
+    EXPECT_EQ(created, header_of(numbered_id(0)).last_use_ns);
+    EXPECT_EQ(2u, store.stats().unstamped);
+    EXPECT_EQ(1u, degradations);
+}
+
+TEST_F(PersistPolicy, EqualTimesGoInTheOrderOfBuckets)
+{
+    std::vector<std::vector<bool>> outcomes;
+    for (unsigned round = 0; round < 2; ++round) {
+        const std::string path = root().string() + std::to_string(round);
+        info.path = path.c_str();
+        info.max_bytes = 10000;
+        Store store(info);
+        for (unsigned i = 0; i < 8; ++i) {
+            const unsigned number = round == 0 ? i : 7 - i;
+            ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(number), random_bytes(number, 1000)));
+        }
+        for (const fs::path &entry : entries_of(path)) {
+            Bytes file = read_file(entry / "key.bin");
+            key_file key;
+            ASSERT_EQ(INGOT_SUCCESS, key_file_decode(&key, file.size(), file.size(), file.data()));
+            key.created_ns = key.last_use_ns = 5;
+            key_file_encode(&key, file.data());
+            write_file(entry / "key.bin", file);
+        }
+        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(100), random_bytes(100, 1000)));
+        outcomes.emplace_back();
+        for (unsigned i = 0; i < 8; ++i)
+            outcomes.back().push_back(store.load(numbered_id(i)) == INGOT_SUCCESS);
+    }
+    EXPECT_EQ(outcomes[0], outcomes[1]);
+    EXPECT_LT(0, std::count(outcomes[0].begin(), outcomes[0].end(), true));
+}
+
+TEST_F(PersistPolicy, KeepsTheLimitInEntriesExactlyInOneProcess)
+{
+    for (const uint64_t limit : {1u, 2u, 7u, 30u}) {
+        const std::string path = root().string() + std::to_string(limit);
+        info.path = path.c_str();
+        info.max_entries = limit;
+        Store store(info);
+        for (unsigned i = 0; i < 70; ++i) {
+            ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 100)));
+            ASSERT_LE(entries_of(path).size(), limit);
+            ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(i)));
+            if (i + 1 == limit) {
+                ASSERT_EQ(limit, entries_of(path).size()); /* all of it is used */
+            }
+        }
+    }
+}
+
+TEST_F(PersistPolicy, AFullCountIsAnErrorWhereEvictionIsOff)
+{
+    info.max_entries = 3;
+    info.eviction = INGOT_PERSIST_EVICT_OFF;
+    Store store(info);
+    fill(store, 3);
+    EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(3), random_bytes(3, 100)));
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), random_bytes(9, 100))); /* replacing adds none */
+    EXPECT_EQ(3u, count_present(store, 3));
+    EXPECT_EQ(1u, store.stats().no_space);
+}
+
+TEST_F(PersistPolicy, WhatIsTooOldIsAMissAndGoes)
+{
+    info.max_age_seconds = 1000;
+    Store store(info);
+    fill(store, 3);
+    set_times(numbered_id(0), now_ns() - 1100 * kSecond, now_ns());
+    set_times(numbered_id(1), now_ns() - 900 * kSecond, now_ns());
+    set_times(numbered_id(2), now_ns() + 5000 * kSecond, now_ns()); /* a clock was set back */
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(2)));
+    EXPECT_EQ(2u, entries_of(root()).size());
+    EXPECT_EQ(1u, store.stats().expired);
+    EXPECT_EQ(bytes_in(root()), store.stats().bytes);
+}
+
+TEST_F(PersistPolicy, KeepsOnlyBlobsOfSizesThatAreWanted)
+{
+    info.min_blob_bytes = 100;
+    info.max_blob_bytes = 200;
+    Store store(info);
+    EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(0), random_bytes(0, 99)));
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), random_bytes(0, 100)));
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), random_bytes(0, 200)));
+    EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(3), random_bytes(0, 201)));
+    EXPECT_EQ(2u, store.stats().not_kept);
+    EXPECT_EQ(2u, entries_of(root()).size());
+}
+
+TEST_F(PersistPolicy, EvictsToTheLowWaterMark)
+{
+    info.max_bytes = 12000;
+    info.low_water_percent = 80;
+    Store store(info);
+    fill(store, 10);
+    ASSERT_EQ(10u, entries_of(root()).size());
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
+    EXPECT_EQ(9u, entries_of(root()).size()); /* 8 are within 9600 bytes, and the new one */
+    info.low_water_percent = 101;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Store(info).status());
+}
