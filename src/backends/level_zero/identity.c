@@ -17,8 +17,10 @@
 #include <string.h>
 
 /* Functions that a driver has and the loader has not, and drivers, for where none of these is known. */
-static const char *const driver_functions[] = { "zexDriverImportExternalPointer", "zexDriverGetHostPointerBaseAddress" };
-static const char *const driver_libraries[] = { "libze_intel_gpu.so.1", "libze_intel_npu.so.1", "libze_intel_vpu.so.1" };
+static const char *const driver_functions[] = { "zexDriverImportExternalPointer",
+                                                "zexDriverGetHostPointerBaseAddress" };
+static const char *const driver_libraries[] = { "libze_intel_gpu.so.1", "libze_intel_npu.so.1",
+                                                "libze_intel_vpu.so.1" };
 
 /* What drivers open at run time to compile. */
 static const char *const compilers[] = { "libigc.so.2",    "libigc.so.1",    "libigdfcl.so.2",

@@ -38,7 +38,7 @@ static ingot_status_t list_sizes(const struct opencl_state *state, const struct 
     listing->count = size / sizeof(*listing->sizes);
     if (listing->count == 0)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the driver lists no binaries");
-    listing->sizes = opencl_allocate(&state->allocator, size);
+    listing->sizes = ingot_allocate(&state->allocator, size);
     if (listing->sizes == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the sizes of %zu binaries", listing->count);
     error = clGetProgramInfo(program->native, CL_PROGRAM_BINARY_SIZES, size, listing->sizes, NULL);
@@ -69,7 +69,7 @@ static ingot_status_t find_device(const struct opencl_state *state, const struct
     ingot_status_t status = INGOT_SUCCESS;
     if (listing->count == program->device_count)
         return find_among(program->device_count, program->devices, device, listing);
-    devices = opencl_allocate(&state->allocator, size);
+    devices = ingot_allocate(&state->allocator, size);
     if (devices == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu devices", listing->count);
     error = clGetProgramInfo(program->native, CL_PROGRAM_DEVICES, size, devices, &written);
@@ -77,7 +77,7 @@ static ingot_status_t find_device(const struct opencl_state *state, const struct
         status = opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_DEVICES)", error);
     else
         status = find_among(listing->count, devices, device, listing);
-    opencl_free(&state->allocator, devices, size);
+    ingot_deallocate(&state->allocator, devices, size);
     return status;
 }
 
@@ -88,14 +88,14 @@ static ingot_status_t copy_binary(const struct opencl_state *state, const struct
     const size_t pointers_size = listing->count * sizeof(void *);
     size_t scratch_size = 0;
     void *scratch = NULL;
-    void **pointers = opencl_allocate(&state->allocator, pointers_size);
+    void **pointers = ingot_allocate(&state->allocator, pointers_size);
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < listing->count; ++i) {
         if (i != listing->at && listing->sizes[i] > scratch_size)
             scratch_size = listing->sizes[i];
     }
     if (scratch_size > 0)
-        scratch = opencl_allocate(&state->allocator, scratch_size);
+        scratch = ingot_allocate(&state->allocator, scratch_size);
     if (pointers == NULL || (scratch_size > 0 && scratch == NULL)) {
         status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu binaries", listing->count);
     } else {
@@ -106,8 +106,8 @@ static ingot_status_t copy_binary(const struct opencl_state *state, const struct
         if (error != CL_SUCCESS)
             status = opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARIES)", error);
     }
-    opencl_free(&state->allocator, scratch, scratch_size);
-    opencl_free(&state->allocator, pointers, pointers_size);
+    ingot_deallocate(&state->allocator, scratch, scratch_size);
+    ingot_deallocate(&state->allocator, pointers, pointers_size);
     return status;
 }
 
@@ -127,7 +127,7 @@ ingot_status_t opencl_get_binary(void *opaque, void *opaque_program, uint32_t de
         status = ingot_sink_reserve(binary, listing.sizes[listing.at], &bytes);
     if (status == INGOT_SUCCESS)
         status = copy_binary(state, program, &listing, bytes);
-    opencl_free(&state->allocator, listing.sizes, listing.count * sizeof(*listing.sizes));
+    ingot_deallocate(&state->allocator, listing.sizes, listing.count * sizeof(*listing.sizes));
     return status;
 }
 
@@ -146,7 +146,7 @@ ingot_status_t opencl_copy_for_first_device(const struct opencl_state *state, co
     if (status != INGOT_SUCCESS)
         goto done;
     size = listing.sizes[listing.at];
-    binary = opencl_allocate(&state->allocator, size);
+    binary = ingot_allocate(&state->allocator, size);
     if (binary == NULL) {
         status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a binary of %zu bytes", size);
         goto done;
@@ -167,8 +167,8 @@ ingot_status_t opencl_copy_for_first_device(const struct opencl_state *state, co
 done:
     if (copy != NULL)
         (void)clReleaseProgram(copy);
-    opencl_free(&state->allocator, binary, size);
-    opencl_free(&state->allocator, listing.sizes, listing.count * sizeof(*listing.sizes));
+    ingot_deallocate(&state->allocator, binary, size);
+    ingot_deallocate(&state->allocator, listing.sizes, listing.count * sizeof(*listing.sizes));
     return status;
 }
 
@@ -182,9 +182,9 @@ struct binaries {
 
 static void binaries_fini(const ingot_allocator_t *allocator, struct binaries *binaries)
 {
-    opencl_free(allocator, binaries->sizes, binaries->count * sizeof(*binaries->sizes));
-    opencl_free(allocator, (void *)binaries->bytes, binaries->count * sizeof(*binaries->bytes));
-    opencl_free(allocator, binaries->statuses, binaries->count * sizeof(*binaries->statuses));
+    ingot_deallocate(allocator, binaries->sizes, binaries->count * sizeof(*binaries->sizes));
+    ingot_deallocate(allocator, (void *)binaries->bytes, binaries->count * sizeof(*binaries->bytes));
+    ingot_deallocate(allocator, binaries->statuses, binaries->count * sizeof(*binaries->statuses));
 }
 
 static ingot_status_t binaries_init(const struct opencl_state *state, const struct opencl_program *program,
@@ -193,9 +193,9 @@ static ingot_status_t binaries_init(const struct opencl_state *state, const stru
 {
     const size_t count = program->device_count;
     binaries->count = count;
-    binaries->sizes = opencl_allocate(&state->allocator, count * sizeof(*binaries->sizes));
-    binaries->bytes = opencl_allocate(&state->allocator, count * sizeof(*binaries->bytes));
-    binaries->statuses = opencl_allocate(&state->allocator, count * sizeof(*binaries->statuses));
+    binaries->sizes = ingot_allocate(&state->allocator, count * sizeof(*binaries->sizes));
+    binaries->bytes = ingot_allocate(&state->allocator, count * sizeof(*binaries->bytes));
+    binaries->statuses = ingot_allocate(&state->allocator, count * sizeof(*binaries->statuses));
     if (binaries->sizes == NULL || binaries->bytes == NULL || binaries->statuses == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu binaries", count);
     for (size_t i = 0; i < count; ++i) {
@@ -232,7 +232,7 @@ static ingot_status_t build_loaded(const struct opencl_state *state, const struc
     const size_t compile_length = strlen(request->compile_options);
     const size_t size = compile_length + strlen(request->link_options) + 2;
     cl_int error = CL_SUCCESS;
-    char *options = opencl_allocate(&state->allocator, size);
+    char *options = ingot_allocate(&state->allocator, size);
     if (options == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of options", size);
     memcpy(options, request->compile_options, compile_length);
@@ -241,7 +241,7 @@ static ingot_status_t build_loaded(const struct opencl_state *state, const struc
         memcpy(options + compile_length + 1, request->link_options, size - compile_length - 2);
     }
     error = clBuildProgram(program->native, (cl_uint)program->device_count, program->devices, options, NULL, NULL);
-    opencl_free(&state->allocator, options, size);
+    ingot_deallocate(&state->allocator, options, size);
     return error == CL_SUCCESS ? INGOT_SUCCESS
                                : opencl_fail(INGOT_BLOB_REJECTED, "clBuildProgram of a binary", error);
 }

@@ -53,8 +53,9 @@ static void inputs_fini(const struct opencl_state *state, struct inputs *inputs)
         if (inputs->programs[i] != NULL)
             (void)clReleaseProgram(inputs->programs[i]);
     }
-    opencl_free(&state->allocator, inputs->programs, count * sizeof(*inputs->programs));
-    opencl_free(&state->allocator, (void *)inputs->header_names, inputs->header_count * sizeof(*inputs->header_names));
+    ingot_deallocate(&state->allocator, inputs->programs, count * sizeof(*inputs->programs));
+    ingot_deallocate(&state->allocator, (void *)inputs->header_names,
+                     inputs->header_count * sizeof(*inputs->header_names));
 }
 
 /* Fills inputs, which the caller ends even after a failure. */
@@ -65,10 +66,10 @@ static ingot_status_t inputs_init(const struct opencl_state *state, const ingot_
     ingot_status_t status = INGOT_SUCCESS;
     inputs->source_count = request->source_count;
     inputs->header_count = request->header_count;
-    inputs->programs = opencl_allocate(&state->allocator, count * sizeof(*inputs->programs));
+    inputs->programs = ingot_allocate(&state->allocator, count * sizeof(*inputs->programs));
     if (request->header_count > 0)
         inputs->header_names =
-            opencl_allocate(&state->allocator, request->header_count * sizeof(*inputs->header_names));
+            ingot_allocate(&state->allocator, request->header_count * sizeof(*inputs->header_names));
     if (inputs->programs == NULL || (request->header_count > 0 && inputs->header_names == NULL))
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu sources", count);
     for (size_t i = 0; i < request->source_count && status == INGOT_SUCCESS; ++i)

@@ -34,7 +34,7 @@ static void state_destroy(void *opaque)
     if (state->context != NULL)
         (void)clReleaseContext(state->context);
     allocator = state->allocator;
-    opencl_free(&allocator, state, state_size(state->device_count));
+    ingot_deallocate(&allocator, state, state_size(state->device_count));
 }
 
 static ingot_status_t get_device_info(void *opaque, uint32_t device_index, ingot_device_info_t *info)
@@ -145,7 +145,7 @@ static ingot_status_t state_create(struct opencl_state **out, const ingot_alloca
 {
     ingot_status_t status = INGOT_SUCCESS;
     cl_int error = CL_SUCCESS;
-    struct opencl_state *state = opencl_allocate(allocator, state_size(device_count));
+    struct opencl_state *state = ingot_allocate(allocator, state_size(device_count));
     if (state == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context of %u devices",
                                       (unsigned)device_count);
@@ -184,12 +184,12 @@ static ingot_status_t get_context_devices(const ingot_allocator_t *allocator, cl
         return opencl_fail(INGOT_BACKEND_ERROR, "clGetContextInfo", error);
     if (size < sizeof(*found) || size / sizeof(*found) > UINT32_MAX)
         return ingot_set_error_detail(INGOT_BACKEND_ERROR, "an OpenCL context with %zu bytes of devices", size);
-    found = opencl_allocate(allocator, size);
+    found = ingot_allocate(allocator, size);
     if (found == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of devices", size);
     error = clGetContextInfo(context, CL_CONTEXT_DEVICES, size, found, NULL);
     if (error != CL_SUCCESS) {
-        opencl_free(allocator, found, size);
+        ingot_deallocate(allocator, found, size);
         return opencl_fail(INGOT_BACKEND_ERROR, "clGetContextInfo", error);
     }
     *count = (uint32_t)(size / sizeof(*found));
@@ -221,7 +221,7 @@ ingot_status_t ingot_opencl_context_create(ingot_context_t *context, cl_context 
                               of_context);
     else
         status = state_create(&state, &allocator, cl_context, device_count, devices, of_context_count, of_context);
-    opencl_free(&allocator, of_context, of_context_count * sizeof(*of_context));
+    ingot_deallocate(&allocator, of_context, of_context_count * sizeof(*of_context));
     if (status != INGOT_SUCCESS)
         return status;
     status = ingot_context_create(context, &opencl_ops, state, state->device_count, info);

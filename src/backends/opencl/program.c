@@ -34,18 +34,18 @@ static void insert_in_context_order(const struct opencl_state *state, struct ope
 ingot_status_t opencl_program_create(const struct opencl_state *state, size_t device_count,
                                      const uint32_t *device_indices, struct opencl_program **out)
 {
-    struct opencl_program *program = opencl_allocate(&state->allocator, program_size(device_count));
-    size_t *positions = opencl_allocate(&state->allocator, device_count * sizeof(*positions));
+    struct opencl_program *program = ingot_allocate(&state->allocator, program_size(device_count));
+    size_t *positions = ingot_allocate(&state->allocator, device_count * sizeof(*positions));
     ingot_status_t status = INGOT_SUCCESS;
     if (program == NULL || positions == NULL) {
-        opencl_free(&state->allocator, program, program_size(device_count));
+        ingot_deallocate(&state->allocator, program, program_size(device_count));
         status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program of %zu devices", device_count);
     } else {
         for (size_t i = 0; i < device_count; ++i)
             insert_in_context_order(state, program, device_indices[i], positions);
         *out = program;
     }
-    opencl_free(&state->allocator, positions, device_count * sizeof(*positions));
+    ingot_deallocate(&state->allocator, positions, device_count * sizeof(*positions));
     return status;
 }
 
@@ -57,7 +57,7 @@ void opencl_destroy_program(void *opaque, void *opaque_program)
         return;
     if (program->native != NULL)
         (void)clReleaseProgram(program->native);
-    opencl_free(&state->allocator, program, program_size(program->device_count));
+    ingot_deallocate(&state->allocator, program, program_size(program->device_count));
 }
 
 /* Intel's driver lists the kernels that the first device of the native program has. Where that is none of those built

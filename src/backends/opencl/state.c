@@ -1,35 +1,11 @@
 /*
- * state.c - memory and texts for the rest of the backend.
+ * state.c - texts of the driver for the rest of the backend.
  *
  * Every text of a driver is read by the same two steps, size and content, and ends in a NUL whatever the driver wrote.
  */
 #include "backends/opencl/state.h"
 
 #include "backends/opencl/errors.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-void *opencl_allocate(const ingot_allocator_t *allocator, size_t size)
-{
-    void *memory = NULL;
-    if (allocator->allocate == NULL)
-        return calloc(1, size);
-    memory = allocator->allocate(allocator->user, size, _Alignof(max_align_t));
-    if (memory != NULL)
-        memset(memory, 0, size);
-    return memory;
-}
-
-void opencl_free(const ingot_allocator_t *allocator, void *memory, size_t size)
-{
-    if (memory == NULL)
-        return;
-    if (allocator->deallocate == NULL)
-        free(memory);
-    else
-        allocator->deallocate(allocator->user, memory, size);
-}
 
 /* One of the driver's queries with all but its last three parameters bound. */
 struct query {
@@ -69,7 +45,7 @@ static ingot_status_t read_text(const ingot_allocator_t *allocator, const struct
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, query->call, error);
     read.size = size + 1; /* a NUL of our own: not every driver ends an empty text */
-    read.chars = opencl_allocate(allocator, read.size);
+    read.chars = ingot_allocate(allocator, read.size);
     if (read.chars == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of text", read.size);
     if (size > 0)
@@ -119,7 +95,7 @@ ingot_status_t opencl_kernel_names_text(const ingot_allocator_t *allocator, cl_p
 
 void opencl_text_fini(const ingot_allocator_t *allocator, struct opencl_text *text)
 {
-    opencl_free(allocator, text->chars, text->size);
+    ingot_deallocate(allocator, text->chars, text->size);
     text->chars = NULL;
     text->size = 0;
 }

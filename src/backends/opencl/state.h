@@ -34,10 +34,6 @@ struct opencl_state {
     struct opencl_device devices[];
 };
 
-/* Zeroed memory, or NULL. Free with the same size. */
-void *opencl_allocate(const ingot_allocator_t *allocator, size_t size);
-void opencl_free(const ingot_allocator_t *allocator, void *memory, size_t size);
-
 /* Text that the driver keeps, NUL-terminated. *size counts the NUL and all that follows it: free with it. */
 struct opencl_text {
     char *chars;
