@@ -11,13 +11,6 @@ void bytes_writer_init(struct bytes_writer *writer, const ingot_allocator_t *all
     writer->allocator = allocator;
 }
 
-void bytes_writer_init_fixed(struct bytes_writer *writer, size_t capacity, void *place)
-{
-    bytes_writer_init(writer, NULL);
-    writer->bytes = place;
-    writer->capacity = capacity;
-}
-
 void bytes_writer_fini(struct bytes_writer *writer)
 {
     alloc_free(writer->allocator, writer->bytes, writer->capacity);
@@ -26,7 +19,7 @@ void bytes_writer_fini(struct bytes_writer *writer)
 
 static bool resize(struct bytes_writer *writer, size_t capacity)
 {
-    uint8_t *bytes = writer->allocator != NULL ? alloc_bytes(writer->allocator, capacity) : NULL;
+    uint8_t *bytes = alloc_bytes(writer->allocator, capacity);
     if (bytes == NULL) {
         writer->failed = true;
         return false;

@@ -20,8 +20,6 @@ struct bytes_writer {
 };
 
 void bytes_writer_init(struct bytes_writer *writer, const ingot_allocator_t *allocator);
-/* Over memory of the caller's; what does not fit fails. Neither taken nor finished. */
-void bytes_writer_init_fixed(struct bytes_writer *writer, size_t capacity, void *place);
 void bytes_writer_fini(struct bytes_writer *writer);
 void bytes_put(struct bytes_writer *writer, size_t size, const void *bytes);
 void bytes_put_u32(struct bytes_writer *writer, uint32_t value);

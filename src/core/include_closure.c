@@ -8,6 +8,7 @@
  */
 #include "core/include_closure.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "core/digest.h"
@@ -40,16 +41,38 @@ bool include_closure_concerns(size_t size, const char *text)
 
 bool include_closure_options_concern(const char *options)
 {
-    for (const char *p = options; *p != '\0'; ++p) {
+    /* Characters that can begin anything of concern, and the end. Asked for each request by content, so one look at
+     * all other characters has to do. */
+    static const char stops[UCHAR_MAX + 1] = {['\0'] = 1, ['\\'] = 1, ['#'] = 1, ['@'] = 1, ['_'] = 1, ['-'] = 1};
+
+    for (const char *p = options;; ++p) {
+        while (!stops[(unsigned char)*p])
+            ++p;
+        if (*p == '\0')
+            return false;
         if (*p == '\\' || *p == '#' || *p == '@' || (*p == '_' && p[1] == '_'))
             return true;
         /* -include, -imacros, ..., -use-pch, -Xclang, every long option, and what quotes may hide */
-        if (*p == '-' && p[1] != '\0' && strchr("iuX-\"'", p[1]) != NULL)
+        if (*p != '-')
+            continue;
+        switch (p[1]) {
+        case 'i':
+        case 'u':
+        case 'X':
+        case '-':
+        case '"':
+        case '\'':
             return true;
-        if (*p == '-' && (strncmp(p, "-Wp,", 4) == 0 || strncmp(p, "-optf", 5) == 0 || strncmp(p, "-fmodule", 8) == 0))
-            return true;
+        case 'W':
+        case 'o':
+        case 'f':
+            if (strncmp(p, "-Wp,", 4) == 0 || strncmp(p, "-optf", 5) == 0 || strncmp(p, "-fmodule", 8) == 0)
+                return true;
+            break;
+        default:
+            break;
+        }
     }
-    return false;
 }
 
 /* ---- the graph's beginning ---- */

@@ -14,18 +14,22 @@ void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context)
     if (kernel->native != NULL)
         context->ops.destroy_kernel(context->state, kernel->native);
     os_mutex_fini(&kernel->lock);
-    alloc_free(&context->allocator, kernel, sizeof(*kernel));
+    alloc_free(&context->allocator, kernel, sizeof(*kernel) + strlen(kernel->name) + 1);
 }
 
-static struct ingot_kernel *alloc_kernel(struct ingot_context *context, struct cache_entry *program)
+static struct ingot_kernel *alloc_kernel(struct ingot_context *context, struct cache_entry *program, uint32_t device,
+                                         const char *name)
 {
-    struct ingot_kernel *kernel = alloc_zeroed(&context->allocator, sizeof(*kernel));
+    const size_t name_size = strlen(name) + 1;
+    struct ingot_kernel *kernel = alloc_zeroed(&context->allocator, sizeof(*kernel) + name_size);
 
     if (kernel == NULL || os_mutex_init(&kernel->lock) != INGOT_SUCCESS) {
-        alloc_free(&context->allocator, kernel, sizeof(*kernel));
+        alloc_free(&context->allocator, kernel, sizeof(*kernel) + name_size);
         return NULL;
     }
     kernel->program = program;
+    kernel->device = device;
+    memcpy(kernel->name, name, name_size);
     return kernel;
 }
 
@@ -45,7 +49,7 @@ static ingot_status_t make_shared(struct cache_entry *program, uint32_t device, 
     struct ingot_context *context = body->desc->context;
     struct ingot_kernel *first = NULL;
 
-    struct ingot_kernel *made = alloc_kernel(context, program);
+    struct ingot_kernel *made = alloc_kernel(context, program, device, name);
     if (made == NULL)
         return error_out_of_memory();
     const ingot_status_t status = make_native(context, body, device, name, &made->native);
@@ -78,44 +82,72 @@ static bool find_device(const struct ingot_program_desc *desc, uint32_t device, 
     return false;
 }
 
+uint32_t kernel_name_tag(const char *name)
+{
+    return (uint32_t)hash128_of(strlen(name), name).low;
+}
+
+/* Position in by_tag. */
 static bool find_name(const struct program_body *body, const char *name, size_t *position)
 {
+    const uint32_t tag = kernel_name_tag(name);
     size_t low = 0;
     size_t high = body->name_count;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const int order = strcmp(name, body->name_index[middle]);
-        if (order == 0) {
-            *position = middle;
+        if (body->by_tag[middle].tag < tag)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < body->name_count && body->by_tag[low].tag == tag; ++low) {
+        if (strcmp(name, body->names + body->by_tag[low].offset) == 0) {
+            *position = low;
             return true;
         }
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
     }
     return false;
 }
 
-/* The shared kernel, without a reference of its own: the caller's reference to the program becomes the kernel's. */
-static ingot_status_t find_shared(struct cache_entry *program, uint32_t device, const char *name,
-                                  struct ingot_kernel **kernel)
+/* The shared kernel, without a reference of its own: the caller's reference to the program becomes the kernel's. desc
+ * is the program's, or an equal one that is at hand; *position is that in body->kernels. */
+static ingot_status_t find_shared(struct cache_entry *program, const struct ingot_program_desc *desc, uint32_t device,
+                                  const char *name, size_t *position, struct ingot_kernel **kernel)
 {
     const struct program_body *body = cache_entry_value(program);
     size_t device_position = 0;
     size_t name_position = 0;
 
-    if (!find_device(body->desc, device, &device_position))
+    if (!find_device(desc, device, &device_position))
         return error_set(INGOT_INVALID_ARGUMENTS, "device %u is none of the program's", (unsigned)device);
     if (!find_name(body, name, &name_position))
         return error_set(INGOT_NOT_FOUND, "the program has no kernel %s", name);
-    _Atomic(struct ingot_kernel *) *place = &body->kernels[device_position * body->name_count + name_position];
-    struct ingot_kernel *known = atomic_load_explicit(place, memory_order_acquire);
+    *position = device_position * body->name_count + name_position;
+    struct ingot_kernel *known = atomic_load_explicit(&body->kernels[*position], memory_order_acquire);
     if (known == NULL)
-        return make_shared(program, device, name, place, kernel);
+        return make_shared(program, device, name, &body->kernels[*position], kernel);
     *kernel = known;
     return INGOT_SUCCESS;
+}
+
+/* The kernel whose position the descriptor remembers, if that is the one that is asked for. */
+static struct ingot_kernel *recall(const struct ingot_program_desc *desc, const struct program_body *body,
+                                   uint32_t device, const char *name)
+{
+    /* relaxed: only a number, checked against the program that is held now */
+    const uint32_t memo = atomic_load_explicit(&((struct ingot_program_desc *)desc)->kernel_memo, memory_order_relaxed);
+    if (memo == 0 || memo > desc->device_count * body->name_count)
+        return NULL;
+    struct ingot_kernel *kernel = atomic_load_explicit(&body->kernels[memo - 1], memory_order_acquire);
+    return kernel != NULL && kernel->device == device && strcmp(kernel->name, name) == 0 ? kernel : NULL;
+}
+
+/* The first one stays: threads that use several kernels through one descriptor would write it by turns. */
+static void remember(struct ingot_program_desc *desc, size_t position)
+{
+    if (position < UINT32_MAX && atomic_load_explicit(&desc->kernel_memo, memory_order_relaxed) == 0)
+        atomic_store_explicit(&desc->kernel_memo, (uint32_t)position + 1, memory_order_relaxed);
 }
 
 ingot_status_t ingot_kernel_create(ingot_kernel_t *kernel, ingot_program_t program, uint32_t device_index,
@@ -123,7 +155,9 @@ ingot_status_t ingot_kernel_create(ingot_kernel_t *kernel, ingot_program_t progr
 {
     if (kernel == NULL || program == NULL || name == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "kernel, program or name is NULL");
-    const ingot_status_t status = find_shared(program_entry(program), device_index, name, kernel);
+    size_t position = 0;
+    const ingot_status_t status =
+        find_shared(program_entry(program), program_body(program)->desc, device_index, name, &position, kernel);
     if (status == INGOT_SUCCESS)
         cache_entry_retain(program_entry(program));
     return status;
@@ -139,8 +173,16 @@ ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_program_desc
     ingot_status_t status = ingot_program_create(&program, desc);
     if (status != INGOT_SUCCESS)
         return status;
-    status = find_shared(program_entry(program), device_index, name, kernel);
-    if (status != INGOT_SUCCESS)
+    struct ingot_kernel *known = recall(desc, program_body(program), device_index, name);
+    if (known != NULL) {
+        *kernel = known;
+        return INGOT_SUCCESS;
+    }
+    size_t position = 0;
+    status = find_shared(program_entry(program), desc, device_index, name, &position, kernel);
+    if (status == INGOT_SUCCESS)
+        remember((struct ingot_program_desc *)desc, position);
+    else
         cache_entry_release(program_entry(program));
     return status;
 }
@@ -153,7 +195,7 @@ ingot_status_t ingot_kernel_clone(ingot_kernel_t *clone, ingot_kernel_t kernel)
     struct ingot_context *context = body->desc->context;
     if (context->ops.clone_kernel == NULL)
         return error_set(INGOT_UNIMPLEMENTED, "the backend %s cannot clone kernels", context->ops.name);
-    struct ingot_kernel *made = alloc_kernel(context, kernel->program);
+    struct ingot_kernel *made = alloc_kernel(context, kernel->program, kernel->device, kernel->name);
     if (made == NULL)
         return error_out_of_memory();
     made->is_clone = true;

@@ -15,9 +15,14 @@ struct ingot_kernel {
     bool is_clone;
     atomic_size_t references; /* of a clone */
     os_mutex lock;            /* the application's, for setting arguments and launching */
+    uint32_t device;
+    char name[];
 };
 
 /* A shared kernel whose program goes. NULL does nothing. */
 void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context);
+
+/* What a name is looked for by; see program.h. */
+uint32_t kernel_name_tag(const char *name);
 
 #endif

@@ -34,21 +34,15 @@ static void destroy_body(struct program_body *body)
     struct ingot_program_desc *desc = body->desc;
     struct ingot_context *context = desc->context;
     const ingot_allocator_t *allocator = &context->allocator;
-    const size_t kernel_count = desc->device_count * body->name_count;
 
-    if (body->kernels != NULL) {
-        for (size_t i = 0; i < kernel_count; ++i)
-            kernel_destroy(atomic_load_explicit(&body->kernels[i], memory_order_acquire), context);
-    }
+    for (size_t i = 0; i < desc->device_count * body->name_count; ++i)
+        kernel_destroy(atomic_load_explicit(&body->kernels[i], memory_order_acquire), context);
     if (body->native != NULL)
         context->ops.destroy_program(context->state, body->native);
-    alloc_free(allocator, body->kernels, kernel_count * sizeof(*body->kernels));
-    alloc_free(allocator, body->name_index, body->name_count * sizeof(*body->name_index));
-    alloc_free(allocator, body->names, body->names_size);
     alloc_free(allocator, body->log, body->log_size);
     alloc_free(allocator, body->blob, body->blob_size);
     os_mutex_fini(&body->blob_lock);
-    alloc_free(allocator, body, sizeof(*body));
+    alloc_free(allocator, body, body->block_size);
     ingot_program_desc_release(desc);
 }
 
@@ -65,49 +59,84 @@ static size_t count_names(size_t size, const uint8_t *names)
     return count;
 }
 
-/* Sorts the names into memory of the body's own, each once. */
-static ingot_status_t index_names(struct program_body *body, struct bytes_writer *names)
+static int compare_tags(const void *a, const void *b)
+{
+    const struct kernel_name *left = a;
+    const struct kernel_name *right = b;
+    if (left->tag != right->tag)
+        return left->tag < right->tag ? -1 : 1;
+    return (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+/* Sorts the names into the body's own memory. */
+static ingot_status_t index_names(struct program_body *body, const struct bytes_writer *names)
 {
     const ingot_allocator_t *allocator = &body->desc->context->allocator;
-    const size_t count = count_names(names->size, names->bytes);
-
-    if (names->size != 0 && names->bytes[names->size - 1] != '\0')
-        return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name does not end");
+    const size_t count = body->name_count;
     const char **sorted = alloc_bytes(allocator, count * sizeof(*sorted));
-    body->name_index = alloc_bytes(allocator, count * sizeof(*body->name_index));
-    body->names = alloc_bytes(allocator, names->size);
-    body->names_size = names->size;
-    body->name_count = count;
-    if (sorted == NULL || body->name_index == NULL || body->names == NULL) {
-        alloc_free(allocator, sorted, count * sizeof(*sorted));
+
+    if (sorted == NULL)
         return error_out_of_memory();
-    }
     const char *name = (const char *)names->bytes;
     for (size_t i = 0; i < count; ++i, name += strlen(name) + 1)
         sorted[i] = name;
     if (count > 1)
         qsort(sorted, count, sizeof(*sorted), compare_names);
-    char *place = body->names;
+    uint32_t offset = 0;
     for (size_t i = 0; i < count; ++i) {
         const size_t size = strlen(sorted[i]) + 1;
-        body->name_index[i] = memcpy(place, sorted[i], size);
-        place += size;
+        memcpy(body->names + offset, sorted[i], size);
+        body->by_tag[i] = (struct kernel_name){kernel_name_tag(sorted[i]), offset};
+        offset += (uint32_t)size;
     }
+    if (count > 1)
+        qsort(body->by_tag, count, sizeof(*body->by_tag), compare_tags);
     alloc_free(allocator, sorted, count * sizeof(*sorted));
     return INGOT_SUCCESS;
 }
 
+static ingot_status_t check_names(const struct bytes_writer *names)
+{
+    if (names->size != 0 && names->bytes[names->size - 1] != '\0')
+        return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name does not end");
+    if (names->size > UINT32_MAX)
+        return error_set(INGOT_BACKEND_ERROR, "the backend's kernel names are impossibly long");
+    return INGOT_SUCCESS;
+}
+
+/* The body with room for its names and kernels; nothing in it yet. */
+static struct program_body *alloc_body(const ingot_allocator_t *allocator, const struct ingot_program_desc *desc,
+                                       const struct bytes_writer *names)
+{
+    const size_t count = count_names(names->size, names->bytes);
+    const size_t kernels_size = desc->device_count * count * sizeof(_Atomic(struct ingot_kernel *));
+    const size_t tags_size = count * sizeof(struct kernel_name);
+    const size_t block_size = sizeof(struct program_body) + kernels_size + tags_size + names->size;
+    struct program_body *body = alloc_zeroed(allocator, block_size);
+
+    if (body == NULL)
+        return NULL;
+    if (os_mutex_init(&body->blob_lock) != INGOT_SUCCESS) {
+        alloc_free(allocator, body, block_size);
+        return NULL;
+    }
+    body->block_size = block_size;
+    body->name_count = count;
+    body->names_size = names->size;
+    body->kernels = (void *)(body + 1);
+    body->by_tag = (void *)((uint8_t *)body->kernels + kernels_size);
+    body->names = (char *)body->by_tag + tags_size;
+    return body;
+}
+
 static ingot_status_t fill_body(struct program_body *body, const struct program_parts *parts)
 {
-    const ingot_allocator_t *allocator = &body->desc->context->allocator;
-
-    ingot_status_t status = index_names(body, parts->names);
+    const ingot_status_t status = index_names(body, parts->names);
     if (status != INGOT_SUCCESS)
         return status;
     body->log_size = parts->log_size + 1;
-    body->log = alloc_zeroed(allocator, body->log_size);
-    body->kernels = alloc_zeroed(allocator, body->desc->device_count * body->name_count * sizeof(*body->kernels));
-    if (body->log == NULL || body->kernels == NULL)
+    body->log = alloc_zeroed(&body->desc->context->allocator, body->log_size);
+    if (body->log == NULL)
         return error_out_of_memory();
     if (parts->log_size != 0)
         memcpy(body->log, parts->log, parts->log_size);
@@ -123,16 +152,17 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
     struct ingot_context *context = desc->context;
     struct cache_entry *entry = NULL;
 
-    struct program_body *body = alloc_zeroed(&context->allocator, sizeof(*body));
-    if (body == NULL || os_mutex_init(&body->blob_lock) != INGOT_SUCCESS) {
-        alloc_free(&context->allocator, body, sizeof(*body));
+    ingot_status_t status = check_names(parts->names);
+    struct program_body *body =
+        status == INGOT_SUCCESS ? alloc_body(&context->allocator, desc, parts->names) : NULL;
+    if (body == NULL) {
         context->ops.destroy_program(context->state, parts->native);
-        return error_out_of_memory();
+        return status != INGOT_SUCCESS ? status : error_out_of_memory();
     }
     body->desc = shared;
     program_desc_reference(shared);
     body->native = parts->native;
-    ingot_status_t status = fill_body(body, parts);
+    status = fill_body(body, parts);
     if (status == INGOT_SUCCESS) {
         entry = cache_entry_create(context->programs, body);
         status = entry != NULL ? INGOT_SUCCESS : error_out_of_memory();
@@ -190,8 +220,7 @@ static size_t count_bytes(const struct program_body *body)
 {
     if (body->files_changed)
         return SIZE_MAX; /* too large to be kept: the key does not say what this program is */
-    return sizeof(*body) + body->names_size + body->name_count * sizeof(*body->name_index) + body->log_size +
-           body->desc->device_count * body->name_count * sizeof(*body->kernels) + body->device_bytes;
+    return body->block_size + body->log_size + body->device_bytes;
 }
 
 static ingot_status_t make(struct cache_entry **entry, size_t *bytes, void *user)

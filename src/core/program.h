@@ -13,16 +13,24 @@
 
 struct ingot_kernel;
 
+/* A name is looked for by its tag, so that one string is compared, the one that it is. */
+struct kernel_name {
+    uint32_t tag;    /* of the name's hash */
+    uint32_t offset; /* in names */
+};
+
+/* One block of memory with its names and kernels, since a look-up reads a little of each. */
 struct program_body {
-    struct ingot_program_desc *desc; /* referenced */
+    size_t name_count;
+    struct kernel_name *by_tag;              /* sorted */
+    _Atomic(struct ingot_kernel *) *kernels; /* [device position][position in by_tag]; release/acquire */
+    char *names;                             /* sorted, each with its NUL */
+    struct ingot_program_desc *desc;         /* referenced */
     void *native;
     size_t names_size;
-    char *names;             /* sorted, each with its NUL */
-    const char **name_index; /* into names */
-    size_t name_count;
+    size_t block_size;
     size_t log_size; /* with NUL */
     char *log;
-    _Atomic(struct ingot_kernel *) *kernels; /* [device position][name]; release/acquire */
     size_t device_bytes;                     /* of the binaries, as far as known */
     bool files_changed; /* between the descriptor and the compiling: the id does not vouch for this program */
     os_mutex blob_lock;

@@ -60,12 +60,14 @@ static ingot_status_t resolve_includes(struct include_closure *closure, const st
     return status;
 }
 
-/* ---- the block ---- */
-
 static size_t text_size(const char *text)
 {
     return text != NULL ? strlen(text) + 1 : 1;
 }
+
+/* ---- the key ----
+ *
+ * It never leaves the process, so numbers stand in it as the processor has them. */
 
 static size_t key_size(const struct ingot_program_desc *desc, const ingot_program_info_t *info, size_t files_size)
 {
@@ -74,11 +76,77 @@ static size_t key_size(const struct ingot_program_desc *desc, const ingot_progra
     size += (info->source_count + info->header_count) * (4 + 16);
     for (size_t i = 0; i < info->header_count; ++i)
         size += 8 + strlen(info->headers[i]->name);
-    size += 8 + text_size(info->compile_options) - 1 + 8 + text_size(info->link_options) - 1 + 8;
+    size += 8 + text_size(info->compile_options) + 8 + text_size(info->link_options) + 8;
     for (size_t i = 0; i < info->spec_constant_count; ++i)
         size += 4 + 8 + info->spec_constants[i].size;
     return size + 8 + files_size;
 }
+
+static void *put(uint8_t **place, size_t size, const void *bytes)
+{
+    void *part = *place;
+    if (size != 0)
+        memcpy(part, bytes, size);
+    *place += size;
+    return part;
+}
+
+static void put_u32(uint8_t **place, uint32_t value)
+{
+    put(place, sizeof(value), &value);
+}
+
+static void put_u64(uint8_t **place, uint64_t value)
+{
+    put(place, sizeof(value), &value);
+}
+
+static void *put_framed(uint8_t **place, size_t size, const void *bytes)
+{
+    put_u64(place, size);
+    return put(place, size, bytes);
+}
+
+/* With its NUL, so that the descriptor's texts are those of its key. */
+static char *put_text(uint8_t **place, const char *text)
+{
+    return put_framed(place, text_size(text), text != NULL ? text : "");
+}
+
+/* A descriptor that nothing can vouch for equals only itself: its serial number is part of its key. Options stand here
+ * as they are, with directories of includes: parsing them costs more than a program met twice under two paths. */
+static void write_key(struct ingot_program_desc *desc, const ingot_program_info_t *info,
+                      const struct bytes_writer *files)
+{
+    uint8_t *place = desc->key;
+
+    put_u64(&place, desc->not_cacheable != NULL ? 1 + atomic_fetch_add_explicit(&desc->context->next_desc_serial, 1,
+                                                                                memory_order_relaxed)
+                                                : 0);
+    put_framed(&place, desc->device_count * sizeof(*desc->device_indices), desc->device_indices);
+    put_u64(&place, desc->source_count);
+    for (size_t i = 0; i < desc->source_count + desc->header_count; ++i) {
+        const struct ingot_source *source = desc->sources[i];
+        put_u32(&place, (uint32_t)source->kind);
+        put_u64(&place, source->hash.low);
+        put_u64(&place, source->hash.high);
+        if (source->kind == INGOT_SOURCE_HEADER)
+            put_framed(&place, strlen(source->name), source->name);
+    }
+    desc->compile_options = put_text(&place, info->compile_options);
+    desc->link_options = put_text(&place, info->link_options);
+    put_u64(&place, desc->spec_constant_count);
+    for (size_t i = 0; i < desc->spec_constant_count; ++i) {
+        put_u32(&place, desc->spec_constants[i].id);
+        put_framed(&place, desc->spec_constants[i].size, desc->spec_constants[i].value);
+    }
+    desc->files_size = files->size;
+    desc->files = put_framed(&place, files->size, files->bytes);
+    assert(place == desc->key + desc->key_size);
+    desc->key_hash = hash128_of(desc->key_size, desc->key);
+}
+
+/* ---- the block ---- */
 
 /* Hands out the block's parts, those with the strictest alignment first. */
 static void *take(uint8_t **place, size_t size)
@@ -90,8 +158,7 @@ static void *take(uint8_t **place, size_t size)
 
 static char *take_text(uint8_t **place, const char *text)
 {
-    const size_t size = text_size(text);
-    return memcpy(take(place, size), text != NULL ? text : "", size);
+    return put(place, text_size(text), text != NULL ? text : "");
 }
 
 static struct ingot_program_desc *alloc_desc(struct ingot_context *context, const ingot_program_info_t *info,
@@ -104,8 +171,7 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
 
     sizes.key_size = key_size(&sizes, info, closure->files.size);
     sizes.block_size = sizeof(sizes) + source_count * sizeof(void *) + constants_size +
-                       sizes.device_count * sizeof(uint32_t) + sizes.key_size + text_size(info->compile_options) +
-                       text_size(info->link_options) + text_size(info->group) +
+                       sizes.device_count * sizeof(uint32_t) + sizes.key_size + text_size(info->group) +
                        (closure->reason != NULL ? text_size(closure->reason) : 0);
     struct ingot_program_desc *desc = alloc_bytes(&context->allocator, sizes.block_size);
     if (desc == NULL)
@@ -117,8 +183,6 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     desc->spec_values = take(&place, info->spec_constant_count * sizeof(*desc->spec_values));
     desc->device_indices = take(&place, desc->device_count * sizeof(*desc->device_indices));
     desc->key = take(&place, desc->key_size);
-    desc->compile_options = take_text(&place, info->compile_options);
-    desc->link_options = take_text(&place, info->link_options);
     desc->group = take_text(&place, info->group);
     desc->not_cacheable = closure->reason != NULL ? take_text(&place, closure->reason) : NULL;
     return desc;
@@ -186,40 +250,6 @@ static ingot_status_t copy_devices(struct ingot_program_desc *desc, const ingot_
     return INGOT_SUCCESS;
 }
 
-/* A descriptor that nothing can vouch for equals only itself: its serial number is part of its key. Options stand here
- * as they are, with directories of includes: parsing them costs more than a program met twice under two paths. */
-static void write_key(struct ingot_program_desc *desc, const struct bytes_writer *files)
-{
-    struct bytes_writer key;
-
-    bytes_writer_init_fixed(&key, desc->key_size, desc->key);
-    bytes_put_u64(&key, desc->not_cacheable != NULL ? 1 + atomic_fetch_add_explicit(&desc->context->next_desc_serial, 1,
-                                                                                    memory_order_relaxed)
-                                                    : 0);
-    bytes_put_framed(&key, desc->device_count * sizeof(*desc->device_indices), desc->device_indices);
-    bytes_put_u64(&key, desc->source_count);
-    for (size_t i = 0; i < desc->source_count + desc->header_count; ++i) {
-        const struct ingot_source *source = desc->sources[i];
-        bytes_put_u32(&key, (uint32_t)source->kind);
-        bytes_put_u64(&key, source->hash.low);
-        bytes_put_u64(&key, source->hash.high);
-        if (source->kind == INGOT_SOURCE_HEADER)
-            bytes_put_framed(&key, strlen(source->name), source->name);
-    }
-    bytes_put_framed(&key, strlen(desc->compile_options), desc->compile_options);
-    bytes_put_framed(&key, strlen(desc->link_options), desc->link_options);
-    bytes_put_u64(&key, desc->spec_constant_count);
-    for (size_t i = 0; i < desc->spec_constant_count; ++i) {
-        bytes_put_u32(&key, desc->spec_constants[i].id);
-        bytes_put_framed(&key, desc->spec_constants[i].size, desc->spec_constants[i].value);
-    }
-    bytes_put_framed(&key, files->size, files->bytes);
-    assert(!key.failed && key.size == desc->key_size);
-    desc->files_size = files->size;
-    desc->files = desc->key + desc->key_size - files->size;
-    desc->key_hash = hash128_of(desc->key_size, desc->key);
-}
-
 /* ---- the object ---- */
 
 static void destroy(struct ingot_program_desc *desc)
@@ -251,7 +281,7 @@ static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context
         destroy(made);
         return status;
     }
-    write_key(made, &closure->files);
+    write_key(made, info, &closure->files);
     *desc = made;
     return INGOT_SUCCESS;
 }

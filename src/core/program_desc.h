@@ -1,9 +1,9 @@
 /*
- * program_desc.h - what to build; immutable, but for two things that it remembers.
+ * program_desc.h - what to build; immutable, but for what it remembers.
  *
  * `key` holds all that decides what a build makes within this context, framed, so that equal keys (and equal sources,
  * compared by content) mean equal programs. It finds programs in memory; across processes the id does (cache_blob_id.h).
- * Remembered are the program it led to (`memo`) and its id (`id`); both are published without a lock.
+ * Remembered are the program it led to (`memo`), the kernel (`kernel_memo`) and its id (`id`), without a lock.
  */
 #ifndef INGOT_CORE_PROGRAM_DESC_H
 #define INGOT_CORE_PROGRAM_DESC_H
@@ -16,28 +16,31 @@
 struct cache_blob_id;
 
 struct ingot_program_desc {
-    atomic_size_t references;
-    size_t block_size;             /* of this and what lies behind it */
+    /* First, and close together, what a hit reads. */
     struct ingot_context *context; /* referenced */
+    struct cache_memo memo;
+    _Atomic uint32_t kernel_memo; /* 1 + position in program_body.kernels of the first one asked for; 0: none yet */
+    uint32_t flags;
+    size_t device_count;
+    uint32_t *device_indices; /* ascending */
+
+    atomic_size_t references;
+    size_t block_size; /* of this and what lies behind it */
     size_t source_count;
     size_t header_count;
     struct ingot_source **sources; /* retained; headers follow the sources */
-    char *compile_options;         /* the caller's own, without the environment's */
+    char *compile_options;         /* the caller's own, without the environment's; in the key, as the next */
     char *link_options;
     ingot_spec_constant_t *spec_constants; /* sorted by id; values point into spec_values */
     size_t spec_constant_count;
     uint64_t *spec_values;
-    uint32_t *device_indices; /* ascending */
-    size_t device_count;
     char *group;
-    uint32_t flags;
     char *not_cacheable; /* why, or NULL */
     size_t files_size;
     uint8_t *files; /* the end of the key: what the sources reach by #include, see include_closure.h */
     size_t key_size;
     uint8_t *key;
     struct hash128 key_hash;
-    struct cache_memo memo;
     _Atomic(struct cache_blob_id *) id; /* release/acquire */
 };
 

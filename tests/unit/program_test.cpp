@@ -306,6 +306,63 @@ TEST(Kernel, IsSharedAndComparesItsName)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_get(&got, desc.get(), 1, "twice"));
 }
 
+TEST(Kernel, IsTheOneAskedForWhateverTheDescriptorRemembers)
+{
+    ReferenceDevice device;
+    device.targets = {"alpha", "beta"};
+    const Context context = device.make();
+    ProgramText text;
+    text.sources = {""};
+    for (int i = 0; i < 100; ++i)
+        text.sources[0] += "kernel k" + std::to_string(i) + " x " + std::to_string(i) + " +\n";
+    const Desc desc = text.make(context);
+    for (int round = 0; round < 2; ++round) {
+        for (int i = 99; i >= 0; --i) {
+            for (uint32_t target = 0; target < 2; ++target) {
+                ingot_kernel_t kernel = nullptr;
+                const std::string name = "k" + std::to_string(i);
+                ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_get(&kernel, desc.get(), target, name.c_str()));
+                const Kernel held(kernel);
+                EXPECT_EQ(1000 + i, run(held, 1000));
+                EXPECT_EQ(held, create_kernel(create_program(desc), name.c_str(), target));
+            }
+        }
+        EXPECT_EQ(200, device.counts.live_kernels);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+        EXPECT_EQ(0, device.counts.live_kernels) << "what the descriptor remembers holds nothing";
+    }
+}
+
+TEST(Kernel, LeavesBothMapsWithItsProgram)
+{
+    ReferenceDevice device;
+    ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
+    capacity.max_programs = 1;
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.cache_capacity = &capacity;
+    const Context context = device.make(info);
+    const Desc desc = ProgramText().make(context);
+    ingot_kernel_t got = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_get(&got, desc.get(), 0, "twice"));
+    Kernel held(got);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_get(&got, desc.get(), 0, "square"));
+    ingot_kernel_release(got);
+    ProgramText other;
+    other.compile_options = "-DOTHER=1";
+    (void)create_program(other.make(context)); /* evicts */
+    EXPECT_EQ(2, device.counts.live_kernels) << "a held kernel keeps its program, and that its kernels";
+    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_get(&got, desc.get(), 0, "twice"));
+    EXPECT_NE(held.get(), got) << "built anew, not found by the descriptor";
+    ingot_kernel_release(got);
+    EXPECT_EQ(3u, device.counts.builds);
+    EXPECT_EQ(10, run(held, 5));
+    held.reset();
+    EXPECT_EQ(1, device.counts.live_kernels);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+    EXPECT_EQ(0, device.counts.live_kernels);
+    EXPECT_EQ(0, device.counts.live_programs);
+}
+
 TEST(Kernel, ClonesAreTheirOwn)
 {
     ReferenceDevice device;
