@@ -1,0 +1,187 @@
+/*
+ * memory_bench.cpp - the in-memory cache against its floor and its peers: `./scripts/bench memory`.
+ *
+ * Native programs are empty here, so that nothing but the cache is measured. memory_measure.h says how time is taken;
+ * what each subject does for one operation stands in memory_ingot.h and memory_peers.h.
+ *
+ *   bench_memory [--json FILE] [--rounds N]
+ */
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "bench/bench_report.h"
+#include "bench/memory_ingot.h"
+#include "bench/memory_peers.h"
+
+namespace memory_bench {
+
+namespace {
+
+using Subjects = std::vector<std::unique_ptr<Subject>>;
+
+constexpr unsigned kMostThreads = 16;
+constexpr size_t kEntries[] = {1, 256, 4096};
+
+unsigned processors()
+{
+    cpu_set_t allowed;
+    require(sched_getaffinity(0, sizeof(allowed), &allowed) == 0, "the number of processors is unknown");
+    return static_cast<unsigned>(CPU_COUNT(&allowed));
+}
+
+std::vector<Samples> measure_all(const Subjects &subjects, unsigned threads, const Effort &effort)
+{
+    std::vector<Subject *> plain;
+    for (const auto &subject : subjects)
+        plain.push_back(subject.get());
+    return measure(plain, threads, effort);
+}
+
+void add(Subjects *subjects, std::unique_ptr<Subject> subject)
+{
+    if (subject != nullptr)
+        subjects->push_back(std::move(subject));
+}
+
+class Bench {
+public:
+    explicit Bench(unsigned rounds) : rounds_(rounds) {}
+
+    void run(bench::Report *report)
+    {
+        one_thread(report);
+        scaling(report);
+        eviction(report);
+        memory(report);
+    }
+
+private:
+    void one_thread(bench::Report *report)
+    {
+        enum { kFloor, kHit, kKernel, kContent, kOnednn, kOnednnContent, kOnednnRelu };
+        Subjects subjects;
+        subjects.push_back(make_floor());
+        subjects.push_back(make_hit(1));
+        subjects.push_back(make_fast_kernel(1));
+        subjects.push_back(make_content_hit(1));
+        add(&subjects, make_onednn(1));
+        add(&subjects, make_onednn_content(1));
+        add(&subjects, make_onednn_relu(1));
+        const std::vector<Samples> samples = measure_all(subjects, 1, {rounds_ * 2, 4});
+
+        std::printf("\nOne thread, one key, ns an operation\n");
+        for (size_t i = 0; i < subjects.size(); ++i) {
+            std::printf("  %-24s %9.1f  +-%.1f%%\n", subjects[i]->name().c_str(), median(samples[i]),
+                        100 * spread(samples[i]));
+        }
+        report->add("floor_ns", median(samples[kFloor]), "ns");
+        report->add("hit_ns", median(samples[kHit]), "ns");
+        report->add("fast_kernel_ns", median(samples[kKernel]), "ns");
+        report->add("content_hit_ns", median(samples[kContent]), "ns");
+        report->add("hit_over_floor", ratio(samples[kHit], samples[kFloor]), "ratio", bench::Goal::at_most, 2.5);
+        report->add("fast_kernel_over_floor", ratio(samples[kKernel], samples[kFloor]), "ratio", bench::Goal::at_most, 5);
+        if (samples.size() <= kOnednnRelu) {
+            std::printf("  oneDNN was not built with: its metrics are left out\n");
+            return;
+        }
+        report->add("onednn_over_hit", ratio(samples[kOnednn], samples[kHit]), "ratio", bench::Goal::at_least, 40);
+        report->add("onednn_relu_over_hit", ratio(samples[kOnednnRelu], samples[kHit]), "ratio");
+        report->add("content_hit_over_onednn", ratio(samples[kContent], samples[kOnednnContent]), "ratio",
+                    bench::Goal::at_most, 0.25);
+    }
+
+    void scaling(bench::Report *report)
+    {
+        const unsigned most = std::min(processors(), kMostThreads);
+        std::vector<unsigned> counts;
+        for (unsigned threads = 1; threads <= most; threads *= 2)
+            counts.push_back(threads);
+        if (counts.back() != most)
+            counts.push_back(most);
+
+        std::printf("\nAll threads at once, uniformly many keys, ns an operation of the slowest thread\n");
+        for (size_t entries : kEntries) {
+            Subjects subjects;
+            subjects.push_back(make_floor());
+            subjects.push_back(make_hit(entries));
+            subjects.push_back(make_fast_kernel(entries));
+            subjects.push_back(make_content_hit(entries));
+            subjects.push_back(make_map(entries));
+            add(&subjects, make_urcu(entries));
+            add(&subjects, make_onednn(entries));
+            std::printf("  %-10s %-8s", "keys", "threads");
+            for (const auto &subject : subjects)
+                std::printf(" %18s", subject->name().c_str());
+            std::printf("\n");
+            double first = 0;
+            for (unsigned threads : counts) {
+                const std::vector<Samples> samples = measure_all(subjects, threads, {rounds_, 2});
+                std::printf("  %-10zu %-8u", entries, threads);
+                for (const Samples &own : samples)
+                    std::printf(" %11.1f +-%3.0f%%", median(own), 100 * spread(own));
+                std::printf("\n");
+                std::fflush(stdout);
+                if (entries != 1)
+                    continue;
+                const double hit = median(samples[1]);
+                first = threads == 1 ? hit : first;
+                if (threads == most) {
+                    report->add("hot_" + std::to_string(most) + "_threads_over_1", hit / first, "ratio",
+                                bench::Goal::at_most, 2);
+                }
+            }
+        }
+    }
+
+    void eviction(bench::Report *report)
+    {
+        Subjects subjects;
+        for (size_t entries : {16, 4096, 65536})
+            subjects.push_back(make_eviction(entries));
+        const std::vector<Samples> samples = measure_all(subjects, 1, {rounds_, 20});
+        std::printf("\nMiss, insertion and eviction, descriptor included, ns an operation\n");
+        for (size_t i = 0; i < subjects.size(); ++i) {
+            std::printf("  %-24s %9.1f  +-%.1f%%\n", subjects[i]->name().c_str(), median(samples[i]),
+                        100 * spread(samples[i]));
+        }
+        report->add("evict_65536_over_16", ratio(samples[2], samples[0]), "ratio", bench::Goal::at_most, 2);
+    }
+
+    void memory(bench::Report *report)
+    {
+        double most = 0;
+        std::printf("\nHost memory an entry, program, descriptor and kernel names included, bytes\n");
+        for (size_t entries : {256, 1024, 4096, 65536}) {
+            const double bytes = entry_bytes(entries);
+            std::printf("  %-24zu %9.1f\n", entries, bytes);
+            most = std::max(most, bytes);
+        }
+        report->add("entry_overhead_bytes", most, "bytes", bench::Goal::at_most, 1536);
+    }
+
+    unsigned rounds_;
+};
+
+} // namespace
+
+} // namespace memory_bench
+
+int main(int argc, char **argv)
+{
+    const char *json = nullptr;
+    unsigned rounds = 15;
+
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--json") == 0)
+            json = argv[i + 1];
+        else if (strcmp(argv[i], "--rounds") == 0)
+            rounds = std::max(1u, static_cast<unsigned>(strtoul(argv[i + 1], nullptr, 10)));
+    }
+    bench::Report report;
+    memory_bench::Bench(rounds).run(&report);
+    report.print();
+    return json == nullptr || report.write_json(json) ? 0 : 1;
+}

@@ -1,0 +1,290 @@
+/*
+ * memory_ingot.cpp - see memory_ingot.h.
+ */
+#include "bench/memory_ingot.h"
+
+#include <ingot/backend.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace memory_bench {
+
+namespace {
+
+constexpr const char kKernelNames[] = "add\0broadcast\0convolve\0gather\0matmul\0reduce\0softmax\0transpose";
+constexpr const char *kKernel = "matmul";
+constexpr ingot_source_kind_t kKind = INGOT_SOURCE_OWN_TEXT;
+char nothing; /* what all programs and kernels are */
+
+ingot_backend_ops_t noop_operations()
+{
+    ingot_backend_ops_t ops{};
+    ops.struct_size = sizeof(ops);
+    ops.name = "noop";
+    ops.destroy = [](void *) {};
+    ops.identify_device = [](void *, uint32_t, ingot_identity_t *identity) {
+        return ingot_identity_add(identity, "device_name", 4, "noop");
+    };
+    ops.accepts = [](void *, ingot_source_kind_t kind) { return kind == kKind ? 1 : 0; };
+    ops.build = [](void *, const ingot_build_request_t *, size_t, const uint32_t *, ingot_sink_t *, void **program) {
+        *program = &nothing;
+        return INGOT_SUCCESS;
+    };
+    ops.destroy_program = [](void *, void *) {};
+    ops.get_kernel_names = [](void *, void *, ingot_sink_t *names) {
+        return ingot_sink_write(names, sizeof(kKernelNames), kKernelNames);
+    };
+    ops.create_kernel = [](void *, void *, uint32_t, const char *, void **kernel) {
+        *kernel = &nothing;
+        return INGOT_SUCCESS;
+    };
+    ops.destroy_kernel = [](void *, void *) {};
+    return ops;
+}
+
+/* Descriptors of one context, their programs in memory. */
+class Descs {
+public:
+    explicit Descs(size_t count) : context_(count + 1)
+    {
+        for (size_t i = 0; i < count; ++i) {
+            ingot_program_t program = nullptr;
+            descs_.push_back(context_.describe(i));
+            require(ingot_program_create(&program, descs_.back()) == INGOT_SUCCESS, "a program was not built");
+            ingot_program_release(program);
+        }
+    }
+    Descs(const Descs &) = delete;
+    Descs &operator=(const Descs &) = delete;
+    ~Descs()
+    {
+        for (ingot_program_desc_t desc : descs_)
+            ingot_program_desc_release(desc);
+    }
+    const NoopContext &context() const { return context_; }
+    size_t size() const { return descs_.size(); }
+    ingot_program_desc_t operator[](size_t i) const { return descs_[i]; }
+
+private:
+    NoopContext context_;
+    std::vector<ingot_program_desc_t> descs_;
+};
+
+class Floor : public Subject {
+public:
+    Floor() : Subject("floor") {}
+    void run(unsigned thread, size_t operations) override
+    {
+        Line &own = lines_[thread % lines_.size()];
+        for (size_t i = 0; i < operations; ++i) {
+            std::atomic<long> *count = own.place.load(std::memory_order_acquire);
+            count->fetch_add(1, std::memory_order_relaxed);
+            count->fetch_sub(1, std::memory_order_acq_rel);
+        }
+    }
+
+private:
+    struct alignas(128) Line {
+        std::atomic<long> count{1};
+        std::atomic<std::atomic<long> *> place{&count};
+    };
+    std::array<Line, 64> lines_;
+};
+
+class Hit : public Subject {
+public:
+    explicit Hit(size_t entries) : Subject("ingot hit"), descs_(entries) {}
+    void run(unsigned thread, size_t operations) override
+    {
+        Picker picker(thread, descs_.size());
+        bool ok = true;
+        for (size_t i = 0; i < operations; ++i) {
+            ingot_program_t program = nullptr;
+            ok &= ingot_program_create(&program, descs_[picker.next()]) == INGOT_SUCCESS;
+            ingot_program_release(program);
+        }
+        require(ok, "a hit failed");
+    }
+
+private:
+    Descs descs_;
+};
+
+class FastKernel : public Subject {
+public:
+    explicit FastKernel(size_t entries) : Subject("ingot fast kernel"), descs_(entries) {}
+    void run(unsigned thread, size_t operations) override
+    {
+        Picker picker(thread, descs_.size());
+        bool ok = true;
+        for (size_t i = 0; i < operations; ++i) {
+            ingot_kernel_t kernel = nullptr;
+            ok &= ingot_kernel_get(&kernel, descs_[picker.next()], 0, kKernel) == INGOT_SUCCESS;
+            ingot_kernel_release(kernel);
+        }
+        require(ok, "a kernel was not got");
+    }
+
+private:
+    Descs descs_;
+};
+
+class ContentHit : public Subject {
+public:
+    explicit ContentHit(size_t entries) : Subject("ingot content hit"), descs_(entries) {}
+    void run(unsigned thread, size_t operations) override
+    {
+        Picker picker(thread, descs_.size());
+        bool ok = true;
+        for (size_t i = 0; i < operations; ++i) {
+            const ingot_program_desc_t desc = descs_.context().describe(picker.next());
+            ingot_program_t program = nullptr;
+            ok &= ingot_program_create(&program, desc) == INGOT_SUCCESS;
+            ingot_program_release(program);
+            ingot_program_desc_release(desc);
+        }
+        require(ok, "an equal descriptor did not lead to its program");
+    }
+    ~ContentHit() override
+    {
+        ingot_cache_stats_t stats = INGOT_CACHE_STATS_INIT;
+        ingot_context_get_cache_stats(descs_.context().get(), &stats);
+        require(stats.misses == descs_.size(), "an equal descriptor did not hit");
+    }
+
+private:
+    Descs descs_;
+};
+
+class Eviction : public Subject {
+public:
+    explicit Eviction(size_t entries) : Subject("ingot evict " + std::to_string(entries)), context_(entries)
+    {
+        run(0, entries + 1000);
+    }
+    void run(unsigned, size_t operations) override
+    {
+        bool ok = true;
+        for (size_t i = 0; i < operations; ++i) {
+            const ingot_program_desc_t desc = context_.describe(next_++);
+            ingot_program_t program = nullptr;
+            ok &= ingot_program_create(&program, desc) == INGOT_SUCCESS;
+            ingot_program_release(program);
+            ingot_program_desc_release(desc);
+        }
+        require(ok, "a miss did not build");
+    }
+
+private:
+    NoopContext context_;
+    size_t next_ = 0;
+};
+
+void *count_allocate(void *user, size_t size, size_t alignment)
+{
+    void *memory = nullptr;
+    if (posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) != 0)
+        return nullptr;
+    *static_cast<size_t *>(user) += size;
+    return memory;
+}
+
+void count_deallocate(void *user, void *memory, size_t size)
+{
+    *static_cast<size_t *>(user) -= size;
+    free(memory);
+}
+
+} // namespace
+
+NoopContext::NoopContext(size_t max_programs, const ingot_allocator_t *allocator)
+{
+    static const ingot_backend_ops_t ops = noop_operations();
+    static const char text[] = "what all programs of this benchmark are made of\n";
+    ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    ingot_source_info_t source = INGOT_SOURCE_INFO_INIT;
+
+    capacity.max_programs = max_programs;
+    info.cache_capacity = &capacity;
+    info.allocator = allocator;
+    info.flags = INGOT_CONTEXT_IGNORE_ENVIRONMENT;
+    source.kind = kKind;
+    source.bytes = text;
+    source.size = sizeof(text) - 1;
+    require(ingot_context_create(&context_, &ops, &nothing, 1, &info) == INGOT_SUCCESS, "no context");
+    require(ingot_source_create(&source_, &source) == INGOT_SUCCESS, "no source");
+}
+
+NoopContext::~NoopContext()
+{
+    ingot_source_release(source_);
+    ingot_context_release(context_);
+}
+
+ingot_program_desc_t NoopContext::describe(size_t number) const
+{
+    static const char options[] =
+        "-cl-fast-relaxed-math -cl-mad-enable -DTILE_M=64 -DTILE_N=128 -DTILE_K=16 -DTYPE=half -DSHAPE=        ";
+    static_assert(sizeof(options) - 1 >= 100, "the options are 100 bytes long");
+    char own[sizeof(options)];
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    ingot_program_desc_t desc = nullptr;
+
+    memcpy(own, options, sizeof(own));
+    for (char *digit = own + sizeof(own) - 2; number != 0; number /= 10)
+        *digit-- = static_cast<char>('0' + number % 10);
+    info.sources = &source_;
+    info.source_count = 1;
+    info.compile_options = own;
+    require(ingot_program_desc_create(&desc, context_, &info) == INGOT_SUCCESS, "no descriptor");
+    return desc;
+}
+
+std::unique_ptr<Subject> make_floor()
+{
+    return std::make_unique<Floor>();
+}
+
+std::unique_ptr<Subject> make_hit(size_t entries)
+{
+    return std::make_unique<Hit>(entries);
+}
+
+std::unique_ptr<Subject> make_fast_kernel(size_t entries)
+{
+    return std::make_unique<FastKernel>(entries);
+}
+
+std::unique_ptr<Subject> make_content_hit(size_t entries)
+{
+    return std::make_unique<ContentHit>(entries);
+}
+
+std::unique_ptr<Subject> make_eviction(size_t entries)
+{
+    return std::make_unique<Eviction>(entries);
+}
+
+double entry_bytes(size_t entries)
+{
+    size_t bytes = 0;
+    const ingot_allocator_t allocator = {count_allocate, count_deallocate, &bytes};
+    const NoopContext context(entries, &allocator);
+    const size_t empty = bytes;
+
+    for (size_t i = 0; i < entries; ++i) {
+        const ingot_program_desc_t desc = context.describe(i);
+        ingot_program_t program = nullptr;
+        require(ingot_program_create(&program, desc) == INGOT_SUCCESS, "a program was not built");
+        ingot_program_release(program);
+        ingot_program_desc_release(desc);
+    }
+    return static_cast<double>(bytes - empty) / static_cast<double>(entries);
+}
+
+} // namespace memory_bench

@@ -1,0 +1,165 @@
+/*
+ * memory_measure.cpp - see memory_measure.h.
+ */
+#include "bench/memory_measure.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+namespace memory_bench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double at(const Samples &sorted, double part)
+{
+    return sorted[static_cast<size_t>(part * static_cast<double>(sorted.size() - 1) + 0.5)];
+}
+
+void stay_on(unsigned processor)
+{
+    cpu_set_t allowed;
+    cpu_set_t one;
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+        return;
+    for (int i = 0; i < CPU_SETSIZE; ++i) {
+        if (!CPU_ISSET(i, &allowed) || processor-- != 0)
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET(i, &one);
+        pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
+        return;
+    }
+}
+
+/* Threads that live through all rounds, each on a processor of its own, and run one subject at a time together. */
+class Team {
+public:
+    Team(const std::vector<Subject *> &subjects, unsigned count) : subjects_(subjects), elapsed_ns_(count)
+    {
+        for (unsigned i = 0; i < count; ++i)
+            threads_.emplace_back([this, i] { work(i); });
+    }
+    Team(const Team &) = delete;
+    Team &operator=(const Team &) = delete;
+    ~Team()
+    {
+        subject_ = nullptr;
+        start();
+        for (std::thread &thread : threads_)
+            thread.join();
+    }
+
+    /* Nanoseconds of the slowest thread. */
+    double run(Subject *subject, size_t operations)
+    {
+        subject_ = subject;
+        operations_ = operations;
+        start();
+        while (done_ != threads_.size()) /* off the processors that are being measured */
+            std::this_thread::sleep_for(std::chrono::microseconds(100));
+        return *std::max_element(elapsed_ns_.begin(), elapsed_ns_.end());
+    }
+
+private:
+    void start()
+    {
+        done_ = 0;
+        ready_ = 0;
+        ++turn_;
+    }
+
+    void work(unsigned number)
+    {
+        stay_on(number);
+        for (Subject *subject : subjects_)
+            subject->enter();
+        for (unsigned turn = 1;; ++turn) {
+            while (turn_ != turn)
+                sched_yield();
+            Subject *const subject = subject_;
+            if (subject == nullptr)
+                break;
+            ++ready_;
+            while (ready_ != elapsed_ns_.size()) {
+                if (threads_are_more_)
+                    sched_yield();
+            }
+            const Clock::time_point begin = Clock::now();
+            subject->run(number, operations_);
+            elapsed_ns_[number] = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+            ++done_;
+        }
+        for (Subject *subject : subjects_)
+            subject->leave();
+    }
+
+    const std::vector<Subject *> &subjects_;
+    const bool threads_are_more_ = std::thread::hardware_concurrency() <= 2;
+    std::vector<double> elapsed_ns_;
+    std::atomic<Subject *> subject_{nullptr};
+    std::atomic<size_t> operations_{0};
+    std::atomic<unsigned> turn_{0};
+    std::atomic<size_t> ready_{0};
+    std::atomic<size_t> done_{0};
+    std::vector<std::thread> threads_;
+};
+
+} // namespace
+
+double median(Samples samples)
+{
+    std::sort(samples.begin(), samples.end());
+    return at(samples, 0.5);
+}
+
+double spread(Samples samples)
+{
+    std::sort(samples.begin(), samples.end());
+    return (at(samples, 0.75) - at(samples, 0.25)) / 2 / at(samples, 0.5);
+}
+
+double ratio(const Samples &over, const Samples &under)
+{
+    Samples ratios;
+    for (size_t i = 0; i < over.size(); ++i)
+        ratios.push_back(over[i] / under[i]);
+    return median(ratios);
+}
+
+std::vector<Samples> measure(const std::vector<Subject *> &subjects, unsigned threads, const Effort &effort)
+{
+    std::vector<Samples> samples(subjects.size());
+    std::vector<size_t> operations(subjects.size());
+    Team team(subjects, threads);
+
+    for (size_t i = 0; i < subjects.size(); ++i) {
+        constexpr size_t kFirst = 2000;
+        team.run(subjects[i], kFirst); /* once cold */
+        const double ns = team.run(subjects[i], kFirst) / kFirst;
+        operations[i] = std::max(kFirst / 10, static_cast<size_t>(effort.sample_ms * 1e6 / ns));
+    }
+    for (unsigned round = 0; round < effort.rounds; ++round) {
+        for (size_t i = 0; i < subjects.size(); ++i)
+            samples[i].push_back(team.run(subjects[i], operations[i]) / static_cast<double>(operations[i]));
+    }
+    return samples;
+}
+
+void require(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    std::fprintf(stderr, "bench memory: %s\n", what);
+    std::exit(1);
+}
+
+} // namespace memory_bench

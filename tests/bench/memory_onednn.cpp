@@ -1,0 +1,153 @@
+/*
+ * memory_onednn.cpp - oneDNN's primitive cache; see memory_peers.h.
+ *
+ * Two primitives: a convolution, which is what its cache is for, and an element-wise one, whose descriptor is the
+ * smallest that it has and so the fastest to hash and compare.
+ */
+#include "bench/memory_peers.h"
+
+#ifdef HAVE_ONEDNN
+
+#include <dnnl.h>
+
+#include <vector>
+
+namespace memory_bench {
+
+namespace {
+
+void check(dnnl_status_t status)
+{
+    require(status == dnnl_success, "oneDNN failed");
+}
+
+class Onednn : public Subject {
+public:
+    Onednn(const char *name, bool convolution, size_t entries) : Subject(name), convolution_(convolution)
+    {
+        check(dnnl_set_primitive_cache_capacity(static_cast<int>(entries + 16)));
+        check(dnnl_engine_create(&engine_, dnnl_cpu, 0));
+        for (size_t i = 0; i < entries; ++i) {
+            dnnl_primitive_t primitive = nullptr;
+            descs_.push_back(describe(i));
+            check(dnnl_primitive_create(&primitive, descs_.back()));
+            check(dnnl_primitive_destroy(primitive));
+        }
+    }
+    ~Onednn() override
+    {
+        for (dnnl_primitive_desc_t desc : descs_)
+            dnnl_primitive_desc_destroy(desc);
+        dnnl_engine_destroy(engine_);
+    }
+
+    void run(unsigned thread, size_t operations) override
+    {
+        Picker picker(thread, descs_.size());
+        for (size_t i = 0; i < operations; ++i) {
+            dnnl_primitive_t primitive = nullptr;
+            check(dnnl_primitive_create(&primitive, descs_[picker.next()]));
+            check(dnnl_primitive_destroy(primitive));
+        }
+    }
+
+protected:
+    dnnl_primitive_desc_t describe(size_t number) const
+    {
+        return convolution_ ? describe_convolution(number) : describe_relu(number);
+    }
+    size_t count() const { return descs_.size(); }
+
+private:
+    dnnl_primitive_desc_t describe_convolution(size_t number) const
+    {
+        const dnnl_dim_t width = static_cast<dnnl_dim_t>(8 + number);
+        const dnnl_dims_t data = { 1, 16, 8, width };
+        const dnnl_dims_t weights = { 16, 16, 3, 3 };
+        const dnnl_dims_t ones = { 1, 1 };
+        dnnl_memory_desc_t in, filter;
+        dnnl_convolution_desc_t operation;
+        dnnl_primitive_desc_t desc = nullptr;
+        check(dnnl_memory_desc_init_by_tag(&in, 4, data, dnnl_f32, dnnl_format_tag_any));
+        check(dnnl_memory_desc_init_by_tag(&filter, 4, weights, dnnl_f32, dnnl_format_tag_any));
+        check(dnnl_convolution_forward_desc_init(&operation, dnnl_forward_inference, dnnl_convolution_direct, &in,
+                                                 &filter, nullptr, &in, ones, ones, ones));
+        check(dnnl_primitive_desc_create(&desc, &operation, nullptr, engine_, nullptr));
+        return desc;
+    }
+
+    dnnl_primitive_desc_t describe_relu(size_t number) const
+    {
+        const dnnl_dims_t dims = { 16, static_cast<dnnl_dim_t>(16 + number) };
+        dnnl_memory_desc_t memory;
+        dnnl_eltwise_desc_t operation;
+        dnnl_primitive_desc_t desc = nullptr;
+        check(dnnl_memory_desc_init_by_tag(&memory, 2, dims, dnnl_f32, dnnl_ab));
+        check(dnnl_eltwise_forward_desc_init(&operation, dnnl_forward_inference, dnnl_eltwise_relu, &memory, 0.f, 0.f));
+        check(dnnl_primitive_desc_create(&desc, &operation, nullptr, engine_, nullptr));
+        return desc;
+    }
+
+    const bool convolution_;
+    dnnl_engine_t engine_ = nullptr;
+    std::vector<dnnl_primitive_desc_t> descs_;
+};
+
+class OnednnContent : public Onednn {
+public:
+    explicit OnednnContent(size_t entries) : Onednn("oneDNN content", true, entries) {}
+
+    void run(unsigned thread, size_t operations) override
+    {
+        Picker picker(thread, count());
+        for (size_t i = 0; i < operations; ++i) {
+            dnnl_primitive_t primitive = nullptr;
+            const dnnl_primitive_desc_t desc = describe(picker.next());
+            check(dnnl_primitive_create(&primitive, desc));
+            check(dnnl_primitive_destroy(primitive));
+            check(dnnl_primitive_desc_destroy(desc));
+        }
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Subject> make_onednn(size_t entries)
+{
+    return std::make_unique<Onednn>("oneDNN", true, entries);
+}
+
+std::unique_ptr<Subject> make_onednn_relu(size_t entries)
+{
+    return std::make_unique<Onednn>("oneDNN relu", false, entries);
+}
+
+std::unique_ptr<Subject> make_onednn_content(size_t entries)
+{
+    return std::make_unique<OnednnContent>(entries);
+}
+
+} // namespace memory_bench
+
+#else
+
+namespace memory_bench {
+
+std::unique_ptr<Subject> make_onednn_relu(size_t)
+{
+    return nullptr;
+}
+
+std::unique_ptr<Subject> make_onednn(size_t)
+{
+    return nullptr;
+}
+
+std::unique_ptr<Subject> make_onednn_content(size_t)
+{
+    return nullptr;
+}
+
+} // namespace memory_bench
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * memory_peers.h - what others do, as subjects of the benchmark. NULL where the peer was not there to be built with.
+ */
+#ifndef INGOT_TESTS_BENCH_MEMORY_PEERS_H
+#define INGOT_TESTS_BENCH_MEMORY_PEERS_H
+
+#include <memory>
+
+#include "bench/memory_measure.h"
+
+namespace memory_bench {
+
+/* std::unordered_map from 64-bit keys to std::shared_ptr under a std::shared_mutex: find, copy, drop. */
+std::unique_ptr<Subject> make_map(size_t entries);
+/* liburcu's lock-free hash table by 64-bit keys: look up, take a reference, drop it. */
+std::unique_ptr<Subject> make_urcu(size_t entries);
+/* oneDNN: dnnl_primitive_create and destroy, from one of `entries` primitive descriptors, all primitives cached; of a
+ * convolution, and of the element-wise primitive. */
+std::unique_ptr<Subject> make_onednn(size_t entries);
+std::unique_ptr<Subject> make_onednn_relu(size_t entries);
+/* oneDNN's convolution: operation descriptor, primitive descriptor and primitive, all destroyed, likewise. */
+std::unique_ptr<Subject> make_onednn_content(size_t entries);
+
+} // namespace memory_bench
+
+#endif
