@@ -109,6 +109,15 @@ static ingot_status_t add_device(const struct level_zero_state *state, uint32_t 
     return add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]) - (state->tells_ip_version ? 0 : 1), numbers);
 }
 
+/* Names the format of native binaries, where the driver tells. */
+static ingot_status_t add_native_kernel(ingot_identity_t *identity, const ze_native_kernel_uuid_t *uuid)
+{
+    char text[2 * sizeof(uuid->id) + 1] = "";
+    for (size_t i = 0; i < sizeof(uuid->id); ++i)
+        (void)snprintf(text + 2 * i, 3, "%02x", (unsigned)uuid->id[i]);
+    return ingot_identity_add(identity, "native_kernel", strlen(text), text);
+}
+
 static ingot_status_t add_module_properties(const struct level_zero_state *state, uint32_t device_index,
                                             ingot_identity_t *identity)
 {
@@ -124,10 +133,7 @@ static ingot_status_t add_module_properties(const struct level_zero_state *state
         { "fp64_flags", properties.fp64flags },
     };
     status = add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]), numbers);
-    if (status != INGOT_SUCCESS)
-        return status;
-    return ingot_identity_add(identity, "native_kernel", sizeof(properties.nativeKernelSupported.id),
-                              properties.nativeKernelSupported.id);
+    return status == INGOT_SUCCESS ? add_native_kernel(identity, &properties.nativeKernelSupported) : status;
 }
 
 /* A function inside the driver: zeModuleCreate itself is the loader's. */
