@@ -5,9 +5,11 @@
  * an empty driver cache. Cold and warm processes run the same code; only the store is empty or full.
  *
  *     bench_startup --json FILE               all
- *     bench_startup --child ready|load SET STORE    what the processes do
+ *     bench_startup --child ready|load SET STORE    what the processes do, with OpenCL
+ *     bench_startup --child modules FOLDER -        and with Level Zero
  */
 #include "bench/bench_report.h"
+#include "bench/startup_level_zero.h"
 #include "bench/startup_measure.h"
 #include "bench/startup_programs.h"
 #include "support/child_process.h"
@@ -105,7 +107,40 @@ public:
         report.add("cold_with_persist_over_without", with_ms / without_ms, "times", bench::Goal::at_most, 1.1);
     }
 
+    /* SPIR-V modules of the same programs; of hashcat's, some small and some large. */
+    void measure_level_zero(bench::Report &report)
+    {
+        const std::string folder = folder_ + "/modules";
+        startup::compile_modules("digits", {}, folder);
+        startup::compile_modules("hashcat", { "markov_le", "amp_a0", "m00000_a3-optimized", "m02000_a3-pure" }, folder);
+        double build_us = 0, warm_us = 0;
+        Loads large;
+        std::vector<double> fixed_us;
+        std::printf("\nlevel_zero, SPIR-V modules, us\n  %-24s %12s %12s %7s %12s %7s %7s %10s\n", "", "build", "ingot",
+                    "spread", "driver", "spread", "ratio", "bytes");
+        for (const std::vector<std::string> &fields : run_child("level_zero-tgllp", "modules", folder, "-")) {
+            require(fields.size() == 8 && fields[0] == "module", "a measuring process printed something else");
+            const double build = std::stod(fields[2]), ingot = std::stod(fields[3]), driver = std::stod(fields[5]);
+            std::printf("  %-24s %12.1f %12.1f %6.0f%% %12.1f %6.0f%% %7.3f %10s\n", fields[1].c_str(), build, ingot,
+                        100 * std::stod(fields[4]), driver, 100 * std::stod(fields[6]), ingot / driver,
+                        fields[7].c_str());
+            build_us += build;
+            warm_us += ingot;
+            if (std::stod(fields[7]) >= large_binary)
+                large.ratios.push_back(ingot / driver);
+            else
+                fixed_us.push_back(ingot - driver);
+        }
+        require(!large.ratios.empty() && !fixed_us.empty(), "no program was measured");
+        report.add("level_zero_cold_over_warm", build_us / warm_us, "times", bench::Goal::at_least, 100);
+        report.add("level_zero_warm_over_driver", large.ratio(), "times", bench::Goal::at_most, 1.10);
+        report.add("level_zero_fixed_cost", median(fixed_us), "us");
+    }
+
 private:
+    /* Bytes of a native binary from which on Ingot's fixed cost does not decide the ratio. */
+    static constexpr double large_binary = 10000;
+
     /* From the start of main to the first result, in milliseconds. */
     double run_digits(const std::vector<std::string> &options)
     {
@@ -230,6 +265,8 @@ int measure_as_child(char **arguments)
 {
     if (std::strcmp(arguments[0], "ready") == 0)
         startup::measure_ready(arguments[1], arguments[2]);
+    else if (std::strcmp(arguments[0], "modules") == 0)
+        startup::measure_modules(arguments[1]);
     else
         startup::measure_load(arguments[1], arguments[2]);
     return 0;
@@ -252,6 +289,7 @@ int main(int count, char **arguments)
     bench.measure_cost_of_storing(report);
     bench.measure("pocl", 10, report);
     bench.measure("intel", 20, report);
+    bench.measure_level_zero(report);
     std::filesystem::remove_all(folder);
     report.print();
     require(report.write_json(arguments[2]), std::string("cannot write ") + arguments[2]);

@@ -3,12 +3,12 @@
  */
 #include "bench/startup_measure.h"
 
+#include "bench/sample.h"
 #include "bench/startup_programs.h"
 
 #include <ingot/persist.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -18,24 +18,16 @@ namespace startup {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using bench::Clock;
+using bench::microseconds_since;
+using bench::Sample;
 
-double microseconds_since(Clock::time_point start)
+bool is_cpu(cl_device_id device)
 {
-    return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+    cl_device_type type = 0;
+    require_cl(clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, nullptr), "clGetDeviceInfo");
+    return (type & CL_DEVICE_TYPE_CPU) != 0;
 }
-
-struct Sample {
-    std::vector<double> values;
-
-    double quantile(double part)
-    {
-        std::sort(values.begin(), values.end());
-        return values[static_cast<size_t>(part * static_cast<double>(values.size() - 1))];
-    }
-    double median() { return quantile(0.5); }
-    double spread() { return (quantile(0.75) - quantile(0.25)) / median(); }
-};
 
 /* The native objects, Ingot's context over them, and the store; released when the process ends. */
 struct Setup {
@@ -211,7 +203,7 @@ void measure_ready(const std::string &set, const std::string &store)
 {
     Setup setup(store);
     std::vector<ingot_program_t> programs;
-    for (const ProgramFile &file : list_programs(set, setup.device)) {
+    for (const ProgramFile &file : list_programs(set, is_cpu(setup.device))) {
         ingot_program_t program = nullptr;
         ingot_origin_t origin = INGOT_ORIGIN_BUILD;
         const Clock::time_point start = Clock::now();
@@ -235,7 +227,7 @@ void measure_ready(const std::string &set, const std::string &store)
 void measure_load(const std::string &set, const std::string &store)
 {
     Setup setup(store);
-    for (const ProgramFile &file : list_programs(set, setup.device)) {
+    for (const ProgramFile &file : list_programs(set, is_cpu(setup.device))) {
         measure_load_of(setup, file);
         std::fflush(stdout);
     }

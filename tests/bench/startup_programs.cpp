@@ -100,11 +100,9 @@ void launch(cl_command_queue queue, cl_kernel kernel, cl_device_id device, cl_me
 
 } // namespace
 
-std::vector<ProgramFile> list_programs(const std::string &set, cl_device_id device)
+std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu)
 {
-    cl_device_type type = 0;
-    require_cl(clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, nullptr), "clGetDeviceInfo");
-    return set == "digits" ? list_digits() : list_hashcat((type & CL_DEVICE_TYPE_CPU) != 0);
+    return set == "digits" ? list_digits() : list_hashcat(is_cpu);
 }
 
 void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program program, cl_device_id device)

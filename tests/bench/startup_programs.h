@@ -17,8 +17,8 @@ struct ProgramFile {
     std::string options;
 };
 
-/* "digits" or "hashcat"; options as these applications give them, for the device that is measured. */
-std::vector<ProgramFile> list_programs(const std::string &set, cl_device_id device);
+/* "digits" or "hashcat"; options as these applications give them, for the kind of device that is measured. */
+std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu);
 
 /*
  * Launches every kernel once, on one work-group and buffers of zeros, so that code which a driver generates at the

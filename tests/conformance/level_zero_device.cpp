@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "support/level_zero_driver.h"
+#include "support/spirv_file.h"
 #include "support/spirv_module.h"
 
 namespace conformance {

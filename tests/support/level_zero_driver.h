@@ -1,5 +1,5 @@
 /*
- * level_zero_driver.h - the Level Zero driver that a test was given, native contexts over its devices, and SPIR-V.
+ * level_zero_driver.h - the Level Zero driver that a test was given, and native contexts over its devices.
  *
  * scripts/with-device says which product the driver simulates; a test without one fails. Two equal devices are asked of
  * the driver before it is first called.
@@ -8,8 +8,6 @@
 #define INGOT_TESTS_LEVEL_ZERO_DRIVER_H
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -63,15 +61,5 @@ private:
     ze_context_handle_t context_ = nullptr;
     std::vector<ze_device_handle_t> devices_;
 };
-
-/* A module of tests/support/kernels. */
-inline std::string spirv_of(const std::string &name)
-{
-    const std::string path = std::string(SPIRV_DIR) + "/" + name + ".spv";
-    std::ifstream file(path, std::ios::binary);
-    if (!file.good())
-        throw std::runtime_error("no " + path);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 #endif

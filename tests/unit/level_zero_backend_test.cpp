@@ -20,6 +20,7 @@ extern "C" {
 #include "support/child_process.h"
 #include "support/failing_allocator.h"
 #include "support/level_zero_driver.h"
+#include "support/spirv_file.h"
 #include "support/spirv_module.h"
 
 namespace {

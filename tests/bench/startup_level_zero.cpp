@@ -1,0 +1,176 @@
+/*
+ * startup_level_zero.cpp - Level Zero's part of the startup benchmark; see startup_level_zero.h.
+ */
+#include "bench/startup_level_zero.h"
+
+#include "bench/sample.h"
+#include "bench/startup_programs.h"
+#include "support/child_process.h"
+#include "support/level_zero_driver.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace startup {
+
+namespace {
+
+using bench::Clock;
+using bench::microseconds_since;
+using bench::Sample;
+
+void run(const std::vector<std::string> &arguments, const std::string &folder)
+{
+    child_process::Child child(arguments, folder + "/output");
+    require(child.wait() == 0, arguments[0] + " failed:\n" + child.output());
+}
+
+struct Device {
+    LevelZeroDriver &driver = LevelZeroDriver::get();
+    ze_device_handle_t native = driver.devices().front();
+    ingot_context_t context = nullptr;
+
+    Device()
+    {
+        require_ingot(ingot_level_zero_context_create(&context, driver.native(), driver.context(), 1, &native, nullptr),
+                      "context");
+    }
+    ~Device() { ingot_context_release(context); }
+};
+
+ingot_program_desc_t describe(const Device &device, const std::string &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    const std::string module{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
+    source_info.kind = INGOT_SOURCE_SPIRV;
+    source_info.bytes = module.data();
+    source_info.size = module.size();
+    ingot_source_t source = nullptr;
+    require_ingot(ingot_source_create(&source, &source_info), path);
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = &source;
+    info.source_count = 1;
+    info.flags = INGOT_PROGRAM_NO_MEMORY_CACHE;
+    ingot_program_desc_t desc = nullptr;
+    require_ingot(ingot_program_desc_create(&desc, device.context, &info), path);
+    ingot_source_release(source);
+    return desc;
+}
+
+std::vector<uint8_t> binary_of(ingot_program_t program)
+{
+    ze_module_handle_t module = nullptr;
+    require_ingot(ingot_level_zero_program_get_native(program, 0, &module), "native module");
+    size_t size = 0;
+    require(zeModuleGetNativeBinary(module, &size, nullptr) == ZE_RESULT_SUCCESS, "zeModuleGetNativeBinary");
+    std::vector<uint8_t> binary(size);
+    require(zeModuleGetNativeBinary(module, &size, binary.data()) == ZE_RESULT_SUCCESS, "zeModuleGetNativeBinary");
+    return binary;
+}
+
+std::vector<uint8_t> blob_of(ingot_program_t program)
+{
+    size_t size = 0;
+    require_ingot(ingot_program_get_cache_blob(program, &size, nullptr), "blob");
+    std::vector<uint8_t> blob(size);
+    require_ingot(ingot_program_get_cache_blob(program, &size, blob.data()), "blob");
+    return blob;
+}
+
+double load_by_ingot(ingot_program_desc_t desc, const std::vector<uint8_t> &blob)
+{
+    ingot_program_t program = nullptr;
+    const Clock::time_point start = Clock::now();
+    const ingot_status_t status = ingot_program_create_from_cache_blob(&program, desc, blob.size(), blob.data());
+    const double time = microseconds_since(start);
+    require_ingot(status, "create_from_cache_blob");
+    ingot_program_release(program);
+    return time;
+}
+
+double load_by_driver(const Device &device, const std::vector<uint8_t> &binary)
+{
+    ze_module_desc_t desc = {};
+    desc.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
+    desc.format = ZE_MODULE_FORMAT_NATIVE;
+    desc.inputSize = binary.size();
+    desc.pInputModule = binary.data();
+    desc.pBuildFlags = "";
+    ze_module_handle_t module = nullptr;
+    const Clock::time_point start = Clock::now();
+    const ze_result_t result = zeModuleCreate(device.driver.context(), device.native, &desc, &module, nullptr);
+    const double time = microseconds_since(start);
+    require(result == ZE_RESULT_SUCCESS, "the driver's own load");
+    zeModuleDestroy(module);
+    return time;
+}
+
+void measure_module(const Device &device, const std::string &path)
+{
+    ingot_program_desc_t desc = describe(device, path);
+    ingot_program_t program = nullptr;
+    const Clock::time_point start = Clock::now();
+    require_ingot(ingot_program_create(&program, desc), path);
+    const double build_us = microseconds_since(start);
+    const std::vector<uint8_t> blob = blob_of(program);
+    const std::vector<uint8_t> binary = binary_of(program);
+    ingot_program_release(program);
+
+    load_by_ingot(desc, blob);
+    const int rounds = std::clamp(static_cast<int>(5e5 / load_by_driver(device, binary)), 21, 301);
+    Sample ingot, driver;
+    for (int i = 0; i < rounds; ++i) {
+        /* Whoever comes second finds what the first left in the processor's caches, so they take turns at it. */
+        if (i % 2 == 0)
+            ingot.values.push_back(load_by_ingot(desc, blob));
+        driver.values.push_back(load_by_driver(device, binary));
+        if (i % 2 == 1)
+            ingot.values.push_back(load_by_ingot(desc, blob));
+    }
+    std::printf("module\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%zu\n", std::filesystem::path(path).stem().c_str(), build_us,
+                ingot.median(), ingot.spread(), driver.median(), driver.spread(), binary.size());
+    std::fflush(stdout);
+    ingot_program_desc_release(desc);
+}
+
+} // namespace
+
+void compile_modules(const std::string &set, const std::vector<std::string> &names, const std::string &folder)
+{
+    std::filesystem::create_directories(folder);
+    for (const ProgramFile &file : list_programs(set, false)) {
+        if (!names.empty() && std::find(names.begin(), names.end(), file.name) == names.end())
+            continue;
+        const std::string base = folder + "/" + file.name;
+        /* Optimized, hashcat's code has integers of odd widths, which SPIR-V does not. */
+        std::vector<std::string> clang = {BENCH_CLANG, "-c", "-target", "spir64", "-Xclang", "-finclude-default-header",
+                                          "-O0", "-emit-llvm", "-o", base + ".bc"};
+        std::istringstream options(file.options);
+        for (std::string option; options >> option;) {
+            if (option != "-cl-kernel-arg-info") /* which clang's driver knows only behind -Xclang */
+                clang.push_back(option);
+        }
+        clang.push_back(file.path);
+        run(clang, folder);
+        run({BENCH_LLVM_SPIRV, base + ".bc", "-o", base + ".spv"}, folder);
+    }
+}
+
+void measure_modules(const std::string &folder)
+{
+    const Device device;
+    std::vector<std::string> paths;
+    for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() == ".spv")
+            paths.push_back(entry.path().string());
+    }
+    std::sort(paths.begin(), paths.end());
+    for (const std::string &path : paths)
+        measure_module(device, path);
+}
+
+} // namespace startup

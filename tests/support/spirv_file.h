@@ -1,0 +1,22 @@
+/*
+ * spirv_file.h - modules that the build made of tests/support/kernels, for tests with SPIRV_DIR.
+ */
+#ifndef INGOT_TESTS_SPIRV_FILE_H
+#define INGOT_TESTS_SPIRV_FILE_H
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+/* A module of tests/support/kernels. */
+inline std::string spirv_of(const std::string &name)
+{
+    const std::string path = std::string(SPIRV_DIR) + "/" + name + ".spv";
+    std::ifstream file(path, std::ios::binary);
+    if (!file.good())
+        throw std::runtime_error("no " + path);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+#endif
