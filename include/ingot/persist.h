@@ -34,7 +34,8 @@ typedef enum ingot_persist_store_mode {
 /** Flags of a directory store. */
 typedef enum ingot_persist_flags {
     INGOT_PERSIST_READ_ONLY = 1, /**< Never write, not even the directory. */
-    INGOT_PERSIST_DURABLE = 2    /**< fsync what is stored. Off by default: what is torn is detected. */
+    INGOT_PERSIST_DURABLE = 2,   /**< fsync what is stored. Off by default: what is torn is detected. */
+    INGOT_PERSIST_MAKE_PARENTS = 4 /**< Create (0700) the directories above the root that are missing. */
 } ingot_persist_flags_t;
 
 /** A directory store to be. */
@@ -64,6 +65,23 @@ typedef struct ingot_persist_info {
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL, \
             NULL, NULL, 0, 0, 0, 0, 0                                                                               \
     }
+
+/**
+ * Sets the fields of @p info that the user's environment speaks of; nothing reads it unless this is called.
+ *
+ * INGOT_PERSIST=0 turns persistence off, 1 is as if unset. INGOT_PERSIST_DIR is the root; else it is
+ * $XDG_CACHE_HOME/ingot, else $HOME/.cache/ingot (both only if absolute), with INGOT_PERSIST_MAKE_PARENTS; else
+ * persistence is off. INGOT_PERSIST_MAX_SIZE (0: no limit), _MIN_BLOB and _MAX_BLOB are bytes, or end in K, M, G or T
+ * (powers of 1024); _MAX_AGE_DAYS (0: no limit); _EVICTION=fifo|lru|off; _READ_ONLY=0|1; _DURABLE=0|1. Empty is unset.
+ *
+ * @param[in,out] info           Initialized; its path becomes @p path.
+ * @param[out]    path           Where the root is put; it must live until the store is opened.
+ * @retval INGOT_NOT_FOUND          Persistence is off; the detail says why. @p info is untouched, as with any failure.
+ * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value.
+ * @retval INGOT_BUFFER_TOO_SMALL   @p path is too small for the root.
+ */
+INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_t *info, size_t path_capacity,
+                                                             char *path);
 
 /**
  * Opens a directory store.

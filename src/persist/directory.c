@@ -27,7 +27,8 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define ROOT_PATH_MAX 4096u
-#define KNOWN_FLAGS ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE)
+#define KNOWN_FLAGS                                                                                                 \
+    ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS)
 
 static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                 "# This directory holds compiled device programs that can be compiled again.\n"
@@ -197,16 +198,28 @@ static ingot_status_t copy_root_path(const char *path, char copy[ROOT_PATH_MAX])
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t open_root(struct directory *directory, const char *wanted_path)
+/* What is there already is left as it is; a failure shows when the root itself is made. */
+static void make_parents(char path[ROOT_PATH_MAX])
+{
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)files_make_root(path);
+        *slash = '/';
+    }
+}
+
+static ingot_status_t open_root(struct directory *directory, const ingot_persist_info_t *info)
 {
     char path[ROOT_PATH_MAX];
-    const ingot_status_t status = copy_root_path(wanted_path, path);
+    const ingot_status_t status = copy_root_path(info->path, path);
     if (status != INGOT_SUCCESS)
         return status;
     directory->root = files_open_root(path);
     if (directory->root == -ENOENT) {
         if (directory->is_read_only)
             return ingot_set_error_detail(INGOT_READ_ONLY, "%s is missing and may not be made", path);
+        if ((info->flags & (uint32_t)INGOT_PERSIST_MAKE_PARENTS) != 0)
+            make_parents(path);
         const int made = files_make_root(path);
         if (made < 0 && made != -EEXIST) {
             (void)files_write_failed(made, "making", path);
@@ -269,7 +282,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     directory->bucket_of = bucket_of;
     take_info(directory, &info);
 
-    status = open_root(directory, info.path);
+    status = open_root(directory, &info);
     if (status == INGOT_SUCCESS)
         status = check_name_space(directory);
     if (status != INGOT_SUCCESS)
