@@ -141,7 +141,7 @@ INGOT_API ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_
 
 /* A store that was opened with a namespace means its namespace alone here; one without means all of them. Each may run
  * at the same time as anything else; entries that come and go meanwhile may be seen or not. A process may be killed in
- * any of them without harm. INGOT_UNIMPLEMENTED: not a directory store. */
+ * any of them without harm. INGOT_UNIMPLEMENTED: neither a directory store nor, where that is said, a bundle. */
 
 /** An entry, as its files have it. Pointers are valid during the callback only. */
 typedef struct ingot_persist_entry {
@@ -166,7 +166,7 @@ typedef struct ingot_persist_entry {
 typedef int (*ingot_persist_visit_t)(const ingot_persist_entry_t *entry, void *user);
 
 /**
- * Calls @p visit for each entry, in no order, with what header and id say; blobs are not read.
+ * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number; blobs are not read.
  *
  * A callback may load, remove and store. INGOT_SUCCESS also where it ended the visit.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
@@ -243,6 +243,54 @@ typedef struct ingot_persist_count {
 /** Counts the whole store, all its namespaces, and sets size.txt right; a read-only store is counted only.
  *  Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
+
+/* ---- other storages -------------------------------------------------------------------------------------- */
+
+/**
+ * A storage that is one file with one program's blob, for a program that runs one program. Another program's blob
+ * replaces it. Nothing else is written but, for a moment, the same name with ".new" behind it.
+ *
+ * @param path  The file, which may be missing; its directory must exist.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_NOT_FOUND (the directory), INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *path);
+
+/**
+ * A read-only storage of many blobs in one mapped file, to ship with an application. doc/bundle-format.md.
+ *
+ * Its index is verified here, each blob when it is first loaded; what is handed out is the mapping itself. The file
+ * must not be changed while it is open: one that is to be replaced is renamed over. ingot_persist_for_each,
+ * ingot_persist_load_entry and ingot_persist_verify (without repair) take a bundle, too.
+ *
+ * @retval INGOT_NOT_FOUND  No such file.
+ * @retval INGOT_UNTRUSTED  A link, no file, of a user other than this and root, or writable by others.
+ * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *path);
+
+/**
+ * Writes the sound entries of a directory store or a bundle to a new bundle, which then replaces what is at @p path.
+ *
+ * Others may use the store meanwhile. Of entries with the same id (in several namespaces), the newest is taken.
+ *
+ * @param select            NULL: all. Else not 0: this entry is to be in it.
+ * @param[out] entry_count  In the bundle. May be NULL.
+ * @retval INGOT_BUSY  Another process is writing the same bundle.
+ * @retval INGOT_UNIMPLEMENTED, INGOT_INVALID_ARGUMENTS, INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_IO_ERROR,
+ *         INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *path,
+                                                    ingot_persist_visit_t select, void *user, uint64_t *entry_count);
+
+/**
+ * Storages in order: the first that has a blob gives it, and it is stored in those before; what is stored goes to the
+ * first that can be written; what is removed is removed from all that can be written. References are taken.
+ *
+ * @param tier_count  1 to 16.
+ */
+INGOT_API ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count,
+                                             const ingot_storage_t *tiers);
 
 #ifdef __cplusplus
 }

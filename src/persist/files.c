@@ -14,9 +14,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ingot/backend.h>
+#include <limits.h>
 #include <linux/openat2.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -143,6 +146,19 @@ int files_make_root(const char *path)
     return result_of(chmod(path, S_IRWXU));
 }
 
+int files_open_parent(const char *path, const char **name)
+{
+    char directory[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    *name = slash != NULL ? slash + 1 : path;
+    const size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    if (length >= sizeof(directory))
+        return -ENAMETOOLONG;
+    memcpy(directory, length != 0 ? path : ".", length != 0 ? length : 1);
+    directory[length != 0 ? length : 1] = '\0';
+    return result_of(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
 int files_open_place(int at, const char *path)
 {
     return open_below(at, path, O_PATH | O_DIRECTORY, 0);
@@ -184,7 +200,9 @@ static void fill_facts(const struct stat *from, struct file_facts *facts)
                              : (uint64_t)from->st_mtim.tv_sec * 1000000000u + (uint64_t)from->st_mtim.tv_nsec;
     facts->is_directory = S_ISDIR(from->st_mode);
     facts->is_file = S_ISREG(from->st_mode);
-    facts->is_private = from->st_uid == geteuid() && (from->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    const bool is_closed = (from->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    facts->is_private = from->st_uid == geteuid() && is_closed;
+    facts->is_trusted = facts->is_private || (from->st_uid == 0 && is_closed);
 }
 
 int files_facts(int fd, struct file_facts *facts)
@@ -235,6 +253,20 @@ int files_write(int fd, size_t size, const void *bytes)
     return 0;
 }
 
+int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t count = pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return count < 0 ? -errno : -EIO;
+        done += (size_t)count;
+    }
+    return 0;
+}
+
 int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes)
 {
     ssize_t count;
@@ -244,6 +276,20 @@ int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes)
     if (count < 0)
         return -errno;
     return (size_t)count == size ? 0 : -EIO;
+}
+
+int files_map(int fd, size_t size, const uint8_t **bytes)
+{
+    void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (mapped == MAP_FAILED)
+        return -errno;
+    *bytes = mapped;
+    return 0;
+}
+
+void files_unmap(const uint8_t *bytes, size_t size)
+{
+    (void)munmap((void *)(uintptr_t)bytes, size);
 }
 
 int files_truncate(int fd, uint64_t size_bytes)

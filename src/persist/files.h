@@ -18,6 +18,7 @@ struct file_facts {
     bool is_directory;
     bool is_file;
     bool is_private; /* of the effective user, and writable by no one else */
+    bool is_trusted; /* the same, or root's */
 };
 
 /* What a negated errno means to a caller, with a detail that has action, name and errno. */
@@ -27,6 +28,9 @@ ingot_status_t files_write_failed(int error, const char *action, const char *nam
 /* The root itself, by a path from anywhere; its last component is no link, its permissions regardless of umask. */
 int files_open_root(const char *path);
 int files_make_root(const char *path);
+
+/* The directory that a path from anywhere ends in; *name is the path's last component. */
+int files_open_parent(const char *path, const char **name);
 
 /* Below a handle. open_place gives a handle for other calls only and is the cheapest. */
 int files_open_place(int at, const char *path);
@@ -43,7 +47,11 @@ int files_facts_at(int at, const char *path, struct file_facts *facts);
 int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got);
 /* All of it, or an error. write_at is one system call, and -EIO if that was not enough. */
 int files_write(int fd, size_t size, const void *bytes);
+int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes); /* as many calls as it takes */
 int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
+/* A file's first size bytes for reading, and their end. */
+int files_map(int fd, size_t size, const uint8_t **bytes);
+void files_unmap(const uint8_t *bytes, size_t size);
 int files_truncate(int fd, uint64_t size_bytes);
 /* Whether a file may become this large; writing more would raise a signal. */
 bool files_may_grow_to(uint64_t size_bytes);

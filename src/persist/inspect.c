@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "persist/bucket.h"
+#include "persist/bundle.h"
 #include "persist/entry.h"
 #include "persist/files.h"
 #include "persist/memory.h"
@@ -93,10 +94,13 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
     struct survey survey;
     if (visit == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "visit is NULL");
+    if (bundle_of(storage) != NULL)
+        return bundle_for_each(bundle_of(storage), visit, user);
     ingot_status_t status = directory_get(storage, &directory);
     if (status != INGOT_SUCCESS)
         return status;
     status = survey_init(&survey, directory, directory_name_space(directory));
+    survey_sort_by_place(&survey);
     int goes_on = 1;
     for (size_t i = 0; status == INGOT_SUCCESS && goes_on != 0 && i < survey.entry_count; ++i) {
         struct inspected inspected;
@@ -137,6 +141,8 @@ ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_per
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
     if (blob == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
+    if (bundle_of(storage) != NULL)
+        return bundle_load_entry(bundle_of(storage), entry, blob);
     ingot_status_t status = locate(storage, entry, &directory, path);
     if (status != INGOT_SUCCESS)
         return status;

@@ -186,8 +186,10 @@ static int order(uint64_t left, uint64_t right)
     return (left > right) - (left < right);
 }
 
-static int compare_places(const struct survey_entry *left, const struct survey_entry *right)
+static int compare_places(const void *left_entry, const void *right_entry)
 {
+    const struct survey_entry *left = left_entry;
+    const struct survey_entry *right = right_entry;
     int result = order(left->bucket, right->bucket);
     if (result == 0)
         result = order(left->number, right->number);
@@ -215,6 +217,12 @@ void survey_sort(struct survey *survey, ingot_persist_eviction_t eviction)
     if (survey->entry_count > 1)
         qsort(survey->entries, survey->entry_count, sizeof(*survey->entries),
               eviction == INGOT_PERSIST_EVICT_LRU ? compare_by_use : compare_by_creation);
+}
+
+void survey_sort_by_place(struct survey *survey)
+{
+    if (survey->entry_count > 1)
+        qsort(survey->entries, survey->entry_count, sizeof(*survey->entries), compare_places);
 }
 
 void survey_path(const struct survey *survey, const struct survey_entry *entry, char path[PATH_CAPACITY])

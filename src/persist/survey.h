@@ -43,6 +43,9 @@ void survey_fini(struct survey *survey);
  * and the name of the namespace. */
 void survey_sort(struct survey *survey, ingot_persist_eviction_t order);
 
+/* By bucket, number and namespace. */
+void survey_sort_by_place(struct survey *survey);
+
 void survey_path(const struct survey *survey, const struct survey_entry *entry, char path[PATH_CAPACITY]);
 
 #endif

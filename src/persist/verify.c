@@ -4,8 +4,10 @@
 #include <ingot/backend.h>
 
 #include "persist/bucket.h"
+#include "persist/bundle.h"
 #include "persist/entry.h"
 #include "persist/inspect.h"
+#include "persist/memory.h"
 
 static void judge(const struct directory *directory, const struct survey *survey, const struct survey_entry *found,
                   const ingot_persist_entry_t *entry, int repair, ingot_persist_verification_t *so_far)
@@ -41,6 +43,43 @@ static void verify_all(const struct directory *directory, const struct survey *s
     }
 }
 
+/* For bundle_for_each. */
+struct bundle_verification {
+    struct bundle *bundle;
+    ingot_persist_progress_t progress;
+    void *user;
+    ingot_persist_verification_t so_far;
+};
+
+static int verify_one_of_bundle(const ingot_persist_entry_t *entry, void *user)
+{
+    struct bundle_verification *verification = user;
+    ingot_persist_verification_t *so_far = &verification->so_far;
+    ingot_persist_entry_t verified = *entry;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    if (verified.status == INGOT_SUCCESS) {
+        verified.status = bundle_load_entry(verification->bundle, entry, &blob);
+        verified.reason = verified.status == INGOT_SUCCESS ? "" : ingot_last_error_detail();
+        memory_release_buffer(&blob);
+    }
+    ++so_far->done_count;
+    so_far->done_bytes += entry->bytes;
+    so_far->bad_count += verified.status != INGOT_SUCCESS ? 1 : 0;
+    return verification->progress == NULL || verification->progress(so_far, &verified, verification->user) != 0;
+}
+
+static ingot_status_t verify_bundle(struct bundle *bundle, int repair, ingot_persist_progress_t progress, void *user,
+                                    ingot_persist_verification_t *found)
+{
+    struct bundle_verification verification = {bundle, progress, user, INGOT_PERSIST_VERIFICATION_INIT};
+    if (repair != 0)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "a bundle cannot be repaired");
+    verification.so_far.entry_count = bundle_entry_count(bundle);
+    const ingot_status_t status = bundle_for_each(bundle, verify_one_of_bundle, &verification);
+    *found = verification.so_far;
+    return status;
+}
+
 ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress, void *user,
                                     ingot_persist_verification_t *found)
 {
@@ -49,6 +88,8 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
     ingot_persist_verification_t so_far = INGOT_PERSIST_VERIFICATION_INIT;
     if (found == NULL || found->struct_size < sizeof(*found))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "found or its struct_size is missing");
+    if (bundle_of(storage) != NULL)
+        return verify_bundle(bundle_of(storage), repair, progress, user, found);
     ingot_status_t status = directory_get(storage, &directory);
     if (status != INGOT_SUCCESS)
         return status;

@@ -1,0 +1,153 @@
+/*
+ * bundle_file.c - the bytes of a bundle, as doc/bundle-format.md has them.
+ *
+ * After parsing, every range of every record lies within the file, so that loads need no further checks of ranges.
+ */
+#include "persist/bundle_file.h"
+
+#include <ingot/backend.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "persist/bytes.h"
+#include "persist/key_file.h"
+
+#define FORMAT_VERSION 1u
+#define MUST_UNDERSTAND_FLAGS 0xffffu
+#define CHECKED_SIZE 96u
+
+static const uint8_t magic[8] = {0x89, 'I', 'N', 'G', 'B', 'D', 'L', '\n'};
+
+static ingot_status_t check_header(size_t size, const uint8_t *bytes)
+{
+    if (size < BUNDLE_HEADER_SIZE)
+        return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the bundle ends within its header");
+    if (memcmp(bytes, magic, sizeof(magic)) != 0)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the file does not begin as a bundle");
+    const uint32_t version = bytes_get_u32(bytes + 8);
+    if (version != FORMAT_VERSION)
+        return ingot_set_error_detail(INGOT_BLOB_VERSION, "the bundle has format version %u", (unsigned)version);
+    const struct checksum checksum = checksum_of(CHECKED_SIZE, bytes);
+    if (bytes_get_u32(bytes + 12) != BUNDLE_HEADER_SIZE ||
+        memcmp(bytes + CHECKED_SIZE, checksum.bytes, CHECKSUM_SIZE) != 0)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the bundle's header does not hold");
+    const uint32_t flags = bytes_get_u32(bytes + 64);
+    if ((flags & MUST_UNDERSTAND_FLAGS) != 0)
+        return ingot_set_error_detail(INGOT_BLOB_VERSION, "the bundle has unknown flags %#x", (unsigned)flags);
+    const uint64_t recorded_size = bytes_get_u64(bytes + 24);
+    if (recorded_size != size)
+        return ingot_set_error_detail(size < recorded_size ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
+                                      "the bundle has %zu bytes instead of %llu", size,
+                                      (unsigned long long)recorded_size);
+    return INGOT_SUCCESS;
+}
+
+static bool is_range(uint64_t offset, uint64_t size, uint64_t max_size, uint64_t end)
+{
+    return size >= 1 && size <= max_size && offset >= BUNDLE_HEADER_SIZE && offset <= end && size <= end - offset;
+}
+
+static bool are_records_sound(const struct bundle_file *file, uint64_t index_offset)
+{
+    uint64_t last_hash = 0;
+    for (uint64_t i = 0; i < file->entry_count; ++i) {
+        const struct bundle_record record = bundle_file_record(file, i);
+        if (record.hash < last_hash || !is_range(record.id_offset, record.id_size, KEY_FILE_MAX_ID_SIZE, index_offset) ||
+            !is_range(record.blob_offset, record.blob_size, KEY_FILE_MAX_BLOB_SIZE, index_offset))
+            return false;
+        last_hash = record.hash;
+    }
+    return true;
+}
+
+ingot_status_t bundle_file_parse(struct bundle_file *file, size_t size, const uint8_t *bytes)
+{
+    const ingot_status_t status = check_header(size, bytes);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const uint64_t entry_count = bytes_get_u64(bytes + 16);
+    const uint64_t index_offset = bytes_get_u64(bytes + 32);
+    if (index_offset < BUNDLE_HEADER_SIZE || index_offset > size || index_offset % BUNDLE_ALIGNMENT != 0 ||
+        (size - index_offset) % BUNDLE_RECORD_SIZE != 0 || (size - index_offset) / BUNDLE_RECORD_SIZE != entry_count)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the bundle's index cannot be where its header says");
+    *file = (struct bundle_file){size, bytes, bytes + index_offset, entry_count};
+    const struct checksum checksum = checksum_of((size_t)(size - index_offset), file->index);
+    if (memcmp(checksum.bytes, bytes + 48, CHECKSUM_SIZE) != 0)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the bundle's index does not hold");
+    if (!are_records_sound(file, index_offset))
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the bundle's index is out of order or range");
+    return INGOT_SUCCESS;
+}
+
+struct bundle_record bundle_file_record(const struct bundle_file *file, uint64_t number)
+{
+    const uint8_t *at = file->index + number * BUNDLE_RECORD_SIZE;
+    struct bundle_record record = {
+        .hash = bytes_get_u64(at),
+        .id_offset = bytes_get_u64(at + 8),
+        .id_size = bytes_get_u64(at + 16),
+        .blob_offset = bytes_get_u64(at + 24),
+        .blob_size = bytes_get_u64(at + 32),
+        .created_ns = bytes_get_u64(at + 40),
+    };
+    memcpy(record.blob_checksum.bytes, at + 48, CHECKSUM_SIZE);
+    return record;
+}
+
+void bundle_file_encode_record(const struct bundle_record *record, uint8_t bytes[BUNDLE_RECORD_SIZE])
+{
+    bytes_put_u64(bytes, record->hash);
+    bytes_put_u64(bytes + 8, record->id_offset);
+    bytes_put_u64(bytes + 16, record->id_size);
+    bytes_put_u64(bytes + 24, record->blob_offset);
+    bytes_put_u64(bytes + 32, record->blob_size);
+    bytes_put_u64(bytes + 40, record->created_ns);
+    memcpy(bytes + 48, record->blob_checksum.bytes, CHECKSUM_SIZE);
+}
+
+/* The first record whose hash is not below. */
+static uint64_t lower_bound(const struct bundle_file *file, uint64_t hash)
+{
+    uint64_t first = 0;
+    uint64_t end = file->entry_count;
+    while (first < end) {
+        const uint64_t middle = first + (end - first) / 2;
+        if (bytes_get_u64(file->index + middle * BUNDLE_RECORD_SIZE) < hash)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+ingot_status_t bundle_file_find(const struct bundle_file *file, size_t id_size, const uint8_t *id,
+                                uint64_t *number, struct bundle_record *record)
+{
+    const uint64_t hash = checksum_bucket_of(id_size, id);
+    for (uint64_t i = lower_bound(file, hash); i < file->entry_count; ++i) {
+        *record = bundle_file_record(file, i);
+        if (record->hash != hash)
+            break;
+        if (record->id_size == id_size && memcmp(file->bytes + record->id_offset, id, id_size) == 0) {
+            *number = i;
+            return INGOT_SUCCESS;
+        }
+    }
+    return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
+}
+
+void bundle_file_encode_header(uint8_t header[BUNDLE_HEADER_SIZE], uint64_t entry_count, uint64_t index_offset,
+                               uint64_t created_ns, const struct checksum *index_checksum)
+{
+    memset(header, 0, BUNDLE_HEADER_SIZE);
+    memcpy(header, magic, sizeof(magic));
+    bytes_put_u32(header + 8, FORMAT_VERSION);
+    bytes_put_u32(header + 12, BUNDLE_HEADER_SIZE);
+    bytes_put_u64(header + 16, entry_count);
+    bytes_put_u64(header + 24, index_offset + entry_count * BUNDLE_RECORD_SIZE);
+    bytes_put_u64(header + 32, index_offset);
+    bytes_put_u64(header + 40, created_ns);
+    memcpy(header + 48, index_checksum->bytes, CHECKSUM_SIZE);
+    const struct checksum checksum = checksum_of(CHECKED_SIZE, header);
+    memcpy(header + CHECKED_SIZE, checksum.bytes, CHECKSUM_SIZE);
+}

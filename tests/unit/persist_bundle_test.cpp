@@ -1,0 +1,242 @@
+/*
+ * Bundles: made of stores and of bundles, read, damaged in every byte, and replaced while they are open.
+ */
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <string>
+
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace {
+
+Bytes numbered_id(unsigned number)
+{
+    return bytes_of("id number " + std::to_string(number));
+}
+
+Bytes numbered_blob(unsigned number)
+{
+    return random_bytes(number, 50 + number * 7);
+}
+
+ingot_status_t load(ingot_storage_t storage, const Bytes &id, Bytes *blob = nullptr)
+{
+    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    const ingot_status_t status = ingot_storage_load(storage, id.size(), id.data(), &buffer);
+    if (status == INGOT_SUCCESS) {
+        if (blob != nullptr)
+            blob->assign(buffer.bytes, buffer.bytes + buffer.size);
+        buffer.release(&buffer);
+    }
+    return status;
+}
+
+class PersistBundle : public testing::Test {
+protected:
+    /* A bundle of so many entries. */
+    void make(unsigned count)
+    {
+        Store store(root());
+        for (unsigned i = 0; i < count; ++i)
+            ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), numbered_blob(i)));
+        uint64_t written = 0;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path().c_str(), nullptr, nullptr, &written));
+        ASSERT_EQ(count, written);
+    }
+    fs::path root() const { return scratch_.path() / "store"; }
+    fs::path path() const { return scratch_.path() / "programs.ingot"; }
+
+private:
+    ScratchDirectory scratch_;
+};
+
+} // namespace
+
+TEST_F(PersistBundle, GivesWhatTheStoreHad)
+{
+    ASSERT_NO_FATAL_FAILURE(make(100));
+    fs::remove_all(root());
+    ingot_storage_t bundle = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    for (unsigned round = 0; round < 2; ++round)
+        for (unsigned i = 0; i < 100; ++i) {
+            Bytes blob;
+            ASSERT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(i), &blob));
+            EXPECT_EQ(numbered_blob(i), blob);
+        }
+    EXPECT_EQ(INGOT_NOT_FOUND, load(bundle, numbered_id(100)));
+    EXPECT_EQ(INGOT_READ_ONLY, ingot_storage_store(bundle, 1, numbered_id(0).data(), 1, numbered_id(0).data()));
+    EXPECT_EQ(INGOT_READ_ONLY, ingot_storage_remove(bundle, 1, numbered_id(0).data()));
+    ingot_storage_release(bundle);
+    EXPECT_FALSE(fs::exists(path().string() + ".new"));
+}
+
+TEST_F(PersistBundle, AnEmptyOneIsWholeToo)
+{
+    ASSERT_NO_FATAL_FAILURE(make(0));
+    ingot_storage_t bundle = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    EXPECT_EQ(INGOT_NOT_FOUND, load(bundle, numbered_id(0)));
+    ingot_storage_release(bundle);
+}
+
+TEST_F(PersistBundle, ABlobOutlivesItsStorageAndTheFile)
+{
+    ASSERT_NO_FATAL_FAILURE(make(3));
+    ingot_storage_t bundle = nullptr;
+    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    const Bytes id = numbered_id(1);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(bundle, id.size(), id.data(), &buffer));
+    ingot_storage_release(bundle);
+    fs::remove(path());
+    EXPECT_EQ(numbered_blob(1), Bytes(buffer.bytes, buffer.bytes + buffer.size));
+    buffer.release(&buffer);
+}
+
+TEST_F(PersistBundle, IsListedVerifiedAndBundledAgain)
+{
+    ASSERT_NO_FATAL_FAILURE(make(20));
+    ingot_storage_t bundle = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle, 0, nullptr, nullptr, &found));
+    EXPECT_EQ(20u, found.done_count);
+    EXPECT_EQ(0u, found.bad_count);
+    EXPECT_EQ(INGOT_READ_ONLY, ingot_persist_verify(bundle, 1, nullptr, nullptr, &found));
+
+    const auto small = [](const ingot_persist_entry_t *entry, void *) { return entry->blob_size < 100 ? 1 : 0; };
+    uint64_t written = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(bundle, path().c_str(), small, nullptr, &written));
+    EXPECT_EQ(8u, written);
+    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(19))); /* the one that is open is not the one that was written */
+    ingot_storage_release(bundle);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(7)));
+    EXPECT_EQ(INGOT_NOT_FOUND, load(bundle, numbered_id(19)));
+    ingot_storage_release(bundle);
+}
+
+TEST_F(PersistBundle, TakesTheNewestOfOneIdInTwoNamespaces)
+{
+    const std::string text = root().string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = text.c_str();
+    Store plain(info);
+    info.name_space = "app";
+    Store named(info);
+    ASSERT_EQ(INGOT_SUCCESS, named.put(numbered_id(1), bytes_of("old")));
+    ASSERT_EQ(INGOT_SUCCESS, plain.put(numbered_id(1), bytes_of("new")));
+    uint64_t written = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(plain.get(), path().c_str(), nullptr, nullptr, &written));
+    EXPECT_EQ(1u, written);
+    ingot_storage_t bundle = nullptr;
+    Bytes blob;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(1), &blob));
+    EXPECT_EQ(bytes_of("new"), blob);
+    ingot_storage_release(bundle);
+}
+
+TEST_F(PersistBundle, RefusesEveryTruncationAndGarbageBehind)
+{
+    ASSERT_NO_FATAL_FAILURE(make(4));
+    const Bytes whole = read_file(path());
+    for (size_t size = 0; size < whole.size(); ++size) {
+        write_file(path(), Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
+        ingot_storage_t bundle = nullptr;
+        ASSERT_EQ(INGOT_BLOB_TRUNCATED, ingot_persist_open_bundle(&bundle, path().c_str())) << size;
+    }
+    Bytes longer = whole;
+    longer.push_back(0);
+    write_file(path(), longer);
+    ingot_storage_t bundle = nullptr;
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, ingot_persist_open_bundle(&bundle, path().c_str()));
+}
+
+TEST_F(PersistBundle, NeverGivesAWrongByteWhicheverByteIsFlipped)
+{
+    ASSERT_NO_FATAL_FAILURE(make(4));
+    const Bytes whole = read_file(path());
+    for (size_t at = 0; at < whole.size(); ++at) {
+        Bytes flipped = whole;
+        flipped[at] ^= 0x40;
+        fs::remove(path());
+        write_file(path(), flipped);
+        ingot_storage_t bundle = nullptr;
+        const ingot_status_t opened = ingot_persist_open_bundle(&bundle, path().c_str());
+        if (opened != INGOT_SUCCESS) {
+            EXPECT_TRUE(opened == INGOT_BLOB_CORRUPT || opened == INGOT_BLOB_VERSION) << at;
+            continue;
+        }
+        for (unsigned i = 0; i < 4; ++i) {
+            Bytes blob;
+            const ingot_status_t status = load(bundle, numbered_id(i), &blob);
+            if (status == INGOT_SUCCESS) {
+                ASSERT_EQ(numbered_blob(i), blob) << at;
+            } else {
+                ASSERT_TRUE(status == INGOT_BLOB_CORRUPT || status == INGOT_NOT_FOUND) << at;
+            }
+        }
+        ingot_storage_release(bundle);
+    }
+}
+
+TEST_F(PersistBundle, RefusesWhatOthersCouldWriteAndWhatIsNoFile)
+{
+    ASSERT_NO_FATAL_FAILURE(make(1));
+    ingot_storage_t bundle = nullptr;
+    ASSERT_EQ(0, chmod(path().c_str(), 0666));
+    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ASSERT_EQ(0, chmod(path().c_str(), 0444));
+    const fs::path link = path().parent_path() / "link";
+    fs::create_symlink(path(), link);
+    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_open_bundle(&bundle, link.c_str()));
+    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_open_bundle(&bundle, root().c_str()));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_bundle(&bundle, (root() / "missing").c_str()));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_bundle(&bundle, ""));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ingot_storage_release(bundle);
+}
+
+TEST_F(PersistBundle, AnotherWriterIsBusyAndALeftoverIsNot)
+{
+    ASSERT_NO_FATAL_FAILURE(make(1));
+    Store store(root());
+    const std::string new_path = path().string() + ".new";
+    write_file(new_path, random_bytes(1, 5000)); /* left by who was killed */
+    const int fd = open(new_path.c_str(), O_RDWR | O_CLOEXEC);
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_len = 1;
+    ASSERT_EQ(0, fcntl(fd, F_OFD_SETLK, &lock));
+    EXPECT_EQ(INGOT_BUSY, ingot_persist_write_bundle(store.get(), path().c_str(), nullptr, nullptr, nullptr));
+    close(fd);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path().c_str(), nullptr, nullptr, nullptr));
+    ingot_storage_t bundle = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(0)));
+    ingot_storage_release(bundle);
+}
+
+TEST_F(PersistBundle, ReadsTheGoldenBundle)
+{
+    const fs::path golden = fs::path(INGOT_SOURCE_DIR) / "tests/golden/bundle/two-entries.ingot";
+    fs::copy_file(golden, path());
+    ASSERT_EQ(0, chmod(path().c_str(), 0600));
+    ingot_storage_t bundle = nullptr;
+    Bytes blob;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    EXPECT_EQ(INGOT_SUCCESS, load(bundle, bytes_of("first id"), &blob));
+    EXPECT_EQ(bytes_of("first blob"), blob);
+    EXPECT_EQ(INGOT_SUCCESS, load(bundle, bytes_of("second id"), &blob));
+    EXPECT_EQ(bytes_of("second blob, longer"), blob);
+    EXPECT_EQ(INGOT_NOT_FOUND, load(bundle, bytes_of("third id")));
+    ingot_storage_release(bundle);
+}

@@ -1,0 +1,212 @@
+/*
+ * The single file and the chain.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <string>
+
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace {
+
+const Bytes kId = bytes_of("an id");
+const Bytes kOther = bytes_of("another id");
+const Bytes kBlob = random_bytes(1, 300);
+const Bytes kOtherBlob = random_bytes(2, 200);
+
+/* A storage that is released with the object. */
+class Held {
+public:
+    explicit Held(ingot_storage_t storage) : storage_(storage) {}
+    Held(const Held &) = delete;
+    Held &operator=(const Held &) = delete;
+    ~Held() { ingot_storage_release(storage_); }
+
+    ingot_storage_t get() const { return storage_; }
+    ingot_status_t put(const Bytes &id, const Bytes &blob) const
+    {
+        return ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data());
+    }
+    ingot_status_t load(const Bytes &id, Bytes *blob = nullptr) const
+    {
+        ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+        const ingot_status_t status = ingot_storage_load(storage_, id.size(), id.data(), &buffer);
+        if (status == INGOT_SUCCESS) {
+            if (blob != nullptr)
+                blob->assign(buffer.bytes, buffer.bytes + buffer.size);
+            buffer.release(&buffer);
+        }
+        return status;
+    }
+    ingot_status_t remove(const Bytes &id) const { return ingot_storage_remove(storage_, id.size(), id.data()); }
+
+private:
+    ingot_storage_t storage_;
+};
+
+ingot_storage_t open_file(const fs::path &path)
+{
+    ingot_storage_t storage = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, path.c_str()));
+    return storage;
+}
+
+ingot_storage_t chain_of(const std::vector<ingot_storage_t> &tiers)
+{
+    ingot_storage_t storage = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&storage, tiers.size(), tiers.data()));
+    return storage;
+}
+
+class PersistTiers : public testing::Test {
+protected:
+    fs::path at(const char *name) const { return scratch_.path() / name; }
+    size_t file_count() const
+    {
+        return static_cast<size_t>(
+            std::distance(fs::directory_iterator(scratch_.path()), fs::directory_iterator()));
+    }
+
+private:
+    ScratchDirectory scratch_;
+};
+
+} // namespace
+
+TEST_F(PersistTiers, AFileKeepsOneProgramsBlob)
+{
+    Held file(open_file(at("blob")));
+    EXPECT_EQ(INGOT_NOT_FOUND, file.load(kId));
+    EXPECT_EQ(0u, file_count());
+    ASSERT_EQ(INGOT_SUCCESS, file.put(kId, kBlob));
+    Bytes blob;
+    ASSERT_EQ(INGOT_SUCCESS, file.load(kId, &blob));
+    EXPECT_EQ(kBlob, blob);
+    EXPECT_EQ(128u + kId.size() + kBlob.size(), fs::file_size(at("blob")));
+    ASSERT_EQ(INGOT_SUCCESS, file.put(kOther, kOtherBlob));
+    EXPECT_EQ(INGOT_NOT_FOUND, file.load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, file.load(kOther));
+    EXPECT_EQ(INGOT_NOT_FOUND, file.remove(kId));
+    EXPECT_EQ(1u, file_count());
+    EXPECT_EQ(INGOT_SUCCESS, file.remove(kOther));
+    EXPECT_EQ(0u, file_count());
+}
+
+TEST_F(PersistTiers, AFileThatIsDamagedAnywhereIsAMissAndIsReplaced)
+{
+    Held file(open_file(at("blob")));
+    ASSERT_EQ(INGOT_SUCCESS, file.put(kId, kBlob));
+    const Bytes whole = read_file(at("blob"));
+    for (size_t size = 0; size < whole.size(); ++size) {
+        write_file(at("blob"), Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
+        const ingot_status_t status = file.load(kId);
+        ASSERT_TRUE(status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT) << size;
+    }
+    for (size_t i = 0; i < whole.size(); ++i) {
+        Bytes flipped = whole;
+        flipped[i] ^= 1;
+        write_file(at("blob"), flipped);
+        Bytes blob;
+        const ingot_status_t status = file.load(kId, &blob);
+        const bool is_last_use = i >= 112 && i < 128; /* no checksum covers it */
+        ASSERT_EQ(is_last_use, status == INGOT_SUCCESS) << i;
+    }
+    Bytes longer = whole;
+    longer.push_back(1);
+    write_file(at("blob"), longer);
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, file.load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, file.remove(kId));
+    ASSERT_EQ(INGOT_SUCCESS, file.put(kId, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, file.load(kId));
+}
+
+TEST_F(PersistTiers, AFileIsNotReadThroughLinksNorWhereOthersCouldWrite)
+{
+    Held file(open_file(at("blob")));
+    ASSERT_EQ(INGOT_SUCCESS, file.put(kId, kBlob));
+    ASSERT_EQ(0, chmod(at("blob").c_str(), 0622));
+    EXPECT_EQ(INGOT_UNTRUSTED, file.load(kId));
+    ASSERT_EQ(0, chmod(at("blob").c_str(), 0600));
+    fs::create_symlink(at("blob"), at("link"));
+    Held link(open_file(at("link")));
+    EXPECT_EQ(INGOT_UNTRUSTED, link.load(kId));
+    ASSERT_EQ(INGOT_SUCCESS, link.put(kOther, kBlob)); /* the link is replaced, not what it points to */
+    EXPECT_EQ(INGOT_SUCCESS, file.load(kId));
+}
+
+TEST_F(PersistTiers, AFileNeedsItsDirectoryAndAName)
+{
+    ingot_storage_t storage = nullptr;
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_file(&storage, (at("missing") / "blob").c_str()));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_file(&storage, (at("").string()).c_str()));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_file(&storage, nullptr));
+}
+
+TEST_F(PersistTiers, AChainPromotesWhatALowerTierHas)
+{
+    Held first(open_file(at("first")));
+    Store second(at("second"));
+    Store third(at("third"));
+    ASSERT_EQ(INGOT_SUCCESS, third.put(kId, kBlob));
+    Held chain(chain_of({first.get(), second.get(), third.get()}));
+    Bytes blob;
+    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob));
+    EXPECT_EQ(kBlob, blob);
+    EXPECT_EQ(INGOT_SUCCESS, first.load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, second.load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, chain.remove(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, third.load(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, chain.load(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, chain.remove(kId));
+}
+
+TEST_F(PersistTiers, AChainStoresInTheFirstTierThatCanBeWritten)
+{
+    Store source(at("source"));
+    ASSERT_EQ(INGOT_SUCCESS, source.put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS,
+              ingot_persist_write_bundle(source.get(), at("bundle").c_str(), nullptr, nullptr, nullptr));
+    ingot_storage_t opened = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&opened, at("bundle").c_str()));
+    Held bundle(opened);
+    Store second(at("second"));
+    Store third(at("third"));
+    Held chain(chain_of({bundle.get(), second.get(), third.get()}));
+    EXPECT_EQ(INGOT_SUCCESS, chain.load(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId)); /* behind what has it */
+    ASSERT_EQ(INGOT_SUCCESS, chain.put(kOther, kOtherBlob));
+    EXPECT_EQ(INGOT_SUCCESS, second.load(kOther));
+    EXPECT_EQ(INGOT_NOT_FOUND, third.load(kOther));
+    EXPECT_EQ(INGOT_READ_ONLY, Held(chain_of({bundle.get()})).put(kOther, kOtherBlob));
+}
+
+TEST_F(PersistTiers, ABadTierIsAMissOfThatTier)
+{
+    Held first(open_file(at("first")));
+    Store second(at("second"));
+    write_file(at("first"), bytes_of("garbage"));
+    Held chain(chain_of({first.get(), second.get()}));
+    EXPECT_EQ(INGOT_BLOB_TRUNCATED, chain.load(kId));
+    ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, chain.load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, first.load(kId)); /* promoting replaced it */
+}
+
+TEST_F(PersistTiers, AChainTakesSixteenTiersAndItsOwnReferences)
+{
+    Store store(at("store"));
+    std::vector<ingot_storage_t> tiers(17, store.get());
+    ingot_storage_t storage = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_chain(&storage, 17, tiers.data()));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_chain(&storage, 0, tiers.data()));
+    tiers[3] = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_chain(&storage, 16, tiers.data()));
+    ingot_storage_t file = open_file(at("file"));
+    Held chain(chain_of({file}));
+    ingot_storage_release(file);
+    EXPECT_EQ(INGOT_SUCCESS, chain.put(kId, kBlob));
+}
