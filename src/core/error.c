@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DETAIL_CAPACITY = 8192 };
-
-static _Thread_local char detail[DETAIL_CAPACITY];
+static _Thread_local char detail[ERROR_DETAIL_CAPACITY];
 
 const char *ingot_last_error_detail(void)
 {
@@ -19,7 +17,7 @@ const char *ingot_last_error_detail(void)
 ingot_status_t ingot_set_error_detail(ingot_status_t status, const char *format, ...)
 {
     static const char cut[] = " [...]";
-    char text[DETAIL_CAPACITY]; /* an argument may be the present sentence */
+    char text[ERROR_DETAIL_CAPACITY]; /* an argument may be the present sentence */
     va_list arguments;
 
     va_start(arguments, format);
@@ -31,6 +29,16 @@ ingot_status_t ingot_set_error_detail(ingot_status_t status, const char *format,
         memcpy(text + sizeof(text) - sizeof(cut), cut, sizeof(cut));
     memcpy(detail, text, strlen(text) + 1);
     return status;
+}
+
+void error_save(struct error_detail *saved)
+{
+    memcpy(saved->text, detail, strlen(detail) + 1);
+}
+
+void error_restore(const struct error_detail *saved)
+{
+    memcpy(detail, saved->text, strlen(saved->text) + 1);
 }
 
 ingot_status_t error_null_argument(const char *name)

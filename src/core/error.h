@@ -9,6 +9,15 @@
 
 #include <ingot/backend.h>
 
+enum { ERROR_DETAIL_CAPACITY = 8192 };
+
+/* The thread's sentence, put aside while code that may call Ingot runs. */
+struct error_detail {
+    char text[ERROR_DETAIL_CAPACITY];
+};
+void error_save(struct error_detail *detail);
+void error_restore(const struct error_detail *detail);
+
 /* Sets the sentence and returns status, so that `return error_set(...)` reads as one step. */
 #define error_set ingot_set_error_detail
 

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/error.h"
+
 enum { LINE_CAPACITY = 1024 };
 
 void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user, const char *destination)
@@ -64,10 +66,24 @@ static void write_line(int file, const ingot_event_t *event)
         return; /* a trace that nobody can read any more is no reason to fail */
 }
 
+/* What the callback does with Ingot leaves no mark: the thread's sentence, which is the reason of many an event, is the
+ * same afterwards. */
+static void call_back(const struct trace *trace, const ingot_event_t *event)
+{
+    struct error_detail kept;
+    ingot_event_t told = *event;
+
+    error_save(&kept);
+    if (event->reason == ingot_last_error_detail())
+        told.reason = kept.text;
+    trace->callback(&told, trace->user);
+    error_restore(&kept);
+}
+
 void trace_emit(const struct trace *trace, const ingot_event_t *event)
 {
     if (trace->callback != NULL)
-        trace->callback(event, trace->user);
+        call_back(trace, event);
     if (trace->file >= 0)
         write_line(trace->file, event);
 }

@@ -488,3 +488,35 @@ TEST(OutOfMemory, OfTheDriverEmptiesTheCacheAndSucceeds)
     EXPECT_EQ(1u, stats_of(context).programs);
     EXPECT_EQ(1u, stats_of(context).evictions_memory);
 }
+
+/* ---- callbacks that call Ingot ---- */
+
+TEST(Program, KeepsAFailuresDetailWhenTheCallbackCallsIngot)
+{
+    struct Caller {
+        const_ingot_program_desc_t other = nullptr;
+        std::string reason;
+    } caller;
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.on_event = [](const ingot_event_t *event, void *user) {
+        auto *self = static_cast<Caller *>(user);
+        ingot_program_t none = nullptr;
+        if (event->kind != INGOT_EVENT_BUILD)
+            return;
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_program_lookup(&none, self->other));
+        self->reason = event->reason;
+    };
+    info.on_event_user = &caller;
+    ReferenceDevice device;
+    const Context context = device.make(info);
+    ProgramText text;
+    text.sources = {"kernel f x nonsense\n"};
+    const Desc desc = text.make(context);
+    const Desc other = ProgramText().make(context);
+    caller.other = other.get();
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+    EXPECT_NE(std::string::npos, caller.reason.find("unknown word nonsense")) << caller.reason;
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("unknown word nonsense"))
+        << ingot_last_error_detail();
+}
