@@ -232,9 +232,10 @@ static ingot_status_t make(struct cache_entry **entry, size_t *bytes, void *user
     const ingot_status_t status = making->builder(&program, making->desc, making->user);
     if (status != INGOT_SUCCESS)
         return status;
-    if (program == NULL || !program_desc_equals(program_body(program)->desc, making->desc)) {
+    if (program == NULL || program_body(program)->desc->context != making->desc->context ||
+        !program_desc_equals(program_body(program)->desc, making->desc)) {
         ingot_program_release(program);
-        return error_set(INGOT_INVALID_ARGUMENTS, "the builder gave a program of another descriptor");
+        return error_set(INGOT_INVALID_ARGUMENTS, "the builder gave a program of another descriptor or context");
     }
     *entry = program_entry(program);
     *bytes = count_bytes(program_body(program));
@@ -267,6 +268,8 @@ static ingot_status_t make_uncached(ingot_program_t *program, struct making *mak
 {
     struct cache_entry *entry = NULL;
     size_t bytes = 0;
+
+    context_count(&making->desc->context->counters.uncached);
     const ingot_status_t status = make(&entry, &bytes, making);
 
     if (status == INGOT_SUCCESS)

@@ -520,3 +520,32 @@ TEST(Program, KeepsAFailuresDetailWhenTheCallbackCallsIngot)
     EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("unknown word nonsense"))
         << ingot_last_error_detail();
 }
+
+TEST(Program, OfAnotherContextIsNoneThatABuilderMayGive)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Context elsewhere = device.make();
+    const Desc desc = ProgramText().make(context);
+    const Desc twin = ProgramText().make(elsewhere);
+    const auto give_twin = [](ingot_program_t *program, const_ingot_program_desc_t, void *user) {
+        return ingot_program_create(program, static_cast<const_ingot_program_desc_t>(user));
+    };
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_or_create(&program, desc.get(), give_twin, twin.get()));
+    EXPECT_EQ(nullptr, program);
+    ingot_program_release(program);
+}
+
+TEST(Program, KeptOutOfMemoryCountsAsAMissEachTime)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText text;
+    text.flags = INGOT_PROGRAM_NO_MEMORY_CACHE;
+    const Desc desc = text.make(context);
+    create_program(desc);
+    create_program(desc);
+    EXPECT_EQ(2u, stats_of(context).misses);
+    EXPECT_EQ(2u, stats_of(context).builds);
+}
