@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "core/error.h"
+
 void bytes_writer_init(struct bytes_writer *writer, const ingot_allocator_t *allocator)
 {
     memset(writer, 0, sizeof(*writer));
@@ -166,7 +168,7 @@ ingot_status_t bytes_copy_out(size_t size, const void *bytes, size_t *out_size, 
     if (out == NULL)
         return INGOT_SUCCESS;
     if (capacity < size)
-        return INGOT_BUFFER_TOO_SMALL;
+        return error_set(INGOT_BUFFER_TOO_SMALL, "%zu bytes are needed, there is room for %zu", size, capacity);
     if (size != 0)
         memcpy(out, bytes, size);
     return INGOT_SUCCESS;

@@ -141,9 +141,7 @@ ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t program, size_
             return status;
     }
     const size_t allocated = blob_size;
-    ingot_status_t status = bytes_copy_out(blob_size, blob, size, cache_blob);
-    if (status != INGOT_SUCCESS)
-        status = error_set(status, "the blob needs %zu bytes", blob_size);
+    const ingot_status_t status = bytes_copy_out(blob_size, blob, size, cache_blob);
     if (status != INGOT_SUCCESS || cache_blob == NULL)
         keep_blob(body, &blob_size, &blob);
     alloc_free(allocator, blob, allocated);

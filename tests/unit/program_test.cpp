@@ -549,3 +549,17 @@ TEST(Program, KeptOutOfMemoryCountsAsAMissEachTime)
     EXPECT_EQ(2u, stats_of(context).misses);
     EXPECT_EQ(2u, stats_of(context).builds);
 }
+TEST(Program, SaysWhatItNeedsWhenABufferIsTooSmall)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Program program = create_program(ProgramText().make(context));
+    ingot_program_t none = nullptr;
+    char text[2] = "?";
+    size_t size = 1;
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_program_lookup(&none, ProgramText{{"kernel g x\n"}}.make(context).get()));
+    const std::string before = ingot_last_error_detail();
+    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_program_get_build_log(program.get(), &size, text));
+    EXPECT_NE(before, ingot_last_error_detail());
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find(std::to_string(size)));
+}
