@@ -115,7 +115,8 @@ typedef struct ingot_backend_ops {
     void (*destroy)(void *state);
 
     /** Adds what tells this device, its driver and compiler from others; no handles, paths, ordinals or times.
-     *  Devices of equal identity share binaries. Called once a device, when first needed. Required. */
+     *  Devices of equal identity share binaries. Called when first needed, by each thread that needs it then.
+     *  Required. */
     ingot_status_t (*identify_device)(void *state, uint32_t device_index, ingot_identity_t *identity);
     /** @p info has struct_size and zeros. NULL: all zeros. */
     ingot_status_t (*get_device_info)(void *state, uint32_t device_index, ingot_device_info_t *info);

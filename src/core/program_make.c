@@ -144,20 +144,31 @@ static ingot_status_t load_binaries(struct workshop *shop, void **native)
     return status;
 }
 
-static ingot_status_t build_native(struct workshop *shop, void **native)
+/* One compilation for equal devices. INGOT_UNIMPLEMENTED: none are equal. */
+static ingot_status_t build_by_class(struct workshop *shop, void **native)
 {
     const struct ingot_program_desc *desc = shop->desc;
 
-    if (desc->device_count > 1 && shop->context->ops.load != NULL) {
-        ingot_status_t status = device_classes_init(&shop->classes, desc);
-        if (status != INGOT_SUCCESS)
-            return status;
-        if (shop->classes.class_count < desc->device_count) {
-            status = compile_missing(shop);
-            return status == INGOT_SUCCESS ? load_binaries(shop, native) : status;
-        }
-    }
-    return compile(shop, desc->device_count, desc->device_indices, native);
+    if (desc->device_count == 1 || shop->context->ops.load == NULL)
+        return INGOT_UNIMPLEMENTED;
+    ingot_status_t status = device_classes_init(&shop->classes, desc);
+    if (status == INGOT_SUCCESS && shop->classes.class_count == desc->device_count)
+        return INGOT_UNIMPLEMENTED;
+    if (status == INGOT_SUCCESS)
+        status = compile_missing(shop);
+    return status == INGOT_SUCCESS ? load_binaries(shop, native) : status;
+}
+
+/* A device that does not say what it is, or a driver without binaries, is no reason not to compile. */
+static ingot_status_t build_native(struct workshop *shop, void **native)
+{
+    const ingot_status_t status = build_by_class(shop, native);
+
+    if (status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED || status == INGOT_OUT_OF_MEMORY)
+        return status;
+    shop->log.writer.size = 0;
+    shop->device_bytes = 0;
+    return compile(shop, shop->desc->device_count, shop->desc->device_indices, native);
 }
 
 static size_t known_size(const struct workshop *shop, void *native)

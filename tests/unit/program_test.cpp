@@ -563,3 +563,33 @@ TEST(Program, SaysWhatItNeedsWhenABufferIsTooSmall)
     EXPECT_NE(before, ingot_last_error_detail());
     EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find(std::to_string(size)));
 }
+
+TEST(Program, IsCompiledForEqualDevicesThatGiveNoBinary)
+{
+    struct Hook {
+        const char *failing;
+    } hook{"get_binary"};
+    ReferenceDevice device;
+    device.targets = {"alpha", "alpha"};
+    device.hook = [](void *user, const char *operation) {
+        return std::string(operation) == static_cast<Hook *>(user)->failing ? INGOT_UNIMPLEMENTED : INGOT_SUCCESS;
+    };
+    device.hook_user = &hook;
+    const Context context = device.make();
+    const Program program = create_program(ProgramText().make(context));
+    ASSERT_NE(nullptr, program);
+    EXPECT_EQ(42, run(create_kernel(program, "twice", 1), 21));
+}
+
+TEST(Program, IsCompiledForDevicesThatDoNotTellWhatTheyAre)
+{
+    ReferenceDevice device;
+    device.targets = {"alpha", "alpha"};
+    device.hook = [](void *, const char *operation) {
+        return std::string(operation) == "identify" ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
+    };
+    const Context context = device.make();
+    const Program program = create_program(ProgramText().make(context));
+    ASSERT_NE(nullptr, program);
+    EXPECT_EQ(42, run(create_kernel(program, "twice", 1), 21));
+}
