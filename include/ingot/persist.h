@@ -25,10 +25,13 @@ typedef enum ingot_persist_eviction {
 
 /** When blobs are taken from the driver and stored. */
 typedef enum ingot_persist_store_mode {
-    /** At once, except for devices that generate code at launch, whose blobs are taken at ingot_persist_flush. */
+    /** In the background, except for devices that generate code at launch, whose blobs are taken at
+     *  ingot_persist_flush. */
     INGOT_PERSIST_STORE_AUTO = 0,
-    INGOT_PERSIST_STORE_NOW = 1,     /**< Before ingot_persist_program_create returns. */
-    INGOT_PERSIST_STORE_ON_FLUSH = 2 /**< At ingot_persist_flush or the last release; programs are held until then. */
+    INGOT_PERSIST_STORE_NOW = 1,      /**< Before ingot_persist_program_create returns. */
+    INGOT_PERSIST_STORE_ON_FLUSH = 2, /**< At ingot_persist_flush or the last release; programs are held until then. */
+    /** In a thread of the storage, which starts with the first program to be stored and ends with the storage. */
+    INGOT_PERSIST_STORE_BACKGROUND = 3
 } ingot_persist_store_mode_t;
 
 /** Flags of a directory store. */
@@ -114,7 +117,17 @@ INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
 INGOT_API ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingot_program_desc_t desc,
                                                       ingot_storage_t storage, ingot_origin_t *origin);
 
-/** Takes and stores what waits for it; returns when that is done. The first failure is returned, all are tried. */
+/**
+ * Takes and stores what waits for it; returns when that is done, also what the storage's thread is at.
+ *
+ * What waits holds its program and its context, whose event callback may be called until then, in any thread. At most
+ * 256 programs and 64 MiB of their ids wait; whoever adds one more stores the oldest first. What waits when the
+ * process exits or is killed is lost; so flush, or release the storage, before returning from main. After fork, the
+ * child's queue is empty. Called by a storage's event callback, it does not wait for what that callback is called from;
+ * such a callback must not release the last reference.
+ *
+ * @return The first failure since the last flush; all are tried.
+ */
 INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage);
 
 /** What a directory store did in this process, and holds. */

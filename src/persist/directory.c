@@ -154,7 +154,7 @@ static ingot_status_t check_info(const ingot_persist_info_t *info)
         info->eviction != INGOT_PERSIST_EVICT_OFF)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's eviction is none");
     if (info->store_mode != INGOT_PERSIST_STORE_AUTO && info->store_mode != INGOT_PERSIST_STORE_NOW &&
-        info->store_mode != INGOT_PERSIST_STORE_ON_FLUSH)
+        info->store_mode != INGOT_PERSIST_STORE_ON_FLUSH && info->store_mode != INGOT_PERSIST_STORE_BACKGROUND)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's store_mode is none");
     if ((info->flags & ~KNOWN_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info has unknown flags");

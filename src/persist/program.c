@@ -2,9 +2,7 @@
  * program.c - programs through a storage: memory, else the storage, else the compiler.
  *
  * Nothing that a storage does wrong is told to who wants a program, except as an event. Storing happens after the
- * program was handed to all who waited for it. Programs of devices that generate code at launch wait in the storage,
- * bounded in number, until a flush; the storage's mutex guards the list and is not held while a blob is taken or
- * stored.
+ * program was handed to all who waited for it, mostly by the storage's queue.
  */
 #include <ingot/backend.h>
 #include <ingot/persist.h>
@@ -75,8 +73,8 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
     return ingot_program_build(program, desc);
 }
 
-static ingot_status_t take_and_store(ingot_storage_t storage, const struct ingot_context *context,
-                                     ingot_program_t program, size_t id_size, const uint8_t *id)
+ingot_status_t storage_take_and_store(ingot_storage_t storage, const struct ingot_context *context,
+                                      ingot_program_t program, size_t id_size, const uint8_t *id)
 {
     size_t size = 0;
     const uint64_t started_ns = files_steady_clock_ns();
@@ -98,73 +96,6 @@ static ingot_status_t take_and_store(ingot_storage_t storage, const struct ingot
     return status;
 }
 
-static void free_pending(ingot_storage_t storage, struct pending_program *pending)
-{
-    ingot_program_release(pending->program);
-    memory_free(&storage->allocator, pending, sizeof(*pending) + pending->id_size);
-}
-
-/* The oldest one, or NULL; only while more than keep are waiting. */
-static struct pending_program *pop_pending(ingot_storage_t storage, size_t keep)
-{
-    struct pending_program *oldest = NULL;
-    pthread_mutex_lock(&storage->mutex);
-    if (storage->pending_count > keep) {
-        oldest = storage->first_pending;
-        storage->first_pending = oldest->next;
-        if (oldest->next == NULL)
-            storage->last_pending = NULL;
-        --storage->pending_count;
-    }
-    pthread_mutex_unlock(&storage->mutex);
-    return oldest;
-}
-
-static ingot_status_t store_pending(ingot_storage_t storage, size_t keep)
-{
-    ingot_status_t first = INGOT_SUCCESS;
-    struct pending_program *pending;
-    while ((pending = pop_pending(storage, keep)) != NULL) {
-        const struct ingot_context *before = events_enter(pending->context);
-        const ingot_status_t status =
-            take_and_store(storage, pending->context, pending->program, pending->id_size, pending->id);
-        events_leave(before);
-        free_pending(storage, pending);
-        if (first == INGOT_SUCCESS)
-            first = status;
-    }
-    return first;
-}
-
-ingot_status_t storage_flush(ingot_storage_t storage)
-{
-    return store_pending(storage, 0);
-}
-
-static void put_off(const struct request *request, ingot_program_t program)
-{
-    ingot_storage_t storage = request->storage;
-    struct pending_program *pending = memory_allocate(&storage->allocator, sizeof(*pending) + request->id_size);
-    if (pending == NULL || ingot_program_retain(program) != INGOT_SUCCESS) {
-        memory_free(&storage->allocator, pending, sizeof(*pending) + request->id_size);
-        events_tell_context(request->context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0,
-                            files_steady_clock_ns(), "a program is not stored: no memory to remember it");
-        return;
-    }
-    *pending = (struct pending_program){
-        .program = program, .context = request->context, .id_size = request->id_size};
-    memcpy(pending->id, request->id, request->id_size);
-    pthread_mutex_lock(&storage->mutex);
-    if (storage->last_pending != NULL)
-        storage->last_pending->next = pending;
-    else
-        storage->first_pending = pending;
-    storage->last_pending = pending;
-    ++storage->pending_count;
-    pthread_mutex_unlock(&storage->mutex);
-    (void)store_pending(storage, STORAGE_MAX_PENDING);
-}
-
 static bool generates_code_at_launch(const_ingot_program_desc_t desc)
 {
     size_t count = 0;
@@ -182,13 +113,17 @@ static bool generates_code_at_launch(const_ingot_program_desc_t desc)
 
 static void store_now_or_later(const struct request *request, const_ingot_program_desc_t desc, ingot_program_t program)
 {
-    const ingot_persist_store_mode_t mode = request->storage->store_mode;
-    if (request->storage->ops.store == NULL)
+    ingot_storage_t storage = request->storage;
+    ingot_persist_store_mode_t mode = storage->store_mode;
+    if (storage->ops.store == NULL)
         return;
-    if (mode == INGOT_PERSIST_STORE_ON_FLUSH || (mode == INGOT_PERSIST_STORE_AUTO && generates_code_at_launch(desc)))
-        put_off(request, program);
+    if (mode == INGOT_PERSIST_STORE_AUTO)
+        mode = generates_code_at_launch(desc) ? INGOT_PERSIST_STORE_ON_FLUSH : INGOT_PERSIST_STORE_BACKGROUND;
+    if (mode == INGOT_PERSIST_STORE_NOW)
+        (void)storage_take_and_store(storage, request->context, program, request->id_size, request->id);
     else
-        (void)take_and_store(request->storage, request->context, program, request->id_size, request->id);
+        store_queue_add(storage, request->context, program, request->id_size, request->id,
+                        mode == INGOT_PERSIST_STORE_BACKGROUND ? STORE_QUEUE_SOON : STORE_QUEUE_AT_FLUSH);
 }
 
 ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingot_program_desc_t desc,

@@ -1,5 +1,5 @@
 /*
- * storage.c - a storage: a table of operations, a count of references, and the programs that wait for it.
+ * storage.c - a storage: a table of operations, a count of references, and the queue of programs that wait for it.
  */
 #include "persist/storage.h"
 
@@ -32,9 +32,10 @@ ingot_status_t storage_create(ingot_storage_t *storage, const ingot_storage_ops_
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
     *made = (struct ingot_storage){.ops = copy, .self = self, .allocator = *allocator, .store_mode = store_mode};
     atomic_init(&made->references, 1);
-    if (pthread_mutex_init(&made->mutex, NULL) != 0) {
+    const ingot_status_t initialized = store_queue_init(&made->queue);
+    if (initialized != INGOT_SUCCESS) {
         memory_free(allocator, made, sizeof(*made));
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no mutex for a storage");
+        return initialized;
     }
     *storage = made;
     return INGOT_SUCCESS;
@@ -61,10 +62,9 @@ void ingot_storage_release(ingot_storage_t storage)
 {
     if (storage == NULL || atomic_fetch_sub_explicit(&storage->references, 1, memory_order_acq_rel) != 1)
         return;
-    (void)storage_flush(storage);
+    store_queue_fini(storage);
     if (storage->ops.destroy != NULL)
         storage->ops.destroy(storage->self);
-    pthread_mutex_destroy(&storage->mutex);
     const ingot_allocator_t allocator = storage->allocator;
     memory_free(&allocator, storage, sizeof(*storage));
 }
@@ -117,5 +117,5 @@ ingot_status_t ingot_persist_flush(ingot_storage_t storage)
 {
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    return storage_flush(storage);
+    return store_queue_flush(storage);
 }

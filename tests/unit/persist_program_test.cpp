@@ -100,7 +100,7 @@ std::string numbered_source(int number)
 class PersistProgram : public testing::Test {
 protected:
     Store &store() { return *store_; }
-    void reopen(ingot_persist_store_mode_t mode = INGOT_PERSIST_STORE_AUTO, uint32_t flags = 0)
+    void reopen(ingot_persist_store_mode_t mode = INGOT_PERSIST_STORE_NOW, uint32_t flags = 0)
     {
         store_.reset();
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
@@ -240,6 +240,7 @@ TEST_F(PersistProgram, AFailedBuildIsToldAndNotStored)
 
 TEST_F(PersistProgram, StoresAtFlushWhatGeneratesCodeAtLaunch)
 {
+    reopen(INGOT_PERSIST_STORE_AUTO);
     Session session(true);
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
     EXPECT_EQ(0u, entries_of(path_).size());
@@ -303,6 +304,8 @@ TEST_F(PersistProgram, AStorageThatFailsIsNotTheCallersFailure)
     ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
+    EXPECT_EQ(INGOT_NO_SPACE, ingot_persist_flush(storage)); /* which asks for it */
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage));
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_IO_ERROR));
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NO_SPACE));
     ingot_program_release(program);
@@ -311,7 +314,7 @@ TEST_F(PersistProgram, AStorageThatFailsIsNotTheCallersFailure)
 
 TEST_F(PersistProgram, AReadOnlyStoreIsNotTheCallersFailure)
 {
-    reopen(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_READ_ONLY);
+    reopen(INGOT_PERSIST_STORE_NOW, INGOT_PERSIST_READ_ONLY);
     Session session;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
     EXPECT_EQ(0u, entries_of(path_).size());

@@ -1,0 +1,233 @@
+/*
+ * store_queue.c - programs whose blobs are to be taken and stored later: in the background, or at a flush.
+ *
+ * One thread a storage, started with the first item. What waits is bounded in number and in the bytes of its ids; a
+ * blob is in memory only while it is being stored. The mutex is not held while an item is worked.
+ *
+ * A forked child has neither the thread nor the driver's state, so it takes the queue for empty, and makes its locks
+ * anew: they may have been held when it was forked. At exit nothing is done: what was not stored is compiled again.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "persist/store_queue.h"
+
+#include <ingot/backend.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+
+#include "persist/events.h"
+#include "persist/files.h"
+#include "persist/memory.h"
+#include "persist/storage.h"
+
+#define MAX_COUNT 256u
+#define MAX_BYTES ((size_t)64 << 20)
+#define BEING_MADE (-1L)
+
+struct store_queue_item {
+    struct store_queue_item *next;
+    ingot_program_t program; /* holds its context, too */
+    const struct ingot_context *context;
+    size_t id_size;
+    uint8_t id[];
+};
+
+static ingot_status_t init_locks(struct store_queue *queue)
+{
+    if (pthread_mutex_init(&queue->mutex, NULL) != 0)
+        goto no_mutex;
+    if (pthread_cond_init(&queue->has_work, NULL) != 0)
+        goto no_has_work;
+    if (pthread_cond_init(&queue->is_done, NULL) != 0)
+        goto no_is_done;
+    return INGOT_SUCCESS;
+
+no_is_done:
+    pthread_cond_destroy(&queue->has_work);
+no_has_work:
+    pthread_mutex_destroy(&queue->mutex);
+no_mutex:
+    return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no locks for a storage");
+}
+
+ingot_status_t store_queue_init(struct store_queue *queue)
+{
+    memset(queue, 0, sizeof(*queue));
+    atomic_init(&queue->process, (long)files_process());
+    return init_locks(queue);
+}
+
+/* The first of a child's threads to come here makes the queue its own; the others wait for it. */
+static void lock(struct store_queue *queue)
+{
+    const long process = (long)files_process();
+    long owner = atomic_load_explicit(&queue->process, memory_order_acquire);
+    while (owner != process) {
+        if (owner != BEING_MADE && atomic_compare_exchange_strong_explicit(&queue->process, &owner, BEING_MADE,
+                                                                           memory_order_acquire,
+                                                                           memory_order_acquire)) {
+            memcpy(queue->inherited, queue->lists, sizeof(queue->inherited));
+            memset(queue->lists, 0, sizeof(queue->lists));
+            queue->active_count = 0;
+            queue->failure = INGOT_SUCCESS;
+            queue->has_thread = queue->is_ending = false;
+            (void)init_locks(queue); /* cannot fail where locks need no memory, as on Linux */
+            atomic_store_explicit(&queue->process, process, memory_order_release);
+            break;
+        }
+        (void)sched_yield();
+        owner = atomic_load_explicit(&queue->process, memory_order_acquire);
+    }
+    pthread_mutex_lock(&queue->mutex);
+}
+
+static void unlock(struct store_queue *queue)
+{
+    pthread_mutex_unlock(&queue->mutex);
+}
+
+/* Locked. The oldest item, which is then being worked; NULL: none. */
+static struct store_queue_item *pop(struct store_queue *queue, enum store_queue_when when)
+{
+    struct store_queue_list *list = &queue->lists[when];
+    struct store_queue_item *oldest = list->first;
+    if (oldest == NULL)
+        return NULL;
+    list->first = oldest->next;
+    if (oldest->next == NULL)
+        list->last = NULL;
+    --list->count;
+    list->bytes -= oldest->id_size;
+    ++queue->active_count;
+    return oldest;
+}
+
+/* Locked when called and when it returns, not in between. */
+static void work(ingot_storage_t storage, struct store_queue_item *item)
+{
+    struct store_queue *queue = &storage->queue;
+    unlock(queue);
+    const struct ingot_context *before = events_enter(item->context);
+    const ingot_status_t status =
+        storage_take_and_store(storage, item->context, item->program, item->id_size, item->id);
+    events_leave(before);
+    ingot_program_release(item->program);
+    memory_free(&storage->allocator, item, sizeof(*item) + item->id_size);
+    lock(queue);
+    if (queue->failure == INGOT_SUCCESS)
+        queue->failure = status;
+    if (--queue->active_count == 0)
+        pthread_cond_broadcast(&queue->is_done);
+}
+
+static void *run(void *user)
+{
+    ingot_storage_t storage = user;
+    struct store_queue *queue = &storage->queue;
+    lock(queue);
+    while (!queue->is_ending) {
+        struct store_queue_item *item = pop(queue, STORE_QUEUE_SOON);
+        if (item != NULL)
+            work(storage, item);
+        else
+            pthread_cond_wait(&queue->has_work, &queue->mutex);
+    }
+    unlock(queue);
+    return NULL;
+}
+
+/* Locked. The thread takes no signals: they are the application's. */
+static bool start_thread(ingot_storage_t storage)
+{
+    struct store_queue *queue = &storage->queue;
+    sigset_t all;
+    sigset_t before;
+    if (queue->has_thread)
+        return true;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    queue->has_thread = pthread_create(&queue->thread, NULL, run, storage) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return queue->has_thread;
+}
+
+static struct store_queue_item *make_item(ingot_storage_t storage, const struct ingot_context *context,
+                                          ingot_program_t program, size_t id_size, const uint8_t *id)
+{
+    struct store_queue_item *item = memory_allocate(&storage->allocator, sizeof(*item) + id_size);
+    if (item == NULL || ingot_program_retain(program) != INGOT_SUCCESS) {
+        memory_free(&storage->allocator, item, sizeof(*item) + id_size);
+        return NULL;
+    }
+    *item = (struct store_queue_item){.program = program, .context = context, .id_size = id_size};
+    memcpy(item->id, id, id_size);
+    return item;
+}
+
+static void append(struct store_queue_list *list, struct store_queue_item *item)
+{
+    if (list->last != NULL)
+        list->last->next = item;
+    else
+        list->first = item;
+    list->last = item;
+    ++list->count;
+    list->bytes += item->id_size;
+}
+
+void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
+                     size_t id_size, const uint8_t *id, enum store_queue_when when)
+{
+    struct store_queue *queue = &storage->queue;
+    struct store_queue_list *list = &queue->lists[when];
+    struct store_queue_item *item = make_item(storage, context, program, id_size, id);
+    if (item == NULL) {
+        events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0, files_steady_clock_ns(),
+                            "a program is not stored: no memory to remember it");
+        return;
+    }
+    lock(queue);
+    append(list, item);
+    const bool is_in_hands = when == STORE_QUEUE_AT_FLUSH || start_thread(storage);
+    while (list->count != 0 && (!is_in_hands || list->count > MAX_COUNT || list->bytes > MAX_BYTES))
+        work(storage, pop(queue, when));
+    if (when == STORE_QUEUE_SOON)
+        pthread_cond_signal(&queue->has_work);
+    unlock(queue);
+}
+
+ingot_status_t store_queue_flush(ingot_storage_t storage)
+{
+    struct store_queue *queue = &storage->queue;
+    lock(queue);
+    struct store_queue_item *item;
+    while ((item = pop(queue, STORE_QUEUE_SOON)) != NULL || (item = pop(queue, STORE_QUEUE_AT_FLUSH)) != NULL)
+        work(storage, item);
+    /* an event's callback that flushes in the queue's thread would wait for itself */
+    const bool is_own_thread = queue->has_thread && pthread_equal(queue->thread, pthread_self());
+    while (queue->active_count != 0 && !is_own_thread)
+        pthread_cond_wait(&queue->is_done, &queue->mutex);
+    const ingot_status_t failure = queue->failure;
+    queue->failure = INGOT_SUCCESS;
+    unlock(queue);
+    return failure;
+}
+
+void store_queue_fini(ingot_storage_t storage)
+{
+    struct store_queue *queue = &storage->queue;
+    (void)store_queue_flush(storage);
+    lock(queue);
+    queue->is_ending = true;
+    const bool has_thread = queue->has_thread;
+    pthread_cond_broadcast(&queue->has_work);
+    unlock(queue);
+    if (has_thread)
+        (void)pthread_join(queue->thread, NULL);
+    pthread_cond_destroy(&queue->is_done);
+    pthread_cond_destroy(&queue->has_work);
+    pthread_mutex_destroy(&queue->mutex);
+}

@@ -1,0 +1,264 @@
+/*
+ * Storing in the background: nobody waits but who flushes, and neither a fork nor an exit hangs.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "support/reference_context.h"
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace {
+
+/* A storage that has nothing and keeps those who store waiting until its gate is open. */
+class GatedStorage {
+public:
+    explicit GatedStorage(ingot_status_t result = INGOT_SUCCESS) : result_(result)
+    {
+        static const ingot_storage_ops_t ops = {
+            sizeof(ingot_storage_ops_t), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+            store, nullptr, nullptr};
+        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
+    }
+    GatedStorage(const GatedStorage &) = delete;
+    GatedStorage &operator=(const GatedStorage &) = delete;
+    ~GatedStorage()
+    {
+        open();
+        ingot_storage_release(storage);
+    }
+    void open()
+    {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        is_open_ = true;
+        changed_.notify_all();
+    }
+    void wait_until_someone_waits()
+    {
+        std::unique_lock<std::mutex> guard(mutex_);
+        changed_.wait(guard, [this] { return waiting_ != 0; });
+    }
+    size_t stored()
+    {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return threads_.size();
+    }
+    bool all_in_one_other_thread()
+    {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return std::set<std::thread::id>(threads_.begin(), threads_.end()).size() == 1 &&
+               threads_.front() != std::this_thread::get_id();
+    }
+
+    ingot_storage_t storage = nullptr;
+
+private:
+    static ingot_status_t store(void *user, size_t, const uint8_t *, size_t, const uint8_t *)
+    {
+        auto *self = static_cast<GatedStorage *>(user);
+        std::unique_lock<std::mutex> guard(self->mutex_);
+        ++self->waiting_;
+        self->changed_.notify_all();
+        self->changed_.wait(guard, [self] { return self->is_open_; });
+        --self->waiting_;
+        self->threads_.push_back(std::this_thread::get_id());
+        return self->result_;
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool is_open_ = false;
+    unsigned waiting_ = 0;
+    const ingot_status_t result_;
+    std::vector<std::thread::id> threads_;
+};
+
+class PersistQueue : public testing::Test {
+protected:
+    PersistQueue()
+    {
+        static const char *const targets[] = {"alpha"};
+        reference_info_t reference{};
+        reference.device_count = 1;
+        reference.targets = targets;
+        reference.driver_version = "1";
+        reference.counts = &counts_;
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.flags = INGOT_CONTEXT_IGNORE_ENVIRONMENT;
+        ingot_context_t made = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, reference_context_create(&made, &reference, &info));
+        context_ = Context(made);
+    }
+    /* Builds a program that no other number has. */
+    void create(ingot_storage_t storage, int number)
+    {
+        ProgramText text;
+        text.sources = {"kernel twice x 2 *\nkernel n" + std::to_string(number) + " x\n"};
+        const Desc desc = text.make(context_);
+        ingot_program_t program = nullptr;
+        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
+        ingot_program_release(program);
+    }
+
+private:
+    reference_counts_t counts_{};
+    Context context_;
+};
+
+/* The exit status of work in a forked child, 128 and the signal where it was killed. */
+template <typename Work> int in_child(const Work &work)
+{
+    const pid_t child = fork();
+    if (child == 0)
+        work();
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+} // namespace
+
+TEST_F(PersistQueue, CreateReturnsBeforeTheBlobIsStored)
+{
+    GatedStorage gated;
+    for (int i = 0; i < 5; ++i)
+        ASSERT_NO_FATAL_FAILURE(create(gated.storage, i));
+    EXPECT_EQ(0u, gated.stored());
+    gated.wait_until_someone_waits();
+    gated.open();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage));
+    EXPECT_EQ(5u, gated.stored());
+}
+
+TEST_F(PersistQueue, OneThreadStoresThemInTurn)
+{
+    GatedStorage gated;
+    gated.open();
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_NO_FATAL_FAILURE(create(gated.storage, i));
+    }
+    while (gated.stored() < 20)
+        std::this_thread::yield();
+    EXPECT_TRUE(gated.all_in_one_other_thread());
+}
+
+TEST_F(PersistQueue, FlushTellsTheFirstFailureOnce)
+{
+    GatedStorage gated(INGOT_NO_SPACE);
+    gated.open();
+    ASSERT_NO_FATAL_FAILURE(create(gated.storage, 1));
+    ASSERT_NO_FATAL_FAILURE(create(gated.storage, 2));
+    EXPECT_EQ(INGOT_NO_SPACE, ingot_persist_flush(gated.storage));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage));
+}
+
+TEST_F(PersistQueue, HowManyWaitIsBounded)
+{
+    GatedStorage gated;
+    ASSERT_NO_FATAL_FAILURE(create(gated.storage, 0));
+    gated.wait_until_someone_waits(); /* the storage's thread has taken the first */
+    for (int i = 1; i <= 256; ++i)
+        ASSERT_NO_FATAL_FAILURE(create(gated.storage, i));
+    EXPECT_EQ(0u, gated.stored());
+    std::thread one_more([&] { create(gated.storage, 257); }); /* has to store one itself */
+    gated.open();
+    one_more.join();
+    EXPECT_LE(1u, gated.stored());
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage));
+    EXPECT_EQ(258u, gated.stored());
+}
+
+TEST_F(PersistQueue, TheLastReleaseStoresWhatWaits)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    {
+        Store store(root);
+        for (int i = 0; i < 30; ++i)
+            ASSERT_NO_FATAL_FAILURE(create(store.get(), i));
+    }
+    EXPECT_EQ(30u, entries_of(root).size());
+}
+
+TEST_F(PersistQueue, AForkedChildHasAnEmptyQueueAndGoesOn)
+{
+    GatedStorage gated;
+    for (int i = 0; i < 3; ++i)
+        ASSERT_NO_FATAL_FAILURE(create(gated.storage, i));
+    gated.wait_until_someone_waits();
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    EXPECT_EQ(0, in_child([&] {
+                  if (ingot_persist_flush(gated.storage) != INGOT_SUCCESS)
+                      _exit(1); /* did not wait for what is only the parent's */
+                  create(store.get(), 100);
+                  if (ingot_persist_flush(store.get()) != INGOT_SUCCESS || entries_of(root).size() != 1)
+                      _exit(2);
+                  ingot_storage_retain(store.get());
+                  _exit(testing::Test::HasFailure() ? 3 : 0);
+              }));
+    gated.open();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage));
+    EXPECT_EQ(3u, gated.stored());
+}
+
+TEST_F(PersistQueue, AnExitDoesNotWaitForWhatWaits)
+{
+    EXPECT_EQ(7, in_child([&] {
+                  auto *gated = new GatedStorage; /* whose gate stays shut */
+                  for (int i = 0; i < 3; ++i)
+                      create(gated->storage, i);
+                  gated->wait_until_someone_waits();
+                  _exit(7);
+              }));
+    EXPECT_EQ(0, in_child([&] {
+                  auto *gated = new GatedStorage;
+                  create(gated->storage, 1);
+                  gated->wait_until_someone_waits();
+                  std::quick_exit(0);
+              }));
+}
+
+TEST_F(PersistQueue, ACallbackOfTheThreadMayFlush)
+{
+    struct Flushing {
+        ingot_storage_t storage = nullptr;
+        std::mutex mutex;
+        bool has_flushed = false;
+    } flushing;
+    ScratchDirectory scratch;
+    const std::string path = (scratch.path() / "store").string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.on_event = [](const ingot_event_t *event, void *user) {
+        auto *self = static_cast<Flushing *>(user);
+        const std::lock_guard<std::mutex> guard(self->mutex);
+        if (event->kind == INGOT_EVENT_STORAGE_STORE && self->storage != nullptr)
+            self->has_flushed = ingot_persist_flush(self->storage) == INGOT_SUCCESS;
+    };
+    info.on_event_user = &flushing;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&flushing.storage, &info));
+    ASSERT_NO_FATAL_FAILURE(create(flushing.storage, 1));
+    for (bool has_flushed = false; !has_flushed;) { /* in the thread's callback, not in ours */
+        std::this_thread::yield();
+        const std::lock_guard<std::mutex> guard(flushing.mutex);
+        has_flushed = flushing.has_flushed;
+    }
+    ingot_storage_t storage = flushing.storage;
+    {
+        const std::lock_guard<std::mutex> guard(flushing.mutex);
+        flushing.storage = nullptr;
+    }
+    ingot_storage_release(storage);
+}
