@@ -458,7 +458,7 @@ typedef struct ingot_cache_stats {
 /** @param[in,out] stats  struct_size set by the caller. Exact when no other thread is in a call. */
 INGOT_API ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingot_cache_stats_t *stats);
 
-/* ---- ids for people --------------------------------------------------------------------------------------------------------------- */
+/* ---- ids and blobs for people ----------------------------------------------------------------------------------------------------- */
 
 /**
  * An id as a JSON object, one member a field; size protocol, with NUL.
@@ -472,6 +472,13 @@ INGOT_API ingot_status_t ingot_cache_blob_id_describe(size_t size, const uint8_t
  */
 INGOT_API ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,
                                                      const uint8_t *found, size_t *text_size, char *text);
+
+/**
+ * What a blob holds, as a JSON object: "kernels", "binaries" with the digest of the device's identity and the bytes of
+ * each, "build_log"; size protocol, with NUL. Needs no device.
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Refused, as loading it would be.
+ */
+INGOT_API ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob, size_t *text_size, char *text);
 
 #ifdef __cplusplus
 }

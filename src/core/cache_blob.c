@@ -142,6 +142,16 @@ ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blo
     return check_sections(view, &reader);
 }
 
+const uint8_t *blob_section_at(const struct blob_view *view, uint32_t index, uint64_t *binary_size)
+{
+    struct bytes_reader section;
+
+    bytes_reader_init(&section, BLOB_SECTION_SIZE, view->section_table + (size_t)index * BLOB_SECTION_SIZE);
+    const uint8_t *digest = bytes_get(&section, DIGEST_SIZE);
+    *binary_size = bytes_get_u64(&section);
+    return digest;
+}
+
 ingot_binary_t blob_find_section(const struct blob_view *view, const uint8_t identity_digest[DIGEST_SIZE])
 {
     const uint8_t *binary = view->first_binary;

@@ -35,6 +35,9 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
 /* Verifies everything but whether it is the wanted program: INGOT_BLOB_TRUNCATED, _CORRUPT, _VERSION. */
 ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blob);
 
+/* Digest of the identity of section @p index < section_count, and the size of its binary. */
+const uint8_t *blob_section_at(const struct blob_view *view, uint32_t index, uint64_t *binary_size);
+
 /* The binary for a device, or bytes NULL where the blob has none. */
 ingot_binary_t blob_find_section(const struct blob_view *view, const uint8_t identity_digest[DIGEST_SIZE]);
 

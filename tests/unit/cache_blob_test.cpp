@@ -218,6 +218,44 @@ TEST(CacheBlob, NeverPoisonsThoseWhoAskedWithoutOne)
     }
 }
 
+std::string described(const std::vector<uint8_t> &blob)
+{
+    size_t size = 0;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_describe(blob.size(), blob.data(), &size, nullptr));
+    std::string text(size, ' ');
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_describe(blob.size(), blob.data(), &size, text.data()));
+    EXPECT_EQ('\0', text.back());
+    text.pop_back();
+    return text;
+}
+
+TEST(CacheBlob, IsDescribedWithoutADevice)
+{
+    ReferenceDevice device;
+    device.targets = {"alpha", "beta", "alpha"};
+    const std::string text = described(blob_with(device));
+    EXPECT_EQ(0u, text.find(R"({"kernels": ["square", "twice"], "binaries": [{"device_blake2b": ")")) << text;
+    size_t binaries = 0;
+    for (size_t at = text.find("\"bytes\": "); at != std::string::npos; at = text.find("\"bytes\": ", at + 1))
+        ++binaries;
+    EXPECT_EQ(2u, binaries) << text; /* equal devices share one */
+    EXPECT_NE(std::string::npos, text.find("\"build_log\": \"")) << text;
+}
+
+TEST(CacheBlob, IsNotDescribedWhenDamaged)
+{
+    auto blob = blob_with({});
+    size_t size = 0;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cache_blob_describe(blob.size(), blob.data(), nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cache_blob_describe(blob.size(), nullptr, &size, nullptr));
+    char small[4];
+    size = sizeof(small);
+    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_cache_blob_describe(blob.size(), blob.data(), &size, small));
+    EXPECT_EQ(INGOT_BLOB_TRUNCATED, ingot_cache_blob_describe(blob.size() - 1, blob.data(), &size, nullptr));
+    blob[blob.size() / 2] ^= 1;
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, ingot_cache_blob_describe(blob.size(), blob.data(), &size, nullptr));
+}
+
 TEST(CacheBlob, IsUnimplementedWithoutBinaries)
 {
     const auto blob = blob_with({});
