@@ -341,6 +341,7 @@ TEST_F(PersistProgram, TellsEvictionsToTheContextToo)
     Session session;
     for (int i = 0; i < 10; ++i)
         session.create(session.describe(numbered_source(i)), store());
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get()));
     EXPECT_GT(session.seen.count(INGOT_EVENT_STORAGE_EVICT, INGOT_SUCCESS), 0u);
     EXPECT_LE(bytes_in(path_), 4000u);
 }
