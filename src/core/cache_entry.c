@@ -100,11 +100,12 @@ void entry_publish(struct cache_entry *entry, uint64_t serial)
     atomic_fetch_and_explicit(&entry->mask, ~ENTRY_KILLED, memory_order_release);
 }
 
-void entry_kill(struct cache_entry *entry)
+uint64_t entry_kill(struct cache_entry *entry)
 {
     /* relaxed: which stripes there are is all that is read; no one uses a slot for the first time after this */
     const uint64_t mask = atomic_fetch_or_explicit(&entry->mask, ENTRY_KILLED, memory_order_relaxed);
     int64_t collected = 0;
+    uint64_t hits = 0;
 
     for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
         if ((mask >> stripe & 1) == 0)
@@ -112,10 +113,38 @@ void entry_kill(struct cache_entry *entry)
         /* acquire: what was dropped there was used before. release: who finds it DEAD turns to central later. */
         const uint64_t count =
             atomic_exchange_explicit(&entry_slot(entry, stripe)->count, SLOT_DEAD, memory_order_acq_rel);
-        collected += (int64_t)(count - SLOT_BIAS);
+        collected += (int64_t)(count % SLOT_HIT) - (int64_t)SLOT_BIAS;
+        hits += count / SLOT_HIT;
     }
     /* acq_rel: passes on what the exchanges acquired to who drops the last reference. The caller's keeps it off 0. */
     atomic_fetch_add_explicit(&entry->central, collected - CENTRAL_BIG, memory_order_acq_rel);
+    return hits;
+}
+
+uint64_t entry_hits(const struct cache_entry *entry)
+{
+    /* relaxed, as the next: a number */
+    uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed) & ~ENTRY_KILLED;
+    uint64_t hits = 0;
+
+    for (unsigned stripe = 0; mask != 0; ++stripe, mask >>= 1) {
+        if ((mask & 1) != 0)
+            hits += atomic_load_explicit(&entry_slot(entry, stripe)->count, memory_order_relaxed) / SLOT_HIT;
+    }
+    return hits;
+}
+
+uint64_t entry_take_hits(struct cache_entry *entry, unsigned stripe)
+{
+    struct cache_slot *slot = entry_slot(entry, stripe);
+    uint64_t count = atomic_load_explicit(&slot->count, memory_order_relaxed);
+    do {
+        if (count == SLOT_DEAD)
+            return 0; /* entry_kill has collected them */
+        /* relaxed: a change that is no store goes on with what earlier droppers released */
+    } while (!atomic_compare_exchange_weak_explicit(&slot->count, &count, count % SLOT_HIT, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return count / SLOT_HIT;
 }
 
 void entry_end(struct cache_entry *entry)

@@ -24,12 +24,15 @@
 enum { ENTRIES_PER_CHUNK = 16, CACHE_LINE = 64 };
 
 #define SLOT_DEAD UINT64_C(0)
-#define SLOT_BIAS (UINT64_C(1) << 62)
+#define SLOT_BIAS (UINT64_C(1) << 39)
+/* Hits are counted in the upper bits of the word that taking a reference changes anyway. */
+#define SLOT_HIT (UINT64_C(1) << 40)
+#define SLOT_HITS_FULL (UINT64_C(1) << 62) /* far enough from the end for all threads of a stripe */
 #define ENTRY_KILLED (UINT64_C(1) << 63)
 #define CENTRAL_BIG (INT64_C(1) << 40)
 
 struct cache_slot {
-    _Atomic uint64_t count;     /* SLOT_DEAD, or SLOT_BIAS + taken - dropped here */
+    _Atomic uint64_t count;     /* SLOT_DEAD, or SLOT_BIAS + taken - dropped here, and SLOT_HIT for each hit */
     _Atomic uint64_t last_used; /* stamp, see cache_recency.h */
 };
 
@@ -88,8 +91,13 @@ struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value);
 
 /* Makes retaining possible for whoever finds the entry. Hash and value are set. The cache's own reference is added. */
 void entry_publish(struct cache_entry *entry, uint64_t serial);
-/* Undoes entry_publish, by one thread, once. The cache's own reference becomes the caller's. */
-void entry_kill(struct cache_entry *entry);
+/* Undoes entry_publish, by one thread, once. The cache's own reference becomes the caller's. Returns the hits that were
+ * counted in the slots. */
+uint64_t entry_kill(struct cache_entry *entry);
+/* The hits that are counted in the slots now; under cache->lock, of a cached entry. */
+uint64_t entry_hits(const struct cache_entry *entry);
+/* Empties the slot of its hits and returns them; by one who holds the entry. */
+uint64_t entry_take_hits(struct cache_entry *entry, unsigned stripe);
 /* The last reference is gone. */
 void entry_end(struct cache_entry *entry);
 /* The latest stamp in the entry's slots. */
@@ -115,20 +123,26 @@ static inline bool entry_joined(struct cache_entry *entry, unsigned stripe)
     return (atomic_fetch_or_explicit(&entry->mask, bit, memory_order_acq_rel) & ENTRY_KILLED) == 0;
 }
 
-/* The entry may be any entry, in any state. True: it is held, in the life that it is in now. */
-static inline bool entry_try_retain(struct cache_entry *entry, unsigned stripe)
+/* Adds `change` to the count, and says what that made it; SLOT_DEAD: nothing was changed. */
+static inline uint64_t entry_try_add(struct cache_entry *entry, unsigned stripe, uint64_t change)
 {
     if (!entry_joined(entry, stripe))
-        return false;
+        return SLOT_DEAD;
     struct cache_slot *slot = entry_slot(entry, stripe);
     uint64_t count = atomic_load_explicit(&slot->count, memory_order_relaxed);
     do {
         if (count == SLOT_DEAD)
-            return false;
+            return SLOT_DEAD;
         /* acquire: pairs with the revival in entry_publish, so that the serial read next is of this life */
-    } while (!atomic_compare_exchange_weak_explicit(&slot->count, &count, count + 1, memory_order_acquire,
+    } while (!atomic_compare_exchange_weak_explicit(&slot->count, &count, count + change, memory_order_acquire,
                                                     memory_order_relaxed));
-    return true;
+    return count + change;
+}
+
+/* The entry may be any entry, in any state. True: it is held, in the life that it is in now. */
+static inline bool entry_try_retain(struct cache_entry *entry, unsigned stripe)
+{
+    return entry_try_add(entry, stripe, 1) != SLOT_DEAD;
 }
 
 /* Under cache->lock, by one who found it in the cache: whether it has left it since. */

@@ -17,7 +17,7 @@ enum { CACHE_LINE_PAIR = 128 }; /* processors fetch lines in pairs */
 /* What the hits of one stripe write. */
 struct cache_stripe {
     _Alignas(CACHE_LINE_PAIR) _Atomic uint64_t stamp;
-    _Atomic uint64_t hits;
+    _Atomic uint64_t hits; /* those not counted in slots */
 };
 
 struct memory_cache {
@@ -37,6 +37,7 @@ struct memory_cache {
     bool closed;
     uint64_t last_serial;
     size_t bytes;
+    uint64_t hits_of_gone; /* that were counted in slots of entries which have left */
     uint64_t misses;
     uint64_t waits;
     uint64_t evictions[EVICTION_REASONS];

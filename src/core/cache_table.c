@@ -171,6 +171,19 @@ void cache_table_remove(struct cache_table *table, struct cache_entry *entry)
     --table->entry_count;
 }
 
+uint64_t cache_table_count_hits(const struct cache_table *table)
+{
+    const struct table_array *array = current(table);
+    uint64_t hits = 0;
+
+    for (size_t i = 0; i < array->count; ++i) {
+        const struct cache_entry *entry = entry_at(array, i);
+        if (entry != NULL)
+            hits += entry_hits(entry);
+    }
+    return hits;
+}
+
 void cache_table_prefetch(const struct cache_table *table, const struct cache_entry *entry)
 {
     const struct table_array *array = current(table);

@@ -41,6 +41,8 @@ struct cache_entry *cache_table_find(const struct cache_table *table, const stru
 bool cache_table_reserve(struct cache_table *table, const ingot_allocator_t *allocator);
 void cache_table_insert(struct cache_table *table, struct cache_entry *entry);
 void cache_table_remove(struct cache_table *table, struct cache_entry *entry);
+/* The sum of entry_hits. */
+uint64_t cache_table_count_hits(const struct cache_table *table);
 /* The entry may be removed soon. */
 void cache_table_prefetch(const struct cache_table *table, const struct cache_entry *entry);
 

@@ -78,14 +78,22 @@ struct cache_entry *cache_entry_create(struct memory_cache *cache, void *value)
 
 /* ---- hits ---- */
 
+/* relaxed, here and below: numbers that order and count; see recency_stamp */
+static void stamp_use(struct memory_cache *cache, struct cache_entry *entry, unsigned stripe)
+{
+    const uint64_t stamp = recency_stamp(&cache->generation, &cache->stripes[stripe].stamp);
+    atomic_store_explicit(&entry_slot(entry, stripe)->last_used, stamp, memory_order_relaxed);
+}
+
+static void add_hits(struct memory_cache *cache, unsigned stripe, uint64_t hits)
+{
+    atomic_fetch_add_explicit(&cache->stripes[stripe].hits, hits, memory_order_relaxed);
+}
+
 static void count_hit(struct memory_cache *cache, struct cache_entry *entry, unsigned stripe)
 {
-    struct cache_stripe *own = &cache->stripes[stripe];
-    const uint64_t stamp = recency_stamp(&cache->generation, &own->stamp);
-
-    /* relaxed, both: numbers that order and count; see recency_stamp */
-    atomic_store_explicit(&entry_slot(entry, stripe)->last_used, stamp, memory_order_relaxed);
-    atomic_fetch_add_explicit(&own->hits, 1, memory_order_relaxed);
+    stamp_use(cache, entry, stripe);
+    add_hits(cache, stripe, 1);
 }
 
 struct cache_entry *memory_cache_recall(struct memory_cache *cache, struct cache_memo *memo)
@@ -95,15 +103,19 @@ struct cache_entry *memory_cache_recall(struct memory_cache *cache, struct cache
     if (entry == NULL)
         return NULL;
     const unsigned stripe = stripe_number();
-    if (!entry_try_retain(entry, stripe))
+    const uint64_t count = entry_try_add(entry, stripe, SLOT_HIT + 1);
+    if (count == SLOT_DEAD)
         return NULL;
     /* relaxed, both: serials are unique, so that equal ones prove all; entry_try_retain acquired the entry's */
     const uint64_t serial = atomic_load_explicit(&memo->serial, memory_order_relaxed);
     if (atomic_load_explicit(&entry->serial, memory_order_relaxed) != serial) {
         entry_release(entry, stripe);
+        add_hits(cache, stripe, (uint64_t)-1); /* it was none */
         return NULL;
     }
-    count_hit(cache, entry, stripe);
+    stamp_use(cache, entry, stripe);
+    if (count >= SLOT_HITS_FULL)
+        add_hits(cache, stripe, entry_take_hits(entry, stripe));
     return entry;
 }
 
@@ -208,7 +220,7 @@ static void evict(struct memory_cache *cache, struct cache_entry *entry, enum ev
     recency_remove(&cache->recency, entry);
     if (entry->group != NULL)
         groups_remove_entry(&cache->groups, &cache->pool.allocator, entry);
-    entry_kill(entry);
+    cache->hits_of_gone += entry_kill(entry);
     cache->bytes -= entry->bytes;
     entry->reason = reason;
     entry->newer = NULL;
@@ -468,6 +480,7 @@ void memory_cache_get_counts(struct memory_cache *cache, struct memory_cache_cou
     for (size_t i = 0; i < STRIPE_COUNT; ++i)
         counts->hits += atomic_load_explicit(&cache->stripes[i].hits, memory_order_relaxed);
     os_mutex_lock(&cache->lock);
+    counts->hits += cache->hits_of_gone + cache_table_count_hits(&cache->table);
     counts->misses = cache->misses;
     counts->waits = cache->waits;
     memcpy(counts->evictions, cache->evictions, sizeof(counts->evictions));

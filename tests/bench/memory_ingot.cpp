@@ -97,7 +97,7 @@ private:
 
 class Hit : public Subject {
 public:
-    explicit Hit(size_t entries) : Subject("ingot hit"), descs_(entries) {}
+    explicit Hit(size_t entries) : Subject(name_with_keys("ingot hit", entries)), descs_(entries) {}
     void run(unsigned thread, size_t operations) override
     {
         Picker picker(thread, descs_.size());

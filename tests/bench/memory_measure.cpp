@@ -115,6 +115,11 @@ private:
 
 } // namespace
 
+std::string name_with_keys(const char *name, size_t keys)
+{
+    return keys == 1 ? name : std::string(name) + ", " + std::to_string(keys) + " keys";
+}
+
 double median(Samples samples)
 {
     std::sort(samples.begin(), samples.end());

@@ -30,6 +30,9 @@ private:
     std::string name_;
 };
 
+/* "name", or "name, N keys" for more than one. */
+std::string name_with_keys(const char *name, size_t keys);
+
 /* Nanoseconds an operation, one figure a round. */
 using Samples = std::vector<double>;
 

@@ -10,6 +10,7 @@
 
 #include <dnnl.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace memory_bench {
@@ -23,9 +24,11 @@ void check(dnnl_status_t status)
 
 class Onednn : public Subject {
 public:
-    Onednn(const char *name, bool convolution, size_t entries) : Subject(name), convolution_(convolution)
+    Onednn(const std::string &name, bool convolution, size_t entries) : Subject(name), convolution_(convolution)
     {
-        check(dnnl_set_primitive_cache_capacity(static_cast<int>(entries + 16)));
+        int capacity = 0; /* of all that are measured together */
+        check(dnnl_get_primitive_cache_capacity(&capacity));
+        check(dnnl_set_primitive_cache_capacity(std::max(capacity, 16384)));
         check(dnnl_engine_create(&engine_, dnnl_cpu, 0));
         for (size_t i = 0; i < entries; ++i) {
             dnnl_primitive_t primitive = nullptr;
@@ -114,7 +117,7 @@ public:
 
 std::unique_ptr<Subject> make_onednn(size_t entries)
 {
-    return std::make_unique<Onednn>("oneDNN", true, entries);
+    return std::make_unique<Onednn>(name_with_keys("oneDNN", entries), true, entries);
 }
 
 std::unique_ptr<Subject> make_onednn_relu(size_t entries)

@@ -93,6 +93,19 @@ TEST(MemoryCache, RemembersInAMemo)
     EXPECT_EQ(3u, harness.counts().hits);
 }
 
+TEST(MemoryCache, CountsMoreHitsOfAnEntryThanItsSlotHolds)
+{
+    Harness harness;
+    cache_memo memo = {};
+    harness.touch(1, nullptr, 0, &memo);
+    constexpr uint64_t kHits = 2 * (1u << 22) + 5; /* twice what makes it spill */
+    for (uint64_t i = 0; i < kHits; ++i)
+        cache_entry_release(memory_cache_recall(harness.get(), &memo));
+    EXPECT_EQ(kHits, harness.counts().hits);
+    memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+    EXPECT_EQ(kHits, harness.counts().hits) << "those of what is gone count on";
+}
+
 TEST(MemoryCache, DoesNotRecallWhatWasEvictedNorWhatTookItsPlace)
 {
     Harness harness({1, 0, 0});
