@@ -429,6 +429,12 @@ INGOT_API ingot_status_t ingot_context_set_cache_capacity(ingot_context_t contex
 INGOT_API ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context, ingot_cache_capacity_t *capacity);
 
 /**
+ * Evicts once, least recently used first and oldest groups first, what is over @p to; the limits stay as they are. For
+ * when an application needs memory for something else.
+ */
+INGOT_API ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to);
+
+/**
  * Drops programs from memory: those of @p group, or all for NULL. Held programs live on until released; a build in
  * flight is handed to its waiters and not kept.
  */

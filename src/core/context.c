@@ -243,6 +243,18 @@ ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context, i
                : error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or struct_size is not set");
 }
 
+ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to)
+{
+    struct memory_cache_limits limits;
+
+    if (context == NULL)
+        return error_null_argument("context");
+    const ingot_status_t status = read_capacity(to, &limits);
+    if (status == INGOT_SUCCESS)
+        memory_cache_trim(context->programs, &limits);
+    return status;
+}
+
 ingot_status_t ingot_context_clear_cache(ingot_context_t context, const char *group)
 {
     if (context == NULL)

@@ -453,18 +453,31 @@ void memory_cache_clear_groups(struct memory_cache *cache, cache_group_filter fi
     victims_let_go(&victims, cache, true);
 }
 
-void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits)
+static void apply_limits(struct memory_cache *cache, const struct memory_cache_limits *limits, bool for_good)
 {
     struct cache_victims victims;
 
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
+    const struct memory_cache_limits own = cache->limits;
     cache->limits = *limits;
     make_room_for_groups(cache, 0, &victims);
     make_room(cache, 0, 0, &victims);
     count_victims(cache, &victims);
+    if (!for_good)
+        cache->limits = own;
     os_mutex_unlock(&cache->lock);
     victims_let_go(&victims, cache, true);
+}
+
+void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits)
+{
+    apply_limits(cache, limits, true);
+}
+
+void memory_cache_trim(struct memory_cache *cache, const struct memory_cache_limits *limits)
+{
+    apply_limits(cache, limits, false);
 }
 
 void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_limits *limits)

@@ -140,6 +140,8 @@ struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct c
 /* ---- limits ---- */
 
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits);
+/* Evicts what is over these limits now; the cache's own stay. */
+void memory_cache_trim(struct memory_cache *cache, const struct memory_cache_limits *limits);
 void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_limits *limits);
 /* Evicts the entries of a group, or all for NULL. What is being made for them now will not be kept, unless the reason
  * is EVICTED_MEMORY: then only what is there has to go. */

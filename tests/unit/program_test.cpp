@@ -233,6 +233,39 @@ TEST(Program, HasNoBlobWhenAnIncludedFileChangedBeforeItWasCompiled)
     std::remove(path.c_str());
 }
 
+TEST(Program, IsTrimmedFromMemoryLeastRecentlyUsedFirst)
+{
+    ReferenceDevice device;
+    Recorder recorder;
+    const Context context = device.make(recorder.info());
+    std::vector<Desc> descs;
+    for (int i = 0; i < 10; ++i) {
+        ProgramText text;
+        text.compile_options = "-DN=" + std::to_string(i);
+        descs.push_back(text.make(context));
+        (void)create_program(descs.back());
+    }
+    (void)create_program(descs[0]);
+    ingot_cache_capacity_t to = INGOT_CACHE_CAPACITY_INIT;
+    to.max_programs = 4;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_trim_cache(context.get(), &to));
+    EXPECT_EQ(4u, stats_of(context).programs);
+    EXPECT_EQ(6u, stats_of(context).evictions_count);
+    EXPECT_EQ("max_programs", recorder.reasons.back());
+    for (const int kept : {0, 7, 8, 9}) {
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_lookup(&program, descs[static_cast<size_t>(kept)].get())) << kept;
+        ingot_program_release(program);
+    }
+    (void)create_program(descs[1]);
+    EXPECT_EQ(5u, stats_of(context).programs) << "the limit is what it was";
+    to.max_bytes = 1;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_trim_cache(context.get(), &to));
+    EXPECT_EQ(0u, stats_of(context).programs);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_context_trim_cache(context.get(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_context_trim_cache(nullptr, &to));
+}
+
 TEST(ProgramDesc, RefusesWhatIsMalformed)
 {
     ReferenceDevice device;
