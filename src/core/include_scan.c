@@ -261,8 +261,15 @@ static void read_all(struct scan *scan)
         set_problem(scan, scan->scanner.at, scan->scanner.problem, "which compilers read differently");
 }
 
+static bool text_has(const struct graph_text *text, const char *part)
+{
+    return memmem(text->bytes, text->size, part, strlen(part)) != NULL;
+}
+
 void include_scan(struct include_graph *graph, struct graph_text *text)
 {
+    static const char *const assembler_words[] = {"incbin", ".include"}; /* the second only where there is asm */
+
     struct scan scan = {.graph = graph, .text = text};
     const char *problem = text_clean(&graph->arena, &text->clean, text->size, text->bytes, &text->problem_line);
     if (problem != NULL) {
@@ -270,11 +277,13 @@ void include_scan(struct include_graph *graph, struct graph_text *text)
         text->problem_clause = "which compilers read differently";
         return;
     }
-    if (memmem(text->bytes, text->size, "incbin", strlen("incbin")) != NULL) {
-        set_problem(&scan, NULL, "incbin", "by which an assembler reads files");
-        return;
+    for (size_t i = 0; i < sizeof(assembler_words) / sizeof(assembler_words[0]); ++i) {
+        if (text_has(text, assembler_words[i]) && (i == 0 || text_has(text, "asm"))) {
+            set_problem(&scan, NULL, assembler_words[i], "by which an assembler reads files");
+            return;
+        }
     }
-    if (graph->brings_assert && memmem(text->bytes, text->size, "assert", strlen("assert")) != NULL)
+    if (graph->brings_assert && text_has(text, "assert"))
         graph->names_matter = true;
     scanner_init(&scan.scanner, &text->clean, text->clean.start, graph->cplusplus);
     read_all(&scan);

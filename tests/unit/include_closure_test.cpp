@@ -254,7 +254,8 @@ TEST_F(IncludeClosure, RefusesWhatIsNotFollowed)
 {
     write("x.h", "x");
     for (const char *source : {"#include_next <x.h>", "#embed \"x.h\"", "#define H __has_include",
-                               "#if __has_include_next(<x.h>)\n#endif", "asm(\".incbin \\\"x.h\\\"\");"})
+                               "#if __has_include_next(<x.h>)\n#endif", "asm(\".incbin \\\"x.h\\\"\");",
+                               "__asm__(\".include \\\"x.h\\\"\");"})
         EXPECT_NE("", resolve(source).reason) << source;
     for (const char *options : {"-isystem inc", "-imacros x.h", "@file", "-Xclang -include", "-include-pch x"})
         EXPECT_NE("", resolve("int x;", options).reason) << options;
