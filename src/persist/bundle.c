@@ -178,8 +178,8 @@ ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *p
 {
     static const ingot_storage_ops_t ops = {sizeof(ops), load, NULL, NULL, destroy};
     ingot_allocator_t allocator;
-    size_t size;
-    const uint8_t *bytes;
+    size_t size = 0;
+    const uint8_t *bytes = NULL;
     struct bundle_file file;
     if (storage == NULL || path == NULL || path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");

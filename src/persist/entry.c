@@ -98,7 +98,7 @@ static ingot_status_t verify_key(int entry, struct key_file *key, size_t id_size
                                  const ingot_allocator_t *allocator)
 {
     int fd;
-    uint64_t file_size;
+    uint64_t file_size = 0;
     ingot_status_t status = open_file(entry, "key.bin", &fd, &file_size);
     if (status != INGOT_SUCCESS)
         return status;
@@ -117,7 +117,7 @@ static ingot_status_t read_blob(int entry, const struct key_file *key, const ing
                                 ingot_buffer_t *blob)
 {
     int fd;
-    uint64_t file_size;
+    uint64_t file_size = 0;
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
     uint8_t *bytes;
     ingot_status_t status = open_file(entry, "kernel.bin", &fd, &file_size);
@@ -178,7 +178,7 @@ ingot_status_t entry_read_whole(int entry, const ingot_allocator_t *allocator, s
                                 ingot_buffer_t *blob)
 {
     int fd;
-    uint64_t file_size;
+    uint64_t file_size = 0;
     memset(key, 0, sizeof(*key));
     *id = (ingot_buffer_t)INGOT_BUFFER_INIT;
     ingot_status_t status = open_file(entry, "key.bin", &fd, &file_size);

@@ -1,0 +1,308 @@
+/*
+ * persist_bench.cpp - loads and stores of a directory store and a bundle against what the system calls alone cost,
+ * LMDB and SQLite. All take turns within a round, and a figure is the median of the rounds' ratios.
+ *
+ * Everything is on one volume, with a warm page cache: $INGOT_BENCH_DIR, else /dev/shm.
+ */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
+
+#include <ingot/persist.h>
+
+#include "bench/bench_report.h"
+#include "bench/sample.h"
+#include "persist_peers.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using bench::Bytes;
+using bench::Clock;
+using bench::Goal;
+
+constexpr size_t kIdSize = 400;
+constexpr unsigned kRounds = 15;
+uint64_t sink; /* so that no load is optimized away */
+
+void require(bool is_so, const char *what)
+{
+    if (!is_so)
+        throw std::runtime_error(std::string("persist: ") + what + ": " + ingot_last_error_detail());
+}
+
+Bytes random_bytes(uint64_t seed, size_t size)
+{
+    Bytes bytes(size);
+    uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+    for (uint8_t &byte : bytes) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        byte = static_cast<uint8_t>(state >> 56);
+    }
+    return bytes;
+}
+
+Bytes id_of(unsigned number)
+{
+    return random_bytes(number + 1000000u, kIdSize);
+}
+
+class Storage {
+public:
+    Storage(const std::string &path, uint64_t max_bytes, ingot_event_callback_t on_event = nullptr,
+            void *user = nullptr)
+    {
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = path.c_str();
+        info.max_bytes = max_bytes;
+        info.on_event = on_event;
+        info.on_event_user = user;
+        info.lock_timeout_ms = 10000;
+        require(ingot_persist_open(&storage_, &info) == INGOT_SUCCESS, "open");
+    }
+    explicit Storage(const std::string &bundle)
+    {
+        require(ingot_persist_open_bundle(&storage_, bundle.c_str()) == INGOT_SUCCESS, "open bundle");
+    }
+    Storage(const Storage &) = delete;
+    Storage &operator=(const Storage &) = delete;
+    ~Storage() { ingot_storage_release(storage_); }
+    ingot_storage_t get() const { return storage_; }
+    void store(const Bytes &id, const Bytes &blob) const
+    {
+        require(ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data()) == INGOT_SUCCESS, "store");
+    }
+    void load(const Bytes &id) const
+    {
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        require(ingot_storage_load(storage_, id.size(), id.data(), &blob) == INGOT_SUCCESS, "load");
+        sink ^= blob.bytes[blob.size / 2];
+        blob.release(&blob);
+    }
+
+private:
+    ingot_storage_t storage_ = nullptr;
+};
+
+double time_of(unsigned count, const std::function<void(unsigned)> &work)
+{
+    const Clock::time_point start = Clock::now();
+    for (unsigned i = 0; i < count; ++i)
+        work(i);
+    return bench::microseconds_since(start) / count;
+}
+
+void add_ratio(bench::Report *report, const std::string &name, bench::Sample &of, bench::Sample &to, Goal goal,
+               double bound)
+{
+    bench::Sample ratios;
+    for (size_t i = 0; i < of.values.size(); ++i)
+        ratios.values.push_back(of.values[i] / to.values[i]);
+    report->add(name, ratios.median(), "times", goal, bound);
+}
+
+/* One size of blobs: loads of all, then stores of new ones. */
+void compare_size(bench::Report *report, const fs::path &scratch, const std::string &label, size_t blob_size,
+                  unsigned count, unsigned stores_a_round)
+{
+    const fs::path folder = scratch / label;
+    fs::create_directory(folder);
+    const Bytes blob = random_bytes(blob_size, blob_size);
+    std::vector<Bytes> ids;
+    for (unsigned i = 0; i < count + (kRounds + 1) * stores_a_round; ++i)
+        ids.push_back(id_of(i));
+
+    bench::Floor floor(folder / "floor");
+    Storage store(folder / "store", UINT64_MAX);
+    const auto lmdb = bench::open_lmdb(folder / "lmdb");
+    const auto sqlite = bench::open_sqlite(folder / "sqlite");
+    for (unsigned i = 0; i < count; ++i) {
+        floor.store(i, ids[i], blob);
+        store.store(ids[i], blob);
+        lmdb->store(ids[i], blob);
+        sqlite->store(ids[i], blob);
+    }
+    require(ingot_persist_write_bundle(store.get(), (folder / "bundle").c_str(), nullptr, nullptr, nullptr) ==
+                INGOT_SUCCESS,
+            "bundle");
+    Storage bundle(folder / "bundle");
+
+    bench::Sample loads, floors, bundles, lmdbs, sqlites, stores, store_floors;
+    unsigned next = count;
+    for (unsigned round = 0; round <= kRounds; ++round) {
+        const double times[] = {
+            time_of(count, [&](unsigned i) { sink ^= floor.load(i); }),
+            time_of(count, [&](unsigned i) { store.load(ids[i]); }),
+            time_of(count, [&](unsigned i) { bundle.load(ids[i]); }),
+            time_of(count, [&](unsigned i) { sink ^= lmdb->load(ids[i]); }),
+            time_of(count, [&](unsigned i) { sink ^= sqlite->load(ids[i]); }),
+            time_of(stores_a_round, [&](unsigned i) { floor.store(next + i, ids[next + i], blob); }),
+            time_of(stores_a_round, [&](unsigned i) { store.store(ids[next + i], blob); }),
+        };
+        next += stores_a_round;
+        bench::Sample *const samples[] = {&floors, &loads, &bundles, &lmdbs, &sqlites, &store_floors, &stores};
+        for (size_t i = 0; round != 0 && i < std::size(samples); ++i) /* the first one warms up */
+            samples[i]->values.push_back(times[i]);
+    }
+    add_ratio(report, "load_over_floor_" + label, loads, floors, Goal::at_most, 1.3);
+    add_ratio(report, "store_over_floor_" + label, stores, store_floors, Goal::at_most, 1.5);
+    add_ratio(report, "bundle_over_lmdb_" + label, bundles, lmdbs, Goal::at_most, 1.0);
+    report->add("load_" + label, loads.median(), "us");
+    report->add("load_floor_" + label, floors.median(), "us");
+    report->add("store_" + label, stores.median(), "us");
+    report->add("store_floor_" + label, store_floors.median(), "us");
+    report->add("bundle_load_" + label, bundles.median(), "us");
+    report->add("lmdb_load_" + label, lmdbs.median(), "us");
+    report->add("sqlite_load_" + label, sqlites.median(), "us");
+    fs::remove_all(folder);
+}
+
+/* Whether a large store is slower than a small one. */
+void compare_counts(bench::Report *report, const fs::path &scratch)
+{
+    constexpr unsigned small_count = 1000, large_count = 100000, a_round = 1000;
+    const Bytes blob = random_bytes(1, 4096);
+    Storage small(scratch / "small", UINT64_MAX);
+    Storage large(scratch / "large", UINT64_MAX);
+    std::vector<Bytes> ids;
+    for (unsigned i = 0; i < large_count + (kRounds + 1) * a_round; ++i)
+        ids.push_back(id_of(i));
+    for (unsigned i = 0; i < small_count; ++i)
+        small.store(ids[i], blob);
+    for (unsigned i = 0; i < large_count; ++i)
+        large.store(ids[i], blob);
+    bench::Sample small_loads, large_loads, small_stores, large_stores;
+    unsigned next = large_count;
+    for (unsigned round = 0; round < kRounds; ++round) {
+        small_loads.values.push_back(time_of(a_round, [&](unsigned i) { small.load(ids[i]); }));
+        large_loads.values.push_back(time_of(a_round, [&](unsigned i) { large.load(ids[(i * 97u) % large_count]); }));
+        small_stores.values.push_back(time_of(a_round, [&](unsigned i) { small.store(ids[next + i], blob); }));
+        large_stores.values.push_back(time_of(a_round, [&](unsigned i) { large.store(ids[next + i], blob); }));
+        for (unsigned i = 0; i < a_round; ++i) /* it stays small */
+            ingot_storage_remove(small.get(), ids[next + i].size(), ids[next + i].data());
+        next += a_round;
+    }
+    add_ratio(report, "load_100k_over_1k", large_loads, small_loads, Goal::at_most, 1.5);
+    add_ratio(report, "store_100k_over_1k", large_stores, small_stores, Goal::at_most, 1.5);
+}
+
+/* Microseconds in which so many processes have each stored so many ids of their own. */
+double time_processes(const std::string &path, unsigned processes, unsigned count, unsigned first_id)
+{
+    int gate[2];
+    require(pipe(gate) == 0, "pipe");
+    const Bytes blob = random_bytes(2, 4096);
+    std::vector<pid_t> children;
+    for (unsigned p = 0; p < processes; ++p) {
+        const pid_t child = fork();
+        if (child == 0) {
+            close(gate[1]);
+            Storage store(path, UINT64_MAX);
+            std::vector<Bytes> ids;
+            for (unsigned i = 0; i < count; ++i)
+                ids.push_back(id_of(first_id + p * count + i));
+            char byte;
+            if (read(gate[0], &byte, 1) != 0)
+                _exit(1);
+            for (const Bytes &id : ids)
+                store.store(id, blob);
+            _exit(0);
+        }
+        children.push_back(child);
+    }
+    usleep(200000); /* all are at the gate */
+    const Clock::time_point start = Clock::now();
+    close(gate[0]);
+    close(gate[1]);
+    for (const pid_t child : children) {
+        int status = 0;
+        require(waitpid(child, &status, 0) == child && status == 0, "child");
+    }
+    return bench::microseconds_since(start);
+}
+
+void compare_processes(bench::Report *report, const fs::path &scratch)
+{
+    constexpr unsigned count = 4000;
+    bench::Sample speedups;
+    for (unsigned round = 0; round < 7; ++round) {
+        const double one = time_processes(scratch / "processes", 1, count, round * 3 * count);
+        const double two = time_processes(scratch / "processes", 2, count, round * 3 * count + count);
+        speedups.values.push_back(2 * one / two);
+        fs::remove_all(scratch / "processes");
+    }
+    report->add("two_process_speedup", speedups.median(), "times", Goal::at_least, 1.6);
+}
+
+struct Pauses {
+    double total_us = 0;
+    double longest_us = 0;
+    unsigned count = 0;
+};
+
+void measure_eviction(bench::Report *report, const fs::path &scratch)
+{
+    constexpr unsigned stores = 20000;
+    Pauses pauses;
+    const auto remember = [](const ingot_event_t *event, void *user) {
+        auto *seen = static_cast<Pauses *>(user);
+        if (event->kind != INGOT_EVENT_STORAGE_EVICT)
+            return;
+        const double us = static_cast<double>(event->duration_ns) / 1000;
+        seen->total_us += us;
+        seen->longest_us = std::max(seen->longest_us, us);
+        ++seen->count;
+    };
+    Storage store(scratch / "evicting", uint64_t{4000} * (4096 + kIdSize + 128), remember, &pauses);
+    const Bytes blob = random_bytes(3, 4096);
+    const double us = time_of(stores, [&](unsigned i) { store.store(id_of(i), blob); });
+    report->add("store_while_evicting", us, "us");
+    report->add("eviction_cost_per_store", pauses.total_us / stores, "us");
+    report->add("eviction_longest_pause", pauses.longest_us / 1000, "ms");
+    report->add("evictions", pauses.count, "");
+}
+
+int run(const char *json)
+{
+    const char *chosen = std::getenv("INGOT_BENCH_DIR");
+    std::string pattern = std::string(chosen != nullptr ? chosen : "/dev/shm") + "/ingot-bench-XXXXXX";
+    require(mkdtemp(pattern.data()) != nullptr, "no scratch directory");
+    const fs::path scratch = pattern;
+    bench::Report report;
+    int result = 0;
+    try {
+        compare_size(&report, scratch, "4k", 4096, 1000, 500);
+        compare_size(&report, scratch, "64k", 65536, 1000, 200);
+        compare_size(&report, scratch, "1m", 1 << 20, 200, 20);
+        compare_counts(&report, scratch);
+        fs::remove_all(scratch / "large");
+        compare_processes(&report, scratch);
+        measure_eviction(&report, scratch);
+        report.print();
+        result = json != nullptr && !report.write_json(json) ? 1 : 0;
+    } catch (const std::exception &failure) {
+        std::fprintf(stderr, "%s\n", failure.what());
+        result = 1;
+    }
+    fs::remove_all(scratch);
+    return result;
+}
+
+} // namespace
+
+int main(int count, char **arguments)
+{
+    const char *json = nullptr;
+    for (int i = 1; i + 1 < count; ++i)
+        if (std::strcmp(arguments[i], "--json") == 0)
+            json = arguments[i + 1];
+    return run(json);
+}

@@ -1,0 +1,215 @@
+/*
+ * store_soak SECONDS [SEED]: eight processes load, store, remove, evict, clear and are killed and started again, on a
+ * store a tenth of the size of what they work with. Nothing may be wrong or hang; at the end every checksum holds and
+ * the total is exact.
+ *
+ * Prints what was done. The exit status is 0, or 1 with the reason.
+ */
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <random>
+#include <thread>
+
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr unsigned kProcesses = 8;
+constexpr unsigned kIds = 600;
+constexpr uint64_t kLimit = 600 * 1000; /* ten times as much is in the working set: see size_of */
+constexpr int kHangSeconds = 120;
+
+enum Failure { kNone = 0, kWrongBlob, kWrongStatus, kOpenFailed };
+
+/* Shared by the parent and its children. */
+struct Board {
+    std::atomic<uint64_t> hits{0}, misses{0}, stores{0}, removals{0}, evictions{0}, clears{0}, busy{0};
+    std::atomic<uint64_t> beats[kProcesses] = {};
+    std::atomic<int> failure{kNone};
+    std::atomic<int> failed_status{0};
+    std::atomic<bool> is_over{false};
+};
+
+Bytes id_of(unsigned number)
+{
+    return bytes_of("soaked program number " + std::to_string(number));
+}
+
+size_t size_of(unsigned number)
+{
+    return 2000 + number * 27; /* about 10 KB on average */
+}
+
+void fail(Board *board, Failure failure, ingot_status_t status)
+{
+    board->failed_status = status;
+    board->failure = failure;
+}
+
+void expect(Board *board, ingot_status_t status, std::initializer_list<ingot_status_t> allowed)
+{
+    if (status == INGOT_BUSY)
+        ++board->busy;
+    for (const ingot_status_t one : allowed)
+        if (status == one)
+            return;
+    fail(board, kWrongStatus, status);
+}
+
+void load_one(Board *board, const Store &store, unsigned number)
+{
+    Bytes blob;
+    const ingot_status_t status = store.load(id_of(number), &blob);
+    ++(status == INGOT_SUCCESS ? board->hits : board->misses);
+    expect(board, status, {INGOT_SUCCESS, INGOT_NOT_FOUND});
+    if (status == INGOT_SUCCESS && blob != random_bytes(number, size_of(number)))
+        fail(board, kWrongBlob, status);
+}
+
+void work_once(Board *board, const Store &store, std::mt19937 *random)
+{
+    const unsigned number = (*random)() % kIds;
+    const unsigned choice = (*random)() % 10000;
+    if (choice < 5000) {
+        load_one(board, store, number);
+    } else if (choice < 9600) {
+        expect(board, store.put(id_of(number), random_bytes(number, size_of(number))), {INGOT_SUCCESS, INGOT_BUSY});
+        ++board->stores;
+    } else if (choice < 9980) {
+        expect(board, store.remove(id_of(number)), {INGOT_SUCCESS, INGOT_NOT_FOUND, INGOT_BUSY});
+        ++board->removals;
+    } else if (choice < 9995) {
+        ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+        limits.max_bytes = kLimit / 3;
+        expect(board, ingot_persist_evict(store.get(), &limits, nullptr, nullptr), {INGOT_SUCCESS, INGOT_BUSY});
+        ++board->evictions;
+    } else {
+        expect(board, ingot_persist_clear(store.get()), {INGOT_SUCCESS, INGOT_BUSY});
+        ++board->clears;
+    }
+}
+
+[[noreturn]] void run_child(Board *board, const std::string &root, unsigned process, unsigned seed)
+{
+    std::mt19937 random(seed);
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = root.c_str();
+    info.max_bytes = kLimit;
+    info.eviction = process % 2 == 0 ? INGOT_PERSIST_EVICT_LRU : INGOT_PERSIST_EVICT_FIFO;
+    info.max_entries = process == 3 ? 100 : 0;
+    while (!board->is_over && board->failure == kNone) {
+        const Store store(info);
+        if (store.status() != INGOT_SUCCESS) {
+            fail(board, kOpenFailed, store.status());
+            break;
+        }
+        for (unsigned i = 0; i < 200 && !board->is_over; ++i) {
+            work_once(board, store, &random);
+            ++board->beats[process];
+        }
+    }
+    _exit(0);
+}
+
+/* Kills one after the other, and starts each again, until the time is over. False: one hung. */
+bool kill_and_restart(Board *board, const std::string &root, unsigned seconds, std::mt19937 *random, unsigned *kills)
+{
+    pid_t children[kProcesses];
+    uint64_t last_beats[kProcesses] = {};
+    Clock::time_point last_change[kProcesses];
+    const auto start = [&](unsigned process) {
+        const auto seed = static_cast<unsigned>((*random)());
+        children[process] = fork();
+        if (children[process] == 0)
+            run_child(board, root, process, seed);
+        last_change[process] = Clock::now();
+    };
+    for (unsigned process = 0; process < kProcesses; ++process)
+        start(process);
+    const Clock::time_point end = Clock::now() + std::chrono::seconds(seconds);
+    bool is_hung = false;
+    while (Clock::now() < end && board->failure == kNone && !is_hung) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5 + (*random)() % 40)); /* the pace of the kills */
+        const unsigned victim = (*random)() % kProcesses;
+        kill(children[victim], SIGKILL);
+        waitpid(children[victim], nullptr, 0);
+        ++*kills;
+        start(victim);
+        for (unsigned process = 0; process < kProcesses; ++process) {
+            const uint64_t beats = board->beats[process];
+            if (beats != last_beats[process])
+                last_change[process] = Clock::now();
+            last_beats[process] = beats;
+            is_hung = is_hung || Clock::now() - last_change[process] > std::chrono::seconds(kHangSeconds);
+        }
+    }
+    board->is_over = true;
+    for (const pid_t child : children) {
+        if (is_hung)
+            kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+    }
+    return !is_hung;
+}
+
+/* What is left is sound, and the total is what is there. */
+bool is_sound_at_the_end(const std::string &root)
+{
+    const Store store(fs::path(root), kLimit);
+    ingot_persist_verification_t verification = INGOT_PERSIST_VERIFICATION_INIT;
+    ingot_persist_count_t first = INGOT_PERSIST_COUNT_INIT;
+    ingot_persist_count_t second = INGOT_PERSIST_COUNT_INIT;
+    if (ingot_persist_verify(store.get(), 0, nullptr, nullptr, &verification) != INGOT_SUCCESS ||
+        ingot_persist_recount(store.get(), &first) != INGOT_SUCCESS ||
+        ingot_persist_recount(store.get(), &second) != INGOT_SUCCESS)
+        return false;
+    std::printf("verified %" PRIu64 " entries: %" PRIu64 " bad, %" PRIu64 " foreign, %" PRIu64 " unread\n",
+                verification.done_count, verification.bad_count, verification.foreign_count,
+                verification.unread_count);
+    std::printf("recorded %" PRIu64 " bytes before the recount, counted %" PRIu64 ", recorded %" PRIu64 " after\n",
+                first.recorded_bytes, first.counted_bytes, second.recorded_bytes);
+    return verification.bad_count == 0 && verification.foreign_count == 0 && verification.unread_count == 0 &&
+           second.is_recorded != 0 && second.recorded_bytes == second.counted_bytes &&
+           second.counted_bytes == bytes_in(root);
+}
+
+} // namespace
+
+int main(int count, char **arguments)
+{
+    const unsigned seconds = count > 1 ? static_cast<unsigned>(std::atoi(arguments[1])) : 60;
+    const unsigned seed = count > 2 ? static_cast<unsigned>(std::atoi(arguments[2])) : std::random_device()();
+    std::mt19937 random(seed);
+    ScratchDirectory scratch;
+    const std::string root = (scratch.path() / "store").string();
+    void *shared = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return 1;
+    auto *board = new (shared) Board;
+    unsigned kills = 0;
+    std::printf("seed %u\n", seed);
+    const bool has_ended = kill_and_restart(board, root, seconds, &random, &kills);
+    std::printf("%" PRIu64 " hits, %" PRIu64 " misses, %" PRIu64 " stores, %" PRIu64 " removals, %" PRIu64
+                " evictions, %" PRIu64 " clears, %" PRIu64 " busy, %u kills\n",
+                board->hits.load(), board->misses.load(), board->stores.load(), board->removals.load(),
+                board->evictions.load(), board->clears.load(), board->busy.load(), kills);
+    const bool is_sound = is_sound_at_the_end(root);
+    if (board->failure != kNone)
+        std::printf("failure %d, status %s\n", board->failure.load(),
+                    ingot_status_name(static_cast<ingot_status_t>(board->failed_status.load())));
+    if (!has_ended)
+        std::printf("a process hung\n");
+    const bool did_anything = board->hits != 0 && board->stores != 0 && kills != 0;
+    return has_ended && is_sound && did_anything && board->failure == kNone ? 0 : 1;
+}
