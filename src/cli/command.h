@@ -1,0 +1,24 @@
+/*
+ * command.h - the commands, one file each. Arguments are read by argp of the C library: help and parser come from one
+ * table, so neither can say what the other does not.
+ */
+#ifndef INGOT_CLI_COMMAND_H
+#define INGOT_CLI_COMMAND_H
+
+/* argv[0] is "ingot COMMAND". Returns an exit_code. */
+struct command {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv);
+};
+
+extern const struct command command_ls;
+extern const struct command command_show;
+extern const struct command command_explain;
+extern const struct command command_verify;
+extern const struct command command_stats;
+extern const struct command command_evict;
+extern const struct command command_clear;
+extern const struct command command_recount;
+
+#endif

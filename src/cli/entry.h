@@ -1,0 +1,31 @@
+/*
+ * entry.h - entries by their names, which are their paths below the root: [NAMESPACE/]BUCKET/NUMBER.
+ */
+#ifndef INGOT_CLI_ENTRY_H
+#define INGOT_CLI_ENTRY_H
+
+#include <cjson/cJSON.h>
+#include <ingot/persist.h>
+
+enum { ENTRY_NAME_SIZE = 112 };
+
+/* An entry that outlives the visit. */
+struct entry {
+    ingot_persist_entry_t facts; /* name_space, reason and id are copies */
+    char name[ENTRY_NAME_SIZE];
+};
+
+void entry_name(const ingot_persist_entry_t *facts, char name[ENTRY_NAME_SIZE]);
+void entry_copy(struct entry *entry, const ingot_persist_entry_t *facts);
+void entry_fini(struct entry *entry);
+
+/* What all commands say of an entry. */
+cJSON *entry_to_json(const ingot_persist_entry_t *facts);
+
+/* Visits with progress on a terminal until done or interrupted; says what failed. Returns an exit_code. */
+int entry_visit_all(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
+
+/* The one entry whose name is wanted or begins with it. EXIT_FINDING after a message for none, and for several. */
+int entry_find(struct entry *entry, ingot_storage_t storage, const char *wanted);
+
+#endif

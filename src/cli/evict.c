@@ -1,0 +1,116 @@
+/*
+ * evict.c - `ingot evict` and `ingot clear`: let entries go, oldest first or all.
+ *
+ * Neither catches Ctrl-C: it ends them at once, which a store survives anywhere.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/json.h"
+#include "cli/options.h"
+#include "cli/store.h"
+#include "cli/units.h"
+
+struct evicting {
+    struct common_options common;
+    ingot_persist_limits_t limits;
+    ingot_persist_eviction_t order;
+    bool has_order;
+    bool has_limit;
+};
+
+static const struct argp_option evict_options[] = {
+    {"max-size", 's', "SIZE", 0, "Until at most SIZE is left: bytes, or with K, M, G or T", 0},
+    {"max-entries", 'e', "COUNT", 0, "Until at most COUNT entries are left", 0},
+    {"max-age", 'a', "AGE", 0, "Until none is older than AGE: a number and s, m, h, d or w", 0},
+    {"order", 'o', "ORDER", 0,
+     "fifo: oldest created first; lru: least recently used first. Default: what INGOT_PERSIST_EVICTION says, else fifo",
+     0},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+static void parse_order(struct evicting *evicting, const char *value, struct argp_state *state)
+{
+    evicting->has_order = true;
+    if (strcmp(value, "fifo") == 0)
+        evicting->order = INGOT_PERSIST_EVICT_FIFO;
+    else if (strcmp(value, "lru") == 0)
+        evicting->order = INGOT_PERSIST_EVICT_LRU;
+    else
+        argp_error(state, "\"%s\" is no order", value);
+}
+
+static void take_limit(struct evicting *evicting, bool is_parsed, const char *value, struct argp_state *state)
+{
+    evicting->has_limit = true;
+    if (!is_parsed)
+        argp_error(state, "\"%s\" is no such limit", value);
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct evicting *evicting = state->input;
+    ingot_persist_limits_t *limits = &evicting->limits;
+    switch (key) {
+    case 's': take_limit(evicting, units_parse_bytes(value, &limits->max_bytes), value, state); return 0;
+    case 'e': take_limit(evicting, units_parse_count(value, &limits->max_entries), value, state); return 0;
+    case 'a': take_limit(evicting, units_parse_age(value, &limits->max_age_seconds), value, state); return 0;
+    case 'o': parse_order(evicting, value, state); return 0;
+    case ARGP_KEY_END:
+        if (!evicting->has_limit)
+            argp_error(state, "--max-size, --max-entries or --max-age is to be given");
+        return 0;
+    default: return options_parse_other(key, state);
+    }
+}
+
+static int evict(const struct evicting *evicting)
+{
+    uint64_t entry_count = 0;
+    uint64_t bytes = 0;
+    char size[UNITS_TEXT_SIZE];
+    ingot_storage_t storage = NULL;
+
+    const int code = store_open(&storage, &evicting->common, true, evicting->has_order ? &evicting->order : NULL);
+    if (code != EXIT_DONE)
+        return code;
+    const ingot_status_t status = ingot_persist_evict(storage, &evicting->limits, &entry_count, &bytes);
+    const int result = status == INGOT_SUCCESS ? EXIT_DONE : store_failed("evicting", status);
+    if (evicting->common.is_json) {
+        cJSON *json = cJSON_CreateObject();
+        json_add_text(json, "status", ingot_status_name(status));
+        json_add_u64(json, "removed_entries", entry_count);
+        json_add_u64(json, "removed_bytes", bytes);
+        json_print(json);
+    } else {
+        (void)printf("%" PRIu64 " entries removed, %s\n", entry_count, units_bytes(bytes, size));
+    }
+    ingot_storage_release(storage);
+    return result;
+}
+
+static int run_evict(int argc, char **argv)
+{
+    static const struct argp argp = {evict_options, parse_option, NULL,
+                                     "Removes entries in order until the limits are kept.", options_common, NULL, NULL};
+    struct evicting evicting = {.limits = INGOT_PERSIST_LIMITS_INIT};
+    (void)argp_parse(&argp, argc, argv, 0, NULL, &evicting);
+    return evict(&evicting);
+}
+
+static int run_clear(int argc, char **argv)
+{
+    static const struct argp argp = {NULL, options_parse_none, NULL,
+                                     "Removes all entries, or those of --namespace.", options_common, NULL, NULL};
+    struct evicting evicting = {.limits = INGOT_PERSIST_LIMITS_INIT};
+    (void)argp_parse(&argp, argc, argv, 0, NULL, &evicting);
+    evicting.limits.max_bytes = 0;
+    evicting.limits.max_entries = 0;
+    return evict(&evicting);
+}
+
+const struct command command_evict = {"evict", "remove entries down to limits in size, number or age", run_evict};
+const struct command command_clear = {"clear", "remove all entries", run_clear};

@@ -1,0 +1,239 @@
+/*
+ * explain.c - `ingot explain`: why an id would be a miss, as the fields in which the nearest stored id differs.
+ *
+ * Nearest is who has the same sources, then who differs in the fewest fields: another build of the same program says
+ * more than another program with the same options.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/entry.h"
+#include "cli/exit_code.h"
+#include "cli/id.h"
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/memory.h"
+#include "cli/options.h"
+#include "cli/store.h"
+#include "cli/text.h"
+
+enum { ID_SIZE_LIMIT = 1 << 26, KEY_HEADER_SIZE = 128, SOURCE_WEIGHT = 1000 };
+
+struct explaining {
+    struct common_options common;
+    const char *wanted_name; /* a file or an entry */
+    const char *other_name;  /* NULL: the nearest */
+    struct entry wanted;     /* of a file: its id only */
+    bool is_stored;          /* wanted is an entry; then it is not its own neighbour */
+    struct entry nearest;
+    cJSON *differences; /* NULL: nothing to compare with */
+    double distance;
+    size_t compared_count;
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct explaining *explaining = state->input;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        if (state->arg_num == 0)
+            explaining->wanted_name = value;
+        else if (state->arg_num == 1)
+            explaining->other_name = value;
+        else
+            argp_error(state, "too many arguments");
+        return 0;
+    case ARGP_KEY_END:
+        if (explaining->wanted_name == NULL)
+            argp_error(state, "an id is to be named");
+        return 0;
+    default: return options_parse_other(key, state);
+    }
+}
+
+/* The content of a file: an id, or a key.bin of some store, which is a header and the id. */
+static int read_id_file(struct explaining *explaining, FILE *file)
+{
+    static const char key_magic[] = "\x89INGKEY\n";
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    for (int c = getc(file); c != EOF && size <= ID_SIZE_LIMIT; c = getc(file)) {
+        bytes = memory_grow(bytes, size, 1);
+        bytes[size++] = (uint8_t)c;
+    }
+    const bool has_header = size > KEY_HEADER_SIZE && memcmp(bytes, key_magic, sizeof(key_magic) - 1) == 0;
+    const size_t header_size = has_header ? KEY_HEADER_SIZE : 0;
+    explaining->wanted.facts.id_size = size - header_size;
+    explaining->wanted.facts.id = memory_copy(size - header_size, size != 0 ? bytes + header_size : NULL);
+    free(bytes);
+    if (ferror(file) != 0) {
+        (void)fprintf(stderr, "ingot: reading %s failed: %s\n", explaining->wanted_name, strerror(errno));
+        return EXIT_FAILED;
+    }
+    return EXIT_DONE;
+}
+
+static int find_wanted(struct explaining *explaining, ingot_storage_t storage)
+{
+    size_t size = 0;
+    FILE *file = fopen(explaining->wanted_name, "re");
+    explaining->is_stored = file == NULL;
+    const int code = file != NULL ? read_id_file(explaining, file)
+                                  : entry_find(&explaining->wanted, storage, explaining->wanted_name);
+    if (file != NULL)
+        (void)fclose(file);
+    if (code != EXIT_DONE)
+        return code;
+    const ingot_persist_entry_t *facts = &explaining->wanted.facts;
+    if (facts->id == NULL) {
+        (void)fprintf(stderr, "ingot: %s has no id: %s\n", explaining->wanted_name, facts->reason);
+        return EXIT_FAILED;
+    }
+    const ingot_status_t status = ingot_cache_blob_id_describe(facts->id_size, facts->id, &size, NULL);
+    return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("reading the wanted id", status);
+}
+
+static double distance_of(const cJSON *differences)
+{
+    const cJSON *difference;
+    double distance = 0;
+    cJSON_ArrayForEach(difference, differences)
+    {
+        const char *field = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "field"));
+        distance += strncmp(field, "source[", 7) == 0 ? SOURCE_WEIGHT : 1;
+    }
+    return distance;
+}
+
+static int compare_entry(const ingot_persist_entry_t *facts, void *user)
+{
+    struct explaining *explaining = user;
+    const ingot_persist_entry_t *wanted = &explaining->wanted.facts;
+    char name[ENTRY_NAME_SIZE];
+
+    entry_name(facts, name);
+    if (facts->id == NULL || (explaining->is_stored && strcmp(name, explaining->wanted.name) == 0))
+        return 1;
+    cJSON *differences = id_compare(wanted->id_size, wanted->id, facts->id_size, facts->id);
+    if (differences == NULL)
+        return 1;
+    ++explaining->compared_count;
+    const double distance = distance_of(differences);
+    if (explaining->differences != NULL && distance >= explaining->distance) {
+        cJSON_Delete(differences);
+        return 1;
+    }
+    cJSON_Delete(explaining->differences);
+    entry_fini(&explaining->nearest);
+    explaining->differences = differences;
+    explaining->distance = distance;
+    entry_copy(&explaining->nearest, facts);
+    return distance > 0;
+}
+
+static int find_nearest(struct explaining *explaining, ingot_storage_t storage)
+{
+    struct entry other;
+    if (explaining->other_name == NULL)
+        return entry_visit_all(storage, compare_entry, explaining);
+    const int code = entry_find(&other, storage, explaining->other_name);
+    if (code == EXIT_DONE) {
+        (void)compare_entry(&other.facts, explaining);
+        entry_fini(&other);
+    }
+    return code;
+}
+
+static void print_value(const char *name, const cJSON *value)
+{
+    (void)printf("  %s ", name);
+    text_print(cJSON_IsString(value) ? value->valuestring : "(none)", 11);
+    (void)putchar('\n');
+}
+
+static void print_text(const struct explaining *explaining, const char *verdict, const char *detail)
+{
+    const cJSON *difference;
+    (void)printf("%s", verdict);
+    if (explaining->differences != NULL)
+        (void)printf(": %s %s", explaining->distance > 0 ? "nearest is" : "stored as", explaining->nearest.name);
+    else
+        (void)fputs(": no entry to compare with", stdout);
+    if (detail[0] != '\0') {
+        (void)fputs(", refused: ", stdout);
+        text_print(detail, 2);
+    }
+    (void)putchar('\n');
+    cJSON_ArrayForEach(difference, explaining->differences)
+    {
+        text_print(cJSON_GetStringValue(cJSON_GetObjectItem(difference, "field")), 0);
+        (void)putchar('\n');
+        print_value("wanted: ", cJSON_GetObjectItem(difference, "expected"));
+        print_value("stored: ", cJSON_GetObjectItem(difference, "found"));
+    }
+}
+
+static void print_json(struct explaining *explaining, const char *verdict, const char *detail)
+{
+    cJSON *json = cJSON_CreateObject();
+    json_add_text(json, "verdict", verdict);
+    json_add_text(json, "nearest", explaining->differences != NULL ? explaining->nearest.name : NULL);
+    json_add_text(json, "refusal", detail[0] != '\0' ? detail : NULL);
+    json_add_u64(json, "compared", explaining->compared_count);
+    (void)cJSON_AddItemToObject(json, "differences",
+                                explaining->differences != NULL ? explaining->differences : cJSON_CreateArray());
+    explaining->differences = NULL; /* went with json */
+    json_print(json);
+}
+
+/* An equal id is a hit only where its blob is good. */
+static int judge(struct explaining *explaining, ingot_storage_t storage)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    bool is_hit = explaining->differences != NULL && explaining->distance <= 0;
+    const char *detail = "";
+    if (is_hit && ingot_persist_load_entry(storage, &explaining->nearest.facts, &blob) != INGOT_SUCCESS) {
+        is_hit = false;
+        detail = ingot_last_error_detail();
+    }
+    if (explaining->common.is_json)
+        print_json(explaining, is_hit ? "hit" : "miss", detail);
+    else
+        print_text(explaining, is_hit ? "hit" : "miss", detail);
+    if (blob.release != NULL)
+        blob.release(&blob);
+    return is_hit ? EXIT_DONE : EXIT_FINDING;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp argp = {
+        NULL, parse_option, "ID [ENTRY]",
+        "Tells why ID would be a miss: in which fields the nearest stored id, or ENTRY's, differs. ID is a file with a "
+        "cache blob id or a store's key.bin, or the name of an entry, which is compared with all others.",
+        options_common, NULL, NULL};
+    struct explaining explaining = {.wanted_name = NULL};
+    ingot_storage_t storage = NULL;
+
+    (void)argp_parse(&argp, argc, argv, 0, NULL, &explaining);
+    explaining.wanted.facts = (ingot_persist_entry_t){.struct_size = sizeof(ingot_persist_entry_t)};
+    int code = store_open(&storage, &explaining.common, false, NULL);
+    if (code != EXIT_DONE)
+        return code;
+    interrupt_catch();
+    code = find_wanted(&explaining, storage);
+    if (code == EXIT_DONE)
+        code = find_nearest(&explaining, storage);
+    if (code == EXIT_DONE)
+        code = judge(&explaining, storage);
+    cJSON_Delete(explaining.differences);
+    entry_fini(&explaining.nearest);
+    entry_fini(&explaining.wanted);
+    ingot_storage_release(storage);
+    return code;
+}
+
+const struct command command_explain = {"explain", "why an id would be a miss", run};

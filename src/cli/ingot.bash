@@ -1,0 +1,58 @@
+# Completion of ingot(1) for bash.
+
+_ingot_value() { # the words that the option $1 takes
+    case $1 in
+    -s | --sort) echo "created used size name device driver source" ;;
+    -o | --order) echo "fifo lru" ;;
+    esac
+}
+
+_ingot_options() { # of the command $1
+    local common="--dir --namespace --json --help --usage"
+    case $1 in
+    ls) echo "--device --driver --source --sort --reverse --names $common" ;;
+    show | explain | stats | clear) echo "$common" ;;
+    verify) echo "--repair $common" ;;
+    evict) echo "--max-size --max-entries --max-age --order $common" ;;
+    recount) echo "--dry-run $common" ;;
+    esac
+}
+
+_ingot_entries() { # of the store that the line names, or else the environment
+    local i
+    local -a store=()
+    for ((i = 2; i < COMP_CWORD; ++i)); do
+        case ${COMP_WORDS[i]} in
+        -d | --dir) store=(--dir "${COMP_WORDS[i + 1]}") ;;
+        esac
+    done
+    "${COMP_WORDS[0]}" ls --names "${store[@]}" 2>/dev/null
+}
+
+_ingot() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        local commands="ls show explain verify stats evict clear recount --help --version"
+        mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
+        return
+    fi
+    case $before in
+    -d | --dir)
+        mapfile -t COMPREPLY < <(compgen -d -- "$word")
+        return
+        ;;
+    -n | --namespace | -D | --device | -V | --driver | -S | --source | --max-*) return ;;
+    esac
+    if [[ $before == --sort || $before == --order || ($command == ls && $before == -s) ||
+        ($command == evict && $before == -o) ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$(_ingot_value "$before")" -- "$word")
+    elif [[ $word == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$(_ingot_options "$command")" -- "$word")
+    elif [[ $command == show || $command == explain ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$(_ingot_entries)" -- "$word")
+        [[ $command != explain ]] || mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
+    fi
+}
+
+complete -F _ingot ingot

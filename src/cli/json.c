@@ -1,0 +1,59 @@
+/*
+ * json.c - on top of cJSON; see json.h.
+ */
+#include "cli/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/memory.h"
+#include "cli/units.h"
+
+void json_init(void)
+{
+    cJSON_Hooks hooks = {memory_get, free};
+    cJSON_InitHooks(&hooks);
+}
+
+void json_add_u64(cJSON *object, const char *name, uint64_t value)
+{
+    char text[24];
+    (void)snprintf(text, sizeof(text), "%" PRIu64, value);
+    (void)cJSON_AddRawToObject(object, name, text);
+}
+
+void json_add_time(cJSON *object, const char *name, uint64_t since_epoch_ns)
+{
+    char text[UNITS_TEXT_SIZE];
+    if (since_epoch_ns == 0)
+        (void)cJSON_AddNullToObject(object, name);
+    else
+        (void)cJSON_AddStringToObject(object, name, units_time(since_epoch_ns, text));
+}
+
+void json_add_text(cJSON *object, const char *name, const char *text)
+{
+    if (text == NULL)
+        (void)cJSON_AddNullToObject(object, name);
+    else
+        (void)cJSON_AddStringToObject(object, name, text);
+}
+
+static void print_and_delete(cJSON *json, char *text, const char *end)
+{
+    (void)fputs(text, stdout);
+    (void)fputs(end, stdout);
+    cJSON_free(text);
+    cJSON_Delete(json);
+}
+
+void json_print(cJSON *json)
+{
+    print_and_delete(json, cJSON_Print(json), "\n");
+}
+
+void json_print_item(cJSON *json)
+{
+    print_and_delete(json, cJSON_PrintUnformatted(json), "");
+}

@@ -1,0 +1,68 @@
+/*
+ * main.c - `ingot`: looks into a directory store, and keeps it.
+ */
+#include <argp.h>
+#include <ingot/ingot.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/json.h"
+
+static const struct command *const commands[] = {
+    &command_ls,    &command_show,  &command_explain, &command_verify,
+    &command_stats, &command_evict, &command_clear,   &command_recount,
+};
+
+enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), FULL_NAME_SIZE = 32 };
+
+static void print_help(FILE *file)
+{
+    (void)fputs("Usage: ingot COMMAND [OPTION...]\n"
+                "Looks into a store of compiled device programs, and keeps it.\n\n", file);
+    for (size_t i = 0; i < COMMAND_COUNT; ++i)
+        (void)fprintf(file, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+    (void)fputs("\n\"ingot COMMAND --help\" tells a command's options. --version tells the library's version.\n"
+                "The store is that of --dir, else of INGOT_PERSIST_DIR, else $XDG_CACHE_HOME/ingot or ~/.cache/ingot.\n"
+                "\n"
+                "Exit status: 0 done; 1 the answer is no (bad entries, no such entry, a miss, a wrong total);\n"
+                "2 wrong usage; 3 no store; 4 failed on the way; 130 interrupted.\n",
+                file);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    char full_name[FULL_NAME_SIZE]; /* for usage and errors */
+    (void)snprintf(full_name, sizeof(full_name), "ingot %s", command->name);
+    argv[0] = full_name;
+    json_init();
+    const int code = command->run(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        (void)fputs("ingot: writing the output failed\n", stderr);
+        return EXIT_FAILED;
+    }
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    argp_err_exit_status = EXIT_USAGE;
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-?") == 0 || strcmp(name, "help") == 0) {
+        print_help(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(name, "--version") == 0) {
+        (void)printf("ingot %s\n", ingot_version());
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; ++i) {
+        if (strcmp(name, commands[i]->name) == 0)
+            return run(commands[i], argc - 1, argv + 1);
+    }
+    if (name[0] != '\0')
+        (void)fprintf(stderr, "ingot: no command \"%s\"\n", name);
+    print_help(stderr);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,25 @@
+/*
+ * options.h - the options that every command has.
+ */
+#ifndef INGOT_CLI_OPTIONS_H
+#define INGOT_CLI_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+/* The first member of each command's own options. */
+struct common_options {
+    const char *directory; /* NULL: the environment's */
+    const char *name_space;
+    bool is_json;
+};
+
+/* For struct argp; its parser wants the common options as input. */
+extern const struct argp_child options_common[];
+
+/* What a command's own parser does with a key it does not know. */
+error_t options_parse_other(int key, struct argp_state *state);
+/* The parser of a command without options of its own. */
+error_t options_parse_none(int key, char *value, struct argp_state *state);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * progress.c - one line that is written over; see progress.h.
+ */
+#include "cli/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/units.h"
+
+#define PERIOD_NS UINT64_C(100000000)
+
+void progress_init(struct progress *progress, const char *what)
+{
+    *progress = (struct progress){what, 0, isatty(STDERR_FILENO) != 0};
+}
+
+void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uint64_t bytes)
+{
+    char size[UNITS_TEXT_SIZE];
+    if (!progress->is_shown)
+        return;
+    const uint64_t now_ns = units_now_ns();
+    if (now_ns - progress->shown_ns < PERIOD_NS)
+        return;
+    progress->shown_ns = now_ns;
+    (void)fprintf(stderr, "\r%s: %" PRIu64, progress->what, done);
+    if (total != 0)
+        (void)fprintf(stderr, " of %" PRIu64, total);
+    (void)fprintf(stderr, " entries, %s\033[K", units_bytes(bytes, size));
+    (void)fflush(stderr);
+}
+
+void progress_fini(struct progress *progress)
+{
+    if (progress->shown_ns != 0)
+        (void)fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,22 @@
+/*
+ * progress.h - how far long work is, on standard error where that is a terminal.
+ */
+#ifndef INGOT_CLI_PROGRESS_H
+#define INGOT_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+    const char *what;
+    uint64_t shown_ns; /* when the line was last written; 0: not yet */
+    bool is_shown;
+};
+
+void progress_init(struct progress *progress, const char *what);
+/* Ten times a second at most. total 0: not known. */
+void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uint64_t bytes);
+/* Wipes the line, so that what is printed next stands alone. */
+void progress_fini(struct progress *progress);
+
+#endif

@@ -1,0 +1,213 @@
+/*
+ * stats.c - `ingot stats`: what a store holds, in all and by backend, device, driver and namespace.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/entry.h"
+#include "cli/exit_code.h"
+#include "cli/id.h"
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/memory.h"
+#include "cli/options.h"
+#include "cli/store.h"
+#include "cli/table.h"
+#include "cli/units.h"
+
+struct share {
+    char *name;
+    uint64_t entry_count;
+    uint64_t bytes;
+};
+
+/* There are few devices and drivers to a store: a list does. */
+struct shares {
+    const char *title;
+    struct share *shares;
+    size_t count;
+};
+
+enum { BY_NAMESPACE, BY_BACKEND, BY_DEVICE, BY_DRIVER, BY_STATUS, GROUPING_COUNT };
+
+struct summary {
+    struct common_options common;
+    uint64_t entry_count;
+    uint64_t bytes;
+    uint64_t blob_bytes;
+    uint64_t largest;
+    uint64_t oldest_ns; /* 0: no entry with a time */
+    uint64_t newest_ns;
+    uint64_t last_use_ns;
+    struct shares by[GROUPING_COUNT];
+};
+
+static void count_in(struct shares *shares, const char *name, uint64_t bytes)
+{
+    size_t i = 0;
+    while (i < shares->count && strcmp(shares->shares[i].name, name) != 0)
+        ++i;
+    if (i == shares->count) {
+        shares->shares = memory_grow(shares->shares, shares->count, sizeof(*shares->shares));
+        shares->shares[shares->count++] = (struct share){memory_copy_text(name), 0, 0};
+    }
+    ++shares->shares[i].entry_count;
+    shares->shares[i].bytes += bytes;
+}
+
+static const char *or_unknown(const char *text)
+{
+    return text != NULL ? text : "unknown";
+}
+
+static int add_entry(const ingot_persist_entry_t *entry, void *user)
+{
+    struct summary *summary = user;
+    struct id_view id;
+
+    ++summary->entry_count;
+    summary->bytes += entry->bytes;
+    summary->blob_bytes += entry->blob_size;
+    summary->largest = entry->bytes > summary->largest ? entry->bytes : summary->largest;
+    if (entry->created_ns != 0) {
+        if (summary->oldest_ns == 0 || entry->created_ns < summary->oldest_ns)
+            summary->oldest_ns = entry->created_ns;
+        summary->newest_ns = entry->created_ns > summary->newest_ns ? entry->created_ns : summary->newest_ns;
+        summary->last_use_ns = entry->last_use_ns > summary->last_use_ns ? entry->last_use_ns : summary->last_use_ns;
+    }
+    id_read(&id, entry->id_size, entry->id);
+    count_in(&summary->by[BY_NAMESPACE], entry->name_space, entry->bytes);
+    count_in(&summary->by[BY_BACKEND], or_unknown(id.backend), entry->bytes);
+    count_in(&summary->by[BY_DEVICE], or_unknown(id.devices), entry->bytes);
+    count_in(&summary->by[BY_DRIVER], or_unknown(id.drivers), entry->bytes);
+    count_in(&summary->by[BY_STATUS], ingot_status_name(entry->status), entry->bytes);
+    id_fini(&id);
+    return 1;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct share *x = a;
+    const struct share *y = b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static void print_time(const char *name, uint64_t time_ns, uint64_t now_ns)
+{
+    char time[UNITS_TEXT_SIZE];
+    char age[UNITS_TEXT_SIZE];
+    if (time_ns != 0)
+        (void)printf("%-10s %s (%s ago)\n", name, units_time(time_ns, time), units_age(time_ns, now_ns, age));
+}
+
+static void print_size(const char *name, uint64_t bytes)
+{
+    char text[UNITS_TEXT_SIZE];
+    (void)printf("%-10s %s (%" PRIu64 " bytes)\n", name, units_bytes(bytes, text), bytes);
+}
+
+static void print_text(const struct summary *summary, uint64_t recorded_bytes)
+{
+    const uint64_t now_ns = units_now_ns();
+    char text[UNITS_TEXT_SIZE];
+
+    (void)printf("%-10s %" PRIu64 "\n", "entries", summary->entry_count);
+    print_size("size", summary->bytes);
+    print_size("blobs", summary->blob_bytes);
+    print_size("recorded", recorded_bytes);
+    print_size("largest", summary->largest);
+    print_time("oldest", summary->oldest_ns, now_ns);
+    print_time("newest", summary->newest_ns, now_ns);
+    print_time("last use", summary->last_use_ns, now_ns);
+    for (size_t i = 0; i < GROUPING_COUNT && summary->entry_count != 0; ++i) {
+        const struct shares *shares = &summary->by[i];
+        const struct table_column columns[] = {{"ENTRIES", true}, {"SIZE", true}, {shares->title, false}};
+        struct table table;
+        table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
+        for (size_t j = 0; j < shares->count; ++j) {
+            char count[UNITS_TEXT_SIZE];
+            (void)snprintf(count, sizeof(count), "%" PRIu64, shares->shares[j].entry_count);
+            table_add(&table, count);
+            table_add(&table, units_bytes(shares->shares[j].bytes, text));
+            table_add(&table, shares->shares[j].name);
+        }
+        (void)putchar('\n');
+        table_print(&table);
+        table_fini(&table);
+    }
+}
+
+static void print_json(const struct summary *summary, uint64_t recorded_bytes)
+{
+    static const char *const names[GROUPING_COUNT] = {"by_namespace", "by_backend", "by_device", "by_driver",
+                                                      "by_status"};
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "entries", summary->entry_count);
+    json_add_u64(json, "bytes", summary->bytes);
+    json_add_u64(json, "blob_bytes", summary->blob_bytes);
+    json_add_u64(json, "recorded_bytes", recorded_bytes);
+    json_add_u64(json, "largest_bytes", summary->largest);
+    json_add_time(json, "oldest", summary->oldest_ns);
+    json_add_time(json, "newest", summary->newest_ns);
+    json_add_time(json, "last_use", summary->last_use_ns);
+    for (size_t i = 0; i < GROUPING_COUNT; ++i) {
+        cJSON *list = cJSON_AddArrayToObject(json, names[i]);
+        for (size_t j = 0; j < summary->by[i].count; ++j) {
+            const struct share *share = &summary->by[i].shares[j];
+            cJSON *item = cJSON_CreateObject();
+            json_add_text(item, "name", share->name);
+            json_add_u64(item, "entries", share->entry_count);
+            json_add_u64(item, "bytes", share->bytes);
+            (void)cJSON_AddItemToArray(list, item);
+        }
+    }
+    json_print(json);
+}
+
+static int print(struct summary *summary, ingot_storage_t storage)
+{
+    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+    const ingot_status_t status = ingot_persist_get_stats(storage, &stats);
+    if (status != INGOT_SUCCESS)
+        return store_failed("reading size.txt", status);
+    for (size_t i = 0; i < GROUPING_COUNT; ++i) {
+        if (summary->by[i].count > 1)
+            qsort(summary->by[i].shares, summary->by[i].count, sizeof(struct share), by_bytes);
+    }
+    if (summary->common.is_json)
+        print_json(summary, stats.bytes);
+    else
+        print_text(summary, stats.bytes);
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp argp = {NULL, options_parse_none, NULL,
+                                     "Tells what a store holds. \"recorded\" is what size.txt says of the whole store.",
+                                     options_common, NULL, NULL};
+    struct summary summary = {.by = {{.title = "NAMESPACE"}, {.title = "BACKEND"}, {.title = "DEVICE"},
+                                     {.title = "DRIVER"}, {.title = "STATUS"}}};
+    ingot_storage_t storage = NULL;
+
+    (void)argp_parse(&argp, argc, argv, 0, NULL, &summary);
+    int code = store_open(&storage, &summary.common, false, NULL);
+    if (code != EXIT_DONE)
+        return code;
+    interrupt_catch();
+    code = entry_visit_all(storage, add_entry, &summary);
+    if (code == EXIT_DONE)
+        code = print(&summary, storage);
+    for (size_t i = 0; i < GROUPING_COUNT; ++i) {
+        for (size_t j = 0; j < summary.by[i].count; ++j)
+            free(summary.by[i].shares[j].name);
+        free(summary.by[i].shares);
+    }
+    ingot_storage_release(storage);
+    return code;
+}
+
+const struct command command_stats = {"stats", "what a store holds, by backend, device and driver", run};

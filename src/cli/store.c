@@ -1,0 +1,78 @@
+/*
+ * store.c - opening stores; see store.h.
+ *
+ * A store is opened for writing only where one is: a mistyped directory is to stay as it is.
+ */
+#include "cli/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/exit_code.h"
+
+enum { LOCK_TIMEOUT_MS = 10000, ROOT_CAPACITY = 4096 };
+
+int store_failed(const char *doing, ingot_status_t status)
+{
+    (void)fprintf(stderr, "ingot: %s failed: %s: %s\n", doing, ingot_status_name(status), ingot_last_error_detail());
+    return EXIT_FAILED;
+}
+
+/* Whoever opens a store for writing makes its lock. */
+static bool is_store(const char *path)
+{
+    const int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return false;
+    const bool has_lock = faccessat(root, "lock", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    (void)close(root);
+    return has_lock;
+}
+
+static int read_environment(ingot_persist_info_t *info, char root[ROOT_CAPACITY])
+{
+    const ingot_status_t status = ingot_persist_info_from_environment(info, ROOT_CAPACITY, root);
+    if (status == INGOT_SUCCESS)
+        return EXIT_DONE;
+    (void)fprintf(stderr, "ingot: %s; --dir names a store\n", ingot_last_error_detail());
+    return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_USAGE;
+}
+
+int store_open(ingot_storage_t *storage, const struct common_options *options, bool is_to_write,
+               const ingot_persist_eviction_t *order)
+{
+    char root[ROOT_CAPACITY];
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+
+    if (options->directory == NULL) {
+        const int code = read_environment(&info, root);
+        if (code != EXIT_DONE)
+            return code;
+    } else {
+        info.path = options->directory;
+    }
+    info.flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
+    info.name_space = options->name_space;
+    info.lock_timeout_ms = LOCK_TIMEOUT_MS;
+    info.max_age_seconds = 0; /* old entries are to be seen as well */
+    if (order != NULL)
+        info.eviction = *order;
+    if (!is_to_write)
+        info.flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
+    if (access(info.path, F_OK) != 0) {
+        (void)fprintf(stderr, "ingot: no store at %s: %s\n", info.path, strerror(errno));
+        return EXIT_NO_STORE;
+    }
+    if (is_to_write && !is_store(info.path)) {
+        (void)fprintf(stderr, "ingot: %s is no store: it has no lock\n", info.path);
+        return EXIT_NO_STORE;
+    }
+    const ingot_status_t status = ingot_persist_open(storage, &info);
+    if (status == INGOT_SUCCESS)
+        return EXIT_DONE;
+    (void)store_failed("opening the store", status);
+    return status == INGOT_INVALID_ARGUMENTS ? EXIT_USAGE : EXIT_NO_STORE;
+}

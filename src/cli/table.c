@@ -1,0 +1,64 @@
+/*
+ * table.c - columns that line up; see table.h.
+ */
+#include "cli/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/memory.h"
+#include "cli/text.h"
+
+void table_init(struct table *table, size_t column_count, const struct table_column *columns)
+{
+    *table = (struct table){columns, column_count, NULL, 0};
+}
+
+void table_add(struct table *table, const char *cell)
+{
+    table->cells = memory_grow(table->cells, table->cell_count, sizeof(*table->cells));
+    table->cells[table->cell_count++] = memory_copy_text(cell != NULL && cell[0] != '\0' ? cell : "-");
+}
+
+static size_t width_of(const struct table *table, size_t column)
+{
+    size_t width = strlen(table->columns[column].title);
+    for (size_t i = column; i < table->cell_count; i += table->column_count) {
+        const size_t of_cell = text_width(table->cells[i]);
+        width = of_cell > width ? of_cell : width;
+    }
+    return width;
+}
+
+static void print_cell(const struct table *table, size_t column, size_t width, const char *cell)
+{
+    const int padding = (int)(width - text_width(cell));
+    const bool is_last = column + 1 == table->column_count;
+    if (table->columns[column].is_number)
+        (void)printf("%*s", padding, "");
+    text_print(cell, 0);
+    if (!is_last)
+        (void)printf("%*s", table->columns[column].is_number ? 2 : padding + 2, "");
+    else
+        (void)putchar('\n');
+}
+
+void table_print(const struct table *table)
+{
+    size_t *widths = memory_get(table->column_count * sizeof(*widths));
+    for (size_t column = 0; column < table->column_count; ++column)
+        widths[column] = width_of(table, column);
+    for (size_t column = 0; column < table->column_count; ++column)
+        print_cell(table, column, widths[column], table->columns[column].title);
+    for (size_t i = 0; i < table->cell_count; ++i)
+        print_cell(table, i % table->column_count, widths[i % table->column_count], table->cells[i]);
+    free(widths);
+}
+
+void table_fini(struct table *table)
+{
+    for (size_t i = 0; i < table->cell_count; ++i)
+        free(table->cells[i]);
+    free(table->cells);
+}

@@ -1,0 +1,26 @@
+/*
+ * units.h - sizes, ages and times, from people and for people.
+ */
+#ifndef INGOT_CLI_UNITS_H
+#define INGOT_CLI_UNITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { UNITS_TEXT_SIZE = 48 };
+
+/* "17 B", "4.0 KiB". */
+const char *units_bytes(uint64_t bytes, char text[UNITS_TEXT_SIZE]);
+/* Of a moment, seen from now: "3h", "12d"; "0s" for one to come. */
+const char *units_age(uint64_t since_ns, uint64_t now_ns, char text[UNITS_TEXT_SIZE]);
+/* "2026-03-01T12:30:05Z". */
+const char *units_time(uint64_t since_epoch_ns, char text[UNITS_TEXT_SIZE]);
+uint64_t units_now_ns(void);
+
+/* "1048576", "512M", "2GiB". */
+bool units_parse_bytes(const char *text, uint64_t *bytes);
+/* "90s", "15m", "12h", "30d", "4w". */
+bool units_parse_age(const char *text, uint64_t *seconds);
+bool units_parse_count(const char *text, uint64_t *count);
+
+#endif

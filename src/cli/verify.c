@@ -1,0 +1,144 @@
+/*
+ * verify.c - `ingot verify`: every checksum of a store, and with --repair an end to bad entries.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/entry.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/store.h"
+#include "cli/text.h"
+#include "cli/units.h"
+
+struct verifying {
+    struct common_options common;
+    bool is_repair;
+    uint64_t untrusted_count;
+    cJSON *problems; /* with --json; else they are printed as they are found */
+    struct progress progress;
+};
+
+static const struct argp_option verify_options[] = {
+    {"repair", 'r', NULL, 0, "Remove truncated and corrupt entries, and set the recorded total right", 0},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct verifying *verifying = state->input;
+    (void)value;
+    if (key != 'r')
+        return options_parse_other(key, state);
+    verifying->is_repair = true;
+    return 0;
+}
+
+static void tell_problem(struct verifying *verifying, const ingot_persist_entry_t *entry)
+{
+    char name[ENTRY_NAME_SIZE];
+    if (verifying->problems != NULL) {
+        (void)cJSON_AddItemToArray(verifying->problems, entry_to_json(entry));
+        return;
+    }
+    progress_fini(&verifying->progress);
+    entry_name(entry, name);
+    (void)printf("%s: %s: ", name, ingot_status_name(entry->status));
+    text_print(entry->reason, 2);
+    (void)putchar('\n');
+}
+
+static int follow(const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry, void *user)
+{
+    struct verifying *verifying = user;
+    progress_tell(&verifying->progress, so_far->done_count, so_far->entry_count, so_far->done_bytes);
+    if (entry->status != INGOT_SUCCESS)
+        tell_problem(verifying, entry);
+    verifying->untrusted_count += entry->status == INGOT_UNTRUSTED;
+    return !interrupt_seen();
+}
+
+static void print_text(const ingot_persist_verification_t *found, bool is_interrupted)
+{
+    char size[UNITS_TEXT_SIZE];
+    (void)printf("%s%" PRIu64 " of %" PRIu64 " entries verified, %s: %" PRIu64 " bad, %" PRIu64 " removed, %" PRIu64
+                 " left alone, %" PRIu64 " unreadable\n",
+                 is_interrupted ? "interrupted: " : "", found->done_count, found->entry_count,
+                 units_bytes(found->done_bytes, size), found->bad_count, found->removed_count, found->foreign_count,
+                 found->unread_count);
+}
+
+static void print_json(struct verifying *verifying, const ingot_persist_verification_t *found, bool is_interrupted)
+{
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "entries", found->entry_count);
+    json_add_u64(json, "verified", found->done_count);
+    json_add_u64(json, "bytes", found->done_bytes);
+    json_add_u64(json, "bad", found->bad_count);
+    json_add_u64(json, "removed", found->removed_count);
+    json_add_u64(json, "left_alone", found->foreign_count);
+    json_add_u64(json, "unreadable", found->unread_count);
+    (void)cJSON_AddBoolToObject(json, "interrupted", is_interrupted);
+    (void)cJSON_AddItemToObject(json, "problems", verifying->problems);
+    verifying->problems = NULL; /* goes with json */
+    json_print(json);
+}
+
+/* Another format version is no fault of a store; what others could have written is. */
+static int judge(const struct verifying *verifying, const ingot_persist_verification_t *found, bool is_interrupted)
+{
+    const bool is_clean =
+        found->bad_count == found->removed_count && found->unread_count == 0 && verifying->untrusted_count == 0;
+    return is_interrupted ? EXIT_INTERRUPTED : is_clean ? EXIT_DONE : EXIT_FINDING;
+}
+
+/* What was cut or grown behind the store's back was recorded with another size than it had when it was removed. */
+static ingot_status_t recount_repaired(const struct verifying *verifying, ingot_storage_t storage,
+                                       const ingot_persist_verification_t *found)
+{
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    const bool is_changed = verifying->is_repair && found->removed_count != 0 && !interrupt_seen();
+    return is_changed ? ingot_persist_recount(storage, &count) : INGOT_SUCCESS;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp argp = {verify_options, parse_option, NULL,
+                                     "Reads every entry and holds all its checksums. Exit status 1: bad entries are "
+                                     "left, or entries that cannot be read or that others may write.",
+                                     options_common, NULL, NULL};
+    struct verifying verifying = {.is_repair = false};
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    ingot_storage_t storage = NULL;
+
+    (void)argp_parse(&argp, argc, argv, 0, NULL, &verifying);
+    int code = store_open(&storage, &verifying.common, verifying.is_repair, NULL);
+    if (code != EXIT_DONE)
+        return code;
+    interrupt_catch();
+    verifying.problems = verifying.common.is_json ? cJSON_CreateArray() : NULL;
+    progress_init(&verifying.progress, "verifying");
+    ingot_status_t status = ingot_persist_verify(storage, verifying.is_repair, follow, &verifying, &found);
+    if (status == INGOT_SUCCESS)
+        status = recount_repaired(&verifying, storage, &found);
+    progress_fini(&verifying.progress);
+    if (status != INGOT_SUCCESS) {
+        code = store_failed("verifying", status);
+        cJSON_Delete(verifying.problems);
+    } else {
+        const bool is_interrupted = found.done_count < found.entry_count;
+        code = judge(&verifying, &found, is_interrupted);
+        if (verifying.common.is_json)
+            print_json(&verifying, &found, is_interrupted);
+        else
+            print_text(&found, is_interrupted);
+    }
+    ingot_storage_release(storage);
+    return code;
+}
+
+const struct command command_verify = {"verify", "hold all checksums; --repair removes bad entries", run};

@@ -1,0 +1,271 @@
+/*
+ * keep_test.cpp - the commands that keep a store: verify, evict, clear and recount; failures, and Ctrl-C anywhere.
+ */
+#include "cli/tool.h"
+#include "support/traced_child.h"
+
+namespace {
+
+using CliKeep = CliTest;
+
+TEST_F(CliKeep, VerifiesACleanStore)
+{
+    add_plain(3);
+    const Result result = run({"verify"});
+    EXPECT_EQ(0, result.code);
+    EXPECT_EQ(0u, result.output.find("3 of 3 entries verified, ")) << result.output;
+    EXPECT_EQ("[3, 3, 0, False, []]",
+              json("verify", "[j[k] for k in (\"entries\", \"verified\", \"bad\", \"interrupted\", \"problems\")]"));
+}
+
+TEST_F(CliKeep, FindsAndRepairsDamage)
+{
+    add_plain(3);
+    const std::string corrupt = names()[0];
+    const std::string cut = names()[1];
+    damage(root() / corrupt / "kernel.bin");
+    fs::resize_file(root() / cut / "kernel.bin", 10);
+    const Result result = run({"verify"});
+    EXPECT_EQ(1, result.code);
+    EXPECT_NE(std::string::npos, result.output.find(corrupt + ": INGOT_BLOB_CORRUPT: ")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find(cut + ": INGOT_BLOB_TRUNCATED: ")) << result.output;
+    EXPECT_EQ("[2, 0]", json("verify", "[j[\"bad\"], j[\"removed\"]]"));
+    EXPECT_EQ("[2, 2]", json("verify --repair", "[j[\"bad\"], j[\"removed\"]]"));
+    EXPECT_EQ(0, run({"verify"}).code);
+    EXPECT_EQ(1u, names().size());
+    EXPECT_EQ(0, run({"recount", "--dry-run"}).code);
+}
+
+TEST_F(CliKeep, LeavesOtherVersionsAloneAndTellsOfWhatOthersMayWrite)
+{
+    add_plain(2);
+    const fs::path entry = root() / names()[0];
+    fs::permissions(entry / "kernel.bin", fs::perms::others_write, fs::perm_options::add);
+    EXPECT_EQ(1, run({"verify", "--repair"}).code);
+    EXPECT_EQ("[0, 1]", json("verify", "[j[\"bad\"], j[\"left_alone\"]]"));
+    EXPECT_EQ(2u, names().size());
+}
+
+TEST_F(CliKeep, EvictsToLimits)
+{
+    add_plain(10, 1000);
+    EXPECT_EQ("[4, 'INGOT_SUCCESS']", json("evict --max-entries 6", "[j[\"removed_entries\"], j[\"status\"]]"));
+    EXPECT_EQ(6u, names().size());
+    EXPECT_EQ(0, run({"evict", "--max-size", "3K"}).code);
+    EXPECT_EQ(2u, names().size());
+    EXPECT_EQ(0, run({"evict", "--max-age", "1h", "--order", "lru"}).code);
+    EXPECT_EQ(2u, names().size());
+    EXPECT_EQ(0, run({"recount", "--dry-run"}).code);
+    EXPECT_EQ(2, run({"evict"}).code);
+    EXPECT_EQ(2, run({"evict", "--max-size", "lots"}).code);
+    EXPECT_EQ(2, run({"evict", "--max-entries", "-1"}).code);
+    EXPECT_EQ(2, run({"evict", "--max-age", "30"}).code);
+    EXPECT_EQ(2, run({"evict", "--max-size", "1", "--order", "best"}).code);
+    EXPECT_EQ(2u, names().size());
+}
+
+TEST_F(CliKeep, ClearsAllOrANamespace)
+{
+    add_plain(2);
+    add_program("alpha", "1", ProgramText(), "games");
+    EXPECT_EQ("1", json("clear --namespace games", "j[\"removed_entries\"]"));
+    EXPECT_EQ(2u, names().size());
+    const Result result = run({"clear"});
+    EXPECT_EQ(0, result.code);
+    EXPECT_EQ(0u, result.output.find("2 entries removed, ")) << result.output;
+    EXPECT_TRUE(names().empty());
+    EXPECT_EQ(0, run({"clear"}).code);
+}
+
+TEST_F(CliKeep, RecountsAWrongTotal)
+{
+    add_plain(2);
+    store_fixture::write_file(root() / "size.txt", store_fixture::bytes_of("12345\n"));
+    EXPECT_EQ(1, run({"recount", "--dry-run"}).code);
+    EXPECT_EQ("[2, 12345, False, True]",
+              json("recount", "[j[k] for k in (\"entries\", \"recorded_bytes\", \"was_right\", \"written\")]"));
+    EXPECT_EQ(0, run({"recount", "--dry-run"}).code);
+    fs::remove(root() / "size.txt");
+    EXPECT_EQ("None", json("recount --dry-run", "j[\"recorded_bytes\"]"));
+    EXPECT_EQ(0, run({"recount"}).code);
+    EXPECT_NE(std::string::npos, run({"recount"}).output.find("without difference"));
+}
+
+TEST_F(CliKeep, SaysThatThereIsNoStore)
+{
+    for (const char *command : {"ls", "stats", "verify", "clear", "recount"}) {
+        const Result result = run({command});
+        EXPECT_EQ(3, result.code) << command;
+        EXPECT_NE(std::string::npos, result.output.find("no store at ")) << result.output;
+    }
+    EXPECT_FALSE(fs::exists(root()));
+}
+
+TEST_F(CliKeep, TakesAnEmptyDirectoryForAnEmptyStoreAndMakesItNone)
+{
+    fs::create_directory(root());
+    fs::permissions(root(), fs::perms::owner_all);
+    EXPECT_EQ(0, run({"ls"}).code);
+    EXPECT_EQ("", run({"ls"}).output);
+    EXPECT_EQ("[]", json("ls", "j"));
+    EXPECT_EQ("0", json("stats", "j[\"entries\"]"));
+    EXPECT_EQ(0, run({"verify"}).code);
+    EXPECT_EQ(3, run({"clear"}).code);
+    EXPECT_EQ(3, run({"verify", "--repair"}).code);
+    EXPECT_TRUE(fs::is_empty(root()));
+}
+
+TEST_F(CliKeep, RefusesADirectoryThatOthersMayWrite)
+{
+    add_plain(1);
+    fs::permissions(root(), fs::perms::all);
+    EXPECT_EQ(3, run({"ls"}).code);
+    EXPECT_EQ(3, run({"clear"}).code);
+    EXPECT_EQ(1u, names().size());
+}
+
+TEST_F(CliKeep, FailsWhereTheStoreIsReadOnly)
+{
+    add_plain(1);
+    const Result result = run_command({CLI_PROGRAM, "clear"}, {{"INGOT_PERSIST_DIR", root().string()},
+                                                               {"INGOT_PERSIST_READ_ONLY", "1"}});
+    EXPECT_EQ(4, result.code) << result.output;
+    EXPECT_EQ(1u, names().size());
+}
+
+TEST_F(CliKeep, FailsWhereTheOutputCannotBeWritten)
+{
+    add_plain(1);
+    EXPECT_EQ(4, run_shell("$INGOT ls --dir $STORE >/dev/full").code);
+    EXPECT_EQ(4, run_shell("$INGOT verify --json --dir $STORE >/dev/full").code);
+}
+
+TEST_F(CliKeep, KnowsWrongUsage)
+{
+    EXPECT_EQ(2, run_command({CLI_PROGRAM}).code);
+    EXPECT_EQ(2, run_command({CLI_PROGRAM, "melt"}).code);
+    EXPECT_EQ(2, run({"ls", "--melt"}).code);
+    EXPECT_EQ(2, run({"ls", "surplus"}).code);
+    EXPECT_EQ(2, run({"show"}).code);
+    add_plain(1);
+    EXPECT_EQ(2, run({"ls", "--namespace", ".."}).code);
+}
+
+/* What help tells is what completion and manual know. */
+TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
+{
+    EXPECT_EQ(0, run_command({CLI_PROGRAM, "--help"}).code);
+    EXPECT_EQ(0u, run_command({CLI_PROGRAM, "--version"}).output.find("ingot "));
+    for (const std::string command : {"ls", "show", "explain", "verify", "stats", "evict", "clear", "recount"}) {
+        EXPECT_EQ(0, run_command({CLI_PROGRAM, command, "--help"}).code);
+        const Result result = run_shell(
+            "source " INGOT_SOURCE_DIR "/src/cli/ingot.bash\n"
+            "COMP_WORDS=(ingot " + command + " --) COMP_CWORD=2; _ingot\n"
+            "known=$(printf '%s\\n' \"${COMPREPLY[@]}\" | sort)\n"
+            "told=$($INGOT " + command + " --help | grep -o -e '^ *\\(-., \\)\\?  *--[a-z-]*\\|^  -., --[a-z-]*' | "
+            "grep -o -e '--[a-z-]*' | sort)\n"
+            "[[ -n $told ]] && diff <(echo \"$known\") <(echo \"$told\")\n");
+        EXPECT_EQ(0, result.code) << command << "\n" << result.output;
+        const std::string in_manual = "sed 's/\\\\-/-/g' " INGOT_SOURCE_DIR "/src/cli/ingot.1 | grep -q -e \"$option\"";
+        EXPECT_EQ(0, run_shell("for option in $($INGOT " + command + " --help | grep -o -e '--[a-z-]*'); do " +
+                               in_manual + " || exit 1; done").code) << command;
+    }
+}
+
+TEST_F(CliKeep, CompletesCommandsAndEntries)
+{
+    add_plain(1);
+    const std::string source = "source " INGOT_SOURCE_DIR "/src/cli/ingot.bash; ";
+    EXPECT_EQ("recount\n",
+              run_shell(source + "COMP_WORDS=(ingot rec) COMP_CWORD=1; _ingot; echo \"${COMPREPLY[@]}\"").output);
+    EXPECT_EQ(names()[0] + "\n", run_shell(source + "COMP_WORDS=($INGOT show --dir $STORE '') COMP_CWORD=4; _ingot; "
+                                                     "echo \"${COMPREPLY[@]}\"").output);
+}
+
+/* Reads what verify finds through a pipe that is too small for all of it, so that the tool is in the middle of its work
+ * when it is interrupted. */
+TEST_F(CliKeep, TellsWhatItFoundWhenItIsInterrupted)
+{
+    add_plain(400, 10);
+    for (const std::string &name : names())
+        damage(root() / name / "kernel.bin");
+    int ends[2];
+    ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+    ASSERT_LE(0, fcntl(ends[0], F_SETPIPE_SZ, 4096));
+    const std::string store = root().string();
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        signal(SIGINT, SIG_DFL); /* who runs the tests may have it ignored */
+        execl(CLI_PROGRAM, "ingot", "verify", "--repair", "--dir", store.c_str(), nullptr);
+        _exit(127);
+    }
+    close(ends[1]);
+    std::string output(1, '\0');
+    ASSERT_EQ(1, read(ends[0], output.data(), 1));
+    ASSERT_EQ(0, kill(child, SIGINT));
+    char buffer[4096];
+    for (ssize_t size = 0; (size = read(ends[0], buffer, sizeof(buffer))) > 0;)
+        output.append(buffer, static_cast<size_t>(size));
+    close(ends[0]);
+    int status = 0;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    ASSERT_TRUE(WIFEXITED(status)) << status;
+    EXPECT_EQ(130, WEXITSTATUS(status));
+    EXPECT_NE(std::string::npos, output.find("\ninterrupted: ")) << output;
+    EXPECT_LT(0u, names().size());
+    EXPECT_GT(400u, names().size());
+    EXPECT_EQ(0, run({"recount", "--dry-run"}).code);
+    EXPECT_EQ(0, run({"verify", "--repair"}).code);
+    EXPECT_TRUE(names().empty());
+}
+
+/* Ctrl-C at many system calls of a command, from before its first to after its last. */
+void interrupt_everywhere(const fs::path &scratch, const fs::path &store, const char *command, const char *option)
+{
+    const fs::path root = scratch / "copy";
+    unsigned interrupted_count = 0;
+    for (unsigned stop = 0;; stop += 13) {
+        fs::remove_all(root);
+        fs::copy(store, root, fs::copy_options::recursive);
+        const std::string path = root.string();
+        bool was_reached = false;
+        const auto outcome = traced_child::run(
+            [&] {
+                const int null = open("/dev/null", O_WRONLY);
+                dup2(null, STDOUT_FILENO);
+                signal(SIGINT, SIG_DFL);
+                return execl(CLI_PROGRAM, "ingot", command, option, "--dir", path.c_str(), nullptr);
+            },
+            [&](pid_t child, unsigned at) {
+                if (at != stop)
+                    return;
+                was_reached = true;
+                ptrace(PTRACE_DETACH, child, nullptr, SIGINT);
+            });
+        ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+        {
+            const store_fixture::Store opened(root);
+            ASSERT_EQ(INGOT_SUCCESS, opened.status());
+            ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(opened.get(), 0, nullptr, nullptr, &found));
+            ASSERT_EQ(0u, found.bad_count + found.unread_count) << "interrupted at stop " << stop;
+        }
+        if (!was_reached) {
+            ASSERT_EQ(0, outcome.exit_status);
+            break;
+        }
+        interrupted_count += outcome.exit_status == 130;
+    }
+    EXPECT_LT(5u, interrupted_count);
+}
+
+TEST_F(CliKeep, DoesNoHarmWhereverItIsInterrupted)
+{
+    add_plain(4);
+    interrupt_everywhere(scratch(), root(), "clear", "--json");
+    interrupt_everywhere(scratch(), root(), "evict", "--max-entries=1");
+    interrupt_everywhere(scratch(), root(), "verify", "--repair");
+    interrupt_everywhere(scratch(), root(), "recount", "--json");
+}
+
+} // namespace

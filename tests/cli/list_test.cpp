@@ -1,0 +1,189 @@
+/*
+ * list_test.cpp - the commands that only look: ls, show, explain and stats.
+ */
+#include "cli/tool.h"
+
+namespace {
+
+ProgramText program(const std::string &source, const std::string &options = "")
+{
+    ProgramText text;
+    text.sources = {source};
+    text.compile_options = options;
+    return text;
+}
+
+class CliList : public CliTest {
+protected:
+    void SetUp() override
+    {
+        alpha_id = add_program("alpha", "1.0", program("kernel twice x 2 *\nkernel square x x *\n"));
+        add_program("alpha", "2.0", program("kernel twice x 2 *\nkernel square x x *\n"));
+        add_program("beta", "1.0", program("kernel other x FACTOR *\n", "-DFACTOR=3"), "games");
+    }
+    std::vector<uint8_t> alpha_id;
+};
+
+TEST_F(CliList, ListsWhatIsThere)
+{
+    const Result result = run({"ls"});
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_EQ(0u, result.output.find("ENTRY")) << result.output;
+    for (const std::string &name : names())
+        EXPECT_NE(std::string::npos, result.output.find(name)) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("reference")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("own ")) << result.output;
+    EXPECT_EQ("3", json("ls", "len(j)"));
+    EXPECT_EQ("['INGOT_SUCCESS', 'INGOT_SUCCESS', 'INGOT_SUCCESS']", json("ls", "[e[\"status\"] for e in j]"));
+    EXPECT_EQ(std::to_string(store_fixture::bytes_in(root())), json("ls", "sum(e[\"bytes\"] for e in j)"));
+}
+
+TEST_F(CliList, Filters)
+{
+    EXPECT_EQ("2", json("ls --device ALPH", "len(j)"));
+    EXPECT_EQ("['beta']", json("ls --device beta", "[e[\"device\"] for e in j]"));
+    EXPECT_EQ("['2.0']", json("ls --driver 2", "[e[\"driver\"] for e in j]"));
+    EXPECT_EQ("0", json("ls --device beta --driver 2.0", "len(j)"));
+    EXPECT_EQ("['games']", json("ls --namespace games", "[e[\"namespace\"] for e in j]"));
+    EXPECT_EQ("[]", json("ls --namespace none", "j"));
+    const std::string digest = json("ls --device beta", "j[0][\"source\"].split()[1]");
+    EXPECT_EQ(12u, digest.size());
+    EXPECT_EQ("['beta']", json("ls --source " + digest.substr(0, 6), "[e[\"device\"] for e in j]"));
+}
+
+TEST_F(CliList, Sorts)
+{
+    add_plain(2, 5000);
+    EXPECT_EQ("True", json("ls", "[e[\"created\"] for e in j] == sorted([e[\"created\"] for e in j], reverse=True)"));
+    EXPECT_EQ("True", json("ls --sort size", "[-e[\"bytes\"] for e in j] == sorted(-e[\"bytes\"] for e in j)"));
+    EXPECT_EQ("True", json("ls --sort size --reverse", "[e[\"bytes\"] for e in j] == sorted(e[\"bytes\"] for e in j)"));
+    EXPECT_EQ("['alpha', 'alpha', 'beta']", json("ls --sort device", "[e[\"device\"] for e in j if e[\"device\"]]"));
+    EXPECT_EQ("['2.0', '1.0', '1.0']", json("ls --sort driver -r", "[e[\"driver\"] for e in j if e[\"driver\"]]"));
+    for (const char *key : {"created", "used", "name", "source"})
+        EXPECT_EQ("5", json(std::string("ls --sort ") + key, "len(j)"));
+    EXPECT_EQ(2, run({"ls", "--sort", "beauty"}).code);
+}
+
+TEST_F(CliList, ListsDamagedEntriesWithTheirStatus)
+{
+    const std::string bad = names()[0];
+    damage(root() / bad / "key.bin");
+    EXPECT_EQ(0, run({"ls"}).code);
+    EXPECT_NE(std::string::npos, run({"ls"}).output.find("INGOT_BLOB_CORRUPT"));
+    EXPECT_EQ("['" + bad + "']", json("ls", "[e[\"entry\"] for e in j if e[\"status\"] == \"INGOT_BLOB_CORRUPT\"]"));
+}
+
+TEST_F(CliList, ShowsAllOfAnEntry)
+{
+    const std::string name = json("ls --device beta", "j[0][\"entry\"]");
+    const Result result = run({"show", name});
+    EXPECT_EQ(0, result.code);
+    for (const char *part : {"INGOT_SUCCESS", "compile_options: -DFACTOR=3", "device[0].device_name: beta",
+                             "kernel       other", "binary ", "build log"})
+        EXPECT_NE(std::string::npos, result.output.find(part)) << part << "\n" << result.output;
+    EXPECT_EQ("other", json("show " + name, "j[0][\"blob\"][\"kernels\"][0]"));
+    EXPECT_EQ("-DFACTOR=3", json("show " + name, "j[0][\"id\"][\"compile_options\"]"));
+    EXPECT_EQ("[]", json("show nothing", "j"));
+}
+
+TEST_F(CliList, ShowsByTheBeginningOfAName)
+{
+    const std::string name = names()[0];
+    EXPECT_EQ(0, run({"show", name.substr(0, name.size() - 2)}).code);
+    EXPECT_EQ(1, run({"show", "nothing"}).code);
+    EXPECT_EQ(1, run({"show", ""}).code); /* all begin with it */
+    EXPECT_EQ(1, run({"show", "nothing", name}).code);
+}
+
+TEST_F(CliList, ShowsWhyABlobCannotBeShown)
+{
+    const std::string name = names()[0];
+    damage(root() / name / "kernel.bin");
+    EXPECT_EQ(0, run({"show", name}).code);
+    EXPECT_NE(std::string::npos, run({"show", name}).output.find("not shown"));
+    EXPECT_EQ("None True", json("show " + name, "j[0][\"blob\"], len(j[0][\"blob_refusal\"]) > 0"));
+}
+
+TEST_F(CliList, ExplainsAMissByTheNearestId)
+{
+    const fs::path id = scratch() / "id";
+    store_fixture::write_file(id, alpha_id);
+    Result result = run({"explain", id.string()});
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_EQ(0u, result.output.find("hit: stored as ")) << result.output;
+
+    /* The same program of driver 2.0 is nearer than another program of the same driver. */
+    const std::string wanted = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
+    result = run({"explain", wanted});
+    EXPECT_EQ(1, result.code);
+    EXPECT_EQ("[('device[0].driver_version', '1.0', '2.0')]",
+              json("explain " + wanted, "[(d[\"field\"], d[\"expected\"], d[\"found\"]) for d in j[\"differences\"]]"));
+    EXPECT_NE(std::string::npos, result.output.find("device[0].driver_version\n  wanted:  1.0\n  stored:  2.0\n"))
+        << result.output;
+
+    /* A key.bin of any store does, and a certain entry can be compared with. */
+    const std::string other = json("ls --device beta", "j[0][\"entry\"]");
+    EXPECT_EQ("hit", json("explain $STORE/" + wanted + "/key.bin", "j[\"verdict\"]"));
+    EXPECT_EQ(other, json("explain " + wanted + " " + other, "j[\"nearest\"]"));
+}
+
+TEST_F(CliList, ExplainsThatAStoredBlobIsRefused)
+{
+    const fs::path id = scratch() / "id";
+    store_fixture::write_file(id, alpha_id);
+    const std::string name = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
+    damage(root() / name / "kernel.bin");
+    const Result result = run({"explain", id.string()});
+    EXPECT_EQ(1, result.code);
+    EXPECT_EQ(0u, result.output.find("miss: stored as " + name + ", refused: ")) << result.output;
+}
+
+TEST_F(CliList, ExplainsNothingThatIsNoId)
+{
+    const fs::path file = scratch() / "file";
+    store_fixture::write_file(file, store_fixture::bytes_of("no id"));
+    EXPECT_EQ(4, run({"explain", file.string()}).code);
+    store_fixture::write_file(file, {});
+    EXPECT_EQ(4, run({"explain", file.string()}).code);
+    EXPECT_EQ(1, run({"explain", "nothing"}).code);
+    EXPECT_EQ(2, run({"explain"}).code);
+}
+
+TEST_F(CliList, SumsUp)
+{
+    const std::string bytes = std::to_string(store_fixture::bytes_in(root()));
+    EXPECT_EQ("3 " + bytes + " " + bytes, json("stats", "j[\"entries\"], j[\"bytes\"], j[\"recorded_bytes\"]"));
+    EXPECT_EQ("[('1.0', 2), ('2.0', 1)]",
+              json("stats", "sorted((s[\"name\"], s[\"entries\"]) for s in j[\"by_driver\"])"));
+    EXPECT_EQ("['', 'games']", json("stats", "sorted(s[\"name\"] for s in j[\"by_namespace\"])"));
+    const Result result = run({"stats"});
+    EXPECT_EQ(0, result.code);
+    EXPECT_EQ(0u, result.output.find("entries    3\n")) << result.output;
+}
+
+TEST_F(CliList, LeavesAStoreAsItIs)
+{
+    std::map<std::string, fs::file_time_type> before;
+    for (const auto &item : fs::recursive_directory_iterator(root()))
+        before[item.path().string()] = item.last_write_time();
+    for (const char *command : {"ls", "stats", "verify"})
+        EXPECT_EQ(0, run({command}).code);
+    EXPECT_EQ(0, run({"recount", "--dry-run"}).code);
+    std::map<std::string, fs::file_time_type> after;
+    for (const auto &item : fs::recursive_directory_iterator(root()))
+        after[item.path().string()] = item.last_write_time();
+    EXPECT_EQ(before, after);
+}
+
+TEST_F(CliList, TakesAStoreFromTheEnvironment)
+{
+    const std::vector<std::string> command{CLI_PROGRAM, "ls", "--names"};
+    EXPECT_EQ(0, run_command(command, {{"INGOT_PERSIST_DIR", root().string()}}).code);
+    EXPECT_NE("", run_command(command, {{"INGOT_PERSIST_DIR", root().string()}}).output);
+    const std::string store = root().string();
+    EXPECT_EQ(2, run_command(command, {{"INGOT_PERSIST_DIR", store}, {"INGOT_PERSIST_MAX_SIZE", "much"}}).code);
+    EXPECT_EQ(3, run_command(command, {{"INGOT_PERSIST_DIR", store}, {"INGOT_PERSIST", "0"}}).code);
+    EXPECT_EQ(3, run_command(command, {{"INGOT_PERSIST_DIR", "/nonexistent/store"}}).code);
+}
+
+} // namespace

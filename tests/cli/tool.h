@@ -1,0 +1,122 @@
+/*
+ * tool.h - runs the tool as a user would, on stores made through the public interface with real programs.
+ */
+#ifndef INGOT_TESTS_CLI_TOOL_H
+#define INGOT_TESTS_CLI_TOOL_H
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/child_process.h"
+#include "support/reference_context.h"
+#include "support/store_fixture.h"
+
+namespace fs = std::filesystem;
+
+struct Result {
+    int code;
+    std::string output; /* standard output and error, as a terminal shows them */
+};
+
+/* A scratch directory with a store in it, and the tool. */
+class CliTest : public ::testing::Test {
+protected:
+    std::vector<std::string> command_of(const std::vector<std::string> &arguments) const
+    {
+        std::vector<std::string> command{CLI_PROGRAM};
+        command.insert(command.end(), arguments.begin(), arguments.end());
+        if (!command.empty() && arguments.size() != 0 && arguments[0][0] != '-') {
+            command.push_back("--dir");
+            command.push_back(root().string());
+        }
+        return command;
+    }
+    /* With --dir of the store. */
+    Result run(const std::vector<std::string> &arguments) const { return run_command(command_of(arguments)); }
+    Result run_command(const std::vector<std::string> &command,
+                       const std::map<std::string, std::string> &environment = {}) const
+    {
+        child_process::Child child(command, (scratch_.path() / "output").string(), environment);
+        const int code = child.wait();
+        return {code, child.output()};
+    }
+    /* What a shell command says. $INGOT is the tool, $STORE the store, $PARSE a text. */
+    Result run_shell(const std::string &command, const std::string &parse = "") const
+    {
+        return run_command({"/bin/bash", "-c", command},
+                           {{"INGOT", CLI_PROGRAM}, {"STORE", root().string()}, {"PARSE", parse}});
+    }
+    /* The value of a Python expression over what the tool prints with --json, as j. */
+    std::string json(const std::string &arguments, const std::string &expression) const
+    {
+        const std::string parse = "import json,sys; j = json.load(sys.stdin); print(" + expression + ")";
+        const Result result =
+            run_shell("$INGOT " + arguments + " --json --dir $STORE 2>/dev/null | python3 -c \"$PARSE\"", parse);
+        return result.code == 0 ? result.output.substr(0, result.output.find_last_not_of('\n') + 1)
+                                : "failed: " + result.output;
+    }
+
+    fs::path root() const { return scratch_.path() / "store"; }
+    const fs::path &scratch() const { return scratch_.path(); }
+
+    store_fixture::Store open_store(const char *name_space = nullptr) const
+    {
+        info_ = INGOT_PERSIST_INFO_INIT;
+        root_text_ = root().string();
+        info_.path = root_text_.c_str();
+        info_.name_space = name_space;
+        info_.lock_timeout_ms = 60000;
+        return store_fixture::Store(info_);
+    }
+    /* Builds a program on a device and stores it. Returns its id. */
+    std::vector<uint8_t> add_program(const char *target, const char *driver, const ProgramText &text,
+                                     const char *name_space = nullptr) const
+    {
+        ReferenceDevice device;
+        device.targets = {target};
+        device.driver_version = driver;
+        const Context context = device.make();
+        const Desc desc = text.make(context);
+        const store_fixture::Store store = open_store(name_space);
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), store.get(), nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+        ingot_program_release(program);
+        return id_of(desc);
+    }
+    /* Names of all entries, as the file system has them. */
+    std::vector<std::string> names() const
+    {
+        std::vector<std::string> names;
+        for (const fs::path &entry : store_fixture::entries_of(root()))
+            names.push_back(fs::relative(entry, root()).string());
+        return names;
+    }
+    /* Flips a bit in the middle of a file. */
+    static void damage(const fs::path &path)
+    {
+        auto bytes = store_fixture::read_file(path);
+        ASSERT_FALSE(bytes.empty()) << path;
+        bytes[bytes.size() / 2] ^= 1;
+        store_fixture::write_file(path, bytes);
+    }
+    /* Entries that belong to no program. */
+    void add_plain(unsigned count, size_t blob_size = 100) const
+    {
+        const store_fixture::Store store = open_store();
+        for (unsigned i = 0; i < count; ++i)
+            ASSERT_EQ(INGOT_SUCCESS, store.put(store_fixture::bytes_of("plain " + std::to_string(i)),
+                                               store_fixture::random_bytes(i, blob_size)));
+    }
+
+private:
+    store_fixture::ScratchDirectory scratch_;
+    mutable ingot_persist_info_t info_ = INGOT_PERSIST_INFO_INIT;
+    mutable std::string root_text_;
+};
+
+#endif
