@@ -12,13 +12,22 @@ if(INGOT_BUILD_TESTS)
     endif()
 endif()
 
+# A test without what it needs: told in the summary, or an error where no test may be left out.
+function(ingot_test_left_out what reason)
+    if(INGOT_REQUIRE_DEVICES)
+        message(FATAL_ERROR "Ingot: ${what} would be left out (INGOT_REQUIRE_DEVICES): ${reason}. "
+            "scripts/install-deps installs all that the tests need.")
+    endif()
+    ingot_summary_line("${what}" "left out: ${reason}")
+endfunction()
+
 # Which of the devices that the tests know this machine has.
 set(ingot_test_devices "")
 foreach(device IN ITEMS pocl intel level_zero-tgllp level_zero-dg2 level_zero-pvc)
     execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/with-device --check ${device}
         RESULT_VARIABLE missing ERROR_VARIABLE reason ERROR_STRIP_TRAILING_WHITESPACE OUTPUT_QUIET)
     if(missing)
-        ingot_summary_line("test device ${device}" "left out: ${reason}")
+        ingot_test_left_out("test device ${device}" "${reason}")
     else()
         list(APPEND ingot_test_devices ${device})
         ingot_summary_line("test device ${device}" "on")
@@ -82,7 +91,7 @@ function(ingot_add_test)
     endif()
     foreach(library IN LISTS arg_LIBS)
         if(library MATCHES "^ingot::" AND NOT TARGET ${library})
-            ingot_summary_line("test ${arg_NAME}" "left out: ${library} is not built")
+            ingot_test_left_out("test ${arg_NAME}" "${library} is not built")
             return()
         endif()
     endforeach()

@@ -209,6 +209,13 @@ TEST(Blob, IsRefusedByAnotherDevice)
     expect_refused(INGOT_BLOB_STALE, blob_in_child(device().environment_of_another_device()));
 }
 
+TEST(Blob, IsRefusedByAnotherDriver)
+{
+    if (device().environment_of_another_driver().empty())
+        return;
+    expect_refused(INGOT_BLOB_STALE, blob_in_child(device().environment_of_another_driver()));
+}
+
 TEST(Blob, IsNotLookedAtWhereTheProgramIsInMemory)
 {
     const Context context = make_context();

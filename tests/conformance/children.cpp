@@ -62,6 +62,13 @@ std::string cold_in_child(const Environment &environment)
     return last_line(run_child("cold", "none", environment));
 }
 
+std::string status_in_child(const Bytes &blob, const Environment &environment)
+{
+    const std::string file = fresh_name("blob");
+    write_file(file, blob);
+    return last_line(run_child("try", file, environment));
+}
+
 static bool had_children()
 {
     rusage usage{};
@@ -94,6 +101,8 @@ bool run_as_child(int argc, char **argv, int *exit_status)
         write_file(argv[3], blob_of(program));
     } else if (part == "warm") {
         report(context, load(desc, read_file(argv[3])), "loaded");
+    } else if (part == "try") {
+        std::cout << ingot_status_name(try_load(desc, read_file(argv[3]))) << std::endl;
     } else if (part == "cold") {
         report(context, create(desc), "built");
     } else {

@@ -5,14 +5,10 @@
 #define INGOT_TESTS_CONFORMANCE_CHILDREN_H
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "conformance/objects.h"
 
 namespace conformance {
-
-using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /* Writes the id of two_kernels() to the file, in a new process. */
 Bytes id_in_child(const Environment &environment);
@@ -25,6 +21,9 @@ Bytes blob_in_child(const Environment &environment);
 std::string warm_in_child(const Bytes &blob, const Environment &environment);
 /* The same, with build in place of load: what a cold process has to say. */
 std::string cold_in_child(const Environment &environment);
+
+/* Tries the blob in a new process: the status's name. */
+std::string status_in_child(const Bytes &blob, const Environment &environment);
 
 /* Runs the part that the arguments name, if they do; *exit_status is its own. */
 bool run_as_child(int argc, char **argv, int *exit_status);

@@ -9,6 +9,7 @@
 #define INGOT_TESTS_CONFORMANCE_DEVICE_UNDER_TEST_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,9 @@ struct ProgramText {
     std::string group{};
 };
 
+/* Variables of a new process: name, value. */
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
 class DeviceUnderTest {
 public:
     virtual ~DeviceUnderTest() = default;
@@ -41,8 +45,12 @@ public:
     virtual ingot_context_t make_context(const std::vector<uint32_t> &devices, const ingot_context_info_t &info) = 0;
     /* A second device equal to device 0. */
     virtual uint32_t equal_device() const = 0;
-    /* Environment variables that make device 0 of a new process another one. */
-    virtual std::vector<std::pair<std::string, std::string>> environment_of_another_device() const = 0;
+    /* A device that differs from device 0 and can be in one context with it, where the machine has one. */
+    virtual std::optional<uint32_t> different_device() const { return std::nullopt; }
+    /* Makes device 0 of a new process another one. */
+    virtual Environment environment_of_another_device() const = 0;
+    /* Makes the driver or compiler of a new process another one; empty where no variable can. */
+    virtual Environment environment_of_another_driver() const { return {}; }
 
     /* Kernels "twice" (x + x) and "square" (x * x); the compiler has something to say about it, if it ever has. */
     virtual ProgramText two_kernels() const = 0;

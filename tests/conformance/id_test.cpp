@@ -3,6 +3,8 @@
  */
 #include <unistd.h>
 
+#include <thread>
+
 #include "conformance/children.h"
 
 using namespace conformance;
@@ -54,6 +56,26 @@ TEST(Id, IsTheSameAfterTheProgramWasBuilt)
     const Bytes id = id_of(desc);
     const Program program = create(desc);
     EXPECT_EQ(id, id_of(desc));
+}
+
+TEST(Id, IsTheSameForThreadsThatAskAtOnce)
+{
+    const Context context = make_context();
+    const Desc shared = describe(context, device().two_kernels());
+    std::vector<Bytes> of_one_desc(8);
+    std::vector<Bytes> of_own_descs(8);
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < of_one_desc.size(); ++i) {
+        threads.emplace_back([&, i] {
+            of_one_desc[i] = id_of(shared);
+            of_own_descs[i] = id_of(describe(context, device().two_kernels()));
+        });
+    }
+    for (std::thread &thread : threads)
+        thread.join();
+    const std::vector<Bytes> expected(8, id_of(device().two_kernels()));
+    EXPECT_EQ(expected, of_one_desc);
+    EXPECT_EQ(expected, of_own_descs);
 }
 
 TEST(Id, NamesLibraryAndBackend)

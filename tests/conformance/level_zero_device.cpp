@@ -44,7 +44,7 @@ public:
     uint32_t equal_device() const override { return 1; }
 
     /* Of the same generation where there is one: its binaries are those that the driver takes without a word. */
-    std::vector<std::pair<std::string, std::string>> environment_of_another_device() const override
+    Environment environment_of_another_device() const override
     {
         const char *product = getenv("ProductFamilyOverride");
         const bool is_tgllp = product != nullptr && strcmp(product, "tgllp") == 0;

@@ -49,10 +49,15 @@ public:
 
     uint32_t equal_device() const override { return 1; }
 
-    std::vector<std::pair<std::string, std::string>> environment_of_another_device() const override
+    std::optional<uint32_t> different_device() const override
     {
-        return platform_.is_intel() ? Variables{{"ProductFamilyOverride", "adlp"}}
-                                    : Variables{{"POCL_DEVICES", "basic"}};
+        return platform_.is_pocl() ? std::optional<uint32_t>(2) : std::nullopt;
+    }
+
+    Environment environment_of_another_device() const override
+    {
+        return platform_.is_intel() ? Environment{{"ProductFamilyOverride", "adlp"}}
+                                    : Environment{{"POCL_DEVICES", "basic"}};
     }
 
     ProgramText two_kernels() const override { return opencl_c(kTwoKernels); }
@@ -119,13 +124,15 @@ public:
         cl_kernel native = nullptr;
         cl_program program = nullptr;
         cl_context context = nullptr;
+        std::vector<cl_device_id> devices(platform_.devices().size());
         cl_int error = CL_SUCCESS;
         if (ingot_opencl_kernel_get_native(kernel, &native) != INGOT_SUCCESS)
             throw std::runtime_error(ingot_last_error_detail());
         check(clGetKernelInfo(native, CL_KERNEL_PROGRAM, sizeof(program), &program, nullptr), "clGetKernelInfo");
         check(clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(context), &context, nullptr), "clGetProgramInfo");
-        const cl_command_queue queue =
-            clCreateCommandQueueWithProperties(context, platform_.devices()[0], nullptr, &error);
+        check(clGetProgramInfo(program, CL_PROGRAM_DEVICES, devices.size() * sizeof(devices[0]), devices.data(), nullptr),
+              "clGetProgramInfo");
+        const cl_command_queue queue = clCreateCommandQueueWithProperties(context, devices[0], nullptr, &error);
         check(error, "clCreateCommandQueueWithProperties");
         std::vector<int> values(8, x);
         const size_t bytes = values.size() * sizeof(int);
@@ -144,7 +151,6 @@ public:
     }
 
 private:
-    using Variables = std::vector<std::pair<std::string, std::string>>;
     OpenclPlatform &platform_ = OpenclPlatform::get();
 };
 

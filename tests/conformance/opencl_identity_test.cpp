@@ -145,6 +145,15 @@ TEST(OpenclIdentity, DiffersByBuildOfTheDriver)
     EXPECT_EQ("device[0].compiler", differing_fields(id_in_child({}), id_in_child(with_driver(driver))));
 }
 
+TEST(OpenclIdentity, OfAnotherDriverRefusesTheBlob)
+{
+    Bytes driver = read_file(driver_path());
+    change_build_id(driver);
+    const Bytes blob = blob_in_child({});
+    EXPECT_EQ("INGOT_SUCCESS", status_in_child(blob, {}));
+    EXPECT_EQ("INGOT_BLOB_STALE", status_in_child(blob, with_driver(driver)));
+}
+
 TEST(OpenclIdentity, DiffersByBuildOfTheCompilerLibrary)
 {
     const std::string name = platform().is_pocl() ? "libLLVM-15.so.1" : "libigc.so.1";

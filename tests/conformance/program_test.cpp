@@ -106,6 +106,28 @@ TEST(Program, ListsItsKernelsSorted)
     EXPECT_EQ((std::vector<std::string>{"square", "twice"}), kernel_names_of(program));
 }
 
+/* log_of and kernel_names_of ask with NULL and with the exact size. */
+TEST(Program, LeavesEveryTooSmallBufferForNamesAndLogUntouched)
+{
+    const Program program = create(describe(make_context(), device().two_kernels()));
+    for (const auto get : {ingot_program_get_kernel_names, ingot_program_get_build_log}) {
+        size_t needed = 0;
+        ASSERT_EQ(INGOT_SUCCESS, get(program.get(), &needed, nullptr));
+        std::string buffer(needed, '?');
+        for (size_t capacity = 0; capacity < needed; ++capacity) {
+            size_t size = capacity;
+            ASSERT_EQ(INGOT_BUFFER_TOO_SMALL, get(program.get(), &size, &buffer[0]));
+            ASSERT_EQ(needed, size);
+        }
+        EXPECT_EQ(std::string(needed, '?'), buffer);
+        buffer.resize(needed + 3, '?');
+        size_t size = buffer.size();
+        ASSERT_EQ(INGOT_SUCCESS, get(program.get(), &size, &buffer[0]));
+        EXPECT_EQ(needed, size);
+        EXPECT_EQ("???", buffer.substr(needed));
+    }
+}
+
 TEST(Program, HasNoOtherKernels)
 {
     const Program program = create(describe(make_context(), device().two_kernels()));

@@ -2,9 +2,10 @@
  * reference_backend.h - a small backend, written against the public interface as a user would write one.
  *
  * Its language is lines of `kernel NAME WORD...`, where words are integers, `x` (the argument), `+`, `-`, `*`, names that an
- * option -DNAME=INTEGER defines, and `$ID` for a specialization constant, in reverse Polish order; `#include "NAME"` takes
- * an embedded header. It compiles to bytes that are bound to a target, so that everything a driver does can be seen here
- * too, and with its hooks everything a driver may do wrong.
+ * option -DNAME=INTEGER or a line `#define NAME INTEGER` defines, `$ID` or `$ID=DEFAULT` for a specialization constant, and
+ * functions, in reverse Polish order. `function NAME WORD...` may stand in any of the sources; `#include "NAME"` takes an
+ * embedded header or a file of a directory named by -I; `__DATE__` is the day. It compiles to bytes that are bound to a
+ * target, so that everything a driver does can be seen here too, and with its hooks everything a driver may do wrong.
  */
 #ifndef INGOT_TESTS_REFERENCE_BACKEND_H
 #define INGOT_TESTS_REFERENCE_BACKEND_H

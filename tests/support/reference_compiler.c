@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     MAGIC_SIZE = 8,
@@ -16,8 +17,18 @@ enum {
     NAME_SIZE = 32,
     KERNEL_SIZE = NAME_SIZE + 4,
     OPERATION_SIZE = 9,
-    WORD_SIZE = 64,
-    STACK_SIZE = 64
+    LINE_SIZE = 1024,
+    STACK_SIZE = 64,
+    FILE_SIZE = 65536,
+    PATH_SIZE = 4096,
+    MAX_DEPTH = 16,
+    MAX_DEFINITIONS = 64,
+    SECONDS_OF_A_DAY = 86400
+};
+
+struct definition {
+    char name[NAME_SIZE];
+    int64_t value;
 };
 
 struct compiler {
@@ -25,7 +36,9 @@ struct compiler {
     struct reference_code *code;
     size_t kernel; /* offset of the kernel being compiled */
     ingot_sink_t *log;
-    unsigned depth; /* of includes */
+    unsigned depth; /* of includes and calls */
+    size_t definition_count;
+    struct definition definitions[MAX_DEFINITIONS]; /* of the source that is being compiled */
 };
 
 static ingot_status_t refuse(struct compiler *compiler, const char *where, const char *what, const char *word)
@@ -80,6 +93,29 @@ static int find_definition(const char *options, const char *name, int64_t *value
     return found;
 }
 
+static ingot_status_t define(struct compiler *compiler, const char *where, const char *name, const char *value)
+{
+    if (compiler->definition_count == MAX_DEFINITIONS || strlen(name) >= NAME_SIZE || value == NULL)
+        return refuse(compiler, where, "cannot define", name);
+    struct definition *definition = &compiler->definitions[compiler->definition_count++];
+    memset(definition, 0, sizeof(*definition));
+    memcpy(definition->name, name, strlen(name));
+    definition->value = strtoll(value, NULL, 10);
+    return INGOT_SUCCESS;
+}
+
+/* What #define or an option gives the name. */
+static int find_value(const struct compiler *compiler, const char *name, int64_t *value)
+{
+    for (size_t i = compiler->definition_count; i > 0; --i) {
+        if (strcmp(compiler->definitions[i - 1].name, name) == 0) {
+            *value = compiler->definitions[i - 1].value;
+            return 1;
+        }
+    }
+    return find_definition(compiler->request->compile_options, name, value);
+}
+
 static int find_constant(const ingot_build_request_t *request, uint32_t id, int64_t *value)
 {
     for (size_t i = 0; i < request->spec_constant_count; ++i) {
@@ -92,9 +128,46 @@ static int find_constant(const ingot_build_request_t *request, uint32_t id, int6
     return 0;
 }
 
+/* `$ID` or `$ID=DEFAULT` */
+static ingot_status_t compile_constant(struct compiler *compiler, const char *where, const char *word)
+{
+    char *end = NULL;
+    int64_t value = 0;
+    const uint32_t id = (uint32_t)strtoul(word + 1, &end, 10);
+
+    if (!find_constant(compiler->request, id, &value)) {
+        if (*end != '=')
+            return refuse(compiler, where, "no value for", word);
+        value = strtoll(end + 1, NULL, 10);
+    }
+    return put_operation(compiler, '#', value);
+}
+
+/* Copies the line `function NAME WORD...` of whichever source has it. */
+static int find_function(const ingot_build_request_t *request, const char *name, char line[LINE_SIZE])
+{
+    for (size_t i = 0; i < request->source_count; ++i) {
+        for (const char *place = request->sources[i].bytes; *place != '\0';) {
+            const size_t length = strcspn(place, "\n");
+            const size_t name_length = strlen(name);
+            if (length < LINE_SIZE && strncmp(place, "function ", 9) == 0 && length > 9 + name_length &&
+                strncmp(place + 9, name, name_length) == 0 && place[9 + name_length] == ' ') {
+                memcpy(line, place + 9 + name_length, length - 9 - name_length);
+                line[length - 9 - name_length] = '\0';
+                return 1;
+            }
+            place += length + (place[length] == '\n' ? 1 : 0);
+        }
+    }
+    return 0;
+}
+
+static ingot_status_t compile_words(struct compiler *compiler, const char *where, char *words);
+
 static ingot_status_t compile_word(struct compiler *compiler, const char *where, const char *word)
 {
     const int is_number = isdigit((unsigned char)word[0]) || (word[0] == '-' && word[1] != '\0');
+    char body[LINE_SIZE];
     int64_t value = 0;
 
     if (strcmp(word, "x") == 0)
@@ -103,30 +176,82 @@ static ingot_status_t compile_word(struct compiler *compiler, const char *where,
         return put_operation(compiler, word[0], 0);
     if (is_number)
         return put_operation(compiler, '#', strtoll(word, NULL, 10));
-    if (word[0] == '$' && find_constant(compiler->request, (uint32_t)strtoul(word + 1, NULL, 10), &value))
+    if (word[0] == '$')
+        return compile_constant(compiler, where, word);
+    if (strcmp(word, "__DATE__") == 0)
+        return put_operation(compiler, '#', (int64_t)time(NULL) / SECONDS_OF_A_DAY);
+    if (find_value(compiler, word, &value))
         return put_operation(compiler, '#', value);
-    if (find_definition(compiler->request->compile_options, word, &value))
-        return put_operation(compiler, '#', value);
-    return refuse(compiler, where, "unknown word", word);
+    if (!find_function(compiler->request, word, body))
+        return refuse(compiler, where, "unknown word", word);
+    if (++compiler->depth > MAX_DEPTH)
+        return refuse(compiler, where, "calls nest too deep at", word);
+    const ingot_status_t status = compile_words(compiler, where, body);
+    --compiler->depth;
+    return status;
+}
+
+static ingot_status_t compile_words(struct compiler *compiler, const char *where, char *words)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    char *rest = NULL;
+
+    for (char *word = strtok_r(words, " \t", &rest); status == INGOT_SUCCESS && word != NULL;
+         word = strtok_r(NULL, " \t", &rest))
+        status = compile_word(compiler, where, word);
+    return status;
+}
+
+/* Opens the file in the first directory of an option -I that has it. */
+static FILE *open_include(const char *options, const char *name)
+{
+    FILE *file = NULL;
+
+    for (const char *place = options; file == NULL && (place = strstr(place, "-I")) != NULL;) {
+        char path[PATH_SIZE];
+        place += 2;
+        place += strspn(place, " ");
+        const int length = snprintf(path, sizeof(path), "%.*s/%s", (int)strcspn(place, " "), place, name);
+        if (length > 0 && (size_t)length < sizeof(path))
+            file = fopen(path, "rb");
+    }
+    return file;
 }
 
 static ingot_status_t compile_text(struct compiler *compiler, const char *where, const char *text);
 
+static ingot_status_t compile_file(struct compiler *compiler, const char *where, const char *name)
+{
+    FILE *file = open_include(compiler->request->compile_options, name);
+    if (file == NULL)
+        return refuse(compiler, where, "no header", name);
+    ingot_status_t status = INGOT_OUT_OF_MEMORY;
+    char *text = calloc(1, FILE_SIZE);
+    if (text == NULL)
+        (void)ingot_set_error_detail(status, "no memory for %s", name);
+    else if (fread(text, 1, FILE_SIZE, file) == FILE_SIZE)
+        status = refuse(compiler, where, "too long a header", name);
+    else
+        status = compile_text(compiler, name, text);
+    free(text);
+    (void)fclose(file);
+    return status;
+}
+
 static ingot_status_t compile_include(struct compiler *compiler, const char *where, const char *name)
 {
-    ingot_status_t status = INGOT_BUILD_FAILED;
+    const ingot_source_view_t *header = NULL;
 
-    if (++compiler->depth > 16)
+    if (++compiler->depth > MAX_DEPTH)
         return refuse(compiler, where, "includes nest too deep at", name);
-    for (size_t i = 0; i < compiler->request->header_count; ++i) {
-        const ingot_source_view_t *header = &compiler->request->headers[i];
-        if (strcmp(header->name, name) == 0) {
-            status = compile_text(compiler, header->name, header->bytes);
-            --compiler->depth;
-            return status;
-        }
+    for (size_t i = 0; header == NULL && i < compiler->request->header_count; ++i) {
+        if (strcmp(compiler->request->headers[i].name, name) == 0)
+            header = &compiler->request->headers[i];
     }
-    return refuse(compiler, where, "no header", name);
+    const ingot_status_t status = header != NULL ? compile_text(compiler, header->name, header->bytes)
+                                                 : compile_file(compiler, where, name);
+    --compiler->depth;
+    return status;
 }
 
 static ingot_status_t begin_kernel(struct compiler *compiler, const char *where, const char *name)
@@ -143,9 +268,8 @@ static ingot_status_t begin_kernel(struct compiler *compiler, const char *where,
 
 static ingot_status_t compile_line(struct compiler *compiler, const char *where, const char *line, size_t length)
 {
-    char copy[1024];
+    char copy[LINE_SIZE];
     char *rest = NULL;
-    ingot_status_t status = INGOT_SUCCESS;
 
     if (length >= sizeof(copy))
         return refuse(compiler, where, "too long a line", "");
@@ -159,12 +283,14 @@ static ingot_status_t compile_line(struct compiler *compiler, const char *where,
         return refuse(compiler, where, "nothing behind", word);
     if (strcmp(word, "#include") == 0)
         return compile_include(compiler, where, name);
+    if (strcmp(word, "#define") == 0)
+        return define(compiler, where, name, strtok_r(NULL, " \t", &rest));
+    if (strcmp(word, "function") == 0)
+        return INGOT_SUCCESS; /* compiled into each kernel that calls it */
     if (strcmp(word, "kernel") != 0)
         return refuse(compiler, where, "unknown line", word);
-    status = begin_kernel(compiler, where, name);
-    while (status == INGOT_SUCCESS && (word = strtok_r(NULL, " \t\"", &rest)) != NULL)
-        status = compile_word(compiler, where, word);
-    return status;
+    const ingot_status_t status = begin_kernel(compiler, where, name);
+    return status == INGOT_SUCCESS ? compile_words(compiler, where, rest) : status;
 }
 
 static ingot_status_t compile_text(struct compiler *compiler, const char *where, const char *text)
@@ -179,6 +305,39 @@ static ingot_status_t compile_text(struct compiler *compiler, const char *where,
     return status;
 }
 
+static int text_has_constant(const ingot_source_view_t *text, uint32_t id)
+{
+    char word[16];
+    const int length = snprintf(word, sizeof(word), "$%u", (unsigned)id);
+
+    for (const char *place = text->bytes; (place = strstr(place, word)) != NULL; place += length) {
+        if (!isdigit((unsigned char)place[length]))
+            return 1;
+    }
+    return 0;
+}
+
+/* A constant that the program does not have is an error with its number. */
+static ingot_status_t check_constants(struct compiler *compiler)
+{
+    const ingot_build_request_t *request = compiler->request;
+
+    for (size_t i = 0; i < request->spec_constant_count; ++i) {
+        const uint32_t id = request->spec_constants[i].id;
+        int found = 0;
+        for (size_t j = 0; !found && j < request->source_count; ++j)
+            found = text_has_constant(&request->sources[j], id);
+        for (size_t j = 0; !found && j < request->header_count; ++j)
+            found = text_has_constant(&request->headers[j], id);
+        if (!found) {
+            char number[16];
+            (void)snprintf(number, sizeof(number), "%u", (unsigned)id);
+            return refuse(compiler, "program", "no constant", number);
+        }
+    }
+    return INGOT_SUCCESS;
+}
+
 ingot_status_t reference_compile(struct reference_code *code, const ingot_build_request_t *request, const char *target,
                                  ingot_sink_t *log)
 {
@@ -190,9 +349,11 @@ ingot_status_t reference_compile(struct reference_code *code, const ingot_build_
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for code");
     memcpy(header, "REFCODE1", MAGIC_SIZE);
     strncpy((char *)header + MAGIC_SIZE, target, TARGET_SIZE - 1);
-    ingot_status_t status = INGOT_SUCCESS;
-    for (size_t i = 0; status == INGOT_SUCCESS && i < request->source_count; ++i)
+    ingot_status_t status = check_constants(&compiler);
+    for (size_t i = 0; status == INGOT_SUCCESS && i < request->source_count; ++i) {
+        compiler.definition_count = 0;
         status = compile_text(&compiler, request->sources[i].name, request->sources[i].bytes);
+    }
     if (status != INGOT_SUCCESS)
         return status;
     const int length = snprintf(remark, sizeof(remark), "compiled for %.40s\n", target);

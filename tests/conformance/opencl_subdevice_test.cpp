@@ -1,0 +1,69 @@
+/*
+ * opencl_subdevice_test.cpp - a context of sub-devices takes its parent's binaries, and no compiler runs for it.
+ */
+#include "conformance/objects.h"
+#include "support/opencl_platform.h"
+
+using namespace conformance;
+
+namespace {
+
+/* One compute unit of the platform's first device. */
+class SubDevice {
+public:
+    SubDevice()
+    {
+        const cl_device_partition_property properties[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1,
+                                                           CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
+        cl_uint count = 0;
+        error_ = clCreateSubDevices(OpenclPlatform::get().devices()[0], properties, 1, &id_, &count);
+    }
+    SubDevice(const SubDevice &) = delete;
+    SubDevice &operator=(const SubDevice &) = delete;
+    ~SubDevice()
+    {
+        if (error_ == CL_SUCCESS)
+            clReleaseDevice(id_);
+    }
+    cl_device_id id() const { return id_; }
+    cl_int error() const { return error_; }
+
+private:
+    cl_device_id id_ = nullptr;
+    cl_int error_ = CL_SUCCESS;
+};
+
+/* Over all devices that the native context says it has: PoCL names the parent in place of its parts. */
+Context context_of(const std::vector<cl_device_id> &devices)
+{
+    const OpenclContext native(devices);
+    ingot_context_t context = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, nullptr))
+        << ingot_last_error_detail();
+    return Context(context);
+}
+
+} // namespace
+
+TEST(OpenclSubDevice, SharesBinariesWithItsParentWhereTheDriverMakesAny)
+{
+    const SubDevice part;
+    if (!OpenclPlatform::get().is_pocl()) {
+        ASSERT_NE(CL_SUCCESS, part.error()) << "the simulated device of one tile has parts: test them";
+        return;
+    }
+    ASSERT_EQ(CL_SUCCESS, part.error());
+    const cl_device_id parent = OpenclPlatform::get().devices()[0];
+    const ProgramText text = device_under_test().two_kernels();
+    const Bytes blob = blob_of(create(describe(make_context(), text)));
+
+    for (const std::vector<cl_device_id> &devices : {std::vector<cl_device_id>{part.id()}, {part.id(), parent}}) {
+        const Context context = context_of(devices);
+        const Desc desc = describe(context, text);
+        EXPECT_EQ(id_of(text), id_of(desc));
+        const Program loaded = load(desc, blob);
+        ASSERT_NE(nullptr, loaded);
+        EXPECT_EQ(42, device_under_test().run(context.get(), kernel_of(loaded, "twice").get(), 21));
+        EXPECT_EQ(0u, stats_of(context).builds);
+    }
+}
