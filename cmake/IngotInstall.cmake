@@ -43,8 +43,17 @@ foreach(component IN LISTS ingot_components)
     ingot_install_component(${component})
 endforeach()
 
+# The conformance suite, as sources, for those who write a backend of their own: doc/backends.md.
+set(ingot_conformance_dir ${CMAKE_INSTALL_DATADIR}/ingot/conformance)
+set(suite ${PROJECT_SOURCE_DIR}/tests/conformance)
+include(${suite}/IngotConformance.cmake)
+install(FILES ${INGOT_CONFORMANCE_SOURCES} ${suite}/children.h ${suite}/device_under_test.h ${suite}/objects.h
+    ${suite}/IngotConformance.cmake DESTINATION ${ingot_conformance_dir} COMPONENT conformance)
+install(FILES ${PROJECT_SOURCE_DIR}/tests/support/child_process.h
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot/support COMPONENT conformance)
+
 configure_package_config_file(cmake/ingotConfig.cmake.in ${PROJECT_BINARY_DIR}/ingotConfig.cmake
-    INSTALL_DESTINATION ${ingot_package_dir} NO_SET_AND_CHECK_MACRO)
+    INSTALL_DESTINATION ${ingot_package_dir} PATH_VARS ingot_conformance_dir NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ingotConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ingotConfig.cmake ${PROJECT_BINARY_DIR}/ingotConfigVersion.cmake
     ${PROJECT_SOURCE_DIR}/cmake/IngotDependencies.cmake DESTINATION ${ingot_package_dir} COMPONENT core)

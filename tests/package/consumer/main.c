@@ -6,6 +6,9 @@
 
 #include <ingot/backend.h>
 #include <ingot/ingot.h>
+#ifdef WITH_LEVEL_ZERO
+#include <ingot/level_zero.h>
+#endif
 #include <ingot/opencl.h>
 #include <ingot/persist.h>
 #include <ingot/storage.h>
@@ -31,6 +34,12 @@ int main(void)
         fprintf(stderr, "a NULL cl_context was taken\n");
         return 1;
     }
+#ifdef WITH_LEVEL_ZERO
+    if (ingot_level_zero_context_create(&context, NULL, NULL, 0, NULL, NULL) != INGOT_INVALID_ARGUMENTS) {
+        fprintf(stderr, "a NULL ze_driver_handle_t was taken\n");
+        return 1;
+    }
+#endif
     if (ingot_persist_open(&storage, NULL) != INGOT_INVALID_ARGUMENTS) {
         fprintf(stderr, "a NULL info was taken\n");
         return 1;
