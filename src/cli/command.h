@@ -20,5 +20,6 @@ extern const struct command command_stats;
 extern const struct command command_evict;
 extern const struct command command_clear;
 extern const struct command command_recount;
+extern const struct command command_bundle;
 
 #endif

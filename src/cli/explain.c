@@ -220,7 +220,7 @@ static int run(int argc, char **argv)
 
     (void)argp_parse(&argp, argc, argv, 0, NULL, &explaining);
     explaining.wanted.facts = (ingot_persist_entry_t){.struct_size = sizeof(ingot_persist_entry_t)};
-    int code = store_open(&storage, &explaining.common, false, NULL);
+    int code = store_open(&storage, &explaining.common, STORE_READ, NULL);
     if (code != EXIT_DONE)
         return code;
     interrupt_catch();

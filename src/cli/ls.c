@@ -3,6 +3,8 @@
  *
  * A row keeps what is shown and not the id, so that a hundred thousand entries fit.
  */
+#include "cli/ls.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,6 +251,28 @@ static void print(const struct listing *listing)
             (void)puts(listing->rows[i].entry.name);
 }
 
+static int list(struct listing *listing, ingot_storage_t storage)
+{
+    interrupt_catch();
+    const int code = entry_visit_all(storage, collect, listing);
+    if (code != EXIT_FAILED) {
+        sort_rows(listing);
+        print(listing);
+    }
+    for (size_t i = 0; i < listing->row_count; ++i) {
+        entry_fini(&listing->rows[i].entry);
+        id_fini(&listing->rows[i].id);
+    }
+    free(listing->rows);
+    return code;
+}
+
+int ls_all(ingot_storage_t storage, bool is_json)
+{
+    struct listing listing = {.common = {.is_json = is_json}, .compare = by_creation};
+    return list(&listing, storage);
+}
+
 static int run(int argc, char **argv)
 {
     static const struct argp argp = {ls_options, parse_option, NULL, "Lists the entries of a store.", options_common,
@@ -257,20 +281,10 @@ static int run(int argc, char **argv)
     ingot_storage_t storage = NULL;
 
     (void)argp_parse(&argp, argc, argv, 0, NULL, &listing); /* ends the program where it fails */
-    int code = store_open(&storage, &listing.common, false, NULL);
+    int code = store_open(&storage, &listing.common, STORE_READ, NULL);
     if (code != EXIT_DONE)
         return code;
-    interrupt_catch();
-    code = entry_visit_all(storage, collect, &listing);
-    if (code != EXIT_FAILED) {
-        sort_rows(&listing);
-        print(&listing);
-    }
-    for (size_t i = 0; i < listing.row_count; ++i) {
-        entry_fini(&listing.rows[i].entry);
-        id_fini(&listing.rows[i].id);
-    }
-    free(listing.rows);
+    code = list(&listing, storage);
     ingot_storage_release(storage);
     return code;
 }

@@ -73,7 +73,7 @@ static int run(int argc, char **argv)
     ingot_storage_t storage = NULL;
 
     (void)argp_parse(&argp, argc, argv, 0, NULL, &recounting);
-    int code = store_open(&storage, &recounting.common, !recounting.is_dry, NULL);
+    int code = store_open(&storage, &recounting.common, recounting.is_dry ? STORE_READ : STORE_WRITE, NULL);
     if (code != EXIT_DONE)
         return code;
     const ingot_status_t status = ingot_persist_recount(storage, &count);

@@ -185,7 +185,7 @@ static int run(int argc, char **argv)
     ingot_storage_t storage = NULL;
 
     (void)argp_parse(&argp, argc, argv, 0, NULL, &showing);
-    int code = store_open(&storage, &showing.common, false, NULL);
+    int code = store_open(&storage, &showing.common, STORE_READ, NULL);
     if (code == EXIT_DONE) {
         interrupt_catch();
         code = show_all(&showing, storage);

@@ -194,7 +194,7 @@ static int run(int argc, char **argv)
     ingot_storage_t storage = NULL;
 
     (void)argp_parse(&argp, argc, argv, 0, NULL, &summary);
-    int code = store_open(&storage, &summary.common, false, NULL);
+    int code = store_open(&storage, &summary.common, STORE_READ, NULL);
     if (code != EXIT_DONE)
         return code;
     interrupt_catch();

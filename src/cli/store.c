@@ -32,6 +32,17 @@ static bool is_store(const char *path)
     return has_lock;
 }
 
+static bool is_there(const char *path, enum store_access store_access)
+{
+    if (access(path, F_OK) != 0)
+        (void)fprintf(stderr, "ingot: no store at %s: %s\n", path, strerror(errno));
+    else if (store_access == STORE_WRITE && !is_store(path))
+        (void)fprintf(stderr, "ingot: %s is no store: it has no lock\n", path);
+    else
+        return true;
+    return false;
+}
+
 static int read_environment(ingot_persist_info_t *info, char root[ROOT_CAPACITY])
 {
     const ingot_status_t status = ingot_persist_info_from_environment(info, ROOT_CAPACITY, root);
@@ -41,7 +52,7 @@ static int read_environment(ingot_persist_info_t *info, char root[ROOT_CAPACITY]
     return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_USAGE;
 }
 
-int store_open(ingot_storage_t *storage, const struct common_options *options, bool is_to_write,
+int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
                const ingot_persist_eviction_t *order)
 {
     char root[ROOT_CAPACITY];
@@ -60,16 +71,10 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, b
     info.max_age_seconds = 0; /* old entries are to be seen as well */
     if (order != NULL)
         info.eviction = *order;
-    if (!is_to_write)
+    if (store_access == STORE_READ)
         info.flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
-    if (access(info.path, F_OK) != 0) {
-        (void)fprintf(stderr, "ingot: no store at %s: %s\n", info.path, strerror(errno));
+    if (store_access != STORE_MAKE && !is_there(info.path, store_access))
         return EXIT_NO_STORE;
-    }
-    if (is_to_write && !is_store(info.path)) {
-        (void)fprintf(stderr, "ingot: %s is no store: it has no lock\n", info.path);
-        return EXIT_NO_STORE;
-    }
     const ingot_status_t status = ingot_persist_open(storage, &info);
     if (status == INGOT_SUCCESS)
         return EXIT_DONE;

@@ -9,9 +9,11 @@
 
 #include "cli/options.h"
 
-/* Opens a store that is there; makes none. order NULL: the environment's. Returns EXIT_DONE, or after a message
- * another exit_code. */
-int store_open(ingot_storage_t *storage, const struct common_options *options, bool is_to_write,
+/* What for. Only STORE_MAKE makes a store where there is none. */
+enum store_access { STORE_READ, STORE_WRITE, STORE_MAKE };
+
+/* order NULL: the environment's. Returns EXIT_DONE, or after a message another exit_code. */
+int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
                const ingot_persist_eviction_t *order);
 
 /* Says on standard error what failed, with the library's sentence, and returns EXIT_FAILED. */

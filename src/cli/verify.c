@@ -116,7 +116,7 @@ static int run(int argc, char **argv)
     ingot_storage_t storage = NULL;
 
     (void)argp_parse(&argp, argc, argv, 0, NULL, &verifying);
-    int code = store_open(&storage, &verifying.common, verifying.is_repair, NULL);
+    int code = store_open(&storage, &verifying.common, verifying.is_repair ? STORE_WRITE : STORE_READ, NULL);
     if (code != EXIT_DONE)
         return code;
     interrupt_catch();

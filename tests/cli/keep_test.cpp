@@ -91,6 +91,30 @@ TEST_F(CliKeep, RecountsAWrongTotal)
     EXPECT_NE(std::string::npos, run({"recount"}).output.find("without difference"));
 }
 
+TEST_F(CliKeep, BundlesAStoreAndTakesTheBundleApart)
+{
+    add_plain(3);
+    const std::string bundle = (scratch() / "bundle").string();
+    const std::string other = (scratch() / "other").string();
+    damage(root() / names()[0] / "kernel.bin");
+    EXPECT_EQ("2", json("bundle create " + bundle, "j[\"entries\"]")); /* sound ones only */
+    EXPECT_EQ("2", json("bundle list " + bundle, "len(j)"));
+    EXPECT_EQ(0u, run({"bundle", "list", bundle}).output.find("ENTRY"));
+    const Result result = run_command({CLI_PROGRAM, "bundle", "extract", bundle, "--dir", other});
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_EQ("2 entries extracted\n", result.output);
+    EXPECT_EQ(0, run_command({CLI_PROGRAM, "verify", "--dir", other}).code);
+    EXPECT_EQ(2u, store_fixture::entries_of(other).size());
+
+    EXPECT_EQ(3, run({"bundle", "list", bundle + "none"}).code);
+    EXPECT_EQ(2, run({"bundle", "list"}).code);
+    EXPECT_EQ(2, run({"bundle", "melt", bundle}).code);
+    EXPECT_EQ(4, run({"bundle", "create", bundle + "/below"}).code);
+    damage(bundle);
+    EXPECT_NE(0, run_command({CLI_PROGRAM, "bundle", "extract", bundle, "--dir", other}).code);
+    EXPECT_EQ(2u, store_fixture::entries_of(other).size());
+}
+
 TEST_F(CliKeep, SaysThatThereIsNoStore)
 {
     for (const char *command : {"ls", "stats", "verify", "clear", "recount"}) {
@@ -156,7 +180,7 @@ TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
 {
     EXPECT_EQ(0, run_command({CLI_PROGRAM, "--help"}).code);
     EXPECT_EQ(0u, run_command({CLI_PROGRAM, "--version"}).output.find("ingot "));
-    for (const std::string command : {"ls", "show", "explain", "verify", "stats", "evict", "clear", "recount"}) {
+    for (const std::string command : {"ls", "show", "explain", "verify", "stats", "evict", "clear", "recount", "bundle"}) {
         EXPECT_EQ(0, run_command({CLI_PROGRAM, command, "--help"}).code);
         const Result result = run_shell(
             "source " INGOT_SOURCE_DIR "/src/cli/ingot.bash\n"
