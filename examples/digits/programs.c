@@ -65,7 +65,9 @@ int programs_open(struct programs *programs, const struct device *device, const 
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = store_path;
     info.store_mode = store_mode;
-    return programs_check(ingot_persist_open(&programs->store, &info), "store");
+    if (programs_check(ingot_persist_open(&programs->store, &info), "store") != 0)
+        fputs("digits: goes on without a store\n", stderr); /* a cache is no reason to fail */
+    return 0;
 }
 
 /* The file as the compiler will see it, with the options under which it becomes this program. */
@@ -128,9 +130,10 @@ int programs_make_all(struct programs *programs, const char *kernel_folder)
     return 0;
 }
 
-int programs_flush(struct programs *programs)
+void programs_flush(struct programs *programs)
 {
-    return programs->store == NULL ? 0 : programs_check(ingot_persist_flush(programs->store), "flush");
+    if (programs->store != NULL && programs_check(ingot_persist_flush(programs->store), "flush") != 0)
+        fputs("digits: the next start compiles again\n", stderr);
 }
 
 void programs_close(struct programs *programs)

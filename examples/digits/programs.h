@@ -44,7 +44,7 @@ int programs_open(struct programs *programs, const struct device *device, const 
 int programs_make_all(struct programs *programs, const char *kernel_folder);
 
 /* Stores what waits for it: on a device that generates code at launch, blobs are whole after the first launches. */
-int programs_flush(struct programs *programs);
+void programs_flush(struct programs *programs);
 
 void programs_close(struct programs *programs);
 

@@ -29,6 +29,8 @@ static ingot_status_t gather(const struct program_body *body, const struct devic
             binaries->writer.failed = false;
             status = context->ops.get_binary(context->state, body->native, device, binaries);
         }
+        if (status == INGOT_SUCCESS && binaries->writer.failed)
+            status = error_out_of_memory(); /* a backend may not have looked */
         ends[i] = binaries->writer.size;
     }
     return status;

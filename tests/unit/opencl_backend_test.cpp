@@ -221,6 +221,24 @@ TEST(OpenclErrors, NamesEveryCodeAndTellsLackOfMemory)
     EXPECT_STREQ("clCall: CL_INVALID_VALUE (-30)", ingot_last_error_detail());
 }
 
+TEST(OpenclBuild, RefusesALastOptionWithoutItsValue)
+{
+    Table table;
+    ingot_sink_t log{};
+    alloc_init(&table.allocator, nullptr);
+    bytes_writer_init(&log.writer, &table.allocator);
+    for (const char *options : { "-I", "-DA -I", "-I ", "-D", "-w\t-D \t" }) {
+        void *program = nullptr;
+        table.request.compile_options = options; /* PoCL 3.1 would end the process */
+        EXPECT_EQ(INGOT_BUILD_FAILED,
+                  opencl_ops.build(table.state, &table.request, 1, &table.device, &log, &program))
+            << options;
+        EXPECT_NE(nullptr, std::strstr(ingot_last_error_detail(), "has no value")) << options;
+    }
+    EXPECT_NE(0u, log.writer.size);
+    bytes_writer_fini(&log.writer);
+}
+
 TEST(OpenclLoad, RefusesABinaryThatTheDriverDoesNotKnow)
 {
     Table table;

@@ -12,6 +12,7 @@
 #include "backends/opencl/spec_constants.h"
 
 #include <CL/cl_ext.h>
+#include <string.h>
 
 /* Native programs of a request: first one a source, then one a header, and the headers' names. */
 struct inputs {
@@ -124,6 +125,24 @@ static ingot_status_t build_in_one(const struct opencl_state *state, const ingot
                            log);
 }
 
+/* PoCL 3.1 ends the process over options that end in one that lacks its value. */
+static ingot_status_t check_options(const char *options, ingot_sink_t *log)
+{
+    static const char *const with_value[] = { "-I", "-D" };
+    size_t length = strlen(options);
+    while (length > 0 && (options[length - 1] == ' ' || options[length - 1] == '\t'))
+        --length;
+    for (size_t i = 0; i < sizeof(with_value) / sizeof(with_value[0]); ++i) {
+        const int is_last = length >= 2 && strncmp(options + length - 2, with_value[i], 2) == 0 &&
+                            (length == 2 || options[length - 3] == ' ' || options[length - 3] == '\t');
+        if (!is_last)
+            continue;
+        (void)ingot_sink_write(log, sizeof("a last option without its value\n") - 1, "a last option without its value\n");
+        return ingot_set_error_detail(INGOT_BUILD_FAILED, "the option %s comes last and has no value", with_value[i]);
+    }
+    return INGOT_SUCCESS;
+}
+
 ingot_status_t opencl_build(void *opaque, const ingot_build_request_t *request, size_t device_count,
                             const uint32_t *device_indices, ingot_sink_t *log, void **out)
 {
@@ -132,6 +151,8 @@ ingot_status_t opencl_build(void *opaque, const ingot_build_request_t *request, 
     struct inputs inputs = { 0, 0, NULL, NULL };
     struct opencl_program *program = NULL;
     ingot_status_t status = ingot_spirv_check_request(request, log);
+    if (status == INGOT_SUCCESS)
+        status = check_options(request->compile_options, log);
     if (status == INGOT_SUCCESS)
         status = opencl_program_create(state, device_count, device_indices, &program);
     if (status == INGOT_SUCCESS)
