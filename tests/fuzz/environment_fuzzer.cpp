@@ -1,0 +1,48 @@
+/*
+ * environment_fuzzer.cpp - any variables: an info that can be opened, or a reason. The input is NAME=VALUE lines.
+ */
+#include <cstdlib>
+#include <map>
+#include <string>
+
+extern "C" {
+#include "persist/environment.h"
+}
+
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+const char *look_up(const char *name, void *user)
+{
+    const auto &variables = *static_cast<const Variables *>(user);
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const std::string text(data, data + size);
+    Variables variables;
+    for (size_t at = 0; at < text.size();) {
+        const size_t end = text.find('\n', at) != std::string::npos ? text.find('\n', at) : text.size();
+        const std::string line = text.substr(at, end - at);
+        const size_t equals = line.find('=');
+        if (equals != std::string::npos)
+            variables["INGOT_PERSIST" + line.substr(0, equals)] = line.substr(equals + 1);
+        at = end + 1;
+    }
+    variables["HOME"] = "/home";
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    char path[64];
+    const ingot_status_t status = environment_read(&info, sizeof(path), path, look_up, &variables);
+    if (status == INGOT_SUCCESS ? info.path != path || path[0] == '\0' || info.eviction > INGOT_PERSIST_EVICT_OFF
+                                : info.path != nullptr)
+        abort();
+    return status == INGOT_SUCCESS || status == INGOT_NOT_FOUND || status == INGOT_INVALID_ARGUMENTS ||
+                   status == INGOT_BUFFER_TOO_SMALL
+               ? 0
+               : (abort(), 0);
+}

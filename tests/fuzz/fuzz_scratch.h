@@ -1,0 +1,66 @@
+/*
+ * fuzz_scratch.h - a directory for fuzzers whose input has to be files, and checksums that are made right.
+ */
+#ifndef INGOT_TESTS_FUZZ_FUZZ_SCRATCH_H
+#define INGOT_TESTS_FUZZ_FUZZ_SCRATCH_H
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "persist/checksum.h"
+}
+
+namespace fuzz {
+
+using Bytes = std::vector<uint8_t>;
+
+/* One for the whole run; it goes at the end. */
+inline const std::string &scratch()
+{
+    struct Directory {
+        Directory()
+        {
+            const char *base = std::getenv("TMPDIR");
+            path = std::string(base != nullptr ? base : "/tmp") + "/ingot-fuzz-XXXXXX";
+            if (mkdtemp(path.data()) == nullptr)
+                abort();
+        }
+        ~Directory()
+        {
+            std::error_code ignored;
+            std::filesystem::remove_all(path, ignored);
+        }
+        std::string path;
+    };
+    static const Directory directory;
+    return directory.path;
+}
+
+inline void write_file(const std::string &path, const uint8_t *data, size_t size)
+{
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0 || write(fd, data, size) != static_cast<ssize_t>(size))
+        abort();
+    close(fd);
+}
+
+/* Writes the checksum of a part at a place, where both are there: else nearly every input ends at the first one. */
+inline void set_checksum(Bytes *bytes, size_t at, size_t from, size_t size)
+{
+    if (at > bytes->size() || bytes->size() - at < CHECKSUM_SIZE || from > bytes->size() || size > bytes->size() - from)
+        return;
+    const struct checksum checksum = checksum_of(size, bytes->data() + from);
+    std::memcpy(bytes->data() + at, checksum.bytes, CHECKSUM_SIZE);
+}
+
+} // namespace fuzz
+
+#endif
