@@ -74,7 +74,8 @@ static int evict(const struct evicting *evicting)
     char size[UNITS_TEXT_SIZE];
     ingot_storage_t storage = NULL;
 
-    const int code = store_open(&storage, &evicting->common, STORE_WRITE, evicting->has_order ? &evicting->order : NULL);
+    const ingot_persist_eviction_t *order = evicting->has_order ? &evicting->order : NULL;
+    const int code = store_open(&storage, &evicting->common, STORE_WRITE, order);
     if (code != EXIT_DONE)
         return code;
     const ingot_status_t status = ingot_persist_evict(storage, &evicting->limits, &entry_count, &bytes);

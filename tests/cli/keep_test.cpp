@@ -180,7 +180,8 @@ TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
 {
     EXPECT_EQ(0, run_command({CLI_PROGRAM, "--help"}).code);
     EXPECT_EQ(0u, run_command({CLI_PROGRAM, "--version"}).output.find("ingot "));
-    for (const std::string command : {"ls", "show", "explain", "verify", "stats", "evict", "clear", "recount", "bundle"}) {
+    for (const std::string command :
+         {"ls", "show", "explain", "verify", "stats", "evict", "clear", "recount", "bundle"}) {
         EXPECT_EQ(0, run_command({CLI_PROGRAM, command, "--help"}).code);
         const Result result = run_shell(
             "source " INGOT_SOURCE_DIR "/src/cli/ingot.bash\n"
@@ -259,6 +260,7 @@ void interrupt_everywhere(const fs::path &scratch, const fs::path &store, const 
                 const int null = open("/dev/null", O_WRONLY);
                 dup2(null, STDOUT_FILENO);
                 signal(SIGINT, SIG_DFL);
+                setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* the leak checker cannot work where ptrace does */
                 return execl(CLI_PROGRAM, "ingot", command, option, "--dir", path.c_str(), nullptr);
             },
             [&](pid_t child, unsigned at) {
