@@ -13,8 +13,8 @@
 #include <ingot/backend.h>
 
 #include "core/alloc.h"
-#include "core/device_identity.h"
-#include "core/memory_cache.h"
+#include "core/identity/device_identity.h"
+#include "core/memory_cache/memory_cache.h"
 #include "core/trace.h"
 
 struct context_counters {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "core/include_closure.h"
+#include "core/include_closure/include_closure.h"
 #include "core/program_desc.h"
 
 char *options_join(const ingot_allocator_t *allocator, const char *own, const char *environment)

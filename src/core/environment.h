@@ -4,7 +4,7 @@
 #ifndef INGOT_CORE_ENVIRONMENT_H
 #define INGOT_CORE_ENVIRONMENT_H
 
-#include "core/memory_cache.h"
+#include "core/memory_cache/memory_cache.h"
 
 struct environment {
     const char *trace;           /* NULL: off */

@@ -16,7 +16,7 @@
 
 #include "core/error.h"
 #include "core/info.h"
-#include "core/memory_cache.h"
+#include "core/memory_cache/memory_cache.h"
 
 struct ingot_object_cache {
     atomic_size_t holders;

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cache_blob_id.h"
+#include "core/blob/cache_blob_id.h"
 #include "core/error.h"
-#include "core/include_closure.h"
+#include "core/include_closure/include_closure.h"
 #include "core/info.h"
 #include "core/program_desc_check.h"
 

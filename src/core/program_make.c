@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
-#include "core/cache_blob.h"
-#include "core/cache_blob_id.h"
-#include "core/device_classes.h"
+#include "core/blob/cache_blob.h"
+#include "core/blob/cache_blob_id.h"
+#include "core/identity/device_classes.h"
 #include "core/error.h"
 #include "core/program.h"
 #include "core/sink.h"

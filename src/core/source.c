@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "core/include_closure.h"
+#include "core/include_closure/include_closure.h"
 #include "core/info.h"
 
 bool source_kind_is_text(ingot_source_kind_t kind)

@@ -12,7 +12,7 @@
 #include <ingot/ingot.h>
 
 extern "C" {
-#include "core/cache_blob.h"
+#include "core/blob/cache_blob.h"
 }
 
 namespace {

@@ -8,7 +8,7 @@
 #include <ingot/backend.h>
 
 extern "C" {
-#include "core/include_closure.h"
+#include "core/include_closure/include_closure.h"
 }
 
 namespace

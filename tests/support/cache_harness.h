@@ -19,7 +19,7 @@
 #include <ingot/backend.h>
 
 extern "C" {
-#include "core/memory_cache.h"
+#include "core/memory_cache/memory_cache.h"
 }
 
 #include "support/failing_allocator.h"

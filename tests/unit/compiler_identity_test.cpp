@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "core/device_identity.h"
+#include "core/identity/device_identity.h"
 }
 #include "support/child_process.h"
 #include "support/failing_allocator.h"

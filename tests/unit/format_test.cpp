@@ -14,7 +14,7 @@
 #include "support/reference_context.h"
 
 extern "C" {
-#include "core/cache_blob.h"
+#include "core/blob/cache_blob.h"
 }
 
 namespace {

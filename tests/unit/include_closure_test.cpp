@@ -13,7 +13,7 @@
 
 extern "C" {
 #include "core/digest.h"
-#include "core/include_closure.h"
+#include "core/include_closure/include_closure.h"
 }
 #include "support/failing_allocator.h"
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "core/include_closure.h"
-#include "core/options.h"
+#include "core/include_closure/include_closure.h"
+#include "core/include_closure/options.h"
 }
 #include "support/failing_allocator.h"
 

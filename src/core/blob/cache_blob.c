@@ -1,0 +1,169 @@
+/*
+ * cache_blob.c - the blob's format; see cache_blob.h and doc/blob-format.md.
+ */
+#include "core/blob/cache_blob.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+
+#define BLOB_MAGIC "INGOTBLB"
+
+enum {
+    BLOB_MAGIC_SIZE = 8,
+    BLOB_FORMAT_VERSION = 1,
+    BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4, /* what every version begins with */
+    BLOB_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 3 * 8 + 2 * DIGEST_SIZE,
+    BLOB_SECTION_SIZE = DIGEST_SIZE + 8, /* of one in the table */
+    BLOB_CHECKSUM_SIZE = 16
+};
+
+static int compare_sections(const void *a, const void *b)
+{
+    return memcmp(((const struct blob_section *)a)->identity_digest, ((const struct blob_section *)b)->identity_digest,
+                  DIGEST_SIZE);
+}
+
+void blob_write(struct bytes_writer *writer, const struct blob_view *view, struct blob_section *sections)
+{
+    const size_t start = writer->size;
+
+    if (view->section_count > 1)
+        qsort(sections, view->section_count, sizeof(*sections), compare_sections);
+    bytes_put(writer, BLOB_MAGIC_SIZE, BLOB_MAGIC);
+    bytes_put_u32(writer, BLOB_FORMAT_VERSION);
+    bytes_put_u32(writer, view->section_count);
+    bytes_put_u64(writer, 0); /* total size, below */
+    bytes_put_u64(writer, view->names_size);
+    bytes_put_u64(writer, view->log_size);
+    bytes_put(writer, DIGEST_SIZE, view->library_digest);
+    bytes_put(writer, DIGEST_SIZE, view->program_digest);
+    for (uint32_t i = 0; i < view->section_count; ++i) {
+        bytes_put(writer, DIGEST_SIZE, sections[i].identity_digest);
+        bytes_put_u64(writer, sections[i].binary.size);
+    }
+    bytes_put(writer, view->names_size, view->names);
+    bytes_put(writer, view->log_size, view->log);
+    for (uint32_t i = 0; i < view->section_count; ++i)
+        bytes_put(writer, sections[i].binary.size, sections[i].binary.bytes);
+    bytes_patch_u64(writer, start + BLOB_VERSIONED_SIZE + 4, writer->size - start + BLOB_CHECKSUM_SIZE);
+    if (writer->failed)
+        return;
+    const struct hash128 checksum = hash128_of(writer->size - start, writer->bytes + start);
+    bytes_put_u64(writer, checksum.low);
+    bytes_put_u64(writer, checksum.high);
+}
+
+static ingot_status_t truncated(size_t size)
+{
+    return error_set(INGOT_BLOB_TRUNCATED, "the blob has %zu bytes, fewer than it says", size);
+}
+
+static ingot_status_t corrupt(const char *what)
+{
+    return error_set(INGOT_BLOB_CORRUPT, "the blob is corrupt: %s", what);
+}
+
+/* Magic, version, total size and checksum; leaves the reader behind the total size. */
+static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view *view, size_t size, const uint8_t *blob)
+{
+    bytes_reader_init(reader, size, blob);
+    const uint8_t *magic = bytes_get(reader, BLOB_MAGIC_SIZE);
+    if (magic == NULL)
+        return truncated(size);
+    if (memcmp(magic, BLOB_MAGIC, BLOB_MAGIC_SIZE) != 0)
+        return corrupt("it does not begin as one");
+    const uint32_t version = bytes_get_u32(reader);
+    if (!reader->failed && version != BLOB_FORMAT_VERSION)
+        return error_set(INGOT_BLOB_VERSION, "a blob of format version %" PRIu32 "; this library reads %d", version,
+                         BLOB_FORMAT_VERSION);
+    view->section_count = bytes_get_u32(reader);
+    const uint64_t total_size = bytes_get_u64(reader);
+    if (reader->failed || total_size > size)
+        return truncated(size);
+    if (total_size != size || size < BLOB_HEADER_SIZE + BLOB_CHECKSUM_SIZE)
+        return corrupt("its size is not what it says");
+
+    struct bytes_reader tail;
+    const size_t covered = size - BLOB_CHECKSUM_SIZE;
+    const struct hash128 checksum = hash128_of(covered, blob);
+    bytes_reader_init(&tail, BLOB_CHECKSUM_SIZE, blob + covered);
+    const uint64_t low = bytes_get_u64(&tail);
+    const uint64_t high = bytes_get_u64(&tail);
+    if (low != checksum.low || high != checksum.high)
+        return corrupt("its checksum does not hold");
+    reader->size = covered;
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check_sections(const struct blob_view *view, struct bytes_reader *reader)
+{
+    struct bytes_reader table;
+
+    bytes_reader_init(&table, (size_t)view->section_count * BLOB_SECTION_SIZE, view->section_table);
+    for (uint32_t i = 0; i < view->section_count; ++i) {
+        const uint8_t *digest = bytes_get(&table, DIGEST_SIZE);
+        const uint64_t binary_size = bytes_get_u64(&table);
+        if (i != 0 && memcmp(digest - BLOB_SECTION_SIZE, digest, DIGEST_SIZE) >= 0)
+            return corrupt("its sections are not in order");
+        if (binary_size > bytes_left(reader))
+            return corrupt("a section is larger than the blob");
+        (void)bytes_get(reader, (size_t)binary_size);
+    }
+    return bytes_left(reader) == 0 ? INGOT_SUCCESS : corrupt("it has bytes that belong to nothing");
+}
+
+ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blob)
+{
+    struct bytes_reader reader;
+
+    memset(view, 0, sizeof(*view));
+    const ingot_status_t status = check_frame(&reader, view, size, blob);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const uint64_t names_size = bytes_get_u64(&reader);
+    const uint64_t log_size = bytes_get_u64(&reader);
+    view->library_digest = bytes_get(&reader, DIGEST_SIZE);
+    view->program_digest = bytes_get(&reader, DIGEST_SIZE);
+    if (view->section_count > bytes_left(&reader) / BLOB_SECTION_SIZE)
+        return corrupt("it has more sections than bytes");
+    view->section_table = bytes_get(&reader, (size_t)view->section_count * BLOB_SECTION_SIZE);
+    if (names_size > bytes_left(&reader) || log_size > bytes_left(&reader) - names_size)
+        return corrupt("its names and log are larger than the blob");
+    view->names_size = (size_t)names_size;
+    view->names = (const char *)bytes_get(&reader, view->names_size);
+    view->log_size = (size_t)log_size;
+    view->log = (const char *)bytes_get(&reader, view->log_size);
+    view->first_binary = reader.bytes + reader.offset;
+    if (view->names_size != 0 && view->names[view->names_size - 1] != '\0')
+        return corrupt("its kernel names do not end");
+    return check_sections(view, &reader);
+}
+
+const uint8_t *blob_section_at(const struct blob_view *view, uint32_t index, uint64_t *binary_size)
+{
+    struct bytes_reader section;
+
+    bytes_reader_init(&section, BLOB_SECTION_SIZE, view->section_table + (size_t)index * BLOB_SECTION_SIZE);
+    const uint8_t *digest = bytes_get(&section, DIGEST_SIZE);
+    *binary_size = bytes_get_u64(&section);
+    return digest;
+}
+
+ingot_binary_t blob_find_section(const struct blob_view *view, const uint8_t identity_digest[DIGEST_SIZE])
+{
+    const uint8_t *binary = view->first_binary;
+    struct bytes_reader table;
+
+    bytes_reader_init(&table, (size_t)view->section_count * BLOB_SECTION_SIZE, view->section_table);
+    for (uint32_t i = 0; i < view->section_count; ++i) {
+        const uint8_t *digest = bytes_get(&table, DIGEST_SIZE);
+        const size_t size = (size_t)bytes_get_u64(&table);
+        if (memcmp(digest, identity_digest, DIGEST_SIZE) == 0)
+            return (ingot_binary_t){size, binary};
+        binary += size;
+    }
+    return (ingot_binary_t){0, NULL};
+}

@@ -1,0 +1,66 @@
+/*
+ * cache_blob_text.c - blobs for people: what one holds, as JSON, without a device.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/blob/cache_blob.h"
+#include "core/error.h"
+#include "core/blob/json_text.h"
+
+static void put_number(struct bytes_writer *json, uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRIu64, number);
+    bytes_put_text(json, text);
+}
+
+static void put_kernels(struct bytes_writer *json, const struct blob_view *view)
+{
+    bytes_put_text(json, "\"kernels\": [");
+    for (size_t at = 0; at < view->names_size; at += strlen(view->names + at) + 1) { /* the last one ends */
+        bytes_put_text(json, at != 0 ? ", " : "");
+        json_put_text(json, view->names + at);
+    }
+    bytes_put_text(json, "]");
+}
+
+static void put_binaries(struct bytes_writer *json, const struct blob_view *view)
+{
+    bytes_put_text(json, "\"binaries\": [");
+    for (uint32_t i = 0; i < view->section_count; ++i) {
+        uint64_t size = 0;
+        const uint8_t *digest = blob_section_at(view, i, &size);
+        bytes_put_text(json, i != 0 ? ", {\"device_blake2b\": " : "{\"device_blake2b\": ");
+        json_put_string(json, DIGEST_SIZE, digest, false);
+        bytes_put_text(json, ", \"bytes\": ");
+        put_number(json, size);
+        bytes_put_text(json, "}");
+    }
+    bytes_put_text(json, "]");
+}
+
+ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob, size_t *text_size, char *text)
+{
+    ingot_allocator_t allocator;
+    struct bytes_writer json;
+    struct blob_view view;
+
+    if ((cache_blob == NULL && size != 0) || text_size == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "cache_blob or text_size is NULL");
+    ingot_status_t status = blob_read(&view, size, cache_blob);
+    if (status != INGOT_SUCCESS)
+        return status;
+    json_writer_init(&json, &allocator);
+    bytes_put_text(&json, "{");
+    put_kernels(&json, &view);
+    bytes_put_text(&json, ", ");
+    put_binaries(&json, &view);
+    bytes_put_text(&json, ", \"build_log\": ");
+    json_put_string(&json, view.log_size, (const uint8_t *)view.log, true);
+    bytes_put_text(&json, "}");
+    status = json_copy_out(&json, text_size, text);
+    bytes_writer_fini(&json);
+    return status;
+}

@@ -1,0 +1,77 @@
+/*
+ * json_text.c - writing JSON for people and tools; see json_text.h.
+ */
+#include "core/blob/json_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/error.h"
+
+/* These functions belong to no context, so they take the C library's memory. */
+void json_writer_init(struct bytes_writer *writer, ingot_allocator_t *allocator)
+{
+    (void)alloc_init(allocator, NULL); /* fails for half an allocator only */
+    bytes_writer_init(writer, allocator);
+}
+
+/* Length of the UTF-8 sequence at value, or 0 where there is none. Overlong forms and surrogates are none. */
+static size_t utf8_length(size_t size, const uint8_t *value)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const uint8_t first = value[0];
+    const size_t length =
+        first < 0x80 ? 1 : first >= 0xf0 && first < 0xf8 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
+    uint32_t point = length == 2 ? first & 0x1fu : length == 3 ? first & 0x0fu : first & 0x07u;
+
+    if (length < 2 || length > size || first >= 0xf8)
+        return length == 1 ? 1 : 0;
+    for (size_t i = 1; i < length; ++i) {
+        if ((value[i] & 0xc0) != 0x80)
+            return 0;
+        point = point << 6 | (value[i] & 0x3fu);
+    }
+    return point >= least[length] && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff) ? length : 0;
+}
+
+static void put_escaped(struct bytes_writer *json, uint8_t c)
+{
+    char text[8];
+    snprintf(text, sizeof(text), "\\u%04x", c);
+    bytes_put_text(json, text);
+}
+
+void json_put_string(struct bytes_writer *json, size_t size, const uint8_t *value, bool is_text)
+{
+    bytes_put_text(json, "\"");
+    for (size_t i = 0; i < size; ++i) {
+        if (!is_text) {
+            char hex[3];
+            snprintf(hex, sizeof(hex), "%02x", value[i]);
+            bytes_put_text(json, hex);
+            continue;
+        }
+        const size_t length = utf8_length(size - i, value + i);
+        if (length == 0 || value[i] < 0x20 || value[i] == '"' || value[i] == '\\') {
+            put_escaped(json, value[i]); /* a byte that is no UTF-8 appears as the character of its number */
+            continue;
+        }
+        bytes_put(json, length, value + i);
+        i += length - 1;
+    }
+    bytes_put_text(json, "\"");
+}
+
+void json_put_text(struct bytes_writer *json, const char *text)
+{
+    json_put_string(json, strlen(text), (const uint8_t *)text, true);
+}
+
+ingot_status_t json_copy_out(struct bytes_writer *json, size_t *text_size, char *text)
+{
+    bytes_put(json, 1, "");
+    if (json->failed)
+        return error_out_of_memory();
+    const ingot_status_t status = bytes_copy_out(json->size, json->bytes, text_size, text);
+    return status == INGOT_SUCCESS ? status : error_set(status, "the text needs %zu bytes", json->size);
+}

@@ -1,0 +1,179 @@
+/*
+ * compiler_identity.c - which code compiles: the build-ids of a driver and of all that it was linked with.
+ *
+ * Version strings stay when a distribution rebuilds or patches a compiler library; build-ids do not. The C and C++
+ * runtimes are left out: they change often and generate no code. Libraries that a driver loads only when it compiles
+ * are loaded for this and let go again; what the driver has loaded itself is only looked at.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/include_closure/arena.h"
+#include "core/identity/device_identity.h"
+#include "core/error.h"
+#include "core/identity/loaded_library.h"
+#include "core/os.h"
+
+enum { MAX_LIBRARIES = 512, MAX_OPENED = 64 };
+
+struct library_set {
+    struct arena arena;
+    const struct link_map *libraries[MAX_LIBRARIES]; /* found, each once */
+    size_t count;
+    const char *lines[MAX_LIBRARIES];
+    size_t line_count;
+    void *opened[MAX_OPENED];
+    size_t opened_count;
+};
+
+static bool is_runtime(const char *name)
+{
+    static const char *const beginnings[] = {
+        "libc.so",      "libm.so",  "libmvec.so",  "libdl.so",     "libpthread.so", "librt.so",
+        "ld-linux",     "ld64.so",  "libgcc_s.so", "libstdc++.so", "libc++.so",     "libc++abi.so",
+        "libatomic.so", "ld-musl-", "libc.musl-",  "linux-vdso",   "linux-gate"};
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); ++i) {
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_library(struct library_set *set, const struct link_map *library)
+{
+    if (library == NULL || set->count == MAX_LIBRARIES || is_runtime(library_name(library)))
+        return;
+    for (size_t i = 0; i < set->count; ++i) {
+        if (set->libraries[i] == library)
+            return;
+    }
+    set->libraries[set->count++] = library;
+}
+
+/* All that the libraries found so far were linked with, and so on. */
+static void add_needed(struct library_set *set)
+{
+    for (size_t i = 0; i < set->count; ++i) {
+        const char *name;
+        for (size_t n = 0; (name = library_needed(set->libraries[i], n)) != NULL; ++n) {
+            if (!is_runtime(name))
+                add_library(set, library_if_loaded(name));
+        }
+    }
+}
+
+static void add_compilers(struct library_set *set, const char *const *names)
+{
+    for (; names != NULL && *names != NULL && set->opened_count < MAX_OPENED; ++names) {
+        void *handle = NULL;
+        const struct link_map *library = library_open(*names, &handle);
+        if (handle == NULL)
+            continue;
+        set->opened[set->opened_count++] = handle;
+        add_library(set, library);
+    }
+}
+
+/* ---- the field ---- */
+
+static void put_hex(struct bytes_writer *out, size_t size, const uint8_t *bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < size; ++i) {
+        const char pair[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
+        bytes_put(out, 2, pair);
+    }
+}
+
+static ingot_status_t put_content_digest(struct bytes_writer *line, const struct link_map *library)
+{
+    struct bytes_writer content;
+    uint8_t digest[DIGEST_SIZE];
+    bytes_writer_init(&content, line->allocator);
+    ingot_status_t status = os_read_file(library_path(library), &content);
+    if (status == INGOT_SUCCESS && content.failed)
+        status = INGOT_OUT_OF_MEMORY;
+    if (status == INGOT_SUCCESS) {
+        digest_of(content.size, content.bytes, digest);
+        bytes_put_text(line, "blake2b:");
+        put_hex(line, sizeof(digest), digest);
+    }
+    bytes_writer_fini(&content);
+    if (status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
+        return status;
+    return error_set(INGOT_BACKEND_ERROR, "the driver's library %s has no build-id and could not be read",
+                     library_path(library));
+}
+
+static ingot_status_t add_line(struct library_set *set, const struct link_map *library)
+{
+    struct bytes_writer line;
+    const uint8_t *id = NULL;
+    size_t id_size = 0;
+    ingot_status_t status = INGOT_SUCCESS;
+    bytes_writer_init(&line, set->arena.allocator);
+    bytes_put_text(&line, library_name(library));
+    bytes_put_text(&line, " ");
+    if (library_build_id(library, &id, &id_size))
+        put_hex(&line, id_size, id);
+    else
+        status = put_content_digest(&line, library);
+    if (status == INGOT_SUCCESS && !line.failed)
+        set->lines[set->line_count++] = arena_copy(&set->arena, line.size, (const char *)line.bytes);
+    if (line.failed || set->arena.failed)
+        status = INGOT_OUT_OF_MEMORY;
+    bytes_writer_fini(&line);
+    return status;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static ingot_status_t add_field(struct library_set *set, ingot_identity_t *identity)
+{
+    struct bytes_writer text;
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < set->count && status == INGOT_SUCCESS; ++i)
+        status = add_line(set, set->libraries[i]);
+    if (status != INGOT_SUCCESS)
+        return status;
+    qsort(set->lines, set->line_count, sizeof(set->lines[0]), compare_lines);
+    bytes_writer_init(&text, set->arena.allocator);
+    for (size_t i = 0; i < set->line_count; ++i) {
+        if (i != 0 && strcmp(set->lines[i], set->lines[i - 1]) == 0)
+            continue; /* the same library in two places */
+        bytes_put_text(&text, set->lines[i]);
+        bytes_put_text(&text, "\n");
+    }
+    status = text.failed ? INGOT_OUT_OF_MEMORY : ingot_identity_add(identity, "compiler", text.size, text.bytes);
+    bytes_writer_fini(&text);
+    return status;
+}
+
+ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const void *driver_function,
+                                           const char *const *compiler_libraries)
+{
+    if (identity == NULL)
+        return error_null_argument("identity");
+    const struct link_map *driver = library_of_function(driver_function);
+    if (driver == NULL)
+        return error_set(INGOT_BACKEND_ERROR, "no library holds the driver's function");
+
+    const ingot_allocator_t *allocator = identity_allocator(identity);
+    struct library_set *set = alloc_zeroed(allocator, sizeof(*set));
+    if (set == NULL)
+        return error_out_of_memory();
+    arena_init(&set->arena, allocator);
+    set->libraries[set->count++] = driver; /* whatever its name */
+    add_compilers(set, compiler_libraries);
+    add_needed(set);
+    ingot_status_t status = add_field(set, identity);
+    while (set->opened_count != 0)
+        dlclose(set->opened[--set->opened_count]);
+    arena_fini(&set->arena);
+    alloc_free(allocator, set, sizeof(*set));
+    return status == INGOT_OUT_OF_MEMORY ? error_out_of_memory() : status;
+}

@@ -1,0 +1,67 @@
+/*
+ * device_identity.c - what tells a device from others; see device_identity.h.
+ */
+#include "core/identity/device_identity.h"
+
+#include <string.h>
+
+#include "core/error.h"
+
+struct ingot_identity {
+    struct bytes_writer fields;
+};
+
+const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity)
+{
+    return identity->fields.allocator;
+}
+
+static bool name_is_word(const char *name)
+{
+    return name != NULL && *name != '\0' && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
+}
+
+ingot_status_t ingot_identity_add(ingot_identity_t *identity, const char *name, size_t size, const void *value)
+{
+    if (identity == NULL || (value == NULL && size != 0))
+        return error_null_argument(identity == NULL ? "identity" : "value");
+    if (!name_is_word(name))
+        return error_set(INGOT_INVALID_ARGUMENTS, "an identity field's name must be of a-z, 0-9 and _");
+    bytes_put_framed(&identity->fields, strlen(name), name);
+    bytes_put_framed(&identity->fields, size, value);
+    return identity->fields.failed ? error_out_of_memory() : INGOT_SUCCESS;
+}
+
+ingot_status_t device_identity_create(struct device_identity **identity, const ingot_allocator_t *allocator,
+                                      const ingot_backend_ops_t *ops, void *state, uint32_t device)
+{
+    struct ingot_identity fields;
+    struct device_identity *made = NULL;
+
+    bytes_writer_init(&fields.fields, allocator);
+    ingot_status_t status = ops->identify_device(state, device, &fields);
+    if (status != INGOT_SUCCESS)
+        goto done;
+    made = alloc_zeroed(allocator, sizeof(*made));
+    if (made != NULL)
+        made->bytes = bytes_take(&fields.fields, &made->size);
+    if (made == NULL || made->bytes == NULL) {
+        status = error_out_of_memory();
+        goto done;
+    }
+    digest_of(made->size, made->bytes, made->digest);
+    *identity = made;
+    made = NULL;
+done:
+    device_identity_destroy(made, allocator);
+    bytes_writer_fini(&fields.fields);
+    return status;
+}
+
+void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator)
+{
+    if (identity == NULL)
+        return;
+    alloc_free(allocator, identity->bytes, identity->size);
+    alloc_free(allocator, identity, sizeof(*identity));
+}

@@ -1,0 +1,78 @@
+/*
+ * environment_identity.c - the environment variables by which a driver's compiler is told to generate other code.
+ *
+ * Read when a device's identity is: once for a context, and what the driver itself reads once for a process.
+ */
+#include <ingot/backend.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/identity/device_identity.h"
+#include "core/error.h"
+
+enum { MAX_VARIABLES = 128 };
+
+extern char **environ;
+
+static bool is_asked_for(const char *variable, const char *const *names)
+{
+    for (; *names != NULL; ++names) {
+        const size_t length = strlen(*names);
+        if (length == 0)
+            continue;
+        if ((*names)[length - 1] == '*' ? strncmp(variable, *names, length - 1) == 0
+                                        : strncmp(variable, *names, length) == 0 && variable[length] == '=')
+            return true;
+    }
+    return false;
+}
+
+static int compare_variables(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static ingot_status_t find_variables(const char *const *names, const char **found, size_t *count)
+{
+    *count = 0;
+    for (char **variable = environ; variable != NULL && *variable != NULL; ++variable) {
+        if (!is_asked_for(*variable, names))
+            continue;
+        if (*count == MAX_VARIABLES)
+            return error_set(INGOT_BACKEND_ERROR, "over %d variables select the code of a device", MAX_VARIABLES);
+        found[(*count)++] = *variable;
+    }
+    qsort(found, *count, sizeof(*found), compare_variables);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const char *const *variables)
+{
+    const char *found[MAX_VARIABLES];
+    size_t count = 0;
+    size_t size = 0;
+    size_t at = 0;
+
+    if (identity == NULL || variables == NULL)
+        return error_null_argument(identity == NULL ? "identity" : "variables");
+    ingot_status_t status = find_variables(variables, found, &count);
+    if (status != INGOT_SUCCESS || count == 0)
+        return status;
+    for (size_t i = 0; i < count; ++i)
+        size += strlen(found[i]) + 1;
+    const ingot_allocator_t *allocator = identity_allocator(identity);
+    char *text = alloc_bytes(allocator, size);
+    if (text == NULL)
+        return error_out_of_memory();
+    for (size_t i = 0; i < count; ++i) {
+        const size_t length = strlen(found[i]);
+        memcpy(text + at, found[i], length);
+        text[at + length] = '\n';
+        at += length + 1;
+    }
+    status = ingot_identity_add(identity, "environment", size - 1, text);
+    alloc_free(allocator, text, size);
+    return status;
+}

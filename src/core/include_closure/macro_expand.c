@@ -1,0 +1,600 @@
+/*
+ * macro_expand.c - the operand of a computed include, expanded once for every choice of definitions.
+ *
+ * A macro is given one of its definitions (or none, where it may be undefined) when an expansion first meets it, and
+ * keeps it for the rest of that expansion. The choices are then stepped like the wheels of a counter until all were
+ * tried. What depends on a macro that only the compiler knows is a doubt, and ends the enumeration.
+ */
+#include "core/include_closure/macro_table.h"
+
+#include <string.h>
+
+enum { MAX_WORLDS = 256, MAX_TOKENS = 20000, MAX_PARAMETERS = 128, MAX_DEPTH = 200 };
+
+struct name_set {
+    const struct name_set *next;
+    const struct macro *macro;
+};
+
+struct macro_token {
+    struct macro_token *next;
+    struct token token;
+    const struct name_set *hidden; /* macros that this token came out of: not expanded again */
+};
+
+struct parameter {
+    struct parameter *next;
+    struct token name;
+};
+
+struct macro_body {
+    bool function_like;
+    bool variadic;
+    const char *unsupported;
+    struct parameter *parameters;
+    size_t parameter_count;
+    struct macro_token *tokens;
+};
+
+struct argument {
+    struct macro_token *tokens;
+    struct macro_token *expanded;
+    bool is_expanded;
+};
+
+struct expansion {
+    struct macro_worlds *worlds;
+    size_t tokens_made;
+    size_t depth;
+    bool dead; /* a compiler would report an error: this world does not build */
+};
+
+static struct macro_token *expand(struct expansion *expansion, struct macro_token *list);
+
+/* ---- choices ---- */
+
+static void doubt(struct macro_worlds *worlds, const char *why, size_t size, const char *name)
+{
+    if (worlds->doubt != NULL)
+        return;
+    worlds->doubt = why;
+    worlds->doubt_name = name;
+    worlds->doubt_size = size;
+}
+
+static bool is_one_of_the_compilers(size_t size, const char *name)
+{
+    static const char *const whole[] = {"linux", "unix", "i386", "NULL", "true", "false"};
+    static const char *const beginnings[] = {"CL_",     "cl_khr_", "cl_ext_", "cl_intel_", "cl_nv_",
+                                             "cl_amd_", "cl_arm_", "cl_img_", "cl_qcom_",  "cl_clang_"};
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); ++i) {
+        if (size == strlen(whole[i]) && memcmp(name, whole[i], size) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); ++i) {
+        if (size > strlen(beginnings[i]) && memcmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Names that compilers define by themselves, so that their absence from the texts says nothing. */
+static bool may_be_predefined(const struct macro *macro, size_t size, const char *name)
+{
+    if (macro != NULL && macro->of_options)
+        return false;
+    const bool nowhere = macro == NULL || macro->definition_count == 0;
+    if (size >= 2 && name[0] == '_' && (name[1] == '_' || (nowhere && name[1] >= 'A' && name[1] <= 'Z')))
+        return true;
+    return nowhere && is_one_of_the_compilers(size, name);
+}
+
+/* The definition of this world, or NULL. */
+static struct macro_definition *choose(struct expansion *expansion, const struct macro *macro)
+{
+    struct macro_worlds *worlds = expansion->worlds;
+    size_t i = 0;
+    while (i < worlds->choice_count && worlds->choices[i].macro != macro)
+        ++i;
+    if (i == worlds->choice_count) {
+        if (i == MACRO_CHOICES) {
+            doubt(worlds, "it takes too many macros", macro->name_size, macro->name);
+            return NULL;
+        }
+        const size_t options = macro->definition_count + (macro->may_be_undefined ? 1 : 0);
+        worlds->choices[i] = (struct macro_choice){macro, 0, options};
+        ++worlds->choice_count;
+    }
+    struct macro_definition *definition = macro->first;
+    for (size_t n = worlds->choices[i].taken; n != 0 && definition != NULL; --n)
+        definition = definition->next;
+    return definition;
+}
+
+static bool next_world(struct macro_worlds *worlds)
+{
+    while (worlds->choice_count != 0) {
+        struct macro_choice *last = &worlds->choices[worlds->choice_count - 1];
+        if (++last->taken < last->option_count)
+            return true;
+        --worlds->choice_count;
+    }
+    return false;
+}
+
+/* ---- tokens ---- */
+
+static struct macro_token *add_token(struct arena *arena, struct macro_token ***last, const struct token *token,
+                                     const struct name_set *hidden)
+{
+    struct macro_token *added = arena_take(arena, sizeof(*added));
+    if (added == NULL)
+        return NULL;
+    added->token = *token;
+    added->hidden = hidden;
+    **last = added;
+    *last = &added->next;
+    return added;
+}
+
+static void make_token(struct expansion *expansion, struct macro_token ***last, const struct token *token,
+                       const struct name_set *hidden)
+{
+    if (++expansion->tokens_made > MAX_TOKENS)
+        doubt(expansion->worlds, "it grows too long", token->size, token->start);
+    else
+        add_token(expansion->worlds->scratch, last, token, hidden);
+}
+
+static bool stopped(const struct expansion *expansion)
+{
+    return expansion->dead || expansion->worlds->doubt != NULL || expansion->worlds->scratch->failed ||
+           expansion->worlds->table->arena->failed;
+}
+
+static struct macro_token *read_tokens(struct arena *arena, struct scanner *scanner)
+{
+    struct macro_token *first = NULL;
+    struct macro_token **last = &first;
+    struct token token;
+    for (scanner_next(scanner, &token); token.kind != TOKEN_END; scanner_next(scanner, &token)) {
+        if (token.kind != TOKEN_NEWLINE && add_token(arena, &last, &token, NULL) == NULL)
+            break;
+    }
+    return first;
+}
+
+/* ---- bodies ---- */
+
+static void add_parameter(struct arena *arena, struct macro_body *body, const struct token *name)
+{
+    struct parameter **last = &body->parameters;
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = arena_take(arena, sizeof(**last));
+    if (*last == NULL)
+        return;
+    (*last)->name = *name;
+    ++body->parameter_count;
+}
+
+static void read_parameters(struct arena *arena, struct macro_body *body, struct scanner *scanner)
+{
+    bool after_name = false;
+    struct token token;
+    scanner_next(scanner, &token); /* the parenthesis */
+    for (scanner_next(scanner, &token); !token_is(&token, ")"); scanner_next(scanner, &token)) {
+        if (token.kind == TOKEN_END || token.kind == TOKEN_NEWLINE || body->parameter_count > MAX_PARAMETERS) {
+            body->unsupported = "its parameter list is not closed or too long";
+            return;
+        }
+        if (token.kind == TOKEN_IDENTIFIER)
+            add_parameter(arena, body, &token);
+        else if (token_is(&token, ".") && after_name)
+            body->unsupported = "its parameter list is not standard C";
+        else if (token_is(&token, "."))
+            body->variadic = true;
+        after_name = token.kind == TOKEN_IDENTIFIER;
+    }
+    static const struct token variable_part = {TOKEN_IDENTIFIER, false, "__VA_ARGS__", sizeof("__VA_ARGS__") - 1};
+    if (body->variadic)
+        add_parameter(arena, body, &variable_part);
+}
+
+static const char *unsupported_in(const struct macro_body *body)
+{
+    for (const struct macro_token *at = body->tokens; at != NULL; at = at->next) {
+        if (token_is(&at->token, "__VA_OPT__"))
+            return "it uses __VA_OPT__";
+        if (body->variadic && token_is(&at->token, ",") && at->next != NULL && at->next->token.kind == TOKEN_HASH_HASH)
+            return "it joins a comma to its arguments";
+    }
+    return NULL;
+}
+
+static struct macro_body *body_of(struct expansion *expansion, struct macro_definition *definition)
+{
+    if (definition->body != NULL)
+        return definition->body;
+    struct arena *arena = expansion->worlds->table->arena;
+    struct macro_body *body = arena_take(arena, sizeof(*body));
+    if (body == NULL)
+        return NULL;
+    const struct clean_text text = {.start = definition->text, .size = definition->size};
+    struct scanner scanner;
+    scanner_init(&scanner, &text, text.start, false);
+    body->function_like = text.size != 0 && text.start[0] == '(';
+    if (body->function_like)
+        read_parameters(arena, body, &scanner);
+    body->tokens = read_tokens(arena, &scanner);
+    if (body->unsupported == NULL)
+        body->unsupported = scanner.problem != NULL ? scanner.problem : unsupported_in(body);
+    definition->body = body;
+    return body;
+}
+
+/* ---- hidden names ---- */
+
+static bool is_hidden(const struct name_set *set, const struct macro *macro)
+{
+    while (set != NULL && set->macro != macro)
+        set = set->next;
+    return set != NULL;
+}
+
+static const struct name_set *with_name(struct expansion *expansion, const struct name_set *set,
+                                        const struct macro *macro)
+{
+    if (is_hidden(set, macro))
+        return set;
+    struct name_set *longer = arena_take(expansion->worlds->scratch, sizeof(*longer));
+    if (longer == NULL)
+        return set;
+    longer->next = set;
+    longer->macro = macro;
+    return longer;
+}
+
+static const struct name_set *common_names(struct expansion *expansion, const struct name_set *a,
+                                           const struct name_set *b)
+{
+    const struct name_set *common = NULL;
+    for (; a != NULL; a = a->next) {
+        if (is_hidden(b, a->macro))
+            common = with_name(expansion, common, a->macro);
+    }
+    return common;
+}
+
+static const struct name_set *all_names(struct expansion *expansion, const struct name_set *a, const struct name_set *b)
+{
+    for (; b != NULL; b = b->next)
+        a = with_name(expansion, a, b->macro);
+    return a;
+}
+
+/* ---- substitution ---- */
+
+static bool argument_index(const struct macro_body *body, const struct token *token, size_t *index)
+{
+    *index = 0;
+    if (token->kind != TOKEN_IDENTIFIER)
+        return false;
+    for (const struct parameter *at = body->parameters; at != NULL; at = at->next, ++*index) {
+        if (at->name.size == token->size && memcmp(at->name.start, token->start, token->size) == 0)
+            return true;
+    }
+    return false;
+}
+
+static size_t spelling(const struct macro_token *list, bool escape, char *out)
+{
+    size_t size = 0;
+    for (const struct macro_token *at = list; at != NULL; at = at->next) {
+        if (at != list && at->token.space_before) {
+            if (out != NULL)
+                out[size] = ' ';
+            ++size;
+        }
+        const bool literal = at->token.kind == TOKEN_STRING || at->token.kind == TOKEN_CHARACTER;
+        for (size_t i = 0; i < at->token.size; ++i) {
+            const char c = at->token.start[i];
+            if (escape && literal && (c == '"' || c == '\\')) {
+                if (out != NULL)
+                    out[size] = '\\';
+                ++size;
+            }
+            if (out != NULL)
+                out[size] = c;
+            ++size;
+        }
+    }
+    return size;
+}
+
+static struct token stringized(struct expansion *expansion, const struct macro_token *list, bool space_before)
+{
+    struct token token = {TOKEN_STRING, space_before, "\"\"", 2};
+    const size_t size = spelling(list, true, NULL);
+    char *text = arena_take(expansion->worlds->scratch, size + 3);
+    if (text == NULL)
+        return token;
+    text[0] = '"';
+    spelling(list, true, text + 1);
+    text[size + 1] = '"';
+    token.start = text;
+    token.size = size + 2;
+    return token;
+}
+
+/* Joins the last token made with another; both must make one token, else compilers report an error. */
+static void paste(struct expansion *expansion, struct macro_token *left, const struct token *right)
+{
+    const size_t size = left->token.size + right->size;
+    char *text = arena_take(expansion->worlds->scratch, size + 1);
+    if (text == NULL)
+        return;
+    memcpy(text, left->token.start, left->token.size);
+    memcpy(text + left->token.size, right->start, right->size);
+    const struct clean_text clean = {.start = text, .size = size};
+    struct scanner scanner;
+    struct token token;
+    scanner_init(&scanner, &clean, text, false);
+    scanner_next(&scanner, &token);
+    if (token.size != size) {
+        doubt(expansion->worlds, "it pastes what is not one name or number", size, text);
+        return;
+    }
+    token.space_before = left->token.space_before;
+    left->token = token;
+}
+
+struct output {
+    struct macro_token *first;
+    struct macro_token **last;
+    struct macro_token *newest;
+    bool paste_next;
+};
+
+static void put_token(struct expansion *expansion, struct output *output, const struct token *token,
+                      const struct name_set *hidden)
+{
+    if (output->paste_next && output->newest != NULL) {
+        paste(expansion, output->newest, token);
+    } else {
+        struct macro_token **place = output->last;
+        make_token(expansion, &output->last, token, hidden);
+        output->newest = *place;
+    }
+    output->paste_next = false;
+}
+
+static void put_list(struct expansion *expansion, struct output *output, const struct macro_token *list,
+                     bool space_before)
+{
+    for (const struct macro_token *at = list; at != NULL && !stopped(expansion); at = at->next) {
+        struct token token = at->token;
+        if (at == list)
+            token.space_before = space_before;
+        put_token(expansion, output, &token, at->hidden);
+    }
+}
+
+static const struct macro_token *expanded_argument(struct expansion *expansion, struct argument *argument)
+{
+    if (!argument->is_expanded) {
+        struct macro_token *copy = NULL;
+        struct macro_token **last = &copy;
+        for (const struct macro_token *at = argument->tokens; at != NULL; at = at->next)
+            make_token(expansion, &last, &at->token, at->hidden);
+        argument->expanded = expand(expansion, copy);
+        argument->is_expanded = true;
+    }
+    return argument->expanded;
+}
+
+static struct macro_token *substitute(struct expansion *expansion, const struct macro_body *body,
+                                      struct argument *arguments, const struct token *name,
+                                      const struct name_set *hidden)
+{
+    struct output output = {.last = &output.first};
+    size_t index;
+    for (const struct macro_token *at = body->tokens; at != NULL && !stopped(expansion); at = at->next) {
+        const struct macro_token *next = at->next;
+        const bool pasted = next != NULL && next->token.kind == TOKEN_HASH_HASH;
+        if (body->function_like && at->token.kind == TOKEN_HASH) {
+            if (next == NULL || !argument_index(body, &next->token, &index)) {
+                expansion->dead = true;
+                break;
+            }
+            const struct token token = stringized(expansion, arguments[index].tokens, at->token.space_before);
+            put_token(expansion, &output, &token, NULL);
+            at = next;
+        } else if (at->token.kind == TOKEN_HASH_HASH) {
+            output.paste_next = true;
+        } else if (argument_index(body, &at->token, &index)) {
+            const bool raw = pasted || output.paste_next;
+            const struct macro_token *list =
+                raw ? arguments[index].tokens : expanded_argument(expansion, &arguments[index]);
+            if (raw && list == NULL)
+                doubt(expansion->worlds, "it pastes an empty argument", name->size, name->start);
+            put_list(expansion, &output, list, at->token.space_before);
+        } else {
+            put_token(expansion, &output, &at->token, NULL);
+        }
+    }
+    for (struct macro_token *at = output.first; at != NULL; at = at->next)
+        at->hidden = all_names(expansion, at->hidden, hidden);
+    if (output.first != NULL)
+        output.first->token.space_before = name->space_before;
+    return output.first;
+}
+
+/* ---- calls ---- */
+
+/* From the opening parenthesis on; returns the closing one, or NULL when the call is not closed. */
+static struct macro_token *read_arguments(struct expansion *expansion, const struct macro_body *body,
+                                          struct argument *arguments, struct macro_token *open)
+{
+    size_t index = 0;
+    size_t depth = 0;
+    struct macro_token **last = &arguments[0].tokens;
+    for (struct macro_token *at = open->next; at != NULL && !stopped(expansion); at = at->next) {
+        if (token_is(&at->token, ")") && depth-- == 0) {
+            const size_t given = arguments[0].tokens == NULL && index == 0 ? body->parameter_count : index + 1;
+            const bool enough =
+                given >= body->parameter_count || (body->variadic && given + 1 >= body->parameter_count);
+            if (!enough && body->parameter_count != 0)
+                expansion->dead = true;
+            return at;
+        }
+        if (token_is(&at->token, "("))
+            ++depth;
+        const bool in_variable_part = body->variadic && index + 1 == body->parameter_count;
+        if (token_is(&at->token, ",") && depth == 0 && !in_variable_part) {
+            expansion->dead = ++index >= body->parameter_count;
+            last = &arguments[expansion->dead ? 0 : index].tokens;
+            continue;
+        }
+        if (body->parameter_count == 0)
+            expansion->dead = true;
+        else
+            make_token(expansion, &last, &at->token, at->hidden);
+    }
+    expansion->dead = true;
+    return NULL;
+}
+
+/* What replaces the call at `at`, joined to what follows it; NULL where `at` is not to be replaced. */
+static struct macro_token *replaced(struct expansion *expansion, const struct macro *macro,
+                                    struct macro_definition *definition, struct macro_token *at, bool *is_replaced)
+{
+    *is_replaced = false;
+    struct macro_body *body = body_of(expansion, definition);
+    if (body == NULL)
+        return NULL;
+    struct macro_token *last = at;
+    struct argument *arguments = NULL;
+    const struct name_set *hidden = at->hidden;
+    if (body->function_like) {
+        if (at->next == NULL || !token_is(&at->next->token, "("))
+            return NULL;
+        arguments = arena_take(expansion->worlds->scratch, (body->parameter_count + 1) * sizeof(*arguments));
+        last = arguments != NULL ? read_arguments(expansion, body, arguments, at->next) : NULL;
+        if (last == NULL)
+            return NULL;
+        hidden = common_names(expansion, hidden, last->hidden);
+    }
+    if (body->unsupported != NULL) {
+        doubt(expansion->worlds, body->unsupported, macro->name_size, macro->name);
+        return NULL;
+    }
+    *is_replaced = true;
+    struct macro_token *result =
+        substitute(expansion, body, arguments, &at->token, with_name(expansion, hidden, macro));
+    struct macro_token **end = &result;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = last->next;
+    if (end == &result && result != NULL)
+        result->token.space_before |= at->token.space_before;
+    return result;
+}
+
+static struct macro_token *expand(struct expansion *expansion, struct macro_token *list)
+{
+    struct macro_token *first = NULL;
+    struct macro_token **last = &first;
+    if (++expansion->depth > MAX_DEPTH)
+        doubt(expansion->worlds, "it is nested too deeply", 0, "");
+    while (list != NULL && !stopped(expansion)) {
+        bool is_replaced = false;
+        struct macro_token *rest = NULL;
+        if (list->token.kind == TOKEN_IDENTIFIER) {
+            const struct macro_table *table = expansion->worlds->table;
+            const struct macro *macro = macro_table_find(table, list->token.size, list->token.start);
+            if (may_be_predefined(macro, list->token.size, list->token.start))
+                doubt(expansion->worlds, "a compiler may define the macro", list->token.size, list->token.start);
+            struct macro_definition *definition =
+                macro != NULL && !is_hidden(list->hidden, macro) ? choose(expansion, macro) : NULL;
+            if (definition != NULL)
+                rest = replaced(expansion, macro, definition, list, &is_replaced);
+        }
+        if (is_replaced) {
+            list = rest;
+        } else {
+            *last = list;
+            last = &list->next;
+            list = list->next;
+        }
+    }
+    *last = NULL;
+    --expansion->depth;
+    return first;
+}
+
+/* ---- header names ---- */
+
+static void read_angle_name(struct arena *scratch, struct macro_token *list, struct header_name *name)
+{
+    struct macro_token *close = list->next;
+    struct macro_token *before = list;
+    while (close != NULL && !token_is(&close->token, ">")) {
+        before = close;
+        close = close->next;
+    }
+    if (close == NULL || before == list)
+        return;
+    before->next = NULL;
+    const bool leading_space = list->next->token.space_before;
+    const size_t size = spelling(list->next, false, NULL) + (leading_space ? 1 : 0);
+    char *text = arena_take(scratch, size + 1);
+    if (text == NULL)
+        return;
+    text[0] = ' ';
+    spelling(list->next, false, text + (leading_space ? 1 : 0));
+    *name = (struct header_name){HEADER_ANGLE, text, size};
+}
+
+static void read_header_name(struct macro_worlds *worlds, struct macro_token *list, struct header_name *name)
+{
+    *name = (struct header_name){HEADER_NONE, "", 0};
+    if (list == NULL)
+        return;
+    if (list->token.kind == TOKEN_STRING && list->token.start[0] == '"') {
+        const size_t size = list->token.size - 2;
+        const char *text = arena_copy(worlds->scratch, size, list->token.start + 1);
+        if (text != NULL)
+            *name = (struct header_name){HEADER_QUOTED, text, size};
+    } else if (token_is(&list->token, "<")) {
+        read_angle_name(worlds->scratch, list, name);
+    }
+    if (memchr(name->text, '\\', name->size) != NULL)
+        doubt(worlds, "a file name with a backslash comes out of", worlds->operand_size, worlds->operand);
+}
+
+void macro_worlds_init(struct macro_worlds *worlds, const struct macro_table *table, struct arena *scratch, size_t size,
+                       const char *operand)
+{
+    *worlds = (struct macro_worlds){.table = table, .scratch = scratch, .operand = operand, .operand_size = size};
+}
+
+bool macro_worlds_next(struct macro_worlds *worlds, struct header_name *name)
+{
+    if (worlds->done)
+        return false;
+    if (++worlds->tried > MAX_WORLDS)
+        doubt(worlds, "it has too many readings:", worlds->operand_size, worlds->operand);
+    arena_reset(worlds->scratch);
+    const struct clean_text text = {.start = worlds->operand, .size = worlds->operand_size};
+    struct scanner scanner;
+    struct expansion expansion = {.worlds = worlds};
+    scanner_init(&scanner, &text, text.start, false);
+    struct macro_token *list = read_tokens(worlds->scratch, &scanner);
+    if (scanner.problem != NULL)
+        doubt(worlds, scanner.problem, worlds->operand_size, worlds->operand);
+    list = expand(&expansion, list);
+    read_header_name(worlds, expansion.dead ? NULL : list, name);
+    worlds->done = !next_world(worlds);
+    return worlds->doubt == NULL && !worlds->scratch->failed && !worlds->table->arena->failed;
+}

@@ -1,0 +1,192 @@
+/*
+ * cache_entry.c - the pool of entries, and the begin and the end of an entry's time in the cache; see cache_entry.h.
+ */
+#include "core/memory_cache/cache_entry.h"
+
+ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t *allocator,
+                               const struct memory_cache_ops *ops, void *user)
+{
+    pool->allocator = *allocator;
+    pool->ops = *ops;
+    pool->user = user;
+    pool->free = NULL;
+    pool->chunks = NULL;
+    return os_mutex_init(&pool->lock);
+}
+
+void cache_pool_fini(struct cache_pool *pool)
+{
+    while (pool->chunks != NULL) {
+        struct cache_chunk *chunk = pool->chunks;
+        pool->chunks = chunk->next;
+        alloc_free(&pool->allocator, chunk, sizeof(*chunk));
+    }
+    os_mutex_fini(&pool->lock);
+}
+
+static struct cache_chunk *chunk_create(struct cache_pool *pool)
+{
+    struct cache_chunk *chunk = alloc_aligned(&pool->allocator, sizeof(*chunk), CACHE_LINE);
+    if (chunk == NULL)
+        return NULL;
+    for (size_t stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
+        for (size_t i = 0; i < ENTRIES_PER_CHUNK; ++i) {
+            atomic_init(&chunk->slots[stripe][i].count, SLOT_BIAS);
+            atomic_init(&chunk->slots[stripe][i].last_used, 0);
+        }
+    }
+    for (size_t i = 0; i < ENTRIES_PER_CHUNK; ++i) {
+        struct cache_entry *entry = &chunk->entries[i];
+        atomic_init(&entry->mask, ENTRY_KILLED);
+        atomic_init(&entry->serial, 0);
+        atomic_init(&entry->hash_low, 0);
+        atomic_init(&entry->hash_high, 0);
+        atomic_init(&entry->central, 0);
+        entry->slots = &chunk->slots[0][i];
+        entry->pool = pool;
+        entry->newer = i + 1 < ENTRIES_PER_CHUNK ? entry + 1 : NULL;
+    }
+    return chunk;
+}
+
+static struct cache_entry *pop_free(struct cache_pool *pool)
+{
+    struct cache_entry *entry = pool->free;
+    if (entry != NULL)
+        pool->free = entry->newer;
+    return entry;
+}
+
+struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value)
+{
+    os_mutex_lock(&pool->lock);
+    struct cache_entry *entry = pop_free(pool);
+    os_mutex_unlock(&pool->lock);
+
+    if (entry == NULL) {
+        struct cache_chunk *chunk = chunk_create(pool);
+        if (chunk == NULL)
+            return NULL;
+        entry = &chunk->entries[0];
+        os_mutex_lock(&pool->lock);
+        chunk->next = pool->chunks;
+        pool->chunks = chunk;
+        chunk->entries[ENTRIES_PER_CHUNK - 1].newer = pool->free;
+        pool->free = entry->newer;
+        os_mutex_unlock(&pool->lock);
+    }
+    entry->value = value;
+    entry->group = NULL;
+    /* relaxed: nobody reads either before they get the entry from the caller, or retain it after entry_publish */
+    atomic_store_explicit(&entry->serial, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->central, 1, memory_order_relaxed);
+    return entry;
+}
+
+void entry_publish(struct cache_entry *entry, uint64_t serial)
+{
+    /* relaxed: made visible by the releases below, to whoever retains through a slot */
+    atomic_store_explicit(&entry->serial, serial, memory_order_relaxed);
+    /* Before the slots: whoever retains by a revived slot may drop it in central. */
+    atomic_fetch_add_explicit(&entry->central, CENTRAL_BIG + 1, memory_order_relaxed);
+
+    const uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed);
+    for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
+        /* release: pairs with the acquire in entry_try_retain by one who read mask in an earlier life */
+        if ((mask >> stripe & 1) != 0)
+            atomic_store_explicit(&entry_slot(entry, stripe)->count, SLOT_BIAS, memory_order_release);
+    }
+    /* release: pairs with the acquires of mask in entry_joined */
+    atomic_fetch_and_explicit(&entry->mask, ~ENTRY_KILLED, memory_order_release);
+}
+
+uint64_t entry_kill(struct cache_entry *entry)
+{
+    /* relaxed: which stripes there are is all that is read; no one uses a slot for the first time after this */
+    const uint64_t mask = atomic_fetch_or_explicit(&entry->mask, ENTRY_KILLED, memory_order_relaxed);
+    int64_t collected = 0;
+    uint64_t hits = 0;
+
+    for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
+        if ((mask >> stripe & 1) == 0)
+            continue;
+        /* acquire: what was dropped there was used before. release: who finds it DEAD turns to central later. */
+        const uint64_t count =
+            atomic_exchange_explicit(&entry_slot(entry, stripe)->count, SLOT_DEAD, memory_order_acq_rel);
+        collected += (int64_t)(count % SLOT_HIT) - (int64_t)SLOT_BIAS;
+        hits += count / SLOT_HIT;
+    }
+    /* acq_rel: passes on what the exchanges acquired to who drops the last reference. The caller's keeps it off 0. */
+    atomic_fetch_add_explicit(&entry->central, collected - CENTRAL_BIG, memory_order_acq_rel);
+    return hits;
+}
+
+uint64_t entry_hits(const struct cache_entry *entry)
+{
+    /* relaxed, as the next: a number */
+    uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed) & ~ENTRY_KILLED;
+    uint64_t hits = 0;
+
+    for (unsigned stripe = 0; mask != 0; ++stripe, mask >>= 1) {
+        if ((mask & 1) != 0)
+            hits += atomic_load_explicit(&entry_slot(entry, stripe)->count, memory_order_relaxed) / SLOT_HIT;
+    }
+    return hits;
+}
+
+uint64_t entry_take_hits(struct cache_entry *entry, unsigned stripe)
+{
+    struct cache_slot *slot = entry_slot(entry, stripe);
+    uint64_t count = atomic_load_explicit(&slot->count, memory_order_relaxed);
+    do {
+        if (count == SLOT_DEAD)
+            return 0; /* entry_kill has collected them */
+        /* relaxed: a change that is no store goes on with what earlier droppers released */
+    } while (!atomic_compare_exchange_weak_explicit(&slot->count, &count, count % SLOT_HIT, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return count / SLOT_HIT;
+}
+
+void entry_end(struct cache_entry *entry)
+{
+    struct cache_pool *pool = entry->pool;
+    void (*const destroy)(void *, void *) = pool->ops.destroy;
+    void *const user = pool->user;
+    void *const value = entry->value;
+
+    os_mutex_lock(&pool->lock);
+    entry->newer = pool->free;
+    pool->free = entry;
+    os_mutex_unlock(&pool->lock);
+    destroy(user, value); /* last: the value may be all that keeps the cache */
+}
+
+uint64_t entry_last_used(const struct cache_entry *entry)
+{
+    /* relaxed: a hit that is under way may be missed, as one that comes a moment later would be */
+    uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed) & ~ENTRY_KILLED;
+    uint64_t latest = 0;
+
+    for (unsigned stripe = 0; mask != 0; ++stripe, mask >>= 1) {
+        if ((mask & 1) == 0)
+            continue;
+        const uint64_t stamp = atomic_load_explicit(&entry_slot(entry, stripe)->last_used, memory_order_relaxed);
+        latest = stamp > latest ? stamp : latest;
+    }
+    return latest;
+}
+
+void *cache_entry_value(const struct cache_entry *entry)
+{
+    return entry->value;
+}
+
+void cache_entry_retain(struct cache_entry *entry)
+{
+    entry_retain(entry, stripe_number());
+}
+
+void cache_entry_release(struct cache_entry *entry)
+{
+    entry_release(entry, stripe_number());
+}

@@ -1,0 +1,185 @@
+/*
+ * cache_entry.h - entries of the in-memory cache: their memory and their reference counts.
+ *
+ * A reference to a cached entry is counted in a slot that the threads of one stripe share, so that taking and dropping
+ * one writes no memory that other threads write. An entry that is not in the cache counts all in `central`. The sum of
+ * all counts is the number of references; only when the entry has left the cache can the sum be known, and be zero.
+ *
+ * Invariants (doc/threading.md has the proof):
+ *  - a slot is DEAD, and only then, if it was collected by entry_kill and entry_publish has not revived it since;
+ *  - a bit of mask is never cleared; a slot whose bit is not set holds exactly SLOT_BIAS;
+ *  - ENTRY_KILLED is clear from the end of entry_publish to the begin of entry_kill: once a life;
+ *  - serial is written before the slots of a life are revived, and never again in that life.
+ * Locks: pool->lock guards the free list and the list of chunks; nothing is called under it.
+ */
+#ifndef INGOT_CORE_CACHE_ENTRY_H
+#define INGOT_CORE_CACHE_ENTRY_H
+
+#include <stdatomic.h>
+
+#include "core/memory_cache/memory_cache.h"
+#include "core/os.h"
+#include "core/memory_cache/stripe.h"
+
+enum { ENTRIES_PER_CHUNK = 16, CACHE_LINE = 64 };
+
+#define SLOT_DEAD UINT64_C(0)
+#define SLOT_BIAS (UINT64_C(1) << 39)
+/* Hits are counted in the upper bits of the word that taking a reference changes anyway. */
+#define SLOT_HIT (UINT64_C(1) << 40)
+#define SLOT_HITS_FULL (UINT64_C(1) << 62) /* far enough from the end for all threads of a stripe */
+#define ENTRY_KILLED (UINT64_C(1) << 63)
+#define CENTRAL_BIG (INT64_C(1) << 40)
+
+struct cache_slot {
+    _Atomic uint64_t count;     /* SLOT_DEAD, or SLOT_BIAS + taken - dropped here, and SLOT_HIT for each hit */
+    _Atomic uint64_t last_used; /* stamp, see cache_recency.h */
+};
+
+struct cache_entry {
+    /* What a hit reads. Written when a life begins or ends, and once for each stripe that ever comes. */
+    _Alignas(CACHE_LINE) _Atomic uint64_t mask; /* bit i: stripe i has used its slot; ENTRY_KILLED */
+    _Atomic uint64_t serial;                    /* of the life, unique in the cache; 0: never published */
+    struct cache_slot *slots;                   /* of stripe 0; those of a stripe lie together, for the whole chunk */
+    void *value;
+    struct cache_pool *pool;
+    _Atomic uint64_t hash_low;
+    _Atomic uint64_t hash_high;
+
+    _Alignas(CACHE_LINE) _Atomic int64_t central;
+    /* all below: under cache->lock, then owned by who evicts */
+    uint64_t stamp; /* of the last use, when it was last looked at */
+    struct cache_entry *older;
+    struct cache_entry *newer; /* also links free entries (under pool->lock) and victims */
+    size_t heap_index;
+    size_t bytes;
+    struct cache_group *group;
+    enum eviction_reason reason;
+
+    struct cache_entry *group_previous;
+    struct cache_entry *group_next;
+};
+
+struct cache_chunk {
+    struct cache_slot slots[STRIPE_COUNT][ENTRIES_PER_CHUNK];
+    struct cache_entry entries[ENTRIES_PER_CHUNK];
+    struct cache_chunk *next;
+};
+
+/* What an entry costs beside its value: its part of a chunk, of the table and of the eviction order. */
+enum {
+    CACHE_ENTRY_TABLE_BYTES = 8 * sizeof(void *), /* four places of two words at most */
+    CACHE_ENTRY_ORDER_BYTES = 4 * sizeof(void *), /* two items likewise */
+    CACHE_ENTRY_OVERHEAD =
+        sizeof(struct cache_chunk) / ENTRIES_PER_CHUNK + CACHE_ENTRY_TABLE_BYTES + CACHE_ENTRY_ORDER_BYTES
+};
+
+struct cache_pool {
+    ingot_allocator_t allocator;
+    struct memory_cache_ops ops;
+    void *user;
+    os_mutex lock;
+    struct cache_entry *free;   /* under lock */
+    struct cache_chunk *chunks; /* under lock */
+};
+
+ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t *allocator,
+                               const struct memory_cache_ops *ops, void *user);
+void cache_pool_fini(struct cache_pool *pool);
+/* An entry with one reference, not in the cache; NULL when out of memory. */
+struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value);
+
+/* Makes retaining possible for whoever finds the entry. Hash and value are set. The cache's own reference is added. */
+void entry_publish(struct cache_entry *entry, uint64_t serial);
+/* Undoes entry_publish, by one thread, once. The cache's own reference becomes the caller's. Returns the hits that were
+ * counted in the slots. */
+uint64_t entry_kill(struct cache_entry *entry);
+/* The hits that are counted in the slots now; under cache->lock, of a cached entry. */
+uint64_t entry_hits(const struct cache_entry *entry);
+/* Empties the slot of its hits and returns them; by one who holds the entry. */
+uint64_t entry_take_hits(struct cache_entry *entry, unsigned stripe);
+/* The last reference is gone. */
+void entry_end(struct cache_entry *entry);
+/* The latest stamp in the entry's slots. */
+uint64_t entry_last_used(const struct cache_entry *entry);
+
+static inline struct cache_slot *entry_slot(const struct cache_entry *entry, unsigned stripe)
+{
+    return entry->slots + (size_t)stripe * ENTRIES_PER_CHUNK;
+}
+
+/* Whether the stripe's slot is in use. False: the entry is not in the cache. */
+static inline bool entry_joined(struct cache_entry *entry, unsigned stripe)
+{
+    const uint64_t bit = UINT64_C(1) << stripe;
+    /* acquire: pairs with entry_publish's clearing of ENTRY_KILLED */
+    const uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_acquire);
+
+    if ((mask & (bit | ENTRY_KILLED)) == bit)
+        return true;
+    if ((mask & ENTRY_KILLED) != 0)
+        return false;
+    /* acq_rel: acquires as above; whoever kills later must see the bit, which the order of changes to mask gives */
+    return (atomic_fetch_or_explicit(&entry->mask, bit, memory_order_acq_rel) & ENTRY_KILLED) == 0;
+}
+
+/* Adds `change` to the count, and says what that made it; SLOT_DEAD: nothing was changed. */
+static inline uint64_t entry_try_add(struct cache_entry *entry, unsigned stripe, uint64_t change)
+{
+    if (!entry_joined(entry, stripe))
+        return SLOT_DEAD;
+    struct cache_slot *slot = entry_slot(entry, stripe);
+    uint64_t count = atomic_load_explicit(&slot->count, memory_order_relaxed);
+    do {
+        if (count == SLOT_DEAD)
+            return SLOT_DEAD;
+        /* acquire: pairs with the revival in entry_publish, so that the serial read next is of this life */
+    } while (!atomic_compare_exchange_weak_explicit(&slot->count, &count, count + change, memory_order_acquire,
+                                                    memory_order_relaxed));
+    return count + change;
+}
+
+/* The entry may be any entry, in any state. True: it is held, in the life that it is in now. */
+static inline bool entry_try_retain(struct cache_entry *entry, unsigned stripe)
+{
+    return entry_try_add(entry, stripe, 1) != SLOT_DEAD;
+}
+
+/* Under cache->lock, by one who found it in the cache: whether it has left it since. */
+static inline bool entry_is_killed(const struct cache_entry *entry)
+{
+    /* relaxed: changes under the lock only */
+    return (atomic_load_explicit(&entry->mask, memory_order_relaxed) & ENTRY_KILLED) != 0;
+}
+
+static inline void entry_retain(struct cache_entry *entry, unsigned stripe)
+{
+    if (!entry_try_retain(entry, stripe))
+        atomic_fetch_add_explicit(&entry->central, 1, memory_order_relaxed); /* the caller's own keeps it alive */
+}
+
+static inline bool entry_drop_in_slot(struct cache_entry *entry, unsigned stripe)
+{
+    if (!entry_joined(entry, stripe))
+        return false;
+    struct cache_slot *slot = entry_slot(entry, stripe);
+    uint64_t count = atomic_load_explicit(&slot->count, memory_order_relaxed);
+    do {
+        if (count == SLOT_DEAD)
+            return false;
+        /* release: all use of the value comes before; pairs with the collecting exchange in entry_kill */
+    } while (!atomic_compare_exchange_weak_explicit(&slot->count, &count, count - 1, memory_order_release,
+                                                    memory_order_relaxed));
+    return true;
+}
+
+static inline void entry_release(struct cache_entry *entry, unsigned stripe)
+{
+    if (entry_drop_in_slot(entry, stripe))
+        return;
+    /* acq_rel: each dropper's use comes before the end of the life */
+    if (atomic_fetch_sub_explicit(&entry->central, 1, memory_order_acq_rel) == 1)
+        entry_end(entry);
+}
+
+#endif

@@ -1,0 +1,167 @@
+/*
+ * cache_flight.c - one maker a key; see cache_flight.h.
+ *
+ * The wait graph: a thread waits for a flight, a flight for its pilot. Edges are added and removed under one lock, and
+ * a thread adds its edge only if no way leads from there back to itself; so there never is a ring. A flight that a
+ * thread waits for is held by it, and a pilot that a flight names has not landed: both can be read.
+ */
+#include "core/memory_cache/cache_flight.h"
+
+#include "core/memory_cache/cache_groups.h"
+#include "core/error.h"
+
+static os_mutex wait_graph_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local struct flight_thread this_thread;
+
+enum flight_failure flight_failure_of(ingot_status_t status)
+{
+    switch (status) {
+    case INGOT_BUILD_FAILED:
+        return FAILURE_FOR_ALL;
+    case INGOT_INVALID_ARGUMENTS:
+    case INGOT_NOT_CACHEABLE:
+    case INGOT_BLOB_TRUNCATED:
+    case INGOT_BLOB_CORRUPT:
+    case INGOT_BLOB_VERSION:
+    case INGOT_BLOB_MISMATCH:
+    case INGOT_BLOB_STALE:
+    case INGOT_BLOB_REJECTED:
+        return FAILURE_OF_PILOT;
+    default:
+        return FAILURE_SPURIOUS;
+    }
+}
+
+struct cache_flight *flight_create(const ingot_allocator_t *allocator)
+{
+    struct cache_flight *flight = alloc_zeroed(allocator, sizeof(*flight));
+    if (flight == NULL)
+        return NULL;
+    if (os_condition_init(&flight->changed) != INGOT_SUCCESS) {
+        alloc_free(allocator, flight, sizeof(*flight));
+        return NULL;
+    }
+    flight->references = 1;
+    return flight;
+}
+
+void flight_destroy(struct cache_flight *flight, const ingot_allocator_t *allocator)
+{
+    if (flight == NULL)
+        return;
+    if (flight->entry != NULL)
+        cache_entry_release(flight->entry);
+    alloc_free_text(allocator, flight->detail);
+    os_condition_fini(&flight->changed);
+    alloc_free(allocator, flight, sizeof(*flight));
+}
+
+struct cache_flight *flights_find(const struct cache_flights *flights, const struct memory_cache_ops *ops,
+                                  const struct cache_request *request)
+{
+    struct cache_flight *flight = flights->first;
+    for (; flight != NULL; flight = flight->next) {
+        const struct cache_request *other = flight->request;
+        if (other->hash.low == request->hash.low && other->hash.high == request->hash.high &&
+            (ops->same_key == NULL || ops->same_key(other->key, request->key)))
+            break;
+    }
+    return flight;
+}
+
+static void set_pilot(struct cache_flight *flight, struct flight_thread *pilot)
+{
+    os_mutex_lock(&wait_graph_lock);
+    flight->pilot = pilot;
+    if (pilot != NULL)
+        pilot->waits_for = NULL;
+    os_mutex_unlock(&wait_graph_lock);
+}
+
+void flights_add(struct cache_flights *flights, struct cache_flight *flight, const struct cache_request *request)
+{
+    flight->request = request;
+    set_pilot(flight, &this_thread);
+    flight->next = flights->first;
+    flights->first = flight;
+}
+
+void flights_discard(struct cache_flights *flights, cache_group_filter filter, const void *wanted)
+{
+    for (struct cache_flight *flight = flights->first; flight != NULL; flight = flight->next) {
+        const char *own = flight->request->group;
+        if (filter == NULL || (group_is_named(own) && filter(own, wanted)))
+            flight->discard = true;
+    }
+}
+
+ingot_status_t flight_may_wait(struct cache_flight *flight)
+{
+    bool is_ring = false;
+    const bool is_own = flight->pilot == &this_thread; /* no one else writes or removes that */
+
+    os_mutex_lock(&wait_graph_lock);
+    for (const struct cache_flight *at = flight; at != NULL && at->pilot != NULL; at = at->pilot->waits_for) {
+        if (at->pilot == &this_thread) {
+            is_ring = true;
+            break;
+        }
+    }
+    if (!is_ring)
+        this_thread.waits_for = flight;
+    os_mutex_unlock(&wait_graph_lock);
+
+    if (is_own)
+        return error_set(INGOT_INVALID_ARGUMENTS, "this thread asked for what it is making");
+    if (is_ring)
+        return error_set(INGOT_INVALID_ARGUMENTS,
+                         "this thread asked for what another is making, which waits for what this thread is making");
+    return INGOT_SUCCESS;
+}
+
+void flight_wait(struct cache_flight *flight, struct cache_passenger *passenger, os_mutex *lock)
+{
+    struct cache_passenger **end = &flight->passengers;
+
+    passenger->thread = &this_thread;
+    passenger->is_pilot = false;
+    passenger->next = NULL;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = passenger;
+    ++flight->references;
+    while (!flight->landed && !passenger->is_pilot)
+        os_condition_wait(&flight->changed, lock);
+
+    os_mutex_lock(&wait_graph_lock);
+    this_thread.waits_for = NULL;
+    os_mutex_unlock(&wait_graph_lock);
+}
+
+bool flight_hand_over(struct cache_flight *flight)
+{
+    struct cache_passenger *next = flight->passengers;
+    if (next == NULL)
+        return false;
+
+    flight->passengers = next->next;
+    next->is_pilot = true;
+    flight->request = next->request;
+    flight->is_second_try = true;
+    flight->discard = false;
+    set_pilot(flight, next->thread);
+    os_condition_wake_all(&flight->changed);
+    return true;
+}
+
+void flight_land(struct cache_flights *flights, struct cache_flight *flight)
+{
+    struct cache_flight **link = &flights->first;
+    while (*link != flight)
+        link = &(*link)->next;
+    *link = flight->next;
+
+    flight->landed = true;
+    set_pilot(flight, NULL);
+    os_condition_wake_all(&flight->changed);
+}

@@ -1,0 +1,51 @@
+/*
+ * cache_groups.h - entries by the name of their group, groups in the order of their creation.
+ *
+ * A group is there as long as it has entries. Its record lives on until the last of its evicted entries was reported,
+ * because the report says the name. The group without a name is none: its entries are in no list, and no limit on
+ * groups concerns them.
+ * Locks: under cache->lock, except for group_release.
+ */
+#ifndef INGOT_CORE_CACHE_GROUPS_H
+#define INGOT_CORE_CACHE_GROUPS_H
+
+#include "core/memory_cache/cache_entry.h"
+
+enum { GROUP_CHAINS_FIRST = 16 };
+
+struct cache_group {
+    _Atomic size_t references; /* one for being listed, one an entry until it is reported */
+    uint64_t hash;
+    struct cache_group *next_in_chain;
+    struct cache_group *older;
+    struct cache_group *newer;
+    struct cache_entry *entries;
+    char name[];
+};
+
+struct cache_groups {
+    struct cache_group *oldest;
+    struct cache_group *newest;
+    size_t count;
+    struct cache_group **chains; /* chain_count of them, a power of two */
+    size_t chain_count;
+    struct cache_group *first_chains[GROUP_CHAINS_FIRST];
+};
+
+void groups_init(struct cache_groups *groups);
+void groups_fini(struct cache_groups *groups, const ingot_allocator_t *allocator);
+struct cache_group *groups_find(const struct cache_groups *groups, const char *name);
+/* Finds or makes; NULL when out of memory. The caller adds an entry next. */
+struct cache_group *groups_get(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name);
+void groups_add_entry(struct cache_group *group, struct cache_entry *entry);
+/* The entry keeps its reference on the group's record. */
+void groups_remove_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_entry *entry);
+/* Without any lock. NULL does nothing. */
+void group_release(struct cache_group *group, const ingot_allocator_t *allocator);
+
+static inline bool group_is_named(const char *name)
+{
+    return name != NULL && name[0] != '\0';
+}
+
+#endif

@@ -1,0 +1,504 @@
+/*
+ * memory_cache.c - the in-memory cache: what is found, what is kept, what has to go.
+ *
+ * Invariant: an entry is in the table, in the eviction order, in its group and in the sums, or in none of them; all of
+ * that changes under the lock. Entries that leave are killed under it and let go of after it, because that calls out.
+ * doc/threading.md says why a hit needs no lock.
+ */
+#include "core/memory_cache/memory_cache.h"
+
+#include <string.h>
+
+#include "core/memory_cache/cache_state.h"
+#include "core/error.h"
+
+ingot_status_t memory_cache_create(struct memory_cache **out, const ingot_allocator_t *allocator,
+                                   const struct memory_cache_ops *ops, void *user,
+                                   const struct memory_cache_limits *limits)
+{
+    struct memory_cache *cache = alloc_aligned(allocator, sizeof(*cache), CACHE_LINE_PAIR);
+    if (cache == NULL)
+        return error_out_of_memory();
+    memset(cache, 0, sizeof(*cache));
+    for (size_t i = 0; i < STRIPE_COUNT; ++i) {
+        atomic_init(&cache->stripes[i].stamp, 0);
+        atomic_init(&cache->stripes[i].hits, 0);
+    }
+    atomic_init(&cache->generation, 1);
+    cache->limits = *limits;
+    recency_init(&cache->recency);
+    groups_init(&cache->groups);
+
+    ingot_status_t status = os_mutex_init(&cache->lock);
+    if (status != INGOT_SUCCESS)
+        goto no_lock;
+    status = cache_pool_init(&cache->pool, allocator, ops, user);
+    if (status != INGOT_SUCCESS)
+        goto no_pool;
+    status = cache_table_init(&cache->table, allocator);
+    if (status != INGOT_SUCCESS)
+        goto no_table;
+    *out = cache;
+    return INGOT_SUCCESS;
+
+no_table:
+    cache_pool_fini(&cache->pool);
+no_pool:
+    os_mutex_fini(&cache->lock);
+no_lock:
+    alloc_free(allocator, cache, sizeof(*cache));
+    return error_out_of_memory();
+}
+
+void memory_cache_destroy(struct memory_cache *cache)
+{
+    if (cache == NULL)
+        return;
+    memory_cache_close(cache);
+    const ingot_allocator_t allocator = cache->pool.allocator;
+    recency_fini(&cache->recency, &allocator);
+    groups_fini(&cache->groups, &allocator);
+    cache_table_fini(&cache->table, &allocator);
+    cache_pool_fini(&cache->pool);
+    os_mutex_fini(&cache->lock);
+    alloc_free(&allocator, cache, sizeof(*cache));
+}
+
+struct cache_entry *cache_entry_create(struct memory_cache *cache, void *value)
+{
+    struct cache_entry *entry = cache_pool_take(&cache->pool, value);
+    if (entry == NULL) {
+        memory_cache_empty(cache);
+        entry = cache_pool_take(&cache->pool, value);
+    }
+    if (entry == NULL)
+        error_out_of_memory();
+    return entry;
+}
+
+/* ---- hits ---- */
+
+/* relaxed, here and below: numbers that order and count; see recency_stamp */
+static void stamp_use(struct memory_cache *cache, struct cache_entry *entry, unsigned stripe)
+{
+    const uint64_t stamp = recency_stamp(&cache->generation, &cache->stripes[stripe].stamp);
+    atomic_store_explicit(&entry_slot(entry, stripe)->last_used, stamp, memory_order_relaxed);
+}
+
+static void add_hits(struct memory_cache *cache, unsigned stripe, uint64_t hits)
+{
+    atomic_fetch_add_explicit(&cache->stripes[stripe].hits, hits, memory_order_relaxed);
+}
+
+static void count_hit(struct memory_cache *cache, struct cache_entry *entry, unsigned stripe)
+{
+    stamp_use(cache, entry, stripe);
+    add_hits(cache, stripe, 1);
+}
+
+struct cache_entry *memory_cache_recall(struct memory_cache *cache, struct cache_memo *memo)
+{
+    /* acquire: pairs with memory_cache_remember; what the pointer leads to is initialized */
+    struct cache_entry *entry = atomic_load_explicit(&memo->entry, memory_order_acquire);
+    if (entry == NULL)
+        return NULL;
+    const unsigned stripe = stripe_number();
+    const uint64_t count = entry_try_add(entry, stripe, SLOT_HIT + 1);
+    if (count == SLOT_DEAD)
+        return NULL;
+    /* relaxed, both: serials are unique, so that equal ones prove all; entry_try_retain acquired the entry's */
+    const uint64_t serial = atomic_load_explicit(&memo->serial, memory_order_relaxed);
+    if (atomic_load_explicit(&entry->serial, memory_order_relaxed) != serial) {
+        entry_release(entry, stripe);
+        add_hits(cache, stripe, (uint64_t)-1); /* it was none */
+        return NULL;
+    }
+    stamp_use(cache, entry, stripe);
+    if (count >= SLOT_HITS_FULL)
+        add_hits(cache, stripe, entry_take_hits(entry, stripe));
+    return entry;
+}
+
+void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, struct cache_entry *entry)
+{
+    if (memo == NULL || entry->pool != &cache->pool)
+        return;
+    const uint64_t serial = atomic_load_explicit(&entry->serial, memory_order_relaxed); /* the caller holds it */
+    if (serial == 0)
+        return; /* never was in the cache */
+    /* Two threads may mix their halves: doc/threading.md says why that is harmless. */
+    atomic_store_explicit(&memo->serial, serial, memory_order_relaxed);
+    atomic_store_explicit(&memo->entry, entry, memory_order_release); /* pairs with memory_cache_recall */
+}
+
+struct cache_entry *memory_cache_find_fast(struct memory_cache *cache, const struct cache_request *request)
+{
+    if (request->memo != NULL) {
+        struct cache_entry *remembered = memory_cache_recall(cache, request->memo);
+        if (remembered != NULL)
+            return remembered;
+    }
+    const unsigned stripe = stripe_number();
+    struct cache_entry *entry = cache_table_glance(&cache->table, request, stripe);
+    if (entry != NULL) {
+        count_hit(cache, entry, stripe);
+        memory_cache_remember(cache, request->memo, entry);
+    }
+    return entry;
+}
+
+struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const struct cache_request *request)
+{
+    struct cache_entry *entry = cache_table_find(&cache->table, &cache->pool.ops, request);
+    if (entry != NULL) {
+        const unsigned stripe = stripe_number();
+        entry_retain(entry, stripe); /* by right of the cache's own reference: what is in the table was not killed */
+        count_hit(cache, entry, stripe);
+        memory_cache_remember(cache, request->memo, entry);
+    }
+    return entry;
+}
+
+struct cache_entry *memory_cache_find(struct memory_cache *cache, const struct cache_request *request)
+{
+    struct cache_entry *entry = memory_cache_find_fast(cache, request);
+    if (entry == NULL) {
+        os_mutex_lock(&cache->lock);
+        entry = memory_cache_find_locked(cache, request);
+        os_mutex_unlock(&cache->lock);
+    }
+    return entry;
+}
+
+/* ---- evictions ---- */
+
+void victims_init(struct cache_victims *victims)
+{
+    victims->first = NULL;
+    victims->end = &victims->first;
+}
+
+void victims_let_go(struct cache_victims *victims, struct memory_cache *cache, bool report)
+{
+    const struct memory_cache_ops *ops = &cache->pool.ops;
+
+    while (victims->first != NULL) {
+        struct cache_entry *entry = victims->first;
+        struct cache_group *group = entry->group;
+        victims->first = entry->newer;
+        if (report && ops->evicted != NULL)
+            ops->evicted(cache->pool.user, entry->value, entry->bytes, group != NULL ? group->name : "", entry->reason);
+        cache_entry_release(entry);
+        group_release(group, &cache->pool.allocator);
+    }
+    victims_init(victims);
+}
+
+/*
+ * Under lock. In a large cache the next to go has not been touched for long, and what makes an eviction slow is waiting
+ * for its memory. So the one after it is fetched now, and of the next one what its own fields lead to.
+ */
+static void prefetch_next_victim(const struct memory_cache *cache)
+{
+    const struct cache_entry *next = cache->recency.oldest;
+    if (next == NULL)
+        return;
+    cache_table_prefetch(&cache->table, next);
+    __builtin_prefetch(entry_slot(next, stripe_number()));
+    __builtin_prefetch(next->value);
+    if (next->newer != NULL) {
+        __builtin_prefetch(&next->newer->mask);
+        __builtin_prefetch(&next->newer->central);
+    }
+}
+
+/* Under lock. */
+static void evict(struct memory_cache *cache, struct cache_entry *entry, enum eviction_reason reason,
+                  struct cache_victims *victims)
+{
+    cache_table_remove(&cache->table, entry);
+    recency_remove(&cache->recency, entry);
+    if (entry->group != NULL)
+        groups_remove_entry(&cache->groups, &cache->pool.allocator, entry);
+    cache->hits_of_gone += entry_kill(entry);
+    cache->bytes -= entry->bytes;
+    entry->reason = reason;
+    entry->newer = NULL;
+    *victims->end = entry;
+    victims->end = &entry->newer;
+}
+
+static uint64_t advance_generation(struct memory_cache *cache)
+{
+    return atomic_fetch_add_explicit(&cache->generation, 1, memory_order_relaxed) + 1; /* see recency_stamp */
+}
+
+/* Under lock. Evicts the least recently used until so much more would fit. */
+static void make_room(struct memory_cache *cache, size_t entries, size_t bytes, struct cache_victims *victims)
+{
+    const struct memory_cache_limits *limits = &cache->limits;
+    uint64_t generation = 0;
+
+    while (cache->table.entry_count != 0) {
+        const bool too_many = cache->table.entry_count + entries > limits->max_entries;
+        const bool too_large = limits->max_bytes != 0 && cache->bytes > limits->max_bytes - bytes;
+        if (!too_many && !too_large)
+            break;
+        if (generation == 0)
+            generation = advance_generation(cache);
+        struct cache_entry *oldest = recency_oldest(&cache->recency, generation);
+        evict(cache, oldest, too_many ? EVICTED_COUNT : EVICTED_BYTES, victims);
+        prefetch_next_victim(cache);
+    }
+}
+
+/* Under lock. */
+static void evict_group(struct memory_cache *cache, struct cache_group *group, enum eviction_reason reason,
+                        struct cache_victims *victims)
+{
+    struct cache_entry *entry = group->entries;
+    while (entry != NULL) {
+        struct cache_entry *next = entry->group_next;
+        evict(cache, entry, reason, victims); /* the last one takes the group with it */
+        entry = next;
+    }
+}
+
+/* Under lock. */
+static void make_room_for_groups(struct memory_cache *cache, size_t groups, struct cache_victims *victims)
+{
+    while (cache->limits.max_groups != 0 && cache->groups.count != 0 &&
+           cache->groups.count + groups > cache->limits.max_groups)
+        evict_group(cache, cache->groups.oldest, EVICTED_GROUPS, victims);
+}
+
+/* Under lock. */
+static void evict_all(struct memory_cache *cache, enum eviction_reason reason, struct cache_victims *victims)
+{
+    const uint64_t generation = advance_generation(cache);
+    while (cache->table.entry_count != 0)
+        evict(cache, recency_oldest(&cache->recency, generation), reason, victims);
+}
+
+/* Under lock, once the victims of one call are known. */
+static void count_victims(struct memory_cache *cache, const struct cache_victims *victims)
+{
+    for (const struct cache_entry *entry = victims->first; entry != NULL; entry = entry->newer)
+        ++cache->evictions[entry->reason];
+}
+
+/* ---- keeping ---- */
+
+static bool may_be_kept(const struct memory_cache *cache, const struct cache_request *request,
+                        const struct cache_entry *entry, size_t bytes)
+{
+    const struct memory_cache_limits *limits = &cache->limits;
+
+    if (cache->closed || limits->max_entries == 0)
+        return false;
+    if (bytes > SIZE_MAX - CACHE_ENTRY_OVERHEAD)
+        return false;
+    if (limits->max_bytes != 0 && bytes + CACHE_ENTRY_OVERHEAD > limits->max_bytes)
+        return false;
+    if (bytes + CACHE_ENTRY_OVERHEAD > SIZE_MAX - cache->bytes)
+        return false;
+    /* A maker may hand on what it got elsewhere: another cache's, or what is kept already, even under this key. */
+    if (entry->pool != &cache->pool || atomic_load_explicit(&entry->serial, memory_order_relaxed) != 0)
+        return false;
+    return cache->pool.ops.matches(entry->value, request->key);
+}
+
+bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
+                       size_t bytes, struct cache_victims *victims)
+{
+    const ingot_allocator_t *allocator = &cache->pool.allocator;
+    const bool grouped = group_is_named(request->group);
+
+    if (!may_be_kept(cache, request, entry, bytes) ||
+        !recency_reserve(&cache->recency, allocator, cache->table.entry_count + 1) ||
+        !cache_table_reserve(&cache->table, allocator))
+        return false;
+    if (grouped && groups_find(&cache->groups, request->group) == NULL)
+        make_room_for_groups(cache, 1, victims);
+    make_room(cache, 1, bytes + CACHE_ENTRY_OVERHEAD, victims);
+    count_victims(cache, victims);
+    struct cache_group *group = NULL;
+    if (grouped) {
+        group = groups_get(&cache->groups, allocator, request->group);
+        if (group == NULL)
+            return false;
+    }
+
+    entry->bytes = bytes + CACHE_ENTRY_OVERHEAD;
+    entry->stamp = advance_generation(cache) << STAMP_SEQUENCE_BITS;
+    /* relaxed: entry_publish and the table make them visible */
+    atomic_store_explicit(&entry->hash_low, request->hash.low, memory_order_relaxed);
+    atomic_store_explicit(&entry->hash_high, request->hash.high, memory_order_relaxed);
+    if (group != NULL)
+        groups_add_entry(group, entry);
+    recency_add(&cache->recency, entry);
+    cache->bytes += entry->bytes;
+    entry_publish(entry, ++cache->last_serial);
+    cache_table_insert(&cache->table, entry);
+    return true;
+}
+
+void memory_cache_empty(struct memory_cache *cache)
+{
+    struct cache_victims victims;
+
+    if (cache->pool.ops.cannot_remake)
+        return;
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    evict_all(cache, EVICTED_MEMORY, &victims);
+    count_victims(cache, &victims);
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, true);
+}
+
+/* ---- what is put and taken by the caller ---- */
+
+bool memory_cache_put(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
+                      size_t bytes)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    struct cache_entry *old = cache_table_find(&cache->table, &cache->pool.ops, request);
+    /* In this order: the old one keeps its group from ending, and stays where the new one cannot be kept. */
+    const bool kept = memory_cache_keep(cache, request, entry, bytes, &victims);
+    if (kept && old != NULL && !entry_is_killed(old)) { /* it may have had to go for want of room */
+        evict(cache, old, EVICTED_REPLACED, &victims);
+        ++cache->evictions[EVICTED_REPLACED];
+    }
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, true);
+    return kept;
+}
+
+struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct cache_request *request)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    struct cache_entry *entry = memory_cache_find_locked(cache, request);
+    if (entry != NULL) {
+        evict(cache, entry, EVICTED_TAKEN, &victims);
+        count_victims(cache, &victims);
+    }
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, false);
+    return entry;
+}
+
+/* ---- limits ---- */
+
+void memory_cache_close(struct memory_cache *cache)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    cache->closed = true;
+    flights_discard(&cache->flights, NULL, NULL);
+    evict_all(cache, EVICTED_CLEAR, &victims);
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, false);
+}
+
+static bool is_named(const char *group, const void *wanted)
+{
+    return strcmp(group, wanted) == 0;
+}
+
+void memory_cache_clear(struct memory_cache *cache, const char *group_name, enum eviction_reason reason)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    if (reason != EVICTED_MEMORY)
+        flights_discard(&cache->flights, group_name != NULL ? is_named : NULL, group_name);
+    if (group_name == NULL) {
+        evict_all(cache, reason, &victims);
+    } else {
+        struct cache_group *group = groups_find(&cache->groups, group_name);
+        if (group != NULL)
+            evict_group(cache, group, reason, &victims);
+    }
+    count_victims(cache, &victims);
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, true);
+}
+
+void memory_cache_clear_groups(struct memory_cache *cache, cache_group_filter filter, const void *wanted,
+                               enum eviction_reason reason)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    flights_discard(&cache->flights, filter, wanted);
+    for (struct cache_group *group = cache->groups.oldest; group != NULL;) {
+        struct cache_group *newer = group->newer;
+        if (filter(group->name, wanted))
+            evict_group(cache, group, reason, &victims);
+        group = newer;
+    }
+    count_victims(cache, &victims);
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, true);
+}
+
+static void apply_limits(struct memory_cache *cache, const struct memory_cache_limits *limits, bool for_good)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    const struct memory_cache_limits own = cache->limits;
+    cache->limits = *limits;
+    make_room_for_groups(cache, 0, &victims);
+    make_room(cache, 0, 0, &victims);
+    count_victims(cache, &victims);
+    if (!for_good)
+        cache->limits = own;
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, true);
+}
+
+void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits)
+{
+    apply_limits(cache, limits, true);
+}
+
+void memory_cache_trim(struct memory_cache *cache, const struct memory_cache_limits *limits)
+{
+    apply_limits(cache, limits, false);
+}
+
+void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_limits *limits)
+{
+    os_mutex_lock(&cache->lock);
+    *limits = cache->limits;
+    os_mutex_unlock(&cache->lock);
+}
+
+void memory_cache_get_counts(struct memory_cache *cache, struct memory_cache_counts *counts)
+{
+    counts->hits = 0;
+    for (size_t i = 0; i < STRIPE_COUNT; ++i)
+        counts->hits += atomic_load_explicit(&cache->stripes[i].hits, memory_order_relaxed);
+    os_mutex_lock(&cache->lock);
+    counts->hits += cache->hits_of_gone + cache_table_count_hits(&cache->table);
+    counts->misses = cache->misses;
+    counts->waits = cache->waits;
+    memcpy(counts->evictions, cache->evictions, sizeof(counts->evictions));
+    counts->entries = cache->table.entry_count;
+    counts->bytes = cache->bytes;
+    counts->groups = cache->groups.count;
+    os_mutex_unlock(&cache->lock);
+}

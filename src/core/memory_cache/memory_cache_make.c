@@ -1,0 +1,176 @@
+/*
+ * memory_cache_make.c - a request that may have to make what it asks for.
+ *
+ * A request goes round: found, or aboard another's flight, or flying itself. No lock is held while a maker runs, while
+ * anything is let go of, or (but for the sleep itself) while waiting.
+ */
+#include "core/memory_cache/cache_state.h"
+#include "core/error.h"
+
+enum boarding { BOARDED_FOUND, BOARDED_AS_PILOT, BOARDED_AS_PASSENGER, BOARDED_REFUSED };
+
+struct voyage {
+    struct memory_cache *cache;
+    const struct cache_request *request;
+    cache_maker maker;
+    void *user;
+    struct cache_flight *flight;
+};
+
+static struct cache_flight *create_flight(struct memory_cache *cache)
+{
+    struct cache_flight *flight = flight_create(&cache->pool.allocator);
+    if (flight == NULL) {
+        memory_cache_empty(cache);
+        flight = flight_create(&cache->pool.allocator);
+    }
+    return flight;
+}
+
+static void leave_flight(struct memory_cache *cache, struct cache_flight *flight)
+{
+    os_mutex_lock(&cache->lock);
+    const bool is_last = --flight->references == 0;
+    os_mutex_unlock(&cache->lock);
+    if (is_last)
+        flight_destroy(flight, &cache->pool.allocator);
+}
+
+/* Finds the request's flight or begins one. As a passenger it comes back when the flight is over. */
+static enum boarding board(struct voyage *voyage, struct cache_entry **entry, ingot_status_t *status)
+{
+    struct memory_cache *cache = voyage->cache;
+    struct cache_flight *spare = create_flight(cache);
+    struct cache_passenger passenger = {voyage->request, NULL, false, NULL};
+    enum boarding boarding = BOARDED_AS_PILOT;
+
+    *status = INGOT_SUCCESS; /* an earlier round's failure was another's */
+    if (spare == NULL) {
+        *status = error_out_of_memory();
+        return BOARDED_REFUSED;
+    }
+    os_mutex_lock(&cache->lock);
+    *entry = memory_cache_find_locked(cache, voyage->request);
+    voyage->flight = *entry == NULL ? flights_find(&cache->flights, &cache->pool.ops, voyage->request) : NULL;
+    if (*entry != NULL) {
+        boarding = BOARDED_FOUND;
+    } else if (voyage->flight == NULL) {
+        voyage->flight = spare;
+        spare = NULL;
+        flights_add(&cache->flights, voyage->flight, voyage->request);
+        ++cache->misses;
+    } else if ((*status = flight_may_wait(voyage->flight)) != INGOT_SUCCESS) {
+        boarding = BOARDED_REFUSED;
+    } else {
+        ++cache->waits;
+        flight_wait(voyage->flight, &passenger, &cache->lock);
+        if (passenger.is_pilot)
+            ++cache->misses;
+        else
+            boarding = BOARDED_AS_PASSENGER;
+    }
+    os_mutex_unlock(&cache->lock);
+    flight_destroy(spare, &cache->pool.allocator);
+    return boarding;
+}
+
+static ingot_status_t run_maker(struct voyage *voyage, struct cache_entry **entry, size_t *bytes)
+{
+    ingot_status_t status = voyage->maker(entry, bytes, voyage->user);
+    if (status == INGOT_OUT_OF_MEMORY) {
+        memory_cache_empty(voyage->cache);
+        status = voyage->maker(entry, bytes, voyage->user);
+    }
+    return status;
+}
+
+/* Makes the entry and tells those who wait. */
+static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
+{
+    struct memory_cache *cache = voyage->cache;
+    struct cache_flight *flight = voyage->flight;
+    struct cache_victims victims;
+    struct cache_entry *made = NULL;
+    size_t bytes = 0;
+    const ingot_status_t status = run_maker(voyage, &made, &bytes);
+    const enum flight_failure failure = flight_failure_of(status);
+    char *detail = NULL;
+    bool kept = false;
+
+    victims_init(&victims);
+    if (status != INGOT_SUCCESS)
+        detail = alloc_text(&cache->pool.allocator, ingot_last_error_detail());
+    os_mutex_lock(&cache->lock);
+    const bool retry = status != INGOT_SUCCESS && failure == FAILURE_SPURIOUS && !flight->is_second_try;
+    if (!retry || !flight_hand_over(flight)) {
+        /* What was put there meanwhile stays. */
+        if (status == INGOT_SUCCESS && !flight->discard &&
+            cache_table_find(&cache->table, &cache->pool.ops, voyage->request) == NULL)
+            kept = memory_cache_keep(cache, voyage->request, made, bytes, &victims);
+        if (status == INGOT_SUCCESS && flight->passengers != NULL) {
+            cache_entry_retain(made);
+            flight->entry = made;
+        }
+        flight->result = status;
+        flight->detail = detail;
+        detail = NULL;
+        flight_land(&cache->flights, flight);
+    }
+    os_mutex_unlock(&cache->lock);
+
+    victims_let_go(&victims, cache, true);
+    leave_flight(cache, flight);
+    alloc_free_text(&cache->pool.allocator, detail);
+    if (status == INGOT_SUCCESS) {
+        if (kept)
+            memory_cache_remember(cache, voyage->request->memo, made);
+        *entry = made;
+    }
+    return status;
+}
+
+/* The flight is over. False: the passenger has to start over. */
+static bool arrive(struct voyage *voyage, struct cache_entry **entry, ingot_status_t *status)
+{
+    struct memory_cache *cache = voyage->cache;
+    struct cache_flight *flight = voyage->flight;
+    bool arrived = true;
+
+    *status = flight->result;
+    if (*status == INGOT_SUCCESS) {
+        arrived = cache->pool.ops.matches(cache_entry_value(flight->entry), voyage->request->key);
+        if (arrived) {
+            cache_entry_retain(flight->entry);
+            *entry = flight->entry;
+            memory_cache_remember(cache, voyage->request->memo, *entry);
+        }
+    } else if (flight_failure_of(*status) == FAILURE_OF_PILOT) {
+        arrived = false;
+    } else {
+        error_set(*status, "%s", flight->detail != NULL ? flight->detail : "out of memory for the failure's detail");
+    }
+    leave_flight(cache, flight);
+    return arrived;
+}
+
+ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct cache_request *request,
+                                        cache_maker maker, void *user, struct cache_entry **entry,
+                                        enum cache_outcome *outcome)
+{
+    struct voyage voyage = {cache, request, maker, user, NULL};
+    struct cache_entry *got = memory_cache_find_fast(cache, request);
+    ingot_status_t status = INGOT_SUCCESS;
+    enum boarding boarding = BOARDED_FOUND;
+
+    if (got == NULL) {
+        do {
+            boarding = board(&voyage, &got, &status);
+            if (boarding == BOARDED_AS_PILOT)
+                status = fly(&voyage, &got);
+        } while (boarding == BOARDED_AS_PASSENGER && !arrive(&voyage, &got, &status));
+    }
+    if (status == INGOT_SUCCESS)
+        *entry = got;
+    *outcome = boarding == BOARDED_FOUND ? CACHE_HIT : boarding == BOARDED_AS_PASSENGER ? CACHE_WAITED : CACHE_MADE;
+    return status;
+}

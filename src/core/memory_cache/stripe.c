@@ -1,0 +1,18 @@
+/*
+ * stripe.c - hands out stripe numbers; see stripe.h.
+ */
+#include "core/memory_cache/stripe.h"
+
+#include <stdatomic.h>
+
+_Thread_local unsigned stripe_plus_one __attribute__((tls_model("initial-exec")));
+
+unsigned stripe_assign(void)
+{
+    static atomic_uint next;
+
+    /* relaxed: only the number matters */
+    const unsigned number = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % STRIPE_COUNT;
+    stripe_plus_one = number + 1;
+    return number;
+}
