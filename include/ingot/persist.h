@@ -182,7 +182,8 @@ typedef int (*ingot_persist_visit_t)(const ingot_persist_entry_t *entry, void *u
  * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number; blobs are not read.
  *
  * A callback may load, remove and store. INGOT_SUCCESS also where it ended the visit.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ * @retval INGOT_IO_ERROR  The store, or a part of it, could not be listed; what could was visited.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
 

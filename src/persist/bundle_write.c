@@ -73,14 +73,22 @@ static ingot_status_t add(struct writing *writing, const ingot_persist_entry_t *
     return status;
 }
 
+/* Not the entry's fault: a bundle that lacks it would be silently incomplete. */
+static bool is_failure(ingot_status_t status)
+{
+    return status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY;
+}
+
 static int write_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct writing *writing = user;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    if (is_failure(entry->status))
+        writing->status = ingot_set_error_detail(entry->status, "%s", entry->reason);
     if (entry->status != INGOT_SUCCESS || (writing->select != NULL && writing->select(entry, writing->user) == 0))
-        return 1;
+        return writing->status == INGOT_SUCCESS;
     const ingot_status_t loaded = ingot_persist_load_entry(writing->storage, entry, &blob);
-    if (loaded == INGOT_OUT_OF_MEMORY)
+    if (is_failure(loaded))
         writing->status = loaded;
     else if (loaded == INGOT_SUCCESS)
         writing->status = add(writing, entry, &blob);

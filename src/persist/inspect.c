@@ -67,7 +67,8 @@ bool inspect_init(struct inspected *inspected, const struct directory *directory
         .bytes = found->bytes,
     };
     survey_path(survey, found, path);
-    if (files_facts_at(directory->root, path, &facts) < 0 || facts.inode != found->inode)
+    const int result = files_facts_at(directory->root, path, &facts);
+    if (result == -ENOENT || (result == 0 && facts.inode != found->inode))
         return false;
     const int fd = files_open_place(directory->root, path);
     ingot_status_t status =
@@ -78,9 +79,10 @@ bool inspect_init(struct inspected *inspected, const struct directory *directory
         directory->bucket_of(inspected->id.size, inspected->id.bytes) != found->bucket)
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not in its id's bucket", path);
     fill(inspected, &key, status);
-    /* what was deleted while it was read looks truncated */
-    return status == INGOT_SUCCESS ||
-           (files_facts_at(directory->root, path, &facts) == 0 && facts.inode == found->inode);
+    if (status == INGOT_SUCCESS || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY)
+        return true;
+    /* what was deleted while it was read looks truncated, or is not found */
+    return files_facts_at(directory->root, path, &facts) == 0 && facts.inode == found->inode;
 }
 
 void inspect_fini(struct inspected *inspected)
@@ -108,6 +110,9 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
             goes_on = visit(&inspected.entry, user);
         inspect_fini(&inspected);
     }
+    if (status == INGOT_SUCCESS && goes_on != 0 && survey.unread_count != 0)
+        status = ingot_set_error_detail(INGOT_IO_ERROR, "%llu entries or buckets could not be looked at",
+                                        (unsigned long long)survey.unread_count);
     survey_fini(&survey);
     return status;
 }
@@ -126,7 +131,10 @@ static ingot_status_t locate(ingot_storage_t storage, const ingot_persist_entry_
         return status;
     paths_bucket(bucket_path, entry->name_space, entry->bucket);
     paths_entry(path, bucket_path, entry->number);
-    if (files_facts_at((*directory)->root, path, &facts) < 0 || facts.inode != entry->identity)
+    const int result = files_facts_at((*directory)->root, path, &facts);
+    if (result < 0)
+        return files_read_failed(result, "examining", path);
+    if (facts.inode != entry->identity)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone, or another entry", path);
     return INGOT_SUCCESS;
 }
@@ -150,7 +158,10 @@ ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_per
     if (fd < 0)
         return judge_unopened(fd, path);
     struct file_facts facts;
-    if (files_facts(fd, &facts) < 0 || facts.inode != entry->identity)
+    const int result = files_facts(fd, &facts);
+    if (result < 0)
+        status = files_read_failed(result, "examining", path);
+    else if (facts.inode != entry->identity)
         status = ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone, or another entry", path);
     else if (!facts.is_private)
         status = ingot_set_error_detail(INGOT_UNTRUSTED, "others own or may write %s", path);

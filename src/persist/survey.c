@@ -102,8 +102,10 @@ static bool visit_bucket(void *user, const char *name)
         .bucket = reading->bucket, .number = (uint32_t)number, .name_space = reading->name_space};
     survey_path(survey, &found, path);
     struct file_facts facts;
-    if (files_facts_at(reading->directory->root, path, &facts) < 0 || !facts.is_private ||
-        !(facts.is_directory || facts.is_file))
+    const int result = files_facts_at(reading->directory->root, path, &facts);
+    if (result < 0 && result != -ENOENT)
+        ++survey->unread_count;
+    if (result < 0 || !facts.is_private || !(facts.is_directory || facts.is_file))
         return true;
     found.inode = facts.inode;
     const int entry = files_open_place(reading->directory->root, path);
@@ -134,6 +136,8 @@ static int read_name_space(struct survey *survey, const struct directory *direct
         const int result = files_list(directory->root, path, visit_bucket, &reading);
         if (result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EIO)
             return result;
+        if (result < 0 && result != -ENOENT && result != -ENOTDIR && result != -ELOOP)
+            ++survey->unread_count;
     }
     survey->bucket_count = 0;
     return 0;

@@ -29,6 +29,7 @@ struct survey {
     size_t bucket_count;
     size_t bucket_capacity;
     uint64_t total_bytes;
+    uint64_t unread_count; /* of entries and buckets that could not be looked at */
     bool is_out_of_memory;
 };
 

@@ -98,6 +98,7 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
     status = survey_init(&survey, directory, directory_name_space(directory));
     if (status == INGOT_SUCCESS) {
         so_far.entry_count = survey.entry_count;
+        so_far.unread_count = survey.unread_count;
         verify_all(directory, &survey, repair, progress, user, &so_far);
         *found = so_far;
     }

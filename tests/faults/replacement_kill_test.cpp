@@ -1,0 +1,132 @@
+/*
+ * Bundles and single files whose writer is killed, or whose system calls fail, at every single point: what was there
+ * stays, or what is new is whole, and the next writer goes on.
+ */
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/store_fixture.h"
+#include "support/traced_child.h"
+
+using namespace store_fixture;
+
+namespace {
+
+const Bytes kId = bytes_of("an id");
+const Bytes kOld = random_bytes(1, 400);
+const Bytes kNew = random_bytes(2, 500);
+
+ingot_status_t put_in_file(const fs::path &path, const Bytes &blob)
+{
+    ingot_storage_t storage = nullptr;
+    ingot_status_t status = ingot_persist_open_file(&storage, path.c_str());
+    if (status == INGOT_SUCCESS)
+        status = ingot_storage_store(storage, kId.size(), kId.data(), blob.size(), blob.data());
+    ingot_storage_release(storage);
+    return status;
+}
+
+ingot_status_t write_bundle(const fs::path &path, const Bytes &blob)
+{
+    const Store store(path.parent_path() / "store");
+    const ingot_status_t status = store.put(kId, blob);
+    return status == INGOT_SUCCESS
+               ? ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr)
+               : status;
+}
+
+ingot_status_t load_from(ingot_storage_t storage, Bytes *blob)
+{
+    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    const ingot_status_t status = ingot_storage_load(storage, kId.size(), kId.data(), &buffer);
+    if (status == INGOT_SUCCESS) {
+        blob->assign(buffer.bytes, buffer.bytes + buffer.size);
+        buffer.release(&buffer);
+    }
+    ingot_storage_release(storage);
+    return status;
+}
+
+/* A kind of file that is replaced as a whole. */
+struct Kind {
+    const char *name;
+    ingot_status_t (*write)(const fs::path &path, const Bytes &blob);
+    ingot_status_t (*open)(ingot_storage_t *storage, const char *path);
+};
+
+const Kind kKinds[] = {{"file", put_in_file, ingot_persist_open_file},
+                       {"bundle", write_bundle, ingot_persist_open_bundle}};
+
+void expect_old_or_new(const Kind &kind, const fs::path &path, const std::string &what)
+{
+    Bytes blob;
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, kind.open(&storage, path.c_str())) << what;
+    ASSERT_EQ(INGOT_SUCCESS, load_from(storage, &blob)) << what;
+    ASSERT_TRUE(blob == kOld || blob == kNew) << what;
+    ASSERT_EQ(INGOT_SUCCESS, kind.write(path, kNew)) << what;
+    ASSERT_EQ(INGOT_SUCCESS, kind.open(&storage, path.c_str())) << what;
+    ASSERT_EQ(INGOT_SUCCESS, load_from(storage, &blob)) << what;
+    ASSERT_EQ(kNew, blob) << what;
+    ASSERT_FALSE(fs::exists(path.string() + ".new")) << what;
+}
+
+class ReplacementFaults : public testing::TestWithParam<Kind> {
+};
+
+} // namespace
+
+TEST_P(ReplacementFaults, SurviveAKillAtEverySystemCall)
+{
+    const Kind &kind = GetParam();
+    unsigned killed = 0;
+    for (unsigned n = 0;; ++n) {
+        const std::string what = std::string(kind.name) + ", stop " + std::to_string(n);
+        const ScratchDirectory scratch;
+        const fs::path path = scratch.path() / "replaced";
+        ASSERT_EQ(INGOT_SUCCESS, kind.write(path, kOld));
+        const auto outcome =
+            traced_child::run_and_kill_at(n, [&] { return static_cast<int>(kind.write(path, kNew)); });
+        if (!outcome.was_reached) {
+            ASSERT_EQ(INGOT_SUCCESS, outcome.exit_status) << what;
+            break;
+        }
+        ASSERT_EQ(128 + SIGKILL, outcome.exit_status) << what;
+        ++killed;
+        ASSERT_NO_FATAL_FAILURE(expect_old_or_new(kind, path, what));
+    }
+    EXPECT_GT(killed, 20u);
+    RecordProperty("kills", static_cast<int>(killed));
+}
+
+#if defined(__x86_64__)
+TEST_P(ReplacementFaults, SurviveAFailureOfEverySystemCall)
+{
+    const Kind &kind = GetParam();
+    unsigned failed = 0;
+    for (const int error : {EIO, ENOSPC, EACCES, ENOLCK}) {
+        for (unsigned n = 0;; ++n) {
+            const std::string what = std::string(kind.name) + ", call " + std::to_string(n) + ", errno " +
+                                     std::to_string(error);
+            const ScratchDirectory scratch;
+            const fs::path path = scratch.path() / "replaced";
+            ASSERT_EQ(INGOT_SUCCESS, kind.write(path, kOld));
+            const auto outcome =
+                traced_child::run_and_fail_call(n, error, [&] { return static_cast<int>(kind.write(path, kNew)); });
+            if (!outcome.was_reached) {
+                ASSERT_EQ(INGOT_SUCCESS, outcome.exit_status) << what;
+                break;
+            }
+            ++failed;
+            ASSERT_LE(outcome.exit_status, INGOT_UNTRUSTED) << what;
+            ASSERT_NO_FATAL_FAILURE(expect_old_or_new(kind, path, what));
+        }
+    }
+    EXPECT_GT(failed, 20u);
+    RecordProperty("failures", static_cast<int>(failed));
+}
+#endif
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ReplacementFaults, testing::ValuesIn(kKinds),
+                         [](const auto &kind) { return std::string(kind.param.name); });

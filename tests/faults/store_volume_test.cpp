@@ -1,0 +1,138 @@
+/*
+ * A volume that is really full: a small tmpfs in a mount namespace of a child. Where the machine refuses to mount, a
+ * limit on the size of files makes the same calls fail.
+ */
+#include <gtest/gtest.h>
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace {
+
+constexpr unsigned kIds = 60;
+
+Bytes numbered_id(unsigned number)
+{
+    return bytes_of("id number " + std::to_string(number));
+}
+
+Bytes numbered_blob(unsigned number)
+{
+    return random_bytes(number, 1000 + number * 300);
+}
+
+bool mount_small_volume(const fs::path &at)
+{
+    if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+        return false;
+    return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+           mount("tmpfs", at.c_str(), "tmpfs", 0, "size=256k,mode=0700") == 0;
+}
+
+void limit_files()
+{
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {6000, 6000};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        _exit(100);
+}
+
+/* Runs work with a volume that takes little; the number of the check that failed, or 0. */
+int on_a_small_volume(const std::function<int(const fs::path &)> &work)
+{
+    ScratchDirectory scratch;
+    const pid_t child = fork();
+    if (child == 0) {
+        if (!mount_small_volume(scratch.path()))
+            limit_files();
+        _exit(work(scratch.path()));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+ingot_status_t put(ingot_storage_t storage, unsigned number)
+{
+    const Bytes id = numbered_id(number);
+    const Bytes blob = numbered_blob(number);
+    return ingot_storage_store(storage, id.size(), id.data(), blob.size(), blob.data());
+}
+
+} // namespace
+
+TEST(StoreVolume, AFullOneStoresNothingHalf)
+{
+    EXPECT_EQ(0, on_a_small_volume([](const fs::path &volume) {
+                  const fs::path root = volume / "store";
+                  Store store(root);
+                  bool was_stored[kIds];
+                  unsigned full = 0;
+                  for (unsigned i = 0; i < kIds; ++i) {
+                      const ingot_status_t status = put(store.get(), i);
+                      was_stored[i] = status == INGOT_SUCCESS;
+                      full += status == INGOT_NO_SPACE ? 1 : 0;
+                      if (status != INGOT_SUCCESS && status != INGOT_NO_SPACE)
+                          return 1;
+                  }
+                  if (full == 0 || full == kIds || store.stats().no_space != full)
+                      return 2;
+                  for (unsigned i = 0; i < kIds; ++i) {
+                      Bytes blob;
+                      const ingot_status_t status = store.load(numbered_id(i), &blob);
+                      if (was_stored[i] ? blob != numbered_blob(i) : status != INGOT_NOT_FOUND)
+                          return 3;
+                  }
+                  if (leftovers_in(root) != 0)
+                      return 4;
+                  if (ingot_persist_clear(store.get()) != INGOT_SUCCESS || put(store.get(), 0) != INGOT_SUCCESS)
+                      return 5;
+                  return 0;
+              }));
+}
+
+TEST(StoreVolume, AFullOneLeavesTheOldBundleAndTheOldFile)
+{
+    EXPECT_EQ(0, on_a_small_volume([](const fs::path &volume) {
+                  const fs::path bundle = volume / "bundle";
+                  ingot_storage_t file = nullptr;
+                  Store store(volume / "store");
+                  if (put(store.get(), 1) != INGOT_SUCCESS ||
+                      ingot_persist_write_bundle(store.get(), bundle.c_str(), nullptr, nullptr, nullptr) !=
+                          INGOT_SUCCESS ||
+                      ingot_persist_open_file(&file, (volume / "single").c_str()) != INGOT_SUCCESS ||
+                      put(file, 1) != INGOT_SUCCESS)
+                      return 1;
+                  for (unsigned i = 2; i < kIds; ++i)
+                      put(store.get(), i); /* until there is no room */
+                  if (ingot_persist_write_bundle(store.get(), bundle.c_str(), nullptr, nullptr, nullptr) !=
+                      INGOT_NO_SPACE)
+                      return 2;
+                  if (put(file, kIds - 1) != INGOT_NO_SPACE)
+                      return 3;
+                  ingot_buffer_t blob = INGOT_BUFFER_INIT;
+                  const Bytes id = numbered_id(1);
+                  if (ingot_storage_load(file, id.size(), id.data(), &blob) != INGOT_SUCCESS)
+                      return 4;
+                  blob.release(&blob);
+                  ingot_storage_release(file);
+                  ingot_storage_t opened = nullptr;
+                  if (ingot_persist_open_bundle(&opened, bundle.c_str()) != INGOT_SUCCESS ||
+                      ingot_storage_load(opened, id.size(), id.data(), &blob) != INGOT_SUCCESS)
+                      return 5;
+                  blob.release(&blob);
+                  ingot_storage_release(opened);
+                  return fs::exists(bundle.string() + ".new") ? 6 : 0;
+              }));
+}
