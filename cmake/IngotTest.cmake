@@ -38,7 +38,7 @@ endforeach()
 add_library(ingot_sanitizer_support INTERFACE)
 set(ingot_sanitizer_environment
     LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0
-    TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp
+    TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp:die_after_fork=0
     UBSAN_OPTIONS=print_stacktrace=1)
 if(INGOT_SANITIZE)
     target_sources(ingot_sanitizer_support INTERFACE ${PROJECT_SOURCE_DIR}/tests/support/dlopen_without_deepbind.c)
