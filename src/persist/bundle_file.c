@@ -52,7 +52,8 @@ static bool are_records_sound(const struct bundle_file *file, uint64_t index_off
     uint64_t last_hash = 0;
     for (uint64_t i = 0; i < file->entry_count; ++i) {
         const struct bundle_record record = bundle_file_record(file, i);
-        if (record.hash < last_hash || !is_range(record.id_offset, record.id_size, KEY_FILE_MAX_ID_SIZE, index_offset) ||
+        if (record.hash < last_hash ||
+            !is_range(record.id_offset, record.id_size, KEY_FILE_MAX_ID_SIZE, index_offset) ||
             !is_range(record.blob_offset, record.blob_size, KEY_FILE_MAX_BLOB_SIZE, index_offset))
             return false;
         last_hash = record.hash;

@@ -1,8 +1,8 @@
 /*
  * directory.h - the state of an open directory store, shared by the files that work on it.
  *
- * Immutable once open, but for counters and hints; so it needs no lock of its own. Everything that changes is on the disk
- * and guarded as doc/store-format.md says.
+ * Immutable once open, but for counters and hints; so it needs no lock of its own. Everything that changes is on the
+ * disk and guarded as doc/store-format.md says.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_H
 #define INGOT_PERSIST_DIRECTORY_H

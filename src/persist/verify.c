@@ -16,7 +16,8 @@ static void judge(const struct directory *directory, const struct survey *survey
         char path[PATH_CAPACITY];
         ++so_far->bad_count;
         survey_path(survey, found, path);
-        if (repair != 0 && bucket_take_away(directory, path, found->inode, account_deadline(directory)) == INGOT_SUCCESS)
+        if (repair != 0 &&
+            bucket_take_away(directory, path, found->inode, account_deadline(directory)) == INGOT_SUCCESS)
             ++so_far->removed_count;
     } else if (entry->status == INGOT_BLOB_VERSION || entry->status == INGOT_UNTRUSTED) {
         ++so_far->foreign_count;

@@ -2,6 +2,9 @@
  * persist_bench.cpp - loads and stores of a directory store and a bundle against what the system calls alone cost,
  * LMDB and SQLite. All take turns within a round, and a figure is the median of the rounds' ratios.
  *
+ * LMDB is asked as it has to be by who does not trust its bytes: copy and checksum at every load. A bundle holds a
+ * blob's checksum at its first load only, which is in the round that warms up.
+ *
  * Everything is on one volume, with a warm page cache: $INGOT_BENCH_DIR, else /dev/shm.
  */
 #include <sys/wait.h>
@@ -78,7 +81,8 @@ public:
     ingot_storage_t get() const { return storage_; }
     void store(const Bytes &id, const Bytes &blob) const
     {
-        require(ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data()) == INGOT_SUCCESS, "store");
+        require(ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data()) == INGOT_SUCCESS,
+                "store");
     }
     void load(const Bytes &id) const
     {

@@ -92,7 +92,8 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
 {
     const std::vector<std::pair<std::string, std::vector<std::string>>> nonsense = {
         {"INGOT_PERSIST", {"yes", "2", " 1", "01"}},
-        {"INGOT_PERSIST_MAX_SIZE", {"M", "-1", "1.5G", "5X", "5MB", " 5", "5 ", "99999999999999999999", "17179869184G"}},
+        {"INGOT_PERSIST_MAX_SIZE",
+         {"M", "-1", "1.5G", "5X", "5MB", " 5", "5 ", "99999999999999999999", "17179869184G"}},
         {"INGOT_PERSIST_MAX_AGE_DAYS", {"1d", "x", "213503982334602"}},
         {"INGOT_PERSIST_MIN_BLOB", {"small"}},
         {"INGOT_PERSIST_MAX_BLOB", {"1e6"}},

@@ -23,8 +23,8 @@ public:
     explicit GatedStorage(ingot_status_t result = INGOT_SUCCESS) : result_(result)
     {
         static const ingot_storage_ops_t ops = {
-            sizeof(ingot_storage_ops_t), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
-            store, nullptr, nullptr};
+            sizeof(ingot_storage_ops_t),
+            [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, store, nullptr, nullptr};
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
     }
     GatedStorage(const GatedStorage &) = delete;
