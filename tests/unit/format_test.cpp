@@ -217,6 +217,16 @@ TEST(Format, ALaterVersionIsRefusedByItsNumber)
     EXPECT_EQ(INGOT_BLOB_VERSION, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr));
 }
 
+TEST(Format, AnIdIsEqualToItselfThoughItHasAFieldTwice)
+{
+    const Bytes device = join({framed(text("a")), framed(text("1")), framed(text("a")), framed(text("2"))});
+    const Bytes id = join({text("INGOTID\n"), number(1, 4), field(3, device)});
+    char json[8] = "";
+    size_t size = sizeof(json);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(id.size(), id.data(), id.size(), id.data(), &size, json));
+    EXPECT_STREQ("[]", json);
+}
+
 TEST(Format, LengthsThatLieAllocateNothing)
 {
     /* Checksummed anew, so that only the checks of sizes stand between the lie and the reader. */
