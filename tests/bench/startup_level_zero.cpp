@@ -146,11 +146,9 @@ void compile_modules(const std::string &set, const std::vector<std::string> &nam
         if (!names.empty() && std::find(names.begin(), names.end(), file.name) == names.end())
             continue;
         const std::string base = folder + "/" + file.name;
-        /* Optimized, hashcat's code has integers of odd widths, which SPIR-V does not; the digits' inline functions need
-         * it. */
-        const std::string level = set == "hashcat" ? "-O0" : "-O1";
+        /* Optimized, some of this code has integers and instructions that SPIR-V does not. */
         std::vector<std::string> clang = {BENCH_CLANG, "-c", "-target", "spir64", "-Xclang", "-finclude-default-header",
-                                          level, "-emit-llvm", "-o", base + ".bc"};
+                                          "-O0", "-emit-llvm", "-o", base + ".bc"};
         std::istringstream options(file.options);
         for (std::string option; options >> option;) {
             if (option != "-cl-kernel-arg-info") /* which clang's driver knows only behind -Xclang */

@@ -11,7 +11,7 @@
 #define PIXELS (SIDE * SIDE)
 
 /* An activation that the program may have been built with, so that a layer is one launch instead of two. */
-inline float activate(float x)
+static inline float activate(float x)
 {
 #ifdef FUSE_RELU
     return fmax(x, 0.0f);
