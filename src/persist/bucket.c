@@ -123,8 +123,7 @@ static ingot_status_t search_listed(struct directory *directory, struct bucket *
 {
     struct numbers numbers = {0};
     const int result = files_list(directory->root, bucket->path, add_number, &numbers);
-    bucket->first_free = first_free(&numbers);
-    bucket->is_full = bucket->first_free >= BUCKET_MAX_ENTRIES;
+    bucket->is_full = first_free(&numbers) >= BUCKET_MAX_ENTRIES;
     if (result == -ENOENT)
         return first;
     if (result < 0)

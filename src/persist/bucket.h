@@ -17,7 +17,6 @@ struct bucket {
     uint64_t inode;           /* likewise */
     uint64_t created_ns;      /* likewise */
     uint64_t last_use_ns;     /* likewise */
-    uint32_t first_free;      /* the lowest number that was free */
     bool is_full;             /* no number is left that a reader would reach */
 };
 

@@ -166,7 +166,8 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
 {
     const struct directory *directory = publication->directory;
     struct bucket *bucket = &publication->bucket;
-    uint32_t number = publication->is_replacing ? bucket->number : bucket->first_free;
+    /* From the first: what was free or absent in the search may have been published since, by whoever stores the same. */
+    uint32_t number = publication->is_replacing ? bucket->number : 0;
     int result = -ENOENT;
     for (unsigned i = 0; i < RENAME_ATTEMPTS && number < BUCKET_MAX_ENTRIES; ++i) {
         char entry_path[PATH_CAPACITY];
