@@ -85,6 +85,8 @@ typedef struct ingot_build_request {
     const char *link_options;    /**< Likewise. */
     const ingot_spec_constant_t *spec_constants; /**< Sorted by id. */
     size_t spec_constant_count;
+    const char *const *name_expressions; /**< Sorted by bytes; only for a backend with takes_name_expressions. */
+    size_t name_expression_count;
 } ingot_build_request_t;
 
 /**
@@ -148,6 +150,10 @@ typedef struct ingot_backend_ops {
     /** Bytes of the program's binaries where the driver knows them without further work, else 0; for the byte budget of
      *  the in-memory cache. NULL: not known. */
     size_t (*get_program_size)(void *state, void *program);
+
+    /** Whether programs may have name expressions. If so, get_kernel_names also names kernels by their expressions, and
+     *  create_kernel finds them by these, after load too: get_binary keeps what that needs. NULL: they may not. */
+    int (*takes_name_expressions)(void *state);
 } ingot_backend_ops_t;
 
 /**

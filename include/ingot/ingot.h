@@ -263,9 +263,13 @@ typedef struct ingot_program_info {
     size_t device_count;
     const char *group; /**< Eviction group, e.g. an input shape; not part of the id. NULL: none. */
     uint32_t flags;    /**< ingot_program_flags_t */
+    /** Expressions that name entry points of templates or namespaces, such as "scale<float>", and make them be compiled;
+     *  kernels are then found by them. Any order, each once. For backends that have them (ingot/cuda.h). */
+    const char *const *name_expressions;
+    size_t name_expression_count;
 } ingot_program_info_t;
 #define INGOT_PROGRAM_INFO_INIT \
-    { sizeof(ingot_program_info_t), NULL, 0, NULL, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, 0 }
+    { sizeof(ingot_program_info_t), NULL, 0, NULL, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0 }
 
 /**
  * Describes a program. Nothing is compiled. Files that text sources can reach by #include are read here, so that
@@ -274,6 +278,7 @@ typedef struct ingot_program_info {
  * A descriptor remembers the program it led to, so keep it and ask with it again: that is the fast path.
  *
  * @retval INGOT_INVALID_ARGUMENTS  A malformed info; a source kind that the backend does not take.
+ * @retval INGOT_UNIMPLEMENTED      Name expressions, and the backend has none.
  * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,

@@ -46,7 +46,9 @@ ingot_status_t desc_request_init(struct desc_request *request, const struct ingo
                                                .compile_options = request->compile_options,
                                                .link_options = request->link_options,
                                                .spec_constants = desc->spec_constants,
-                                               .spec_constant_count = desc->spec_constant_count};
+                                               .spec_constant_count = desc->spec_constant_count,
+                                               .name_expressions = desc->name_expressions,
+                                               .name_expression_count = desc->name_expression_count};
     return INGOT_SUCCESS;
 }
 

@@ -79,6 +79,9 @@ static size_t key_size(const struct ingot_program_desc *desc, const ingot_progra
     size += 8 + text_size(info->compile_options) + 8 + text_size(info->link_options) + 8;
     for (size_t i = 0; i < info->spec_constant_count; ++i)
         size += 4 + 8 + info->spec_constants[i].size;
+    size += 8;
+    for (size_t i = 0; i < info->name_expression_count; ++i)
+        size += 8 + text_size(info->name_expressions[i]);
     return size + 8 + files_size;
 }
 
@@ -140,6 +143,9 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
         put_u32(&place, desc->spec_constants[i].id);
         put_framed(&place, desc->spec_constants[i].size, desc->spec_constants[i].value);
     }
+    put_u64(&place, desc->name_expression_count);
+    for (size_t i = 0; i < desc->name_expression_count; ++i)
+        desc->name_expressions[i] = put_text(&place, desc->name_expressions[i]);
     desc->files_size = files->size;
     desc->files = put_framed(&place, files->size, files->bytes);
     assert(place == desc->key + desc->key_size);
@@ -168,9 +174,10 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
                                            info->device_indices != NULL ? info->device_count : context->device_count};
     const size_t source_count = info->source_count + info->header_count;
     const size_t constants_size = info->spec_constant_count * (sizeof(ingot_spec_constant_t) + sizeof(uint64_t));
+    const size_t expressions_size = info->name_expression_count * sizeof(const char *);
 
     sizes.key_size = key_size(&sizes, info, closure->files.size);
-    sizes.block_size = sizeof(sizes) + source_count * sizeof(void *) + constants_size +
+    sizes.block_size = sizeof(sizes) + source_count * sizeof(void *) + constants_size + expressions_size +
                        sizes.device_count * sizeof(uint32_t) + sizes.key_size + text_size(info->group) +
                        (closure->reason != NULL ? text_size(closure->reason) : 0);
     struct ingot_program_desc *desc = alloc_bytes(&context->allocator, sizes.block_size);
@@ -181,6 +188,7 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     desc->sources = take(&place, source_count * sizeof(*desc->sources));
     desc->spec_constants = take(&place, info->spec_constant_count * sizeof(*desc->spec_constants));
     desc->spec_values = take(&place, info->spec_constant_count * sizeof(*desc->spec_values));
+    desc->name_expressions = take(&place, expressions_size);
     desc->device_indices = take(&place, desc->device_count * sizeof(*desc->device_indices));
     desc->key = take(&place, desc->key_size);
     desc->group = take_text(&place, info->group);
@@ -227,6 +235,28 @@ static ingot_status_t copy_spec_constants(struct ingot_program_desc *desc, const
         constant->value = &desc->spec_values[i];
     }
     desc->spec_constant_count = count;
+    return INGOT_SUCCESS;
+}
+
+static int compare_expressions(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The caller's texts, sorted; write_key puts them into the key. */
+static ingot_status_t sort_name_expressions(struct ingot_program_desc *desc, const ingot_program_info_t *info)
+{
+    const size_t count = info->name_expression_count;
+
+    if (count == 0)
+        return INGOT_SUCCESS;
+    memcpy(desc->name_expressions, info->name_expressions, count * sizeof(*desc->name_expressions));
+    qsort(desc->name_expressions, count, sizeof(*desc->name_expressions), compare_expressions);
+    for (size_t i = 1; i < count; ++i) {
+        if (strcmp(desc->name_expressions[i], desc->name_expressions[i - 1]) == 0)
+            return error_set(INGOT_INVALID_ARGUMENTS, "the name expression %s is given twice", desc->name_expressions[i]);
+    }
+    desc->name_expression_count = count;
     return INGOT_SUCCESS;
 }
 
@@ -277,6 +307,8 @@ static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context
     ingot_status_t status = copy_spec_constants(made, info);
     if (status == INGOT_SUCCESS)
         status = copy_devices(made, info);
+    if (status == INGOT_SUCCESS)
+        status = sort_name_expressions(made, info);
     if (status != INGOT_SUCCESS) {
         destroy(made);
         return status;

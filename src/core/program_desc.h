@@ -34,6 +34,8 @@ struct ingot_program_desc {
     ingot_spec_constant_t *spec_constants; /* sorted by id; values point into spec_values */
     size_t spec_constant_count;
     uint64_t *spec_values;
+    const char **name_expressions; /* sorted by bytes; in the key */
+    size_t name_expression_count;
     char *group;
     char *not_cacheable; /* why, or NULL */
     size_t files_size;

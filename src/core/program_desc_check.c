@@ -63,6 +63,23 @@ static ingot_status_t check_devices(const struct ingot_context *context, const i
     return INGOT_SUCCESS;
 }
 
+static ingot_status_t check_name_expressions(const struct ingot_context *context, const ingot_program_info_t *info)
+{
+    if (info->name_expression_count == 0)
+        return INGOT_SUCCESS;
+    if (info->name_expressions == NULL)
+        return error_null_argument("name_expressions");
+    if (info->name_expression_count > UINT16_MAX)
+        return error_set(INGOT_INVALID_ARGUMENTS, "more than 65535 name expressions");
+    for (size_t i = 0; i < info->name_expression_count; ++i) {
+        if (info->name_expressions[i] == NULL || *info->name_expressions[i] == '\0')
+            return error_set(INGOT_INVALID_ARGUMENTS, "name expression %zu is NULL or empty", i);
+    }
+    if (context->ops.takes_name_expressions == NULL || !context->ops.takes_name_expressions(context->state))
+        return error_set(INGOT_UNIMPLEMENTED, "the backend %s has no name expressions", context->ops.name);
+    return INGOT_SUCCESS;
+}
+
 ingot_status_t program_info_check(const struct ingot_context *context, const ingot_program_info_t *info)
 {
     ingot_status_t status = check_sources(context, info);
@@ -70,5 +87,7 @@ ingot_status_t program_info_check(const struct ingot_context *context, const ing
         status = check_spec_constants(info);
     if (status == INGOT_SUCCESS)
         status = check_devices(context, info);
+    if (status == INGOT_SUCCESS)
+        status = check_name_expressions(context, info);
     return status;
 }

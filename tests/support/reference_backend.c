@@ -267,6 +267,12 @@ static const ingot_backend_ops_t operations = {
     .get_program_size = get_program_size,
 };
 
+static int takes_name_expressions(void *state)
+{
+    (void)state;
+    return 1;
+}
+
 ingot_status_t reference_context_create(ingot_context_t *context, const reference_info_t *info,
                                         const ingot_context_info_t *context_info)
 {
@@ -280,6 +286,7 @@ ingot_status_t reference_context_create(ingot_context_t *context, const referenc
     state->targets = calloc(info->device_count, sizeof(*state->targets));
     for (uint32_t i = 0; state->targets != NULL && i < info->device_count; ++i)
         state->targets[i] = strdup(info->targets[i]);
+    ops.takes_name_expressions = info->name_expressions ? takes_name_expressions : NULL;
     if (info->no_binaries) {
         ops.get_binary = NULL;
         ops.load = NULL;

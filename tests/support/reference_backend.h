@@ -41,6 +41,7 @@ typedef struct reference_info {
     void *hook_user;
     int no_binaries;             /* leave get_binary and load out */
     int generates_code_at_launch; /* as told to users; changes nothing here */
+    int name_expressions;         /* accept them; they name nothing here */
 } reference_info_t;
 
 ingot_status_t reference_context_create(ingot_context_t *context, const reference_info_t *info,

@@ -35,6 +35,7 @@ struct ReferenceDevice {
     ingot_status_t (*hook)(void *, const char *) = nullptr;
     void *hook_user = nullptr;
     bool no_binaries = false;
+    bool name_expressions = false;
 
     Context make(ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT, bool use_environment = false)
     {
@@ -46,6 +47,7 @@ struct ReferenceDevice {
         reference.hook = hook;
         reference.hook_user = hook_user;
         reference.no_binaries = no_binaries;
+        reference.name_expressions = name_expressions;
         if (!use_environment)
             info.flags |= INGOT_CONTEXT_IGNORE_ENVIRONMENT;
         ingot_context_t context = nullptr;
@@ -77,6 +79,7 @@ struct ProgramText {
     std::vector<uint32_t> devices{};
     const char *group = nullptr;
     uint32_t flags = 0;
+    std::vector<const char *> name_expressions{};
 
     ingot_status_t try_make(ingot_context_t context, ingot_program_desc_t *desc) const
     {
@@ -107,6 +110,8 @@ struct ProgramText {
         info.device_count = devices.size();
         info.group = group;
         info.flags = flags;
+        info.name_expressions = name_expressions.data();
+        info.name_expression_count = name_expressions.size();
         return ingot_program_desc_create(desc, context, &info);
     }
 

@@ -149,6 +149,21 @@ TEST(Format, IdIsWhatTheDocumentSays)
     EXPECT_EQ(id_by_hand(ingot_version()), id);
 }
 
+TEST(Format, NameExpressionsEndAnIdSorted)
+{
+    ReferenceDevice device;
+    device.name_expressions = true;
+    const Context context = device.make();
+    ProgramText program = program_text();
+    EXPECT_EQ(id_by_hand(ingot_version()), id_of(program.make(context)));
+    program.name_expressions = {"scale<int>", "ns::add"};
+    const Bytes id = id_of(program.make(context));
+    EXPECT_EQ(join({id_by_hand(ingot_version()), field(24, text("ns::add")), field(24, text("scale<int>"))}), id);
+    EXPECT_NE(std::string::npos, describe(id).find("\"name_expression[1]\": \"scale<int>\"")) << describe(id);
+    program.name_expressions = {"ns::add", "scale<int>"};
+    EXPECT_EQ(id, id_of(program.make(context)));
+}
+
 TEST(Format, BlobIsWhatTheDocumentSays)
 {
     ReferenceDevice device;

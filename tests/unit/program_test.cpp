@@ -626,3 +626,55 @@ TEST(Program, IsCompiledForDevicesThatDoNotTellWhatTheyAre)
     ASSERT_NE(nullptr, program);
     EXPECT_EQ(42, run(create_kernel(program, "twice", 1), 21));
 }
+
+TEST(ProgramDesc, RefusesNameExpressionsThatItCannotKeep)
+{
+    ReferenceDevice device;
+    const Context without = device.make();
+    device.name_expressions = true;
+    const Context with = device.make();
+    ProgramText program;
+    ingot_program_desc_t desc = nullptr;
+    program.name_expressions = {"twice"};
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, program.try_make(without.get(), &desc));
+    EXPECT_STREQ("the backend reference has no name expressions", ingot_last_error_detail());
+    for (const std::vector<const char *> &bad :
+         {std::vector<const char *>{"twice", "twice"}, {"twice", nullptr}, {""}}) {
+        program.name_expressions = bad;
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, program.try_make(with.get(), &desc)) << ingot_last_error_detail();
+    }
+    EXPECT_EQ(nullptr, desc);
+}
+
+TEST(ProgramDesc, OfOtherNameExpressionsIsAnotherProgram)
+{
+    ReferenceDevice device;
+    device.name_expressions = true;
+    const Context context = device.make();
+    ProgramText program;
+    const Program none = create_program(program.make(context));
+    program.name_expressions = {"a", "b"};
+    const Program both = create_program(program.make(context));
+    program.name_expressions = {"b", "a"};
+    const Program same = create_program(program.make(context));
+    EXPECT_NE(none.get(), both.get());
+    EXPECT_EQ(both.get(), same.get());
+}
+
+TEST(ProgramDesc, OfACallerWhoseInfoEndsBeforeNameExpressionsHasNone)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Source source = make_source("kernel twice x 2 *\n");
+    const char *expression = "twice";
+    ingot_source_t handle = source.get();
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = &handle;
+    info.source_count = 1;
+    info.name_expressions = &expression;
+    info.name_expression_count = 1;
+    info.struct_size = offsetof(ingot_program_info_t, name_expressions);
+    ingot_program_desc_t desc = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
+    ingot_program_desc_release(desc);
+}

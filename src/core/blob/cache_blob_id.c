@@ -110,6 +110,8 @@ static ingot_status_t put_program(struct bytes_writer *writer, const struct ingo
             bytes_put(writer, desc->spec_constants[i].size, desc->spec_constants[i].value);
             end_field(writer, start);
         }
+        for (size_t i = 0; i < desc->name_expression_count; ++i)
+            put_text_field(writer, ID_NAME_EXPRESSION, desc->name_expressions[i]);
     }
     alloc_free_text(&context->allocator, options[0]);
     alloc_free_text(&context->allocator, options[1]);

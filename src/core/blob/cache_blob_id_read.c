@@ -17,7 +17,7 @@ enum { PATH_CAPACITY = 256 };
 struct walk {
     cache_blob_id_visitor visit;
     void *user;
-    unsigned count[ID_SPEC_CONSTANT + 1]; /* of each tag so far */
+    unsigned count[ID_LAST + 1]; /* of each tag so far */
 };
 
 static void visit_text(struct walk *walk, const char *path, size_t size, const uint8_t *value)
@@ -142,12 +142,21 @@ static void read_spec_constant(struct walk *walk, struct bytes_reader *field)
         walk->visit(walk->user, path, size, value, false);
 }
 
+static void read_name_expression(struct walk *walk, unsigned index, struct bytes_reader *field)
+{
+    char path[PATH_CAPACITY];
+    const size_t size = bytes_left(field);
+
+    snprintf(path, sizeof(path), "name_expression[%u]", index);
+    visit_text(walk, path, size, bytes_get(field, size));
+}
+
 static bool read_field(struct walk *walk, uint32_t tag, size_t size, const uint8_t *value)
 {
     struct bytes_reader field;
 
     bytes_reader_init(&field, size, value);
-    if (tag > ID_SPEC_CONSTANT)
+    if (tag > ID_LAST)
         return false;
     const unsigned index = walk->count[tag]++;
     switch (tag) {
@@ -162,6 +171,7 @@ static bool read_field(struct walk *walk, uint32_t tag, size_t size, const uint8
     case ID_ENVIRONMENT_COMPILE_OPTIONS: visit_text(walk, "environment_compile_options", size, value); return true;
     case ID_ENVIRONMENT_LINK_OPTIONS: visit_text(walk, "environment_link_options", size, value); return true;
     case ID_SPEC_CONSTANT: read_spec_constant(walk, &field); break;
+    case ID_NAME_EXPRESSION: read_name_expression(walk, index, &field); break;
     default: return false;
     }
     return !field.failed && bytes_left(&field) == 0;
