@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file object_cache.hpp
+ * object_cache.h for C++17: objects of one's own by std::unique_ptr in and by counted handles out. Header-only.
+ *
+ * ingot.hpp has the conventions: handles, exceptions, threads.
+ *
+ * @par Types
+ * The cache does not know the type of an object: who asks says it, and must say the type that it was set with.
+ */
+#ifndef INGOT_OBJECT_CACHE_HPP
+#define INGOT_OBJECT_CACHE_HPP
+
+#include <memory>
+
+#include <ingot/ingot.hpp>
+#include <ingot/object_cache.h>
+
+namespace ingot {
+
+/** A reference to an object of a cache, which it may outlive; deleted when the cache and all handles have let go. */
+template <typename T>
+class object : public detail::reference<ingot_object_t, ingot_object_retain, ingot_object_release> {
+public:
+    object() noexcept = default;
+    /** Takes over a reference to an object that is a T. */
+    explicit object(ingot_object_t handle) noexcept : reference(handle) {}
+
+    /** NULL for an empty handle. Shared: T decides what threads may do at once. */
+    T *value() const noexcept { return static_cast<T *>(ingot_object_get_value(get())); }
+    T &operator*() const noexcept { return *value(); }
+    T *operator->() const noexcept { return value(); }
+};
+
+/** Where an object is: a session, a group in it, a name in that. */
+struct object_place {
+    const char *session;
+    const char *group;
+    const char *name;
+};
+
+/** An in-memory cache for objects of one's own. */
+class object_cache
+    : public detail::reference<ingot_object_cache_t, ingot_object_cache_retain, ingot_object_cache_release> {
+public:
+    object_cache() noexcept = default;
+    /** Takes over a reference. */
+    explicit object_cache(ingot_object_cache_t handle) noexcept : reference(handle) {}
+    explicit object_cache(const ingot_object_cache_info_t &info) { check(ingot_object_cache_create(out(), &info)); }
+    /** An empty cache. @param max_groups  0: no limit. @throws error  INGOT_OUT_OF_MEMORY */
+    static object_cache create(size_t max_groups = 0)
+    {
+        ingot_object_cache_info_t info = INGOT_OBJECT_CACHE_INFO_INIT;
+        info.max_groups = max_groups;
+        return object_cache(info);
+    }
+
+    /** Puts an object where one may be, which is replaced. @throws error  INGOT_OUT_OF_MEMORY; @p value is deleted then. */
+    template <typename T> object<T> set(const object_place &place, std::unique_ptr<T> value)
+    {
+        ingot_object_t handle = nullptr;
+        check(ingot_object_cache_set(&handle, get(), place.session, place.group, place.name, value.get(), destroy<T>));
+        (void)value.release();
+        return object<T>(handle);
+    }
+
+    /** The object at a place; empty where there is none. */
+    template <typename T> object<T> get_object(const object_place &place) const
+    {
+        ingot_object_t handle = nullptr;
+        const ingot_status_t status =
+            ingot_object_cache_get(&handle, get(), place.session, place.group, place.name);
+        return found<T>(status, handle);
+    }
+
+    /** The same, and out of the cache: of all who take, one gets it. */
+    template <typename T> object<T> take(const object_place &place)
+    {
+        ingot_object_t handle = nullptr;
+        const ingot_status_t status =
+            ingot_object_cache_take(&handle, get(), place.session, place.group, place.name);
+        return found<T>(status, handle);
+    }
+
+    /**
+     * The object at a place, made by `std::unique_ptr<T> creator()` if there is none: one creator runs a place, in this
+     * thread; what it throws is thrown here. An ingot::error with INGOT_BUILD_FAILED also goes to those who wait.
+     */
+    template <typename T, typename Creator> object<T> get_or_create(const object_place &place, Creator &&creator)
+    {
+        struct call {
+            std::remove_reference_t<Creator> &creator;
+            detail::exception_keeper keeper;
+        } call{creator, {}};
+        const auto create_one = [](void **value, void *user) -> ingot_status_t {
+            auto *self = static_cast<struct call *>(user);
+            return self->keeper.run([&] {
+                std::unique_ptr<T> made = self->creator();
+                if (made == nullptr)
+                    throw error(INGOT_INVALID_ARGUMENTS, "the creator returned no object");
+                *value = made.release();
+            });
+        };
+        ingot_object_t handle = nullptr;
+        call.keeper.check(ingot_object_cache_get_or_create(&handle, get(), place.session, place.group, place.name,
+                                                           create_one, &call, destroy<T>));
+        return object<T>(handle);
+    }
+
+    /** Drops objects. @param session, group  NULL: all of them. */
+    void clear(const char *session = nullptr, const char *group = nullptr)
+    {
+        check(ingot_object_cache_clear(get(), session, group));
+    }
+    void set_capacity(size_t max_groups) { check(ingot_object_cache_set_capacity(get(), max_groups)); }
+    ingot_object_cache_stats_t stats() const
+    {
+        ingot_object_cache_stats_t stats = INGOT_OBJECT_CACHE_STATS_INIT;
+        check(ingot_object_cache_get_stats(get(), &stats));
+        return stats;
+    }
+
+private:
+    template <typename T> static void destroy(void *value, void *) { delete static_cast<T *>(value); }
+
+    template <typename T> static object<T> found(ingot_status_t status, ingot_object_t handle)
+    {
+        if (status != INGOT_NOT_FOUND)
+            check(status);
+        return object<T>(handle);
+    }
+};
+
+} // namespace ingot
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file persist.hpp
+ * storage.h and persist.h for C++17. Header-only; link ingot::persist.
+ *
+ * ingot.hpp has the conventions: handles, exceptions, threads. What looks into a directory store (entries,
+ * verification, eviction) is used by its C functions and storage::get().
+ */
+#ifndef INGOT_PERSIST_HPP
+#define INGOT_PERSIST_HPP
+
+#include <ingot/ingot.hpp>
+#include <ingot/persist.h>
+
+namespace ingot {
+
+/** Bytes that a storage handed out; let go of when destroyed. */
+class buffer {
+public:
+    buffer() noexcept = default;
+    /** Takes over. */
+    explicit buffer(const ingot_buffer_t &bytes) noexcept : bytes_(bytes) {}
+    buffer(buffer &&other) noexcept : bytes_(std::exchange(other.bytes_, INGOT_BUFFER_INIT)) {}
+    buffer &operator=(buffer &&other) noexcept
+    {
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~buffer()
+    {
+        if (bytes_.release != nullptr)
+            bytes_.release(&bytes_);
+    }
+
+    /** Whether there are any: false is a miss. */
+    explicit operator bool() const noexcept { return bytes_.bytes != nullptr; }
+    operator bytes_view() const noexcept { return bytes_view(bytes_.bytes, bytes_.size); }
+
+private:
+    ingot_buffer_t bytes_ = INGOT_BUFFER_INIT;
+};
+
+/** Keeps blobs by id. Letting go of the last reference stores what waits, as flush() does. */
+class storage : public detail::reference<ingot_storage_t, ingot_storage_retain, ingot_storage_release> {
+public:
+    storage() noexcept = default;
+    /** Takes over a reference. */
+    explicit storage(ingot_storage_t handle) noexcept : reference(handle) {}
+    /** By any function that makes one, with what it takes after the storage: ingot_storage_create,
+     *  ingot_persist_chain, ... */
+    template <typename Create, typename... Arguments> static storage create(Create function, Arguments &&...arguments)
+    {
+        storage made;
+        check(function(made.out(), std::forward<Arguments>(arguments)...));
+        return made;
+    }
+    /** A directory store. @throws error  INGOT_INVALID_ARGUMENTS, INGOT_UNTRUSTED, INGOT_READ_ONLY, INGOT_IO_ERROR,
+     *  INGOT_OUT_OF_MEMORY */
+    static storage open(const ingot_persist_info_t &info) { return create(ingot_persist_open, &info); }
+    static storage open(const std::string &path)
+    {
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = path.c_str();
+        return open(info);
+    }
+    /** One file for one program. */
+    static storage open_file(const std::string &path) { return create(ingot_persist_open_file, path.c_str()); }
+    /** A read-only file of many programs. */
+    static storage open_bundle(const std::string &path) { return create(ingot_persist_open_bundle, path.c_str()); }
+
+    /** The blob of an id; false where there is none. @throws error  Any other failure. */
+    buffer load(bytes_view id) const
+    {
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        const ingot_status_t status = ingot_storage_load(get(), id.size(), id.data(), &blob);
+        if (status != INGOT_NOT_FOUND)
+            check(status);
+        return buffer(blob);
+    }
+    /** @throws error  INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_BUSY, INGOT_IO_ERROR */
+    void store(bytes_view id, bytes_view blob)
+    {
+        check(ingot_storage_store(get(), id.size(), id.data(), blob.size(), blob.data()));
+    }
+    /** Whether there was one. */
+    bool remove(bytes_view id)
+    {
+        const ingot_status_t status = ingot_storage_remove(get(), id.size(), id.data());
+        if (status != INGOT_NOT_FOUND)
+            check(status);
+        return status == INGOT_SUCCESS;
+    }
+    /** Stores what waits. @throws error  The first failure since the last flush. */
+    void flush() { check(ingot_persist_flush(get())); }
+    ingot_persist_stats_t stats() const
+    {
+        ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+        check(ingot_persist_get_stats(get(), &stats));
+        return stats;
+    }
+};
+
+/**
+ * The program of @p desc from memory, else from @p storage, else by compiling, after which it is stored.
+ *
+ * @param[out] origin  May be NULL.
+ * @throws error  As ingot::program; no failure of the storage is one of this function.
+ */
+inline program create_program(const program_desc &desc, const storage &storage, ingot_origin_t *origin = nullptr)
+{
+    ingot_program_t handle = nullptr;
+    check(ingot_persist_program_create(&handle, desc.get(), storage.get(), origin));
+    return program(handle);
+}
+
+} // namespace ingot
+
+#endif

@@ -1,0 +1,310 @@
+/*
+ * hpp_test.cpp - the C++ face: handles count as they say, statuses are thrown with their sentence, and no exception of a
+ * callback passes through C.
+ */
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <ingot/ingot.hpp>
+
+#include "support/reference_backend.h"
+
+namespace {
+
+const char kText[] = "kernel twice x 2 *\nkernel square x x *\n";
+
+/* A context of the reference backend, whose counts outlive it. */
+class Hpp : public testing::Test {
+protected:
+    ingot::context make_context(const char *driver_version = "1")
+    {
+        static const char *const targets[] = {"alpha", "beta"};
+        reference_info_t info{};
+        info.device_count = 2;
+        info.targets = targets;
+        info.driver_version = driver_version;
+        info.counts = &counts;
+        ingot_context_info_t context_info = INGOT_CONTEXT_INFO_INIT;
+        context_info.flags = INGOT_CONTEXT_IGNORE_ENVIRONMENT;
+        return ingot::context::create(reference_context_create, &info, &context_info);
+    }
+
+    ingot::program_desc describe(const char *text = kText)
+    {
+        return ingot::program_desc(context, ingot::source(REFERENCE_SOURCE_KIND, text));
+    }
+
+    static int64_t run(const ingot::kernel &kernel, int64_t x)
+    {
+        int64_t result = 0;
+        ingot::check(reference_kernel_run(kernel.get(), x, &result));
+        return result;
+    }
+
+    reference_counts_t counts{};
+    ingot::context context{make_context()};
+};
+
+template <typename Body> ingot_status_t status_of(Body body)
+{
+    try {
+        body();
+    } catch (const ingot::error &caught) {
+        EXPECT_STRNE("", caught.detail());
+        return caught.status();
+    }
+    return INGOT_SUCCESS;
+}
+
+TEST_F(Hpp, BuildsAndRunsAProgram)
+{
+    const ingot::program program(describe());
+    EXPECT_EQ(42, run(ingot::kernel(program, "twice"), 21));
+    EXPECT_EQ(49, run(ingot::kernel(describe(), "square", 1), 7));
+    EXPECT_EQ((std::vector<std::string>{"square", "twice"}), program.kernel_names());
+    EXPECT_NE(std::string::npos, program.build_log().find("alpha")) << program.build_log();
+    EXPECT_EQ(ingot_version(), ingot::version());
+}
+
+TEST_F(Hpp, DescribesAllThatAProgramInfoSays)
+{
+    ingot::program_info info;
+    info.sources = {ingot::source(REFERENCE_SOURCE_KIND, "#include \"amount.h\"\nkernel add x AMOUNT + EXTRA + $3 +\n"),
+                    ingot::source(REFERENCE_SOURCE_KIND, "function unused 1 +\n")};
+    info.headers = {ingot::source(INGOT_SOURCE_HEADER, "#define AMOUNT 10\n", "amount.h")};
+    info.compile_options = "-DEXTRA=100";
+    info.link_options = "-O2";
+    info.spec_constants = {{3u, int64_t{1000}}};
+    info.device_indices = {1};
+    info.group = "a group";
+    const ingot::program_desc desc(context, info);
+    EXPECT_EQ((std::vector<uint32_t>{1}), desc.devices());
+    EXPECT_TRUE(desc.is_cacheable());
+    EXPECT_EQ(1111, run(ingot::kernel(desc, "add", 1), 1));
+    EXPECT_EQ(1u, context.cache_stats().groups);
+    context.clear_cache("another");
+    EXPECT_EQ(1u, context.cache_stats().programs);
+    context.clear_cache("a group");
+    EXPECT_EQ(0u, context.cache_stats().programs);
+}
+
+TEST_F(Hpp, MakesAProgramOfItsBlob)
+{
+    const ingot::program_desc desc = describe();
+    const std::vector<uint8_t> id = desc.get_cache_blob_id();
+    const ingot::bytes_view view = desc.view_cache_blob_id();
+    EXPECT_EQ(id, std::vector<uint8_t>(view.begin(), view.end()));
+    const std::vector<uint8_t> blob = ingot::program(desc).get_cache_blob();
+    context.clear_cache();
+
+    const uint64_t builds = counts.builds;
+    const ingot::program loaded(desc, blob);
+    EXPECT_EQ(42, run(ingot::kernel(loaded, "twice"), 21));
+    EXPECT_EQ(blob, loaded.get_cache_blob());
+    EXPECT_EQ(builds, counts.builds);
+    EXPECT_NE(std::string::npos, ingot::describe_cache_blob_id(id).find("reference"));
+    EXPECT_NE(std::string::npos, ingot::describe_cache_blob(blob).find("twice"));
+    EXPECT_EQ("[]", ingot::explain_cache_blob_id(id, view));
+}
+
+TEST_F(Hpp, ThrowsTheStatusAndTheSentenceOfThisThread)
+{
+    const ingot::program_desc desc = describe();
+    std::vector<uint8_t> blob = ingot::program(desc).get_cache_blob();
+    context.clear_cache();
+    blob[blob.size() / 2] ^= 1;
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, status_of([&] { ingot::program(desc, blob); }));
+    EXPECT_EQ(INGOT_NOT_FOUND, status_of([&] { ingot::kernel(desc, "thrice"); }));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, status_of([&] { ingot::program(ingot::program_desc()); }));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, status_of([&] { ingot::context().cache_stats(); }));
+    try {
+        ingot::program{describe("kernel add x no_such_name +\n")};
+        FAIL() << "it was built";
+    } catch (const std::exception &caught) { /* as who knows nothing of Ingot would */
+        EXPECT_EQ(caught.what(), std::string("INGOT_BUILD_FAILED: ") + ingot_last_error_detail());
+        EXPECT_NE(nullptr, strstr(caught.what(), "no_such_name"));
+    }
+}
+
+TEST_F(Hpp, CopiesOfAnErrorHaveASentenceOfTheirOwn)
+{
+    ingot::error first(INGOT_NOT_FOUND, "a sentence");
+    const ingot::error copy = first;
+    first = ingot::error(INGOT_BUSY, "another");
+    (void)ingot_set_error_detail(INGOT_IO_ERROR, "a third");
+    EXPECT_EQ(INGOT_NOT_FOUND, copy.status());
+    EXPECT_STREQ("a sentence", copy.detail());
+    EXPECT_STREQ("INGOT_NOT_FOUND: a sentence", copy.what());
+    EXPECT_STREQ("another", first.detail());
+}
+
+TEST_F(Hpp, SaysWhyAProgramIsNotCacheable)
+{
+    const char *reason = nullptr;
+    const ingot::program_desc desc = describe("kernel add x __DATE__ +\n");
+    EXPECT_FALSE(desc.is_cacheable(&reason));
+    EXPECT_NE(nullptr, strstr(reason, "__DATE__"));
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, status_of([&] { desc.get_cache_blob_id(); }));
+}
+
+TEST_F(Hpp, LookupIsEmptyWhereNothingIsInMemory)
+{
+    const ingot::program_desc desc = describe();
+    EXPECT_FALSE(ingot::program::lookup(desc));
+    const ingot::program program(desc);
+    EXPECT_TRUE(ingot::program::lookup(desc) == program);
+}
+
+TEST_F(Hpp, HandlesCountReferences)
+{
+    ingot::program program(describe());
+    context.clear_cache(); /* program is the only reference */
+    ASSERT_EQ(1, counts.live_programs);
+    ingot::program copy = program;
+    EXPECT_TRUE(copy == program);
+    ingot::program moved = std::move(program);
+    EXPECT_FALSE(program);
+    EXPECT_TRUE(copy == moved);
+    copy.reset();
+    EXPECT_EQ(1, counts.live_programs);
+    ingot::program &same = moved;
+    moved = same;
+    EXPECT_EQ(1, counts.live_programs);
+    ingot_program_t raw = moved.detach();
+    EXPECT_EQ(1, counts.live_programs);
+    copy = ingot::program(raw);
+    copy = ingot::program();
+    EXPECT_EQ(0, counts.live_programs);
+}
+
+TEST_F(Hpp, AContextEndsWithItsLastHandle)
+{
+    ingot::program_desc desc = describe();
+    ingot::kernel kernel(desc, "twice");
+    context.reset();
+    desc = {};
+    EXPECT_EQ(0u, counts.states_destroyed);
+    EXPECT_EQ(42, run(kernel, 21)); /* a kernel holds its program, which holds the context */
+    kernel.reset();
+    EXPECT_EQ(1u, counts.states_destroyed);
+}
+
+TEST_F(Hpp, KernelsAreMutexesAndClones)
+{
+    ingot::kernel kernel(describe(), "twice");
+    const ingot::kernel clone = kernel.clone();
+    EXPECT_TRUE(clone != kernel);
+    EXPECT_EQ(42, run(clone, 21));
+    int64_t sum = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&, own = kernel]() mutable {
+            for (int n = 0; n < 1000; ++n) {
+                const std::lock_guard<ingot::kernel> hold(own);
+                sum += run(own, 1);
+            }
+        });
+    }
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(8000, sum);
+}
+
+TEST_F(Hpp, KeepsTheLimitsOfTheCache)
+{
+    ingot_cache_capacity_t capacity = context.get_cache_capacity();
+    EXPECT_EQ(size_t{INGOT_CACHE_DEFAULT_PROGRAMS}, capacity.max_programs);
+    capacity.max_programs = 0;
+    context.set_cache_capacity(capacity);
+    EXPECT_TRUE(ingot::program(describe()) != ingot::program(describe()));
+    EXPECT_EQ(0u, context.get_cache_capacity().max_programs);
+    EXPECT_EQ(2u, context.device_count());
+    EXPECT_EQ(0, context.device_info(1).generates_code_at_launch);
+}
+
+TEST_F(Hpp, BuildsWithALambda)
+{
+    const ingot::program_desc desc = describe();
+    const std::vector<uint8_t> blob = ingot::program::build(desc).get_cache_blob();
+    int calls = 0;
+    const auto builder = [&](const ingot::program_desc &asked) {
+        ++calls;
+        EXPECT_TRUE(asked == desc);
+        return ingot::program::load(asked, blob);
+    };
+    const ingot::program first = ingot::program::get_or_create(desc, builder);
+    const ingot::program second = ingot::program::get_or_create(desc, builder);
+    EXPECT_TRUE(first == second);
+    EXPECT_EQ(1, calls);
+}
+
+/* What a builder throws comes out as it was, and leaves nothing behind. */
+TEST_F(Hpp, ThrowsWhatABuilderThrew)
+{
+    const ingot::program_desc desc = describe();
+    struct own_exception {
+        int number;
+    };
+    const auto build = [&](auto thrown) {
+        return ingot::program::get_or_create(desc, [&](const ingot::program_desc &) -> ingot::program { throw thrown; });
+    };
+    EXPECT_EQ(INGOT_BUILD_FAILED, status_of([&] { build(ingot::error(INGOT_BUILD_FAILED, "my log")); }));
+    EXPECT_STREQ("my log", ingot_last_error_detail());
+    EXPECT_THROW(build(std::logic_error("mine")), std::logic_error);
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "mine"));
+    EXPECT_THROW(build(std::bad_alloc()), std::bad_alloc);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, status_of([&] {
+                  ingot::program::get_or_create(desc, [](const ingot::program_desc &) { return ingot::program(); });
+              }));
+    EXPECT_EQ(INGOT_SUCCESS, status_of([&] {
+                  try {
+                      build(own_exception{7});
+                      FAIL() << "nothing was thrown";
+                  } catch (const own_exception &caught) {
+                      EXPECT_EQ(7, caught.number);
+                  }
+              }));
+    try {
+        build(ingot::error(INGOT_SUCCESS, "not even an error"));
+        FAIL() << "nothing was thrown";
+    } catch (const ingot::error &caught) {
+        EXPECT_STREQ("not even an error", caught.detail());
+    }
+    EXPECT_EQ(42, run(ingot::kernel(desc, "twice"), 21));
+}
+
+/* A builder's failure is the caller's own; who waits gets a status or tries with a builder of its own. */
+TEST_F(Hpp, ExceptionsStayInTheThreadWhoseBuilderThrew)
+{
+    const ingot::program_desc desc = describe();
+    std::atomic<int> thrown{0};
+    std::atomic<int> built{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+        threads.emplace_back([&, i] {
+            try {
+                const auto program = ingot::program::get_or_create(desc, [&](const ingot::program_desc &own) {
+                    if (i % 2 == 0)
+                        throw i;
+                    return ingot::program::build(own);
+                });
+                built += static_cast<bool>(program);
+            } catch (const int number) {
+                EXPECT_EQ(i, number);
+                ++thrown;
+            } catch (const ingot::error &) { /* a waiter who was told of another's failure */
+                ++thrown;
+            }
+        });
+    }
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(8, thrown + built);
+    EXPECT_EQ(42, run(ingot::kernel(desc, "twice"), 21));
+}
+
+} // namespace
