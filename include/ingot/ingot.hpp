@@ -266,6 +266,7 @@ struct program_info {
     std::vector<uint32_t> device_indices{}; /**< Empty: all devices of the context. */
     std::string group{};
     uint32_t flags = 0; /**< ingot_program_flags_t */
+    std::vector<std::string> name_expressions{};
 };
 
 /** One backend, one native context, its devices, one in-memory cache. */
@@ -373,12 +374,15 @@ private:
         std::vector<ingot_source_t> sources;
         std::vector<ingot_source_t> headers;
         std::vector<ingot_spec_constant_t> constants;
+        std::vector<const char *> expressions;
         for (const source &each : from.sources)
             sources.push_back(each.get());
         for (const source &each : from.headers)
             headers.push_back(each.get());
         for (const spec_constant &each : from.spec_constants)
             constants.push_back(each.view());
+        for (const std::string &each : from.name_expressions)
+            expressions.push_back(each.c_str());
         ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
         info.sources = sources.data();
         info.source_count = sources.size();
@@ -392,6 +396,8 @@ private:
         info.device_count = from.device_indices.size();
         info.group = from.group.empty() ? nullptr : from.group.c_str();
         info.flags = from.flags;
+        info.name_expressions = expressions.data();
+        info.name_expression_count = expressions.size();
         ingot_program_desc_t desc = nullptr;
         check(ingot_program_desc_create(&desc, context.get(), &info));
         return desc;
@@ -408,7 +414,8 @@ public:
     explicit program(ingot_program_t handle) noexcept : reference(handle) {}
     /**
      * From memory, or by waiting for a thread that builds it, or by building it.
-     * @throws error  INGOT_BUILD_FAILED with the build log, INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
+     * @throws error  INGOT_BUILD_FAILED with the build log, INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR,
+     *                INGOT_OUT_OF_MEMORY
      */
     explicit program(const program_desc &desc) { check(ingot_program_create(out(), desc.get())); }
     /**
@@ -473,7 +480,8 @@ public:
         return loaded;
     }
 
-    /** The cache blob. @throws error  INGOT_NOT_CACHEABLE, INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY */
+    /** The cache blob.
+     *  @throws error  INGOT_NOT_CACHEABLE, INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY */
     std::vector<uint8_t> get_cache_blob() const
     {
         return detail::copy_out<std::vector<uint8_t>>(
@@ -482,7 +490,8 @@ public:
     /** The compiler's messages. */
     std::string build_log() const
     {
-        return detail::copy_text([this](size_t *size, char *to) { return ingot_program_get_build_log(get(), size, to); });
+        return detail::copy_text(
+            [this](size_t *size, char *to) { return ingot_program_get_build_log(get(), size, to); });
     }
     /** Sorted. */
     std::vector<std::string> kernel_names() const
@@ -513,7 +522,8 @@ public:
         check(ingot_kernel_get(out(), desc.get(), device_index, name));
     }
 
-    /** A native kernel object of its own. @throws error  INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY */
+    /** A native kernel object of its own.
+     *  @throws error  INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY */
     kernel clone() const
     {
         kernel made;

@@ -55,7 +55,8 @@ public:
         return object_cache(info);
     }
 
-    /** Puts an object where one may be, which is replaced. @throws error  INGOT_OUT_OF_MEMORY; @p value is deleted then. */
+    /** Puts an object where one may be, which is replaced.
+     *  @throws error  INGOT_OUT_OF_MEMORY; @p value is deleted then. */
     template <typename T> object<T> set(const object_place &place, std::unique_ptr<T> value)
     {
         ingot_object_t handle = nullptr;

@@ -1,6 +1,6 @@
 /*
- * hpp_test.cpp - the C++ face: handles count as they say, statuses are thrown with their sentence, and no exception of a
- * callback passes through C.
+ * hpp_test.cpp - the C++ face: handles count as they say, statuses are thrown with their sentence, and no exception
+ * of a callback passes through C.
  */
 #include <atomic>
 #include <mutex>
@@ -28,6 +28,7 @@ protected:
         info.targets = targets;
         info.driver_version = driver_version;
         info.counts = &counts;
+        info.name_expressions = 1;
         ingot_context_info_t context_info = INGOT_CONTEXT_INFO_INIT;
         context_info.flags = INGOT_CONTEXT_IGNORE_ENVIRONMENT;
         return ingot::context::create(reference_context_create, &info, &context_info);
@@ -81,9 +82,11 @@ TEST_F(Hpp, DescribesAllThatAProgramInfoSays)
     info.spec_constants = {{3u, int64_t{1000}}};
     info.device_indices = {1};
     info.group = "a group";
+    info.name_expressions = {"scale<float>"};
     const ingot::program_desc desc(context, info);
     EXPECT_EQ((std::vector<uint32_t>{1}), desc.devices());
     EXPECT_TRUE(desc.is_cacheable());
+    EXPECT_NE(std::string::npos, ingot::describe_cache_blob_id(desc.view_cache_blob_id()).find("scale<float>"));
     EXPECT_EQ(1111, run(ingot::kernel(desc, "add", 1), 1));
     EXPECT_EQ(1u, context.cache_stats().groups);
     context.clear_cache("another");
@@ -119,7 +122,7 @@ TEST_F(Hpp, ThrowsTheStatusAndTheSentenceOfThisThread)
     blob[blob.size() / 2] ^= 1;
     EXPECT_EQ(INGOT_BLOB_CORRUPT, status_of([&] { ingot::program(desc, blob); }));
     EXPECT_EQ(INGOT_NOT_FOUND, status_of([&] { ingot::kernel(desc, "thrice"); }));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, status_of([&] { ingot::program(ingot::program_desc()); }));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, status_of([&] { ingot::program{ingot::program_desc{}}; }));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, status_of([&] { ingot::context().cache_stats(); }));
     try {
         ingot::program{describe("kernel add x no_such_name +\n")};
@@ -250,7 +253,8 @@ TEST_F(Hpp, ThrowsWhatABuilderThrew)
         int number;
     };
     const auto build = [&](auto thrown) {
-        return ingot::program::get_or_create(desc, [&](const ingot::program_desc &) -> ingot::program { throw thrown; });
+        return ingot::program::get_or_create(desc,
+                                             [&](const ingot::program_desc &) -> ingot::program { throw thrown; });
     };
     EXPECT_EQ(INGOT_BUILD_FAILED, status_of([&] { build(ingot::error(INGOT_BUILD_FAILED, "my log")); }));
     EXPECT_STREQ("my log", ingot_last_error_detail());
