@@ -136,7 +136,8 @@ typedef struct ingot_backend_ops {
 
     /** Binaries: both or neither. Writes the device's binary, finished as far as the driver can. */
     ingot_status_t (*get_binary)(void *state, void *program, uint32_t device_index, ingot_sink_t *binary);
-    /** Makes a program from one binary a device. The request's options apply; its sources are given for reference.
+    /** Makes a program from one binary a device. The request's options apply; its sources are given for reference,
+     *  and there are none where a program is loaded by its id alone.
      *  INGOT_BLOB_REJECTED: the driver does not take a binary. It must not compile silently. */
     ingot_status_t (*load)(void *state, const ingot_build_request_t *request, size_t device_count,
                            const uint32_t *device_indices, const ingot_binary_t *binaries, void **program);

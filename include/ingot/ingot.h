@@ -350,6 +350,25 @@ INGOT_API ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t prog
 INGOT_API ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *program, const_ingot_program_desc_t desc,
                                                               size_t size, const uint8_t *cache_blob);
 
+/**
+ * A descriptor of an id alone, without sources: for loading a program before anybody describes it, as when a list of
+ * ids from a previous run is loaded ahead. It stands for all devices of the context that the id speaks of.
+ *
+ * Its programs are made by ingot_program_load and ingot_program_create_from_cache_blob; to compile it is
+ * INGOT_INVALID_ARGUMENTS. To a request by a descriptor with sources it is another program, also where the ids are
+ * equal: ingot_program_share, in that one's builder, makes one of the other.
+ *
+ * @param[in] id  Copied; from anywhere.
+ * @retval INGOT_BLOB_STALE  It is for another device, driver, compiler, backend, library build, or other options of
+ *                           the environment: no descriptor of this context can have this id. Found out before anything
+ *                           is loaded.
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  No id that this library reads.
+ * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY, INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_program_desc_create_from_cache_blob_id(ingot_program_desc_t *desc,
+                                                                      ingot_context_t context, size_t size,
+                                                                      const uint8_t *id);
+
 /* ---- programs ---------------------------------------------------------------------------------------------------------- */
 
 /**
@@ -387,6 +406,20 @@ INGOT_API ingot_status_t ingot_program_build(ingot_program_t *program, const_ing
 /** Makes from a blob, past the in-memory cache; for builders. Statuses as ingot_program_create_from_cache_blob. */
 INGOT_API ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_desc_t desc, size_t size,
                                             const uint8_t *cache_blob);
+
+/**
+ * Makes the program of @p desc out of one with an equal id, past the in-memory cache; for builders. Nothing is loaded
+ * or compiled: the two share what the driver made, which lives until both are gone.
+ *
+ * @param[in] other  Of the same context, and made for all devices of @p desc at least; typically by a descriptor of an id
+ *                   alone.
+ * @retval INGOT_BLOB_MISMATCH  Their ids differ.
+ * @retval INGOT_NOT_FOUND      @p other was not made for one of the devices.
+ * @retval INGOT_NOT_CACHEABLE  No id can vouch for @p desc, or for what @p other was compiled of.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_program_share(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                             ingot_program_t other);
 
 INGOT_API ingot_status_t ingot_program_retain(ingot_program_t program);
 INGOT_API void ingot_program_release(ingot_program_t program);

@@ -29,6 +29,14 @@ void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind
 
 /* ---- the body ---- */
 
+static void let_go_of_native(struct ingot_context *context, void *native, struct ingot_program *owner)
+{
+    if (owner != NULL)
+        ingot_program_release(owner);
+    else if (native != NULL)
+        context->ops.destroy_program(context->state, native);
+}
+
 static void destroy_body(struct program_body *body)
 {
     struct ingot_program_desc *desc = body->desc;
@@ -37,8 +45,7 @@ static void destroy_body(struct program_body *body)
 
     for (size_t i = 0; i < desc->device_count * body->name_count; ++i)
         kernel_destroy(atomic_load_explicit(&body->kernels[i], memory_order_acquire), context);
-    if (body->native != NULL)
-        context->ops.destroy_program(context->state, body->native);
+    let_go_of_native(context, body->native, body->owner);
     alloc_free(allocator, body->log, body->log_size);
     alloc_free(allocator, body->blob, body->blob_size);
     os_mutex_fini(&body->blob_lock);
@@ -156,12 +163,13 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
     struct program_body *body =
         status == INGOT_SUCCESS ? alloc_body(&context->allocator, desc, parts->names) : NULL;
     if (body == NULL) {
-        context->ops.destroy_program(context->state, parts->native);
+        let_go_of_native(context, parts->native, parts->owner);
         return status != INGOT_SUCCESS ? status : error_out_of_memory();
     }
     body->desc = shared;
     program_desc_reference(shared);
     body->native = parts->native;
+    body->owner = parts->owner;
     status = fill_body(body, parts);
     if (status == INGOT_SUCCESS) {
         entry = cache_entry_create(context->programs, body);

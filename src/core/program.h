@@ -27,6 +27,7 @@ struct program_body {
     char *names;                             /* sorted, each with its NUL */
     struct ingot_program_desc *desc;         /* referenced */
     void *native;
+    struct ingot_program *owner; /* of native, referenced; NULL: it is this body's own */
     size_t names_size;
     size_t block_size;
     size_t log_size; /* with NUL */
@@ -50,10 +51,12 @@ static inline struct program_body *program_body(const struct ingot_program *prog
     return cache_entry_value(program_entry(program));
 }
 
-/* A program that is not in the cache. Takes native and names over in any case; log is copied. */
+/* A program that is not in the cache. Takes native (or the reference to its owner) over in any case; names and log are
+ * copied. */
 struct program_parts {
     void *native;
-    struct bytes_writer *names; /* as the backend or a blob gave them */
+    struct ingot_program *owner; /* as program_body's */
+    const struct bytes_writer *names; /* as the backend or a blob gave them */
     size_t log_size;
     const char *log;
     size_t device_bytes;

@@ -48,6 +48,11 @@ struct ingot_program_desc {
 
 void program_desc_reference(struct ingot_program_desc *desc);
 bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_program_desc *b);
+/* Made of an id alone: it has no sources, and nothing can be compiled of it. */
+static inline bool program_desc_is_of_id(const struct ingot_program_desc *desc)
+{
+    return desc->source_count == 0;
+}
 /* For messages and events; never NULL. */
 const char *program_desc_name(const struct ingot_program_desc *desc);
 
