@@ -46,19 +46,13 @@ static void destroy_body(struct program_body *body)
     for (size_t i = 0; i < desc->device_count * body->name_count; ++i)
         kernel_destroy(atomic_load_explicit(&body->kernels[i], memory_order_acquire), context);
     let_go_of_native(context, body->native, body->owner);
-    alloc_free(allocator, body->log, body->log_size);
     alloc_free(allocator, body->blob, body->blob_size);
     os_mutex_fini(&body->blob_lock);
     alloc_free(allocator, body, body->block_size);
     ingot_program_desc_release(desc);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static size_t count_names(size_t size, const uint8_t *names)
+static size_t count_names(size_t size, const char *names)
 {
     size_t count = 0;
     for (size_t i = 0; i < size; ++i)
@@ -75,50 +69,37 @@ static int compare_tags(const void *a, const void *b)
     return (left->offset > right->offset) - (left->offset < right->offset);
 }
 
-/* Sorts the names into the body's own memory. */
-static ingot_status_t index_names(struct program_body *body, const struct bytes_writer *names)
+static void index_names(struct program_body *body)
 {
-    const ingot_allocator_t *allocator = &body->desc->context->allocator;
     const size_t count = body->name_count;
-    const char **sorted = alloc_bytes(allocator, count * sizeof(*sorted));
 
-    if (sorted == NULL)
-        return error_out_of_memory();
-    const char *name = (const char *)names->bytes;
-    for (size_t i = 0; i < count; ++i, name += strlen(name) + 1)
-        sorted[i] = name;
-    if (count > 1)
-        qsort(sorted, count, sizeof(*sorted), compare_names);
-    uint32_t offset = 0;
-    for (size_t i = 0; i < count; ++i) {
-        const size_t size = strlen(sorted[i]) + 1;
-        memcpy(body->names + offset, sorted[i], size);
-        body->by_tag[i] = (struct kernel_name){kernel_name_tag(sorted[i]), offset};
-        offset += (uint32_t)size;
+    for (size_t i = 0, offset = 0; i < count; ++i) {
+        const char *name = body->names + offset;
+        body->by_tag[i] = (struct kernel_name){kernel_name_tag(name), (uint32_t)offset};
+        offset += strlen(name) + 1;
     }
     if (count > 1)
         qsort(body->by_tag, count, sizeof(*body->by_tag), compare_tags);
-    alloc_free(allocator, sorted, count * sizeof(*sorted));
-    return INGOT_SUCCESS;
 }
 
-static ingot_status_t check_names(const struct bytes_writer *names)
+static ingot_status_t check_names(size_t size, const char *names)
 {
-    if (names->size != 0 && names->bytes[names->size - 1] != '\0')
+    if (size != 0 && names[size - 1] != '\0')
         return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name does not end");
-    if (names->size > UINT32_MAX)
+    if (size > UINT32_MAX)
         return error_set(INGOT_BACKEND_ERROR, "the backend's kernel names are impossibly long");
     return INGOT_SUCCESS;
 }
 
-/* The body with room for its names and kernels; nothing in it yet. */
+/* The body with room for its kernels, its names and its log. */
 static struct program_body *alloc_body(const ingot_allocator_t *allocator, const struct ingot_program_desc *desc,
-                                       const struct bytes_writer *names)
+                                       const struct program_parts *parts)
 {
-    const size_t count = count_names(names->size, names->bytes);
+    const size_t count = count_names(parts->names_size, parts->names);
     const size_t kernels_size = desc->device_count * count * sizeof(_Atomic(struct ingot_kernel *));
     const size_t tags_size = count * sizeof(struct kernel_name);
-    const size_t block_size = sizeof(struct program_body) + kernels_size + tags_size + names->size;
+    const size_t block_size =
+        sizeof(struct program_body) + kernels_size + tags_size + parts->names_size + parts->log_size + 1;
     struct program_body *body = alloc_zeroed(allocator, block_size);
 
     if (body == NULL)
@@ -129,27 +110,26 @@ static struct program_body *alloc_body(const ingot_allocator_t *allocator, const
     }
     body->block_size = block_size;
     body->name_count = count;
-    body->names_size = names->size;
+    body->names_size = parts->names_size;
+    body->log_size = parts->log_size + 1;
     body->kernels = (void *)(body + 1);
     body->by_tag = (void *)((uint8_t *)body->kernels + kernels_size);
     body->names = (char *)body->by_tag + tags_size;
+    body->log = body->names + parts->names_size;
     return body;
 }
 
-static ingot_status_t fill_body(struct program_body *body, const struct program_parts *parts)
+static void fill_body(struct program_body *body, const struct program_parts *parts)
 {
-    const ingot_status_t status = index_names(body, parts->names);
-    if (status != INGOT_SUCCESS)
-        return status;
-    body->log_size = parts->log_size + 1;
-    body->log = alloc_zeroed(&body->desc->context->allocator, body->log_size);
-    if (body->log == NULL)
-        return error_out_of_memory();
+    if (parts->names_size != 0)
+        memcpy(body->names, parts->names, parts->names_size);
     if (parts->log_size != 0)
         memcpy(body->log, parts->log, parts->log_size);
+    index_names(body);
+    body->native = parts->native;
+    body->owner = parts->owner;
     body->device_bytes = parts->device_bytes;
     body->files_changed = parts->files_changed;
-    return INGOT_SUCCESS;
 }
 
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
@@ -157,27 +137,20 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
 {
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* always made on the heap */
     struct ingot_context *context = desc->context;
-    struct cache_entry *entry = NULL;
 
-    ingot_status_t status = check_names(parts->names);
-    struct program_body *body =
-        status == INGOT_SUCCESS ? alloc_body(&context->allocator, desc, parts->names) : NULL;
+    ingot_status_t status = check_names(parts->names_size, parts->names);
+    struct program_body *body = status == INGOT_SUCCESS ? alloc_body(&context->allocator, desc, parts) : NULL;
     if (body == NULL) {
         let_go_of_native(context, parts->native, parts->owner);
         return status != INGOT_SUCCESS ? status : error_out_of_memory();
     }
     body->desc = shared;
     program_desc_reference(shared);
-    body->native = parts->native;
-    body->owner = parts->owner;
-    status = fill_body(body, parts);
-    if (status == INGOT_SUCCESS) {
-        entry = cache_entry_create(context->programs, body);
-        status = entry != NULL ? INGOT_SUCCESS : error_out_of_memory();
-    }
-    if (status != INGOT_SUCCESS) {
+    fill_body(body, parts);
+    struct cache_entry *entry = cache_entry_create(context->programs, body);
+    if (entry == NULL) {
         destroy_body(body);
-        return status;
+        return error_out_of_memory();
     }
     *program = (struct ingot_program *)entry;
     return INGOT_SUCCESS;
@@ -228,7 +201,7 @@ static size_t count_bytes(const struct program_body *body)
 {
     if (body->files_changed)
         return SIZE_MAX; /* too large to be kept: the key does not say what this program is */
-    return body->block_size + body->log_size + body->device_bytes;
+    return body->block_size + body->device_bytes;
 }
 
 static ingot_status_t make(struct cache_entry **entry, size_t *bytes, void *user)

@@ -19,7 +19,7 @@ struct kernel_name {
     uint32_t offset; /* in names */
 };
 
-/* One block of memory with its names and kernels, since a look-up reads a little of each. */
+/* One block of memory with its names, kernels and log, since a look-up reads a little of each. */
 struct program_body {
     size_t name_count;
     struct kernel_name *by_tag;              /* sorted */
@@ -56,7 +56,8 @@ static inline struct program_body *program_body(const struct ingot_program *prog
 struct program_parts {
     void *native;
     struct ingot_program *owner; /* as program_body's */
-    const struct bytes_writer *names; /* as the backend or a blob gave them */
+    size_t names_size;
+    const char *names; /* ascending, each with its NUL */
     size_t log_size;
     const char *log;
     size_t device_bytes;

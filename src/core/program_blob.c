@@ -60,27 +60,27 @@ static ingot_status_t make_blob(const struct program_body *body, const struct ca
 {
     const ingot_allocator_t *allocator = &body->desc->context->allocator;
     struct device_classes classes;
+    struct arena arena;
     struct ingot_sink binaries;
     struct bytes_writer writer;
 
-    ingot_status_t status = device_classes_init(&classes, body->desc);
-    if (status != INGOT_SUCCESS)
-        return status;
+    arena_init(&arena, allocator);
     bytes_writer_init(&binaries.writer, allocator);
     bytes_writer_init(&writer, allocator);
-    const size_t room = classes.class_count * (sizeof(size_t) + sizeof(struct blob_section));
-    struct blob_section *sections = alloc_zeroed(allocator, room);
-    size_t *ends = sections != NULL ? (size_t *)(sections + classes.class_count) : NULL;
-    status = sections != NULL ? gather(body, &classes, &binaries, ends) : error_out_of_memory();
+    const size_t count = body->desc->device_count;
+    struct blob_section *sections = arena_take(&arena, count * sizeof(*sections));
+    size_t *ends = arena_take(&arena, count * sizeof(*ends));
+    ingot_status_t status = device_classes_init(&classes, body->desc, &arena);
+    if (status == INGOT_SUCCESS)
+        status = gather(body, &classes, &binaries, ends);
     if (status == INGOT_SUCCESS) {
         write_blob(&writer, body, id, &classes, &binaries.writer, ends, sections);
         *blob = bytes_take(&writer, size);
         status = *blob != NULL ? INGOT_SUCCESS : error_out_of_memory();
     }
-    alloc_free(allocator, sections, room);
     bytes_writer_fini(&writer);
     bytes_writer_fini(&binaries.writer);
-    device_classes_fini(&classes, body->desc);
+    arena_fini(&arena);
     return status;
 }
 

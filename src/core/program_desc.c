@@ -44,9 +44,11 @@ static ingot_status_t resolve_includes(struct include_closure *closure, const st
 
     if (!may_include(info) && !options_concern(info->compile_options) && !options_concern(context->compile_options))
         return INGOT_SUCCESS;
-    ingot_source_view_t *views = alloc_bytes(&context->allocator, count * sizeof(*views));
-    char *options = options_join(&context->allocator, info->compile_options, context->compile_options);
-    ingot_status_t status = views != NULL && options != NULL ? INGOT_SUCCESS : error_out_of_memory();
+    struct arena arena;
+    arena_init(&arena, &context->allocator);
+    ingot_source_view_t *views = arena_take(&arena, count * sizeof(*views));
+    const char *options = options_join(&arena, info->compile_options, context->compile_options);
+    ingot_status_t status = !arena.failed ? INGOT_SUCCESS : error_out_of_memory();
     if (status == INGOT_SUCCESS) {
         for (size_t i = 0; i < count; ++i)
             views[i] = source_view(i < info->source_count ? info->sources[i] : info->headers[i - info->source_count]);
@@ -55,8 +57,7 @@ static ingot_status_t resolve_includes(struct include_closure *closure, const st
         if (status == INGOT_SUCCESS && closure->files.failed)
             status = error_out_of_memory();
     }
-    alloc_free(&context->allocator, views, count * sizeof(*views));
-    alloc_free_text(&context->allocator, options);
+    arena_fini(&arena);
     return status;
 }
 

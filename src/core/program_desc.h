@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "core/arena.h"
 #include "core/context.h"
 #include "core/source.h"
 
@@ -56,20 +57,15 @@ static inline bool program_desc_is_of_id(const struct ingot_program_desc *desc)
 /* For messages and events; never NULL. */
 const char *program_desc_name(const struct ingot_program_desc *desc);
 
-/* Own options (or NULL) and the environment's, with a blank between them. */
-char *options_join(const ingot_allocator_t *allocator, const char *own, const char *environment);
+/* Own options (or NULL) and the environment's, with a blank between them: one of the two where the other is empty. NULL
+ * when out of memory. */
+const char *options_join(struct arena *arena, const char *own, const char *environment);
 
-/* The descriptor as a backend sees it, with views and joined options in memory of its own. */
-struct desc_request {
-    ingot_build_request_t request;
-    ingot_source_view_t *views;
-    char *compile_options;
-    char *link_options;
-};
-ingot_status_t desc_request_init(struct desc_request *request, const struct ingot_program_desc *desc);
-void desc_request_fini(struct desc_request *request, const struct ingot_program_desc *desc);
+/* The descriptor as a backend sees it; valid as long as both the descriptor and the arena's pieces. */
+ingot_status_t desc_request_init(ingot_build_request_t *request, const struct ingot_program_desc *desc,
+                                 struct arena *arena);
 /* Whether what the sources reach by #include is still what the descriptor read. */
-ingot_status_t desc_request_check_files(const struct desc_request *request, const struct ingot_program_desc *desc,
+ingot_status_t desc_request_check_files(const ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                         bool *unchanged);
 
 #endif

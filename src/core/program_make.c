@@ -4,6 +4,7 @@
  * One compilation for equal devices: it is made for the first of them, and the others load its binary. From a blob
  * that has binaries for some of the devices only, the missing ones are compiled likewise.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/blob/cache_blob.h"
@@ -13,28 +14,37 @@
 #include "core/program.h"
 #include "core/sink.h"
 
+/* Enough for a few sources and devices, so that loading a small program allocates what stays of it and no more. */
+enum { WORKSHOP_ROOM = 512 };
+
 /* What is needed while a program is made; init before, fini after, on failure too. */
 struct workshop {
     const struct ingot_program_desc *desc;
     struct ingot_context *context;
-    struct desc_request request;
+    ingot_build_request_t request;
     struct device_classes classes;
     struct ingot_sink log;
     struct ingot_sink names;
     struct ingot_sink binaries; /* what was compiled here for load */
     size_t device_bytes;
     bool files_changed;
+    struct arena arena;
+    _Alignas(max_align_t) uint8_t room[WORKSHOP_ROOM]; /* of the arena */
 };
 
 static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_program_desc *desc)
 {
-    memset(shop, 0, sizeof(*shop));
+    const ingot_allocator_t *allocator = &desc->context->allocator;
+
     shop->desc = desc;
     shop->context = desc->context;
-    bytes_writer_init(&shop->log.writer, &desc->context->allocator);
-    bytes_writer_init(&shop->names.writer, &desc->context->allocator);
-    bytes_writer_init(&shop->binaries.writer, &desc->context->allocator);
-    return desc_request_init(&shop->request, desc);
+    shop->device_bytes = 0;
+    shop->files_changed = false;
+    bytes_writer_init(&shop->log.writer, allocator);
+    bytes_writer_init(&shop->names.writer, allocator);
+    bytes_writer_init(&shop->binaries.writer, allocator);
+    arena_init_with(&shop->arena, allocator, sizeof(shop->room), shop->room);
+    return desc_request_init(&shop->request, desc, &shop->arena);
 }
 
 static void workshop_fini(struct workshop *shop)
@@ -42,10 +52,7 @@ static void workshop_fini(struct workshop *shop)
     bytes_writer_fini(&shop->log.writer);
     bytes_writer_fini(&shop->names.writer);
     bytes_writer_fini(&shop->binaries.writer);
-    if (shop->request.views != NULL)
-        desc_request_fini(&shop->request, shop->desc);
-    if (shop->classes.classes != NULL)
-        device_classes_fini(&shop->classes, shop->desc);
+    arena_fini(&shop->arena);
 }
 
 /* The driver's own sentence is in the detail; a compiler's log says more. */
@@ -75,11 +82,11 @@ static ingot_status_t compile(struct workshop *shop, size_t device_count, const 
     const size_t log_start = shop->log.writer.size;
 
     ingot_status_t status =
-        ops->build(context->state, &shop->request.request, device_count, devices, &shop->log, native);
+        ops->build(context->state, &shop->request, device_count, devices, &shop->log, native);
     if (context_make_room(context, status)) {
         shop->log.writer.size = log_start;
         shop->log.writer.failed = false;
-        status = ops->build(context->state, &shop->request.request, device_count, devices, &shop->log, native);
+        status = ops->build(context->state, &shop->request, device_count, devices, &shop->log, native);
     }
     status = explain_failure(shop, status);
     context_count(status == INGOT_SUCCESS ? &context->counters.builds : &context->counters.build_failures);
@@ -92,32 +99,43 @@ static ingot_status_t compile(struct workshop *shop, size_t device_count, const 
     return status;
 }
 
-/* Compiles for one device of each class that has no binary yet, and keeps the binaries. */
-static ingot_status_t compile_missing(struct workshop *shop)
+/* Compiles for one device and keeps the binary; ends says where it ends. */
+static ingot_status_t compile_binary(struct workshop *shop, uint32_t device, size_t *end)
 {
     struct ingot_context *context = shop->context;
-    struct device_class *classes = shop->classes.classes;
-    size_t *starts = alloc_zeroed(&context->allocator, (shop->classes.class_count + 1) * sizeof(*starts));
-    ingot_status_t status = starts != NULL ? INGOT_SUCCESS : error_out_of_memory();
+    void *native = NULL;
 
-    for (size_t i = 0; status == INGOT_SUCCESS && i < shop->classes.class_count; ++i) {
-        void *native = NULL;
-        starts[i] = shop->binaries.writer.size;
+    ingot_status_t status = compile(shop, 1, &device, &native);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = context->ops.get_binary(context->state, native, device, &shop->binaries);
+    context->ops.destroy_program(context->state, native);
+    *end = shop->binaries.writer.size;
+    return status;
+}
+
+/* Compiles for one device of each class that has no binary yet. */
+static ingot_status_t compile_missing(struct workshop *shop)
+{
+    struct device_class *classes = shop->classes.classes;
+    const size_t count = shop->classes.class_count;
+    size_t *ends = arena_take(&shop->arena, count * sizeof(*ends));
+    ingot_status_t status = ends != NULL ? INGOT_SUCCESS : error_out_of_memory();
+
+    for (size_t i = 0; status == INGOT_SUCCESS && i < count; ++i) {
+        if (classes[i].binary.bytes == NULL)
+            status = compile_binary(shop, classes[i].device, &ends[i]);
+    }
+    if (status == INGOT_SUCCESS && shop->binaries.writer.failed)
+        status = error_out_of_memory(); /* a backend may not have looked */
+    /* The bytes lie still from here on. */
+    size_t start = 0;
+    for (size_t i = 0; status == INGOT_SUCCESS && i < count; ++i) {
         if (classes[i].binary.bytes != NULL)
             continue;
-        status = compile(shop, 1, &classes[i].device, &native);
-        if (status != INGOT_SUCCESS)
-            break;
-        status = context->ops.get_binary(context->state, native, classes[i].device, &shop->binaries);
-        context->ops.destroy_program(context->state, native);
+        classes[i].binary = (ingot_binary_t){ends[i] - start, shop->binaries.writer.bytes + start};
+        start = ends[i];
     }
-    /* The bytes lie still from here on. */
-    for (size_t i = 0; status == INGOT_SUCCESS && i < shop->classes.class_count; ++i) {
-        const size_t end = i + 1 < shop->classes.class_count ? starts[i + 1] : shop->binaries.writer.size;
-        if (classes[i].binary.bytes == NULL)
-            classes[i].binary = (ingot_binary_t){end - starts[i], shop->binaries.writer.bytes + starts[i]};
-    }
-    alloc_free(&context->allocator, starts, (shop->classes.class_count + 1) * sizeof(*starts));
     return status;
 }
 
@@ -126,8 +144,7 @@ static ingot_status_t load_binaries(struct workshop *shop, void **native)
 {
     const struct ingot_program_desc *desc = shop->desc;
     struct ingot_context *context = shop->context;
-    const size_t size = desc->device_count * sizeof(ingot_binary_t);
-    ingot_binary_t *binaries = alloc_bytes(&context->allocator, size);
+    ingot_binary_t *binaries = arena_take(&shop->arena, desc->device_count * sizeof(*binaries));
 
     if (binaries == NULL)
         return error_out_of_memory();
@@ -135,12 +152,11 @@ static ingot_status_t load_binaries(struct workshop *shop, void **native)
         binaries[i] = shop->classes.classes[shop->classes.class_of[i]].binary;
         shop->device_bytes += binaries[i].size;
     }
-    ingot_status_t status = context->ops.load(context->state, &shop->request.request, desc->device_count,
+    ingot_status_t status = context->ops.load(context->state, &shop->request, desc->device_count,
                                               desc->device_indices, binaries, native);
     if (context_make_room(context, status))
-        status = context->ops.load(context->state, &shop->request.request, desc->device_count, desc->device_indices,
+        status = context->ops.load(context->state, &shop->request, desc->device_count, desc->device_indices,
                                    binaries, native);
-    alloc_free(&context->allocator, binaries, size);
     return status;
 }
 
@@ -151,7 +167,7 @@ static ingot_status_t build_by_class(struct workshop *shop, void **native)
 
     if (desc->device_count == 1 || shop->context->ops.load == NULL)
         return INGOT_UNIMPLEMENTED;
-    ingot_status_t status = device_classes_init(&shop->classes, desc);
+    ingot_status_t status = device_classes_init(&shop->classes, desc, &shop->arena);
     if (status == INGOT_SUCCESS && shop->classes.class_count == desc->device_count)
         return INGOT_UNIMPLEMENTED;
     if (status == INGOT_SUCCESS)
@@ -179,26 +195,67 @@ static size_t known_size(const struct workshop *shop, void *native)
     return shop->device_bytes;
 }
 
-/* Takes native over. */
-static ingot_status_t finish(struct workshop *shop, void *native, ingot_program_t *program)
+/* Takes the native program over. */
+static ingot_status_t finish(struct workshop *shop, struct program_parts *parts, ingot_program_t *program)
 {
-    const struct program_parts parts = {.native = native,
-                                        .names = &shop->names.writer,
-                                        .log_size = shop->log.writer.size,
-                                        .log = (const char *)shop->log.writer.bytes,
-                                        .device_bytes = known_size(shop, native),
-                                        .files_changed = shop->files_changed};
-    if (shop->names.writer.failed || shop->log.writer.failed) {
-        shop->context->ops.destroy_program(shop->context->state, native);
+    parts->device_bytes = known_size(shop, parts->native);
+    parts->files_changed = shop->files_changed;
+    return program_create(program, shop->desc, parts);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Backends list names in any order; a blob has them sorted. */
+static ingot_status_t sort_names(struct workshop *shop, size_t *size, const char **names)
+{
+    const struct bytes_writer *given = &shop->names.writer;
+    size_t count = 0;
+
+    if (given->size != 0 && given->bytes[given->size - 1] != '\0')
+        return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name does not end");
+    for (size_t i = 0; i < given->size; ++i)
+        count += given->bytes[i] == '\0';
+    const char **each = arena_take(&shop->arena, count * sizeof(*each));
+    char *sorted = arena_take(&shop->arena, given->size);
+    if (sorted == NULL)
         return error_out_of_memory();
+    const char *name = (const char *)given->bytes;
+    for (size_t i = 0; i < count; ++i, name += strlen(name) + 1)
+        each[i] = name;
+    if (count > 1)
+        qsort(each, count, sizeof(*each), compare_names);
+    *names = sorted;
+    *size = given->size;
+    for (size_t i = 0; i < count; ++i) {
+        const size_t length = strlen(each[i]) + 1;
+        memcpy(sorted, each[i], length);
+        sorted += length;
     }
-    return program_create(program, shop->desc, &parts);
+    return INGOT_SUCCESS;
+}
+
+/* A built program's names are the backend's to say, its log the compiler's. */
+static ingot_status_t describe_built(struct workshop *shop, struct program_parts *parts)
+{
+    const struct ingot_context *context = shop->context;
+    const ingot_status_t status = context->ops.get_kernel_names(context->state, parts->native, &shop->names);
+
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (shop->names.writer.failed || shop->log.writer.failed)
+        return error_out_of_memory();
+    parts->log_size = shop->log.writer.size;
+    parts->log = (const char *)shop->log.writer.bytes;
+    return sort_names(shop, &parts->names_size, &parts->names);
 }
 
 ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program_desc_t desc)
 {
     struct workshop shop;
-    void *native = NULL;
+    struct program_parts parts = {0};
 
     if (program == NULL || desc == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
@@ -206,45 +263,59 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
         return error_set(INGOT_INVALID_ARGUMENTS, "desc is of an id alone and has no sources to be compiled");
     ingot_status_t status = workshop_init(&shop, desc);
     if (status == INGOT_SUCCESS)
-        status = build_native(&shop, &native);
+        status = build_native(&shop, &parts.native);
     if (status == INGOT_SUCCESS) {
-        status = shop.context->ops.get_kernel_names(shop.context->state, native, &shop.names);
+        status = describe_built(&shop, &parts);
         if (status == INGOT_SUCCESS)
-            status = finish(&shop, native, program);
+            status = finish(&shop, &parts, program);
         else
-            shop.context->ops.destroy_program(shop.context->state, native);
+            shop.context->ops.destroy_program(shop.context->state, parts.native);
     }
     workshop_fini(&shop);
     return status;
 }
 
 /* Whether a sound blob is for this descriptor, and which of its binaries are for which devices. */
-static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *blob, const struct cache_blob_id *id)
+static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *blob, const struct cache_blob_id *id,
+                                 size_t *found)
 {
-    size_t found = 0;
-
+    *found = 0;
     if (memcmp(blob->program_digest, id->program_digest, DIGEST_SIZE) != 0)
         return error_set(INGOT_BLOB_MISMATCH, "the blob is of another program");
     if (memcmp(blob->library_digest, id->library_digest, DIGEST_SIZE) != 0)
         return error_set(INGOT_BLOB_STALE, "the blob is of another backend or another build of the library");
-    ingot_status_t status = device_classes_init(&shop->classes, shop->desc);
+    ingot_status_t status = device_classes_init(&shop->classes, shop->desc, &shop->arena);
     if (status != INGOT_SUCCESS)
         return status;
     for (size_t i = 0; i < shop->classes.class_count; ++i) {
         struct device_class *class = &shop->classes.classes[i];
         class->binary = blob_find_section(blob, class->identity->digest);
-        found += class->binary.bytes != NULL;
+        *found += class->binary.bytes != NULL;
     }
-    if (found != shop->classes.class_count && program_desc_is_of_id(shop->desc))
+    if (*found != shop->classes.class_count && program_desc_is_of_id(shop->desc))
         return error_set(INGOT_BLOB_STALE, "the blob lacks a device, for which an id alone cannot be compiled");
-    return found != 0 ? INGOT_SUCCESS : error_set(INGOT_BLOB_STALE, "the blob is for other devices, drivers or compilers");
+    return *found != 0 ? INGOT_SUCCESS
+                       : error_set(INGOT_BLOB_STALE, "the blob is for other devices, drivers or compilers");
+}
+
+/* Compiles for the devices that the blob has nothing for; the log goes on with what that says. */
+static ingot_status_t complete_blob(struct workshop *shop, struct blob_view *blob)
+{
+    bytes_put(&shop->log.writer, blob->log_size, blob->log);
+    const ingot_status_t status = compile_missing(shop);
+    if (status != INGOT_SUCCESS)
+        return status;
+    blob->log_size = shop->log.writer.size;
+    blob->log = (const char *)shop->log.writer.bytes;
+    return shop->log.writer.failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
 static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_t *bytes, ingot_program_t *program)
 {
     const struct cache_blob_id *id = NULL;
     struct blob_view blob;
-    void *native = NULL;
+    struct program_parts parts = {0};
+    size_t found = 0;
 
     if (shop->context->ops.load == NULL)
         return error_set(INGOT_UNIMPLEMENTED, "the backend %s has no binaries", shop->context->ops.name);
@@ -252,15 +323,18 @@ static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_
     if (status == INGOT_SUCCESS)
         status = blob_read(&blob, size, bytes);
     if (status == INGOT_SUCCESS)
-        status = match_blob(shop, &blob, id);
+        status = match_blob(shop, &blob, id, &found);
+    if (status == INGOT_SUCCESS && found < shop->classes.class_count)
+        status = complete_blob(shop, &blob);
+    if (status == INGOT_SUCCESS)
+        status = load_binaries(shop, &parts.native);
     if (status != INGOT_SUCCESS)
         return status;
-    bytes_put(&shop->log.writer, blob.log_size, blob.log);
-    bytes_put(&shop->names.writer, blob.names_size, blob.names);
-    status = compile_missing(shop);
-    if (status == INGOT_SUCCESS)
-        status = load_binaries(shop, &native);
-    return status == INGOT_SUCCESS ? finish(shop, native, program) : status;
+    parts.names_size = blob.names_size;
+    parts.names = blob.names;
+    parts.log_size = blob.log_size;
+    parts.log = blob.log;
+    return finish(shop, &parts, program);
 }
 
 ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_desc_t desc, size_t size,

@@ -51,10 +51,10 @@ ingot_status_t ingot_program_share(ingot_program_t *program, const_ingot_program
     const ingot_status_t status = check(desc, body);
     if (status != INGOT_SUCCESS)
         return status;
-    const struct bytes_writer names = {.size = body->names_size, .bytes = (uint8_t *)body->names};
     const struct program_parts parts = {.native = body->native,
                                         .owner = body->owner != NULL ? body->owner : other,
-                                        .names = &names,
+                                        .names_size = body->names_size,
+                                        .names = body->names,
                                         .log_size = body->log_size - 1,
                                         .log = body->log,
                                         .device_bytes = body->device_bytes};

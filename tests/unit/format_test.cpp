@@ -96,9 +96,10 @@ Bytes id_by_hand(const std::string &version)
     return join({text("INGOTID\n"), number(1, 4), library_fields(version), field(3, device_field()), program_fields()});
 }
 
-Bytes blob_by_hand(const std::string &version, const Bytes &binary)
+const Bytes kNames = {'f', 0, 'g', 0};
+
+Bytes blob_by_hand(const std::string &version, const Bytes &binary, const Bytes &names = kNames)
 {
-    const Bytes names = join({text("f"), {0}, text("g"), {0}});
     const Bytes log = text("compiled for alpha\n");
     const size_t total = 8 + 4 + 4 + 3 * 8 + 2 * 32 + 40 + names.size() + log.size() + binary.size() + 16;
     Bytes blob = join({text("INGOTBLB"), number(1, 4), number(1, 4), number(total, 8), number(names.size(), 8),
@@ -240,6 +241,19 @@ TEST(Format, AnIdIsEqualToItselfThoughItHasAFieldTwice)
     size_t size = sizeof(json);
     ASSERT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(id.size(), id.data(), id.size(), id.data(), &size, json));
     EXPECT_STREQ("[]", json);
+}
+
+TEST(Format, KernelNamesEndAndAscend)
+{
+    blob_view view;
+    for (const Bytes &names : {Bytes{}, kNames, Bytes{'f', 0, 'f', 0}}) {
+        const Bytes blob = blob_by_hand(kGoldenVersion, text("no code"), names);
+        EXPECT_EQ(INGOT_SUCCESS, blob_read(&view, blob.size(), blob.data()));
+    }
+    for (const Bytes &names : {Bytes{'f'}, Bytes{'g', 0, 'f', 0}, Bytes{'f', 0, 0}}) {
+        const Bytes blob = blob_by_hand(kGoldenVersion, text("no code"), names);
+        EXPECT_EQ(INGOT_BLOB_CORRUPT, blob_read(&view, blob.size(), blob.data()));
+    }
 }
 
 TEST(Format, LengthsThatLieAllocateNothing)

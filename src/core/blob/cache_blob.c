@@ -115,6 +115,17 @@ static ingot_status_t check_sections(const struct blob_view *view, struct bytes_
     return bytes_left(reader) == 0 ? INGOT_SUCCESS : corrupt("it has bytes that belong to nothing");
 }
 
+static bool names_ascend(size_t size, const char *names)
+{
+    const char *last = names;
+    for (const char *name = names; name < names + size; name += strlen(name) + 1) {
+        if (strcmp(last, name) > 0)
+            return false;
+        last = name;
+    }
+    return true;
+}
+
 ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blob)
 {
     struct bytes_reader reader;
@@ -139,6 +150,8 @@ ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blo
     view->first_binary = reader.bytes + reader.offset;
     if (view->names_size != 0 && view->names[view->names_size - 1] != '\0')
         return corrupt("its kernel names do not end");
+    if (!names_ascend(view->names_size, view->names))
+        return corrupt("its kernel names are not in order");
     return check_sections(view, &reader);
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/include_closure/arena.h"
+#include "core/arena.h"
 #include "core/identity/device_identity.h"
 #include "core/error.h"
 #include "core/identity/loaded_library.h"

@@ -16,33 +16,21 @@ static size_t class_of(struct device_classes *classes, const struct device_ident
     return classes->class_count++;
 }
 
-ingot_status_t device_classes_init(struct device_classes *classes, const struct ingot_program_desc *desc)
+ingot_status_t device_classes_init(struct device_classes *classes, const struct ingot_program_desc *desc,
+                                   struct arena *arena)
 {
-    const ingot_allocator_t *allocator = &desc->context->allocator;
     ingot_status_t status = INGOT_SUCCESS;
 
-    memset(classes, 0, sizeof(*classes));
-    classes->device_count = desc->device_count;
-    classes->classes = alloc_zeroed(allocator, desc->device_count * sizeof(*classes->classes));
-    classes->class_of = alloc_zeroed(allocator, desc->device_count * sizeof(*classes->class_of));
-    if (classes->classes == NULL || classes->class_of == NULL)
-        status = error_out_of_memory();
+    classes->class_count = 0;
+    classes->classes = arena_take(arena, desc->device_count * sizeof(*classes->classes));
+    classes->class_of = arena_take(arena, desc->device_count * sizeof(*classes->class_of));
+    if (arena->failed)
+        return error_out_of_memory();
     for (size_t i = 0; status == INGOT_SUCCESS && i < desc->device_count; ++i) {
         const struct device_identity *identity = NULL;
         status = context_get_identity(desc->context, desc->device_indices[i], &identity);
         if (status == INGOT_SUCCESS)
             classes->class_of[i] = class_of(classes, identity, desc->device_indices[i]);
     }
-    if (status != INGOT_SUCCESS)
-        device_classes_fini(classes, desc);
     return status;
-}
-
-void device_classes_fini(struct device_classes *classes, const struct ingot_program_desc *desc)
-{
-    const ingot_allocator_t *allocator = &desc->context->allocator;
-
-    alloc_free(allocator, classes->classes, classes->device_count * sizeof(*classes->classes));
-    alloc_free(allocator, classes->class_of, classes->device_count * sizeof(*classes->class_of));
-    memset(classes, 0, sizeof(*classes));
 }

@@ -14,13 +14,13 @@ struct device_class {
 };
 
 struct device_classes {
-    size_t device_count;
     size_t class_count;
     struct device_class *classes; /* device_count of room */
     size_t *class_of;             /* [device position] */
 };
 
-ingot_status_t device_classes_init(struct device_classes *classes, const struct ingot_program_desc *desc);
-void device_classes_fini(struct device_classes *classes, const struct ingot_program_desc *desc);
+/* Valid as long as the arena's pieces. */
+ingot_status_t device_classes_init(struct device_classes *classes, const struct ingot_program_desc *desc,
+                                   struct arena *arena);
 
 #endif

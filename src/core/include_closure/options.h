@@ -7,7 +7,7 @@
 #ifndef INGOT_CORE_OPTIONS_H
 #define INGOT_CORE_OPTIONS_H
 
-#include "core/include_closure/arena.h"
+#include "core/arena.h"
 
 enum option_kind {
     OPTION_OTHER,

@@ -7,7 +7,7 @@
 #ifndef INGOT_CORE_TEXT_SCANNER_H
 #define INGOT_CORE_TEXT_SCANNER_H
 
-#include "core/include_closure/arena.h"
+#include "core/arena.h"
 
 /* A text without line splices. Positions in it are counted in lines of the original. */
 struct clean_text {

@@ -1,7 +1,7 @@
 /*
  * arena.c - chunks that grow, cut from the front; see arena.h.
  */
-#include "core/include_closure/arena.h"
+#include "core/arena.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -23,6 +23,11 @@ void arena_init(struct arena *arena, const ingot_allocator_t *allocator)
     *arena = (struct arena){.allocator = allocator};
 }
 
+void arena_init_with(struct arena *arena, const ingot_allocator_t *allocator, size_t size, void *memory)
+{
+    *arena = (struct arena){.allocator = allocator, .next = memory, .left = size};
+}
+
 static void free_chunks(struct arena *arena, struct arena_chunk *chunk)
 {
     while (chunk != NULL) {
@@ -38,13 +43,21 @@ void arena_fini(struct arena *arena)
     arena_init(arena, arena->allocator);
 }
 
+static void cut_from(struct arena *arena, struct arena_chunk *chunk)
+{
+    const size_t header = rounded(sizeof(*chunk));
+
+    arena->next = (uint8_t *)chunk + header;
+    arena->left = chunk->size - header;
+}
+
 void arena_reset(struct arena *arena)
 {
-    if (arena->chunks != NULL) {
-        free_chunks(arena, arena->chunks->older);
-        arena->chunks->older = NULL;
-    }
-    arena->used = rounded(sizeof(struct arena_chunk));
+    if (arena->chunks == NULL)
+        return;
+    free_chunks(arena, arena->chunks->older);
+    arena->chunks->older = NULL;
+    cut_from(arena, arena->chunks);
 }
 
 static bool add_chunk(struct arena *arena, size_t needed)
@@ -61,7 +74,7 @@ static bool add_chunk(struct arena *arena, size_t needed)
     chunk->older = arena->chunks;
     chunk->size = size;
     arena->chunks = chunk;
-    arena->used = header;
+    cut_from(arena, chunk);
     return true;
 }
 
@@ -71,13 +84,13 @@ void *arena_take(struct arena *arena, size_t size)
         return NULL;
     const bool absurd = size > SIZE_MAX / 2;
     const size_t needed = absurd ? 0 : rounded(size);
-    const bool fits = arena->chunks != NULL && needed <= arena->chunks->size - arena->used;
-    if (absurd || (!fits && !add_chunk(arena, needed))) {
+    if (absurd || ((arena->next == NULL || needed > arena->left) && !add_chunk(arena, needed))) {
         arena->failed = true;
         return NULL;
     }
-    void *piece = (uint8_t *)arena->chunks + arena->used;
-    arena->used += needed;
+    void *piece = arena->next;
+    arena->next += needed;
+    arena->left -= needed;
     memset(piece, 0, needed);
     return piece;
 }

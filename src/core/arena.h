@@ -1,5 +1,6 @@
 /*
- * arena.h - many small pieces with one end: what a scan of texts remembers until the scan is over.
+ * arena.h - many small pieces with one end: what a scan of texts remembers until the scan is over, what one call needs
+ * until it returns.
  *
  * Pieces are never freed one by one. The first allocation that fails sets `failed`, and all later ones fail too, so
  * that a long piece of work is checked once, at its end. Not thread-safe.
@@ -8,6 +9,7 @@
 #define INGOT_CORE_ARENA_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/alloc.h"
 
@@ -16,17 +18,20 @@ struct arena_chunk;
 struct arena {
     const ingot_allocator_t *allocator;
     struct arena_chunk *chunks; /* newest first */
-    size_t used;                /* of the newest */
+    uint8_t *next;              /* the next piece */
+    size_t left;                /* from there on */
     bool failed;
 };
 
 void arena_init(struct arena *arena, const ingot_allocator_t *allocator);
+/* Cuts from the caller's memory, aligned as malloc's, first: a call whose pieces fit allocates nothing. */
+void arena_init_with(struct arena *arena, const ingot_allocator_t *allocator, size_t size, void *memory);
 void arena_fini(struct arena *arena);
 /* Zeroed; NULL when out of memory. */
 void *arena_take(struct arena *arena, size_t size);
 /* size bytes and a NUL. */
 char *arena_copy(struct arena *arena, size_t size, const char *text);
-/* Forgets all pieces, keeping the newest chunk for what comes next. */
+/* Forgets all pieces but those in the caller's memory, keeping the newest chunk for what comes next. */
 void arena_reset(struct arena *arena);
 
 #endif
