@@ -83,24 +83,50 @@ struct Table {
     ~Table() { ingot_context_release(context); }
 };
 
-/* A part of a test in its own process: builds kSource and writes its binary. */
+/* A native program of kSource, with its binary as the driver gives it and as the table does. */
+struct Built {
+    std::string of_driver;
+    std::string of_table;
+
+    Built()
+    {
+        const OpenclContext native(one_device());
+        ingot_context_t context = make(native);
+        ingot_program_t program = build(context);
+        ingot_allocator_t allocator{};
+        ingot_sink_t binary{};
+        cl_program of_context = nullptr;
+        alloc_init(&allocator, nullptr);
+        bytes_writer_init(&binary.writer, &allocator);
+        EXPECT_EQ(INGOT_SUCCESS, opencl_ops.get_binary(ingot_context_get_backend_state(context, &opencl_ops),
+                                                       ingot_program_get_backend_program(program, &opencl_ops), 0,
+                                                       &binary));
+        of_table.assign(reinterpret_cast<const char *>(binary.writer.bytes), binary.writer.size);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_program_get_native(program, &of_context));
+        of_driver = ask_driver(of_context);
+        bytes_writer_fini(&binary.writer);
+        ingot_program_release(program);
+        ingot_context_release(context);
+    }
+
+    static std::string ask_driver(cl_program native)
+    {
+        size_t size = 0;
+        EXPECT_EQ(CL_SUCCESS, clGetProgramInfo(native, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr));
+        std::string bytes(size, '\0');
+        char *place = &bytes[0];
+        EXPECT_EQ(CL_SUCCESS, clGetProgramInfo(native, CL_PROGRAM_BINARIES, sizeof(place), &place, nullptr));
+        return bytes;
+    }
+};
+
+/* A part of a test in its own process: builds kSource and writes the driver's binary, intermediate code and all. */
 int write_binary(const char *path)
 {
-    Table table;
-    ingot_sink_t log{};
-    ingot_sink_t binary{};
-    void *program = nullptr;
-    alloc_init(&table.allocator, nullptr);
-    bytes_writer_init(&log.writer, &table.allocator);
-    bytes_writer_init(&binary.writer, &table.allocator);
-    EXPECT_EQ(INGOT_SUCCESS, opencl_ops.build(table.state, &table.request, 1, &table.device, &log, &program));
-    EXPECT_EQ(INGOT_SUCCESS, opencl_ops.get_binary(table.state, program, 0, &binary));
+    const Built built;
     std::ofstream file(path, std::ios::binary);
-    file.write(reinterpret_cast<const char *>(binary.writer.bytes), static_cast<std::streamsize>(binary.writer.size));
+    file << built.of_driver;
     file.close();
-    opencl_ops.destroy_program(table.state, program);
-    bytes_writer_fini(&log.writer);
-    bytes_writer_fini(&binary.writer);
     return file.good() && !testing::Test::HasFailure() ? 0 : 1;
 }
 
@@ -237,6 +263,19 @@ TEST(OpenclBuild, RefusesALastOptionWithoutItsValue)
     }
     EXPECT_NE(0u, log.writer.size);
     bytes_writer_fini(&log.writer);
+}
+
+TEST(OpenclGetBinary, LeavesIntelsIntermediateCodeOut)
+{
+    const std::string spirv = { 0x03, 0x02, 0x23, 0x07 };
+    const Built built;
+    if (platform().is_intel()) {
+        EXPECT_NE(std::string::npos, built.of_driver.find(spirv));
+        EXPECT_EQ(std::string::npos, built.of_table.find(spirv));
+        EXPECT_LT(built.of_table.size(), built.of_driver.size());
+    } else {
+        EXPECT_EQ(built.of_driver, built.of_table);
+    }
 }
 
 TEST(OpenclLoad, RefusesABinaryThatTheDriverDoesNotKnow)

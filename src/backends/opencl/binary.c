@@ -16,7 +16,9 @@
 #include "backends/opencl/binary.h"
 
 #include "backends/opencl/errors.h"
+#include "backends/opencl/intel_binary.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define RECOMPILED_MARK "recompiled-from-ir"
@@ -111,80 +113,139 @@ static ingot_status_t copy_binary(const struct opencl_state *state, const struct
     return status;
 }
 
+/* The driver's listing, and the binary of this device in memory that the caller frees with its size in the listing. */
+static ingot_status_t read_binary(const struct opencl_state *state, const struct opencl_program *program,
+                                  cl_device_id device, size_t *size, void **bytes)
+{
+    struct listing listing = { NULL, 0, 0 };
+    void *read = NULL;
+    ingot_status_t status = list_sizes(state, program, &listing);
+    if (status == INGOT_SUCCESS)
+        status = find_device(state, program, device, &listing);
+    if (status != INGOT_SUCCESS)
+        goto done;
+    *size = listing.sizes[listing.at];
+    if (*size == 0) {
+        status = ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the driver gives out no binary for a device");
+        goto done;
+    }
+    read = ingot_allocate(&state->allocator, *size);
+    status = read != NULL ? copy_binary(state, program, &listing, read)
+                          : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a binary of %zu bytes", *size);
+    if (status == INGOT_SUCCESS) {
+        *bytes = read;
+        read = NULL;
+    }
+done:
+    if (read != NULL)
+        ingot_deallocate(&state->allocator, read, *size);
+    ingot_deallocate(&state->allocator, listing.sizes, listing.count * sizeof(*listing.sizes));
+    return status;
+}
+
+/* A native program of the binary, for one device; the caller releases it. */
+static ingot_status_t make_of_binary(const struct opencl_state *state, cl_device_id device, size_t size,
+                                     const unsigned char *bytes, cl_program *native)
+{
+    cl_int error = CL_SUCCESS;
+    cl_program made = clCreateProgramWithBinary(state->context, 1, &device, &size, &bytes, NULL, &error);
+    if (made != NULL)
+        error = clBuildProgram(made, 1, &device, NULL, NULL, NULL);
+    if (error != CL_SUCCESS) {
+        if (made != NULL)
+            (void)clReleaseProgram(made);
+        return opencl_fail(INGOT_BACKEND_ERROR, "a program of its own binary", error);
+    }
+    *native = made;
+    return INGOT_SUCCESS;
+}
+
+/* A load's log is empty or short as a rule: one call to the driver, and no memory. */
+static ingot_status_t look_for_mark(const struct opencl_state *state, cl_program native, cl_device_id device,
+                                    int *found)
+{
+    char few[256] = "";
+    struct opencl_text log = { NULL, 0 };
+    ingot_status_t status = INGOT_SUCCESS;
+    if (clGetProgramBuildInfo(native, device, CL_PROGRAM_BUILD_LOG, sizeof(few) - 1, few, NULL) == CL_SUCCESS) {
+        *found = strstr(few, RECOMPILED_MARK) != NULL;
+        return INGOT_SUCCESS;
+    }
+    status = opencl_build_log_text(&state->allocator, native, device, &log);
+    *found = status == INGOT_SUCCESS && strstr(log.chars, RECOMPILED_MARK) != NULL;
+    opencl_text_fini(&state->allocator, &log);
+    return status;
+}
+
+/* Whether the driver loads these bytes as they are. */
+static int driver_takes(const struct opencl_state *state, cl_device_id device, size_t size, const unsigned char *bytes)
+{
+    cl_program native = NULL;
+    int recompiled = 0;
+    ingot_status_t status = make_of_binary(state, device, size, bytes, &native);
+    if (status == INGOT_SUCCESS) {
+        status = look_for_mark(state, native, device, &recompiled);
+        (void)clReleaseProgram(native);
+    }
+    return status == INGOT_SUCCESS && !recompiled;
+}
+
+/* Without intermediate code, if the driver proves at once that it can do without; else as it is. */
+static ingot_status_t write_smallest(const struct opencl_state *state, cl_device_id device, size_t size,
+                                     const uint8_t *bytes, ingot_sink_t *binary)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    uint8_t *stripped = ingot_allocate(&state->allocator, size);
+    if (stripped == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a binary of %zu bytes", size);
+    memcpy(stripped, bytes, size);
+    const size_t stripped_size = intel_binary_strip(size, stripped);
+    if (stripped_size < size && driver_takes(state, device, stripped_size, stripped))
+        status = ingot_sink_write(binary, stripped_size, stripped);
+    else
+        status = ingot_sink_write(binary, size, bytes);
+    ingot_deallocate(&state->allocator, stripped, size);
+    return status;
+}
+
 ingot_status_t opencl_get_binary(void *opaque, void *opaque_program, uint32_t device_index, ingot_sink_t *binary)
 {
     const struct opencl_state *state = opaque;
-    const struct opencl_program *program = opaque_program;
-    struct listing listing = { NULL, 0, 0 };
+    const cl_device_id device = state->devices[device_index].id;
+    size_t size = 0;
     void *bytes = NULL;
-    ingot_status_t status = list_sizes(state, program, &listing);
-    if (status == INGOT_SUCCESS)
-        status = find_device(state, program, state->devices[device_index].id, &listing);
-    if (status == INGOT_SUCCESS && listing.sizes[listing.at] == 0)
-        status = ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the driver gives out no binary for device %u",
-                                        (unsigned)device_index);
-    if (status == INGOT_SUCCESS)
-        status = ingot_sink_reserve(binary, listing.sizes[listing.at], &bytes);
-    if (status == INGOT_SUCCESS)
-        status = copy_binary(state, program, &listing, bytes);
-    ingot_deallocate(&state->allocator, listing.sizes, listing.count * sizeof(*listing.sizes));
+    ingot_status_t status = read_binary(state, opaque_program, device, &size, &bytes);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = write_smallest(state, device, size, bytes, binary);
+    ingot_deallocate(&state->allocator, bytes, size);
     return status;
 }
 
 ingot_status_t opencl_copy_for_first_device(const struct opencl_state *state, const struct opencl_program *program,
                                             cl_program *native)
 {
-    struct listing listing = { NULL, 0, 0 };
-    const unsigned char *bytes = NULL;
     size_t size = 0;
-    void *binary = NULL;
-    cl_program copy = NULL;
-    cl_int error = CL_SUCCESS;
-    ingot_status_t status = list_sizes(state, program, &listing);
-    if (status == INGOT_SUCCESS)
-        status = find_device(state, program, program->devices[0], &listing);
+    void *bytes = NULL;
+    ingot_status_t status = read_binary(state, program, program->devices[0], &size, &bytes);
     if (status != INGOT_SUCCESS)
-        goto done;
-    size = listing.sizes[listing.at];
-    binary = ingot_allocate(&state->allocator, size);
-    if (binary == NULL) {
-        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a binary of %zu bytes", size);
-        goto done;
-    }
-    status = copy_binary(state, program, &listing, binary);
-    if (status != INGOT_SUCCESS)
-        goto done;
-    bytes = binary;
-    copy = clCreateProgramWithBinary(state->context, 1, program->devices, &size, &bytes, NULL, &error);
-    if (copy != NULL)
-        error = clBuildProgram(copy, 1, program->devices, NULL, NULL, NULL);
-    if (error != CL_SUCCESS) {
-        status = opencl_fail(INGOT_BACKEND_ERROR, "a program of its own binary", error);
-        goto done;
-    }
-    *native = copy;
-    copy = NULL;
-done:
-    if (copy != NULL)
-        (void)clReleaseProgram(copy);
-    ingot_deallocate(&state->allocator, binary, size);
-    ingot_deallocate(&state->allocator, listing.sizes, listing.count * sizeof(*listing.sizes));
+        return status;
+    status = make_of_binary(state, program->devices[0], size, bytes, native);
+    ingot_deallocate(&state->allocator, bytes, size);
     return status;
 }
 
-/* What clCreateProgramWithBinary takes, one element a device in the order of the program. */
+/* One element of what clCreateProgramWithBinary takes for each device of the program, in its order. */
 struct binaries {
-    size_t count;
     size_t *sizes;
     const unsigned char **bytes;
     cl_int *statuses;
+    void *block; /* all three */
 };
 
-static void binaries_fini(const ingot_allocator_t *allocator, struct binaries *binaries)
+static size_t block_size(size_t device_count)
 {
-    ingot_deallocate(allocator, binaries->sizes, binaries->count * sizeof(*binaries->sizes));
-    ingot_deallocate(allocator, (void *)binaries->bytes, binaries->count * sizeof(*binaries->bytes));
-    ingot_deallocate(allocator, binaries->statuses, binaries->count * sizeof(*binaries->statuses));
+    return device_count * (sizeof(size_t) + sizeof(unsigned char *) + sizeof(cl_int));
 }
 
 static ingot_status_t binaries_init(const struct opencl_state *state, const struct opencl_program *program,
@@ -192,12 +253,12 @@ static ingot_status_t binaries_init(const struct opencl_state *state, const stru
                                     struct binaries *binaries)
 {
     const size_t count = program->device_count;
-    binaries->count = count;
-    binaries->sizes = ingot_allocate(&state->allocator, count * sizeof(*binaries->sizes));
-    binaries->bytes = ingot_allocate(&state->allocator, count * sizeof(*binaries->bytes));
-    binaries->statuses = ingot_allocate(&state->allocator, count * sizeof(*binaries->statuses));
-    if (binaries->sizes == NULL || binaries->bytes == NULL || binaries->statuses == NULL)
+    binaries->block = ingot_allocate(&state->allocator, block_size(count));
+    if (binaries->block == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu binaries", count);
+    binaries->sizes = binaries->block;
+    binaries->bytes = (const unsigned char **)(binaries->sizes + count);
+    binaries->statuses = (cl_int *)(binaries->bytes + count);
     for (size_t i = 0; i < count; ++i) {
         for (size_t j = 0; j < count; ++j) {
             if (program->devices[j] == state->devices[device_indices[i]].id) {
@@ -217,7 +278,7 @@ static ingot_status_t create_with_binaries(const struct opencl_state *state, str
                                                 binaries->sizes, binaries->bytes, binaries->statuses, &error);
     if (program->native == NULL)
         return opencl_fail(INGOT_BLOB_REJECTED, "clCreateProgramWithBinary", error);
-    for (size_t i = 0; i < binaries->count; ++i) {
+    for (size_t i = 0; i < program->device_count; ++i) {
         if (binaries->statuses[i] != CL_SUCCESS)
             return opencl_fail(INGOT_BLOB_REJECTED, "clCreateProgramWithBinary, binary_status",
                                binaries->statuses[i]);
@@ -225,43 +286,42 @@ static ingot_status_t create_with_binaries(const struct opencl_state *state, str
     return INGOT_SUCCESS;
 }
 
-/* Link options have no place of their own here; all but those that make libraries are build options too. */
-static ingot_status_t build_loaded(const struct opencl_state *state, const struct opencl_program *program,
-                                   const ingot_build_request_t *request)
+static ingot_status_t build_with(const struct opencl_program *program, const char *options)
 {
-    const size_t compile_length = strlen(request->compile_options);
-    const size_t size = compile_length + strlen(request->link_options) + 2;
-    cl_int error = CL_SUCCESS;
-    char *options = ingot_allocate(&state->allocator, size);
-    if (options == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of options", size);
-    memcpy(options, request->compile_options, compile_length);
-    if (*request->link_options != '\0') {
-        options[compile_length] = ' ';
-        memcpy(options + compile_length + 1, request->link_options, size - compile_length - 2);
-    }
-    error = clBuildProgram(program->native, (cl_uint)program->device_count, program->devices, options, NULL, NULL);
-    ingot_deallocate(&state->allocator, options, size);
+    const cl_int error =
+        clBuildProgram(program->native, (cl_uint)program->device_count, program->devices, options, NULL, NULL);
     return error == CL_SUCCESS ? INGOT_SUCCESS
                                : opencl_fail(INGOT_BLOB_REJECTED, "clBuildProgram of a binary", error);
 }
 
+/* Link options have no place of their own here; all but those that make libraries are build options too. */
+static ingot_status_t build_loaded(const struct opencl_state *state, const struct opencl_program *program,
+                                   const ingot_build_request_t *request)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    if (*request->link_options == '\0')
+        return build_with(program, request->compile_options);
+    const size_t size = strlen(request->compile_options) + strlen(request->link_options) + 2;
+    char *options = ingot_allocate(&state->allocator, size);
+    if (options == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of options", size);
+    (void)snprintf(options, size, "%s %s", request->compile_options, request->link_options);
+    status = build_with(program, options);
+    ingot_deallocate(&state->allocator, options, size);
+    return status;
+}
+
 static ingot_status_t refuse_recompiled(const struct opencl_state *state, const struct opencl_program *program)
 {
-    for (size_t i = 0; i < program->device_count; ++i) {
-        struct opencl_text log = { NULL, 0 };
-        int recompiled = 0;
-        const ingot_status_t status =
-            opencl_build_log_text(&state->allocator, program->native, program->devices[i], &log);
+    int found = 0;
+    for (size_t i = 0; i < program->device_count && !found; ++i) {
+        const ingot_status_t status = look_for_mark(state, program->native, program->devices[i], &found);
         if (status != INGOT_SUCCESS)
             return status;
-        recompiled = strstr(log.chars, RECOMPILED_MARK) != NULL;
-        opencl_text_fini(&state->allocator, &log);
-        if (recompiled)
-            return ingot_set_error_detail(INGOT_BLOB_REJECTED, "the driver compiled the binary again (" RECOMPILED_MARK
-                                                               ")");
     }
-    return INGOT_SUCCESS;
+    return !found ? INGOT_SUCCESS
+                  : ingot_set_error_detail(INGOT_BLOB_REJECTED,
+                                           "the driver compiled the binary again (" RECOMPILED_MARK ")");
 }
 
 ingot_status_t opencl_load(void *opaque, const ingot_build_request_t *request, size_t device_count,
@@ -269,7 +329,7 @@ ingot_status_t opencl_load(void *opaque, const ingot_build_request_t *request, s
 {
     const struct opencl_state *state = opaque;
     struct opencl_program *program = NULL;
-    struct binaries binaries = { 0, NULL, NULL, NULL };
+    struct binaries binaries = { NULL, NULL, NULL, NULL };
     ingot_status_t status = opencl_program_create(state, device_count, device_indices, &program);
     if (status == INGOT_SUCCESS)
         status = binaries_init(state, program, device_indices, given, &binaries);
@@ -283,7 +343,7 @@ ingot_status_t opencl_load(void *opaque, const ingot_build_request_t *request, s
         *out = program;
         program = NULL;
     }
-    binaries_fini(&state->allocator, &binaries);
+    ingot_deallocate(&state->allocator, binaries.block, block_size(device_count));
     opencl_destroy_program(opaque, program);
     return status;
 }

@@ -16,18 +16,23 @@ static size_t program_size(size_t device_count)
     return sizeof(struct opencl_program) + device_count * sizeof(cl_device_id);
 }
 
-static void insert_in_context_order(const struct opencl_state *state, struct opencl_program *program, uint32_t index,
-                                    size_t *positions)
+static size_t position_of(const struct opencl_state *state, cl_device_id id)
+{
+    uint32_t at = 0;
+    while (state->devices[at].id != id)
+        ++at;
+    return state->devices[at].context_position;
+}
+
+static void insert_in_context_order(const struct opencl_state *state, struct opencl_program *program, uint32_t index)
 {
     const struct opencl_device *device = &state->devices[index];
     size_t at = program->device_count;
-    while (at > 0 && positions[at - 1] > device->context_position) {
+    while (at > 0 && position_of(state, program->devices[at - 1]) > device->context_position) {
         program->devices[at] = program->devices[at - 1];
-        positions[at] = positions[at - 1];
         --at;
     }
     program->devices[at] = device->id;
-    positions[at] = device->context_position;
     ++program->device_count;
 }
 
@@ -35,18 +40,12 @@ ingot_status_t opencl_program_create(const struct opencl_state *state, size_t de
                                      const uint32_t *device_indices, struct opencl_program **out)
 {
     struct opencl_program *program = ingot_allocate(&state->allocator, program_size(device_count));
-    size_t *positions = ingot_allocate(&state->allocator, device_count * sizeof(*positions));
-    ingot_status_t status = INGOT_SUCCESS;
-    if (program == NULL || positions == NULL) {
-        ingot_deallocate(&state->allocator, program, program_size(device_count));
-        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program of %zu devices", device_count);
-    } else {
-        for (size_t i = 0; i < device_count; ++i)
-            insert_in_context_order(state, program, device_indices[i], positions);
-        *out = program;
-    }
-    ingot_deallocate(&state->allocator, positions, device_count * sizeof(*positions));
-    return status;
+    if (program == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program of %zu devices", device_count);
+    for (size_t i = 0; i < device_count; ++i)
+        insert_in_context_order(state, program, device_indices[i]);
+    *out = program;
+    return INGOT_SUCCESS;
 }
 
 void opencl_destroy_program(void *opaque, void *opaque_program)

@@ -1,0 +1,107 @@
+/*
+ * intel_binary.c - the container of Intel's OpenCL binaries; see intel_binary.h.
+ *
+ * It is a 64-bit little-endian ELF of type 0xff04 without program headers, in which the driver knows sections by their
+ * type alone and passes over those of type SHT_NULL (seen in its sources, shared/source/device_binary_format, and with
+ * 22.43). The section of the intermediate code is made one of these, and what lies behind it moves down. Of 8 bytes
+ * each time, so that what was aligned stays so.
+ */
+#include "backends/opencl/intel_binary.h"
+
+#include <elf.h>
+#include <string.h>
+
+#define ET_OPENCL_EXECUTABLE 0xff04u
+#define SHT_OPENCL_LLVM_BINARY 0xff000003u
+#define SHT_OPENCL_DEVICE_BINARY 0xff000005u
+#define SHT_OPENCL_SPIRV 0xff000009u
+#define ALIGNMENT 8u
+
+/* Headers are read and written as bytes lie: anywhere. */
+static Elf64_Shdr get_section(const uint8_t *bytes, const Elf64_Ehdr *header, unsigned index)
+{
+    Elf64_Shdr section;
+    memcpy(&section, bytes + header->e_shoff + index * sizeof(section), sizeof(section));
+    return section;
+}
+
+static void put_section(uint8_t *bytes, const Elf64_Ehdr *header, unsigned index, const Elf64_Shdr *section)
+{
+    memcpy(bytes + header->e_shoff + index * sizeof(*section), section, sizeof(*section));
+}
+
+static int read_header(size_t size, const uint8_t *bytes, Elf64_Ehdr *header)
+{
+    if (size < sizeof(*header))
+        return 0;
+    memcpy(header, bytes, sizeof(*header));
+    return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
+           header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_type == ET_OPENCL_EXECUTABLE &&
+           header->e_phnum == 0 && header->e_shentsize == sizeof(Elf64_Shdr) && header->e_shoff <= size &&
+           header->e_shnum <= (size - header->e_shoff) / sizeof(Elf64_Shdr);
+}
+
+static int is_intermediate(const Elf64_Shdr *section)
+{
+    return section->sh_type == SHT_OPENCL_SPIRV || section->sh_type == SHT_OPENCL_LLVM_BINARY;
+}
+
+/* Whether these bytes lie within the file and share none with [begin, end). */
+static int is_apart(uint64_t offset, uint64_t length, size_t size, uint64_t begin, uint64_t end)
+{
+    return offset <= size && length <= size - offset && (offset + length <= begin || offset >= end);
+}
+
+/* The one section of intermediate code, beside machine code, that shares no byte with anything else. */
+static int find_intermediate(size_t size, const uint8_t *bytes, const Elf64_Ehdr *header, unsigned *found)
+{
+    unsigned intermediates = 0;
+    unsigned device_binaries = 0;
+    for (unsigned i = 0; i < header->e_shnum; ++i) {
+        const Elf64_Shdr section = get_section(bytes, header, i);
+        if (is_intermediate(&section)) {
+            *found = i;
+            ++intermediates;
+        }
+        device_binaries += section.sh_type == SHT_OPENCL_DEVICE_BINARY && section.sh_size > 0;
+    }
+    if (intermediates != 1 || device_binaries != 1)
+        return 0;
+    const Elf64_Shdr cut = get_section(bytes, header, *found);
+    if (cut.sh_offset > size || cut.sh_size > size - cut.sh_offset)
+        return 0;
+    const uint64_t end = cut.sh_offset + cut.sh_size;
+    for (unsigned i = 0; i < header->e_shnum; ++i) {
+        const Elf64_Shdr section = get_section(bytes, header, i);
+        if (i != *found && !is_apart(section.sh_offset, section.sh_size, size, cut.sh_offset, end))
+            return 0;
+    }
+    return cut.sh_offset >= sizeof(*header) &&
+           is_apart(header->e_shoff, header->e_shnum * sizeof(Elf64_Shdr), size, cut.sh_offset, end);
+}
+
+static uint64_t moved(uint64_t offset, const Elf64_Shdr *cut, size_t cut_size)
+{
+    return offset > cut->sh_offset ? offset - cut_size : offset;
+}
+
+size_t intel_binary_strip(size_t size, uint8_t *bytes)
+{
+    Elf64_Ehdr header;
+    unsigned found = 0;
+    if (!read_header(size, bytes, &header) || !find_intermediate(size, bytes, &header, &found))
+        return size;
+    const Elf64_Shdr cut = get_section(bytes, &header, found);
+    const size_t cut_size = cut.sh_size / ALIGNMENT * ALIGNMENT;
+    for (unsigned i = 0; i < header.e_shnum; ++i) {
+        Elf64_Shdr section = get_section(bytes, &header, i);
+        section.sh_offset = moved(section.sh_offset, &cut, cut_size);
+        if (i == found)
+            section = (Elf64_Shdr){ .sh_type = SHT_NULL };
+        put_section(bytes, &header, i, &section);
+    }
+    header.e_shoff = moved(header.e_shoff, &cut, cut_size);
+    memcpy(bytes, &header, sizeof(header));
+    memmove(bytes + cut.sh_offset, bytes + cut.sh_offset + cut_size, size - cut.sh_offset - cut_size);
+    return size - cut_size;
+}
