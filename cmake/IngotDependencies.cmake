@@ -22,6 +22,23 @@ function(ingot_find_dependency name header library package)
         INTERFACE_INCLUDE_DIRECTORIES "${INGOT_${name}_INCLUDE_DIR}")
 endfunction()
 
+# Defines the target ingot_dep::cuda, which is the toolkit's headers alone: its libraries are opened at run time.
+function(ingot_find_cuda)
+    if(TARGET ingot_dep::cuda)
+        return()
+    endif()
+    find_path(INGOT_cuda_INCLUDE_DIR nvJitLink.h
+        HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES include)
+    mark_as_advanced(INGOT_cuda_INCLUDE_DIR)
+    foreach(header IN ITEMS cuda.h nvrtc.h nvJitLink.h)
+        if(NOT EXISTS "${INGOT_cuda_INCLUDE_DIR}/${header}")
+            return()
+        endif()
+    endforeach()
+    add_library(ingot_dep::cuda INTERFACE IMPORTED GLOBAL)
+    set_target_properties(ingot_dep::cuda PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${INGOT_cuda_INCLUDE_DIR}")
+endfunction()
+
 set(ingot_missing_packages "")
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads QUIET)

@@ -6,6 +6,8 @@ set(INGOT_BACKEND_OPENCL AUTO CACHE STRING "OpenCL backend: ON (required), AUTO 
 set_property(CACHE INGOT_BACKEND_OPENCL PROPERTY STRINGS ON AUTO OFF)
 set(INGOT_BACKEND_LEVEL_ZERO AUTO CACHE STRING "Level Zero backend: ON (required), AUTO (if its loader is there), OFF")
 set_property(CACHE INGOT_BACKEND_LEVEL_ZERO PROPERTY STRINGS ON AUTO OFF)
+set(INGOT_BACKEND_CUDA AUTO CACHE STRING "CUDA backend: ON (required), AUTO (if the toolkit's headers are there), OFF")
+set_property(CACHE INGOT_BACKEND_CUDA PROPERTY STRINGS ON AUTO OFF)
 option(INGOT_PERSIST "Build the bundled storages" ON)
 set(INGOT_CLI AUTO CACHE STRING "The tool ingot: ON (required), AUTO (if cJSON and persist are there), OFF")
 set_property(CACHE INGOT_CLI PROPERTY STRINGS ON AUTO OFF)

@@ -34,6 +34,28 @@ foreach(device IN ITEMS pocl intel level_zero-tgllp level_zero-dg2 level_zero-pv
     endif()
 endforeach()
 
+# NVIDIA's devices are used where they are; no test may ask for them, for there is no package that brings them.
+foreach(device IN ITEMS nvidia cuda)
+    execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/with-device --check ${device}
+        RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+    if(NOT missing)
+        list(APPEND ingot_test_devices ${device})
+        ingot_summary_line("test device ${device}" "on")
+    endif()
+endforeach()
+
+# Whether the CUDA toolkit's compilers can be opened, as the CUDA backend does when it runs.
+set(INGOT_CUDA_COMPILERS OFF)
+if(TARGET ingot::cuda)
+    find_program(INGOT_LDCONFIG ldconfig PATHS /sbin /usr/sbin)
+    mark_as_advanced(INGOT_LDCONFIG)
+    execute_process(COMMAND ${INGOT_LDCONFIG} -p OUTPUT_VARIABLE libraries ERROR_QUIET)
+    if(libraries MATCHES "libnvrtc.so.1[23] " AND libraries MATCHES "libnvJitLink.so.1[23] ")
+        set(INGOT_CUDA_COMPILERS ON)
+    endif()
+    ingot_summary_line("CUDA compilers for tests" "${INGOT_CUDA_COMPILERS} (libnvrtc and libnvJitLink, by ldconfig)")
+endif()
+
 # What programs that load drivers need in a sanitizer build.
 add_library(ingot_sanitizer_support INTERFACE)
 set(ingot_sanitizer_environment

@@ -43,8 +43,9 @@ public:
 
     /* A context over these of the machine's devices. Device 0 is always there; throws where there is none. */
     virtual ingot_context_t make_context(const std::vector<uint32_t> &devices, const ingot_context_info_t &info) = 0;
-    /* A second device equal to device 0. */
+    /* A second device equal to device 0. A machine that has none leaves out what only two can show. */
     virtual uint32_t equal_device() const = 0;
+    virtual bool has_equal_device() const { return true; }
     /* A device that differs from device 0 and can be in one context with it, where the machine has one. */
     virtual std::optional<uint32_t> different_device() const { return std::nullopt; }
     /* Makes device 0 of a new process another one. */

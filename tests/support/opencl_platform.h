@@ -24,6 +24,7 @@ public:
     }
 
     bool is_pocl() const { return name_ == "Portable Computing Language"; }
+    bool is_nvidia() const { return name_.find("NVIDIA") != std::string::npos; }
     bool is_intel() const { return name_.find("Intel") != std::string::npos; }
     const std::vector<cl_device_id> &devices() const { return devices_; }
     cl_platform_id id() const { return id_; }

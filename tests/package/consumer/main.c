@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include <ingot/backend.h>
+#ifdef WITH_CUDA
+#include <ingot/cuda.h>
+#endif
 #include <ingot/ingot.h>
 #ifdef WITH_LEVEL_ZERO
 #include <ingot/level_zero.h>
@@ -37,6 +40,12 @@ int main(void)
 #ifdef WITH_LEVEL_ZERO
     if (ingot_level_zero_context_create(&context, NULL, NULL, 0, NULL, NULL) != INGOT_INVALID_ARGUMENTS) {
         fprintf(stderr, "a NULL ze_driver_handle_t was taken\n");
+        return 1;
+    }
+#endif
+#ifdef WITH_CUDA
+    if (ingot_cuda_context_create(&context, 1, NULL, NULL) != INGOT_INVALID_ARGUMENTS) {
+        fprintf(stderr, "no CUDA contexts were taken for some\n");
         return 1;
     }
 #endif

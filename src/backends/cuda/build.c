@@ -1,0 +1,37 @@
+/*
+ * build.c - compiling and linking, and a module of the result for each device.
+ *
+ * The core asks for one device of each kind, so each is compiled for.
+ */
+#include "backends/cuda/build.h"
+
+#include "backends/cuda/compile.h"
+#include "backends/cuda/program.h"
+
+static ingot_status_t build_part(const struct cuda_state *state, const ingot_build_request_t *request,
+                                 ingot_sink_t *log, struct cuda_part *part)
+{
+    const struct cuda_device *device = &state->devices[part->device_index];
+    const struct cuda_target target = { state->allocator, state->driver.version, device->major, device->minor };
+    ingot_status_t status = cuda_compile(&target, request, log, &part->bytes);
+    if (status == INGOT_SUCCESS)
+        status = cuda_image_read(&part->image, part->bytes.size, part->bytes.bytes);
+    /* What is refused here was compiled for an architecture that an option named. */
+    return status == INGOT_SUCCESS ? cuda_part_load(state, part, INGOT_BUILD_FAILED) : status;
+}
+
+ingot_status_t cuda_build(void *opaque, const ingot_build_request_t *request, size_t device_count,
+                          const uint32_t *device_indices, ingot_sink_t *log, void **out)
+{
+    const struct cuda_state *state = opaque;
+    struct cuda_program *program = NULL;
+    ingot_status_t status = cuda_program_create(state, device_count, device_indices, &program);
+    for (size_t i = 0; i < device_count && status == INGOT_SUCCESS; ++i)
+        status = build_part(state, request, log, &program->parts[i]);
+    if (status == INGOT_SUCCESS) {
+        *out = program;
+        program = NULL;
+    }
+    cuda_destroy_program(opaque, program);
+    return status;
+}

@@ -1,0 +1,18 @@
+/*
+ * build_log.h - what the compilers said.
+ */
+#ifndef INGOT_BACKENDS_CUDA_BUILD_LOG_H
+#define INGOT_BACKENDS_CUDA_BUILD_LOG_H
+
+#include <ingot/backend.h>
+
+/* A compiler's text, with one line's end at its end; nothing for an empty one. */
+ingot_status_t cuda_write_log(const char *text, ingot_sink_t *log);
+
+/* A refusal of the program in words of our own: to the log, and INGOT_BUILD_FAILED with the same detail. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+ingot_status_t cuda_refuse_program(ingot_sink_t *log, const char *format, ...);
+
+#endif

@@ -1,0 +1,183 @@
+/*
+ * compile.c - from a request to the binary for one architecture; needs no GPU, no driver and no context.
+ *
+ * One source of CUDA C++ is compiled to machine code by NVRTC alone. Several sources, PTX, relocatable code and link
+ * options make nvJitLink come after it: as a library of the toolkit it makes the same code on every machine, and its
+ * result is a cubin like NVRTC's, so that a load compiles nothing.
+ */
+#include "backends/cuda/compile.h"
+
+#include "backends/cuda/build_log.h"
+#include "backends/cuda/cubin.h"
+#include "backends/cuda/link.h"
+#include "backends/cuda/nvrtc.h"
+#include "backends/cuda/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define RELOCATABLE_OPTION "--relocatable-device-code=true"
+#define ARCHITECTURE_SIZE 96u
+#define EXTRA_OPTIONS 2u
+
+/* What a build needs while it runs. */
+struct plan {
+    const struct cuda_target *target;
+    const ingot_build_request_t *request;
+    ingot_sink_t *log;
+    size_t first_cuda_source; /* source_count: there is none */
+    int links;
+    struct cuda_options compile_options;
+    struct cuda_options link_options;
+    char compile_architecture[ARCHITECTURE_SIZE];
+    char link_architecture[ARCHITECTURE_SIZE];
+    struct cuda_bytes head;
+};
+
+static ingot_status_t check_request(const struct plan *plan)
+{
+    const ingot_build_request_t *request = plan->request;
+    if (request->spec_constant_count > 0)
+        return cuda_refuse_program(plan->log, "CUDA has no specialization constants; %u is given",
+                                   (unsigned)request->spec_constants[0].id);
+    if (request->name_expression_count > 0 && plan->first_cuda_source == request->source_count)
+        return cuda_refuse_program(plan->log, "the name expression %s needs a source of CUDA C++",
+                                   request->name_expressions[0]);
+    return INGOT_SUCCESS;
+}
+
+static void look_at_sources(struct plan *plan)
+{
+    const ingot_build_request_t *request = plan->request;
+    plan->first_cuda_source = request->source_count;
+    plan->links = request->source_count > 1 || request->link_options[strspn(request->link_options, " \t\n")] != '\0';
+    for (size_t i = request->source_count; i-- > 0;) {
+        if (request->sources[i].kind == INGOT_SOURCE_CUDA_CPP)
+            plan->first_cuda_source = i;
+        else
+            plan->links = 1;
+    }
+}
+
+/* The architecture of the link is that of the compiling, whichever of the options say so. */
+static ingot_status_t set_architecture(struct plan *plan)
+{
+    char own[ARCHITECTURE_SIZE] = "";
+    const char *linked = cuda_options_take_architecture(&plan->link_options);
+    const char *compiled = cuda_options_take_architecture(&plan->compile_options);
+    (void)snprintf(own, sizeof(own), "sm_%d%d", plan->target->major, plan->target->minor);
+    const char *architecture = compiled != NULL ? compiled : linked != NULL ? linked : own;
+    if (strlen(architecture) > 64)
+        return cuda_refuse_program(plan->log, "no architecture: %.64s", architecture);
+    (void)snprintf(plan->compile_architecture, ARCHITECTURE_SIZE, "--gpu-architecture=%.64s", architecture);
+    (void)snprintf(plan->link_architecture, ARCHITECTURE_SIZE, "-arch=%.64s", architecture);
+    cuda_options_add(&plan->compile_options, plan->compile_architecture);
+    cuda_options_add(&plan->link_options, plan->link_architecture);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t plan_init(struct plan *plan, const struct cuda_target *target,
+                                const ingot_build_request_t *request, ingot_sink_t *log)
+{
+    memset(plan, 0, sizeof(*plan));
+    plan->target = target;
+    plan->request = request;
+    plan->log = log;
+    look_at_sources(plan);
+    ingot_status_t status = check_request(plan);
+    const int is_ptx_alone = plan->first_cuda_source == request->source_count;
+    if (status == INGOT_SUCCESS)
+        status = cuda_options_init(&plan->compile_options, &target->allocator, request->compile_options, "",
+                                   EXTRA_OPTIONS);
+    if (status == INGOT_SUCCESS)
+        status = cuda_options_init(&plan->link_options, &target->allocator,
+                                   is_ptx_alone ? request->compile_options : "", request->link_options, EXTRA_OPTIONS);
+    if (status == INGOT_SUCCESS)
+        status = set_architecture(plan);
+    if (status == INGOT_SUCCESS && plan->links)
+        cuda_options_add(&plan->compile_options, RELOCATABLE_OPTION);
+    return status;
+}
+
+static void plan_fini(struct plan *plan)
+{
+    cuda_options_fini(&plan->compile_options, &plan->target->allocator);
+    cuda_options_fini(&plan->link_options, &plan->target->allocator);
+    cuda_bytes_fini(&plan->head, &plan->target->allocator);
+}
+
+static ingot_status_t compile_source(struct plan *plan, size_t index, struct cuda_bytes *cubin)
+{
+    const struct cuda_nvrtc_job job = {
+        .allocator = &plan->target->allocator,
+        .driver_version = plan->target->driver_version,
+        .request = plan->request,
+        .source = &plan->request->sources[index],
+        .expression_count = index == plan->first_cuda_source ? plan->request->name_expression_count : 0,
+        .options = &plan->compile_options,
+        .log = plan->log,
+    };
+    return cuda_nvrtc_compile(&job, &plan->head, cubin);
+}
+
+static ingot_status_t add_source(struct plan *plan, struct cuda_link *link, size_t index)
+{
+    const ingot_source_view_t *source = &plan->request->sources[index];
+    struct cuda_bytes cubin = { 0, NULL };
+    if (source->kind == INGOT_SOURCE_PTX)
+        return cuda_link_add(link, NVJITLINK_INPUT_PTX, source->size, source->bytes, source->name);
+    ingot_status_t status = compile_source(plan, index, &cubin);
+    if (status == INGOT_SUCCESS)
+        status = cuda_link_add(link, NVJITLINK_INPUT_CUBIN, cubin.size, cubin.bytes, source->name);
+    cuda_bytes_fini(&cubin, &plan->target->allocator); /* nvJitLink has copied it */
+    return status;
+}
+
+/* Of all sources, or of the one that was compiled already. */
+static ingot_status_t link_all(struct plan *plan, const struct cuda_bytes *compiled, struct cuda_bytes *cubin)
+{
+    struct cuda_link link;
+    ingot_status_t status = cuda_link_init(&link, &plan->target->allocator, plan->target->driver_version,
+                                           &plan->link_options, plan->log);
+    if (status == INGOT_SUCCESS && compiled != NULL)
+        status = cuda_link_add(&link, NVJITLINK_INPUT_CUBIN, compiled->size, compiled->bytes,
+                               plan->request->sources[0].name);
+    for (size_t i = 0; compiled == NULL && i < plan->request->source_count && status == INGOT_SUCCESS; ++i)
+        status = add_source(plan, &link, i);
+    if (status == INGOT_SUCCESS)
+        status = cuda_link_finish(&link, cubin);
+    cuda_link_fini(&link);
+    return status;
+}
+
+static ingot_status_t make_cubin(struct plan *plan, struct cuda_bytes *cubin)
+{
+    struct cuda_bytes compiled = { 0, NULL };
+    if (plan->links)
+        return link_all(plan, NULL, cubin);
+    ingot_status_t status = compile_source(plan, 0, &compiled);
+    if (status == INGOT_SUCCESS && cuda_cubin_is_relocatable(compiled.size, compiled.bytes)) {
+        status = link_all(plan, &compiled, cubin); /* an option of the caller's made it so */
+    } else if (status == INGOT_SUCCESS) {
+        *cubin = compiled;
+        compiled.bytes = NULL;
+        compiled.size = 0;
+    }
+    cuda_bytes_fini(&compiled, &plan->target->allocator);
+    return status;
+}
+
+ingot_status_t cuda_compile(const struct cuda_target *target, const ingot_build_request_t *request, ingot_sink_t *log,
+                            struct cuda_bytes *image)
+{
+    struct plan plan;
+    struct cuda_bytes cubin = { 0, NULL };
+    ingot_status_t status = plan_init(&plan, target, request, log);
+    if (status == INGOT_SUCCESS)
+        status = make_cubin(&plan, &cubin);
+    if (status == INGOT_SUCCESS)
+        status = cuda_image_join(image, &target->allocator, &plan.head, &cubin);
+    cuda_bytes_fini(&cubin, &target->allocator);
+    plan_fini(&plan);
+    return status;
+}

@@ -1,0 +1,107 @@
+/*
+ * context.c - an Ingot context over the application's own CUDA contexts.
+ *
+ * The native objects stay the application's; nothing is configured or retained.
+ */
+#include "backends/cuda/binary.h"
+#include "backends/cuda/build.h"
+#include "backends/cuda/identity.h"
+#include "backends/cuda/kernel.h"
+#include "backends/cuda/ops.h"
+#include "backends/cuda/program.h"
+#include "backends/cuda/state.h"
+
+static void state_destroy(void *opaque)
+{
+    struct cuda_state *state = opaque;
+    ingot_allocator_t allocator = { NULL, NULL, NULL };
+    if (state == NULL)
+        return;
+    allocator = state->allocator;
+    ingot_deallocate(&allocator, state->devices, state->device_count * sizeof(*state->devices));
+    ingot_deallocate(&allocator, state, sizeof(*state));
+}
+
+static int accepts(void *state, ingot_source_kind_t kind)
+{
+    (void)state;
+    return kind == INGOT_SOURCE_CUDA_CPP || kind == INGOT_SOURCE_PTX;
+}
+
+static int takes_name_expressions(void *state)
+{
+    (void)state;
+    return 1;
+}
+
+const ingot_backend_ops_t cuda_ops = {
+    .struct_size = sizeof(ingot_backend_ops_t),
+    .name = "cuda",
+    .destroy = state_destroy,
+    .identify_device = cuda_identify_device,
+    .accepts = accepts,
+    .build = cuda_build,
+    .destroy_program = cuda_destroy_program,
+    .get_kernel_names = cuda_get_kernel_names,
+    .get_binary = cuda_get_binary,
+    .load = cuda_load,
+    .create_kernel = cuda_create_kernel,
+    .destroy_kernel = cuda_destroy_kernel,
+    .get_program_size = cuda_get_program_size,
+    .takes_name_expressions = takes_name_expressions,
+};
+
+static ingot_status_t check_contexts(uint32_t count, const CUcontext *contexts)
+{
+    if (count == 0)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "context_count is 0");
+    for (uint32_t i = 0; i < count; ++i) {
+        if (contexts[i] == NULL)
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "cuda_contexts: context %u is NULL", (unsigned)i);
+        for (uint32_t j = 0; j < i; ++j) {
+            if (contexts[j] == contexts[i])
+                return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "cuda_contexts: context %u is given twice",
+                                              (unsigned)i);
+        }
+    }
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t add_devices(struct cuda_state *state, uint32_t count, const CUcontext *contexts)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    state->devices = ingot_allocate(&state->allocator, count * sizeof(*state->devices));
+    if (state->devices == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context of %u devices", (unsigned)count);
+    state->device_count = count;
+    for (uint32_t i = 0; i < count && status == INGOT_SUCCESS; ++i)
+        status = cuda_device_init(&state->driver, contexts[i], &state->devices[i]);
+    return status;
+}
+
+ingot_status_t ingot_cuda_context_create(ingot_context_t *context, uint32_t context_count,
+                                         const CUcontext *cuda_contexts, const ingot_context_info_t *info)
+{
+    ingot_allocator_t allocator = { NULL, NULL, NULL };
+    struct cuda_state *state = NULL;
+    if (context == NULL || cuda_contexts == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
+                                      context == NULL ? "context" : "cuda_contexts");
+    ingot_status_t status = check_contexts(context_count, cuda_contexts);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (info != NULL && info->struct_size >= sizeof(*info) && info->allocator != NULL)
+        allocator = *info->allocator;
+    state = ingot_allocate(&allocator, sizeof(*state));
+    if (state == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context");
+    state->allocator = allocator;
+    status = cuda_driver_open(&state->driver);
+    if (status == INGOT_SUCCESS)
+        status = add_devices(state, context_count, cuda_contexts);
+    if (status == INGOT_SUCCESS)
+        status = ingot_context_create(context, &cuda_ops, state, state->device_count, info);
+    if (status != INGOT_SUCCESS)
+        state_destroy(state);
+    return status;
+}

@@ -1,0 +1,107 @@
+/*
+ * cubin.c - what a cubin, the ELF file that holds machine code for a GPU, says of itself.
+ *
+ * Kernel names are read here and not asked of the driver: that takes one of CUDA 12.4 or later, and loads every kernel of
+ * a module that would else load each at its first use. Every offset is checked, since a blob may come from anywhere.
+ */
+#include "backends/cuda/cubin.h"
+
+#include <elf.h>
+#include <string.h>
+
+#define EM_CUDA_MACHINE 190u
+#define STO_CUDA_ENTRY 0x10u /* of a symbol's st_other: a kernel */
+
+struct cubin {
+    size_t size;
+    const uint8_t *bytes;
+    Elf64_Ehdr header;
+};
+
+static int read_header(struct cubin *cubin, size_t size, const uint8_t *bytes)
+{
+    if (size < sizeof(cubin->header))
+        return 0;
+    cubin->size = size;
+    cubin->bytes = bytes;
+    memcpy(&cubin->header, bytes, sizeof(cubin->header));
+    return memcmp(cubin->header.e_ident, ELFMAG, SELFMAG) == 0 && cubin->header.e_ident[EI_CLASS] == ELFCLASS64 &&
+           cubin->header.e_ident[EI_DATA] == ELFDATA2LSB && cubin->header.e_machine == EM_CUDA_MACHINE;
+}
+
+int cuda_cubin_is_one(size_t size, const uint8_t *bytes)
+{
+    struct cubin cubin;
+    return read_header(&cubin, size, bytes);
+}
+
+int cuda_cubin_is_relocatable(size_t size, const uint8_t *bytes)
+{
+    struct cubin cubin;
+    return read_header(&cubin, size, bytes) && cubin.header.e_type == ET_REL;
+}
+
+static int is_inside(const struct cubin *cubin, uint64_t offset, uint64_t size)
+{
+    return offset <= cubin->size && size <= cubin->size - offset;
+}
+
+static int read_section(const struct cubin *cubin, size_t index, Elf64_Shdr *section)
+{
+    const uint64_t place = cubin->header.e_shoff + (uint64_t)index * sizeof(*section);
+    if (cubin->header.e_shentsize != sizeof(*section) || cubin->header.e_shoff > cubin->size ||
+        !is_inside(cubin, place, sizeof(*section)))
+        return 0;
+    memcpy(section, cubin->bytes + place, sizeof(*section));
+    return section->sh_type == SHT_NOBITS || is_inside(cubin, section->sh_offset, section->sh_size);
+}
+
+static int is_kernel(const Elf64_Sym *symbol)
+{
+    return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
+           (symbol->st_other & STO_CUDA_ENTRY) != 0;
+}
+
+static ingot_status_t malformed(void)
+{
+    return ingot_set_error_detail(INGOT_BACKEND_ERROR, "a cubin whose tables lead out of it");
+}
+
+static ingot_status_t visit_symbols(const struct cubin *cubin, const Elf64_Shdr *symbols, const Elf64_Shdr *names,
+                                    ingot_status_t (*visit)(void *user, const char *name), void *user)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols->sh_size && status == INGOT_SUCCESS;
+         at += sizeof(Elf64_Sym)) {
+        Elf64_Sym symbol;
+        memcpy(&symbol, cubin->bytes + symbols->sh_offset + at, sizeof(symbol));
+        if (!is_kernel(&symbol))
+            continue;
+        const char *name = (const char *)cubin->bytes + names->sh_offset + symbol.st_name;
+        if (symbol.st_name >= names->sh_size || memchr(name, '\0', (size_t)(names->sh_size - symbol.st_name)) == NULL)
+            return malformed();
+        status = visit(user, name);
+    }
+    return status;
+}
+
+ingot_status_t cuda_cubin_for_each_kernel(size_t size, const uint8_t *bytes,
+                                          ingot_status_t (*visit)(void *user, const char *name), void *user)
+{
+    struct cubin cubin;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (!read_header(&cubin, size, bytes))
+        return malformed();
+    for (size_t i = 0; i < cubin.header.e_shnum && status == INGOT_SUCCESS; ++i) {
+        Elf64_Shdr symbols;
+        Elf64_Shdr names;
+        if (!read_section(&cubin, i, &symbols))
+            return malformed();
+        if (symbols.sh_type != SHT_SYMTAB)
+            continue;
+        if (!read_section(&cubin, symbols.sh_link, &names) || names.sh_type != SHT_STRTAB)
+            return malformed();
+        status = visit_symbols(&cubin, &symbols, &names, visit, user);
+    }
+    return status;
+}

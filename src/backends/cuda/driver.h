@@ -1,0 +1,27 @@
+/*
+ * driver.h - the part of CUDA's driver API that is used here.
+ */
+#ifndef INGOT_BACKENDS_CUDA_DRIVER_H
+#define INGOT_BACKENDS_CUDA_DRIVER_H
+
+#include <ingot/backend.h>
+#include <ingot/cuda.h>
+
+struct cuda_driver {
+    int version; /* as cuDriverGetVersion tells: 1000 * major + 10 * minor */
+    CUresult (*get_error_name)(CUresult, const char **);
+    CUresult (*get_version)(int *);
+    CUresult (*push_context)(CUcontext);
+    CUresult (*pop_context)(CUcontext *);
+    CUresult (*get_device)(CUdevice *);
+    CUresult (*get_device_name)(char *, int, CUdevice);
+    CUresult (*get_device_attribute)(int *, CUdevice_attribute, CUdevice);
+    CUresult (*load_module)(CUmodule *, const void *);
+    CUresult (*unload_module)(CUmodule);
+    CUresult (*get_function)(CUfunction *, CUmodule, const char *);
+};
+
+/* INGOT_UNIMPLEMENTED where there is no driver, or one that is too old. */
+ingot_status_t cuda_driver_open(struct cuda_driver *driver);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * errors.c - CUDA's result codes in Ingot's words.
+ *
+ * A driver's code is never lost: it stands by name and number in the detail of every failure. Lack of memory is told
+ * apart from everything else, because the core answers it by emptying the in-memory cache and trying once more.
+ */
+#include "backends/cuda/errors.h"
+
+ingot_status_t cuda_fail(const struct cuda_driver *driver, ingot_status_t otherwise, const char *call, CUresult result)
+{
+    const ingot_status_t status = result == CUDA_ERROR_OUT_OF_MEMORY ? INGOT_OUT_OF_MEMORY : otherwise;
+    const char *name = NULL;
+    if (driver->get_error_name(result, &name) != CUDA_SUCCESS || name == NULL)
+        name = "unknown result";
+    return ingot_set_error_detail(status, "%s: %s (%d)", call, name, (int)result);
+}
+
+int cuda_refused_image(CUresult result)
+{
+    switch (result) {
+    case CUDA_ERROR_INVALID_IMAGE:
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_INVALID_PTX:
+    case CUDA_ERROR_INVALID_SOURCE:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_JIT_COMPILATION_DISABLED:
+    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
+    case CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND:
+        return 1;
+    default:
+        return 0;
+    }
+}

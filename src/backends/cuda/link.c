@@ -1,0 +1,95 @@
+/*
+ * link.c - several pieces of code, and PTX, to machine code that needs no more.
+ *
+ * After a refusal nvJitLink goes on as if nothing had been, and makes a cubin without kernels; so each result counts.
+ */
+#include "backends/cuda/link.h"
+
+#include "backends/cuda/build_log.h"
+
+#include <string.h>
+
+static ingot_status_t take_log(struct cuda_link *link, nvJitLinkResult (*get_size)(nvJitLinkHandle, size_t *),
+                               nvJitLinkResult (*get)(nvJitLinkHandle, char *))
+{
+    size_t size = 0;
+    struct cuda_bytes text = { 0, NULL };
+    if (get_size(link->handle, &size) != NVJITLINK_SUCCESS || size == 0)
+        return INGOT_SUCCESS;
+    ingot_status_t status = cuda_bytes_init(&text, link->allocator, size + 1); /* a NUL of our own */
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (get(link->handle, (char *)text.bytes) == NVJITLINK_SUCCESS)
+        status = cuda_write_log((const char *)text.bytes, link->log);
+    cuda_bytes_fini(&text, link->allocator);
+    return status;
+}
+
+/* All that nvJitLink refuses are options and input, but for what is its own fault. */
+static ingot_status_t fail(struct cuda_link *link, const char *call, nvJitLinkResult result)
+{
+    const int is_internal = result == NVJITLINK_ERROR_INTERNAL || result == NVJITLINK_ERROR_THREADPOOL;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (link->handle != NULL)
+        status = take_log(link, link->linker.error_log_size, link->linker.error_log);
+    if (status != INGOT_SUCCESS)
+        return status;
+    /* a function that is missing ends in NVJITLINK_ERROR_INTERNAL, too, but not without words */
+    if (is_internal && strcmp(call, "nvJitLinkComplete") != 0)
+        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "%s: error %d", call, (int)result);
+    return cuda_refuse_program(link->log, "%s: error %d", call, (int)result);
+}
+
+ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, int driver_version,
+                              const struct cuda_options *options, ingot_sink_t *log)
+{
+    memset(link, 0, sizeof(*link));
+    link->allocator = allocator;
+    link->log = log;
+    const ingot_status_t status = cuda_linker_open(driver_version, &link->linker);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const nvJitLinkResult result = link->linker.create(&link->handle, (uint32_t)options->count, options->words);
+    if (result == NVJITLINK_SUCCESS)
+        return INGOT_SUCCESS;
+    link->handle = NULL;
+    if (result == NVJITLINK_ERROR_UNRECOGNIZED_OPTION)
+        return cuda_refuse_program(log, "nvJitLink does not know one of its options");
+    return fail(link, "nvJitLinkCreate", result);
+}
+
+void cuda_link_fini(struct cuda_link *link)
+{
+    if (link->handle != NULL)
+        (void)link->linker.destroy(&link->handle);
+}
+
+ingot_status_t cuda_link_add(struct cuda_link *link, nvJitLinkInputType type, size_t size, const void *bytes,
+                             const char *name)
+{
+    const nvJitLinkResult result =
+        link->linker.add_data(link->handle, type, bytes, size, name[0] != '\0' ? name : "default_program");
+    return result == NVJITLINK_SUCCESS ? INGOT_SUCCESS : fail(link, "nvJitLinkAddData", result);
+}
+
+ingot_status_t cuda_link_finish(struct cuda_link *link, struct cuda_bytes *cubin)
+{
+    size_t size = 0;
+    nvJitLinkResult result = link->linker.complete(link->handle);
+    if (result != NVJITLINK_SUCCESS)
+        return fail(link, "nvJitLinkComplete", result);
+    ingot_status_t status = take_log(link, link->linker.info_log_size, link->linker.info_log);
+    if (status != INGOT_SUCCESS)
+        return status;
+    result = link->linker.cubin_size(link->handle, &size);
+    if (result != NVJITLINK_SUCCESS || size == 0)
+        return fail(link, "nvJitLinkGetLinkedCubinSize", result);
+    status = cuda_bytes_init(cubin, link->allocator, size);
+    if (status != INGOT_SUCCESS)
+        return status;
+    result = link->linker.cubin(link->handle, cubin->bytes);
+    if (result == NVJITLINK_SUCCESS)
+        return INGOT_SUCCESS;
+    cuda_bytes_fini(cubin, link->allocator);
+    return fail(link, "nvJitLinkGetLinkedCubin", result);
+}

@@ -1,0 +1,28 @@
+/*
+ * link.h - several pieces of code, and PTX, to machine code that needs no more.
+ */
+#ifndef INGOT_BACKENDS_CUDA_LINK_H
+#define INGOT_BACKENDS_CUDA_LINK_H
+
+#include "backends/cuda/compiler.h"
+#include "backends/cuda/image.h"
+#include "backends/cuda/options.h"
+
+struct cuda_link {
+    const ingot_allocator_t *allocator;
+    ingot_sink_t *log;
+    struct cuda_linker linker;
+    nvJitLinkHandle handle;
+};
+
+/* To be ended even after a failure. */
+ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, int driver_version,
+                              const struct cuda_options *options, ingot_sink_t *log);
+void cuda_link_fini(struct cuda_link *link);
+
+/* The bytes are copied; PTX ends in a NUL that `size` does not count. */
+ingot_status_t cuda_link_add(struct cuda_link *link, nvJitLinkInputType type, size_t size, const void *bytes,
+                             const char *name);
+ingot_status_t cuda_link_finish(struct cuda_link *link, struct cuda_bytes *cubin);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * nvrtc.h - one source of CUDA C++ to machine code.
+ */
+#ifndef INGOT_BACKENDS_CUDA_NVRTC_H
+#define INGOT_BACKENDS_CUDA_NVRTC_H
+
+#include "backends/cuda/image.h"
+#include "backends/cuda/options.h"
+
+struct cuda_nvrtc_job {
+    const ingot_allocator_t *allocator;
+    int driver_version;
+    const ingot_build_request_t *request; /* its headers and name expressions */
+    const ingot_source_view_t *source;
+    size_t expression_count; /* 0: the expressions are another source's */
+    const struct cuda_options *options;
+    ingot_sink_t *log;
+};
+
+/* `head` is written where there are expressions. */
+ingot_status_t cuda_nvrtc_compile(const struct cuda_nvrtc_job *job, struct cuda_bytes *head, struct cuda_bytes *cubin);
+
+#endif

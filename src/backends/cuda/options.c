@@ -1,0 +1,115 @@
+/*
+ * options.c - option strings as the compilers take them: word by word.
+ *
+ * Words are read as the core reads them when it follows -I and -D: blanks end a word, unless a quote or a backslash
+ * protects them.
+ */
+#include "backends/cuda/options.h"
+
+#include <string.h>
+
+static int is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Copies one word to `out`, with its quotes taken off and a NUL. Both places move on; false at the text's end. */
+static int next_word(const char **text, char **out)
+{
+    const char *from = *text;
+    char *to = *out;
+    char quote = '\0';
+    while (is_blank(*from))
+        ++from;
+    if (*from == '\0')
+        return 0;
+    for (; *from != '\0' && (quote != '\0' || !is_blank(*from)); ++from) {
+        if (*from == '\\' && from[1] != '\0' && quote != '\'')
+            *to++ = *++from;
+        else if (quote != '\0' ? *from == quote : *from == '"' || *from == '\'')
+            quote = quote != '\0' ? '\0' : *from;
+        else
+            *to++ = *from;
+    }
+    *to++ = '\0';
+    *text = from;
+    *out = to;
+    return 1;
+}
+
+static void split(struct cuda_options *options, const char *text, char **place)
+{
+    for (;;) {
+        char *word = *place;
+        if (!next_word(&text, place))
+            return;
+        if (*word != '\0') /* the compilers refuse empty ones */
+            options->words[options->count++] = word;
+    }
+}
+
+ingot_status_t cuda_options_init(struct cuda_options *options, const ingot_allocator_t *allocator, const char *first,
+                                 const char *second, size_t room)
+{
+    const size_t length = strlen(first) + strlen(second);
+    char *place = NULL;
+    memset(options, 0, sizeof(*options));
+    options->capacity = length / 2 + 2 + room; /* a word and a blank take two characters */
+    options->chars_size = length + 2;
+    options->words = ingot_allocate(allocator, options->capacity * sizeof(*options->words));
+    options->chars = ingot_allocate(allocator, options->chars_size);
+    if (options->words == NULL || options->chars == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of options", length);
+    place = options->chars;
+    split(options, first, &place);
+    split(options, second, &place);
+    return INGOT_SUCCESS;
+}
+
+void cuda_options_fini(struct cuda_options *options, const ingot_allocator_t *allocator)
+{
+    ingot_deallocate(allocator, (void *)options->words, options->capacity * sizeof(*options->words));
+    ingot_deallocate(allocator, options->chars, options->chars_size);
+    memset(options, 0, sizeof(*options));
+}
+
+void cuda_options_add(struct cuda_options *options, const char *word)
+{
+    options->words[options->count++] = word;
+}
+
+/* Whether the word at this place is the option; its value is behind '=' or is the next word. */
+static int read_option(const struct cuda_options *options, size_t at, const char *name, const char **value,
+                       size_t *word_count)
+{
+    const char *word = options->words[at];
+    const size_t length = strlen(name);
+    if (strncmp(word, name, length) != 0)
+        return 0;
+    if (word[length] == '=') {
+        *value = word + length + 1;
+        *word_count = 1;
+        return 1;
+    }
+    if (word[length] != '\0' || at + 1 == options->count)
+        return 0;
+    *value = options->words[at + 1];
+    *word_count = 2;
+    return 1;
+}
+
+const char *cuda_options_take_architecture(struct cuda_options *options)
+{
+    const char *architecture = NULL;
+    size_t kept = 0;
+    size_t word_count = 0;
+    for (size_t i = 0; i < options->count; i += word_count) {
+        if (!read_option(options, i, "--gpu-architecture", &architecture, &word_count) &&
+            !read_option(options, i, "-arch", &architecture, &word_count)) {
+            options->words[kept++] = options->words[i];
+            word_count = 1;
+        }
+    }
+    options->count = kept;
+    return architecture;
+}

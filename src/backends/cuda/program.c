@@ -1,0 +1,127 @@
+/*
+ * program.c - native modules, the devices that they were made for, and the images that they were made of.
+ */
+#include "backends/cuda/program.h"
+
+#include "backends/cuda/errors.h"
+#include "backends/cuda/ops.h"
+
+ingot_status_t cuda_program_create(const struct cuda_state *state, size_t device_count, const uint32_t *device_indices,
+                                   struct cuda_program **out)
+{
+    struct cuda_program *program = ingot_allocate(&state->allocator, sizeof(*program));
+    if (program == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program");
+    program->part_count = device_count;
+    program->parts = ingot_allocate(&state->allocator, device_count * sizeof(*program->parts));
+    if (program->parts == NULL) {
+        cuda_destroy_program((void *)state, program);
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program of %zu devices", device_count);
+    }
+    for (size_t i = 0; i < device_count; ++i)
+        program->parts[i].device_index = device_indices[i];
+    *out = program;
+    return INGOT_SUCCESS;
+}
+
+const struct cuda_part *cuda_program_part(const struct cuda_program *program, uint32_t device_index)
+{
+    for (size_t i = 0; i < program->part_count; ++i) {
+        if (program->parts[i].device_index == device_index)
+            return &program->parts[i];
+    }
+    (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the program was not made for device %u",
+                                 (unsigned)device_index);
+    return NULL;
+}
+
+ingot_status_t cuda_part_load(const struct cuda_state *state, struct cuda_part *part, ingot_status_t refused)
+{
+    const ingot_status_t status = cuda_enter(&state->driver, state->devices[part->device_index].context);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const CUresult result = state->driver.load_module(&part->module, part->image.cubin);
+    cuda_leave(&state->driver);
+    if (result == CUDA_SUCCESS)
+        return INGOT_SUCCESS;
+    part->module = NULL;
+    return cuda_fail(&state->driver, cuda_refused_image(result) ? refused : INGOT_BACKEND_ERROR, "cuModuleLoadData",
+                     result);
+}
+
+static void destroy_part(const struct cuda_state *state, struct cuda_part *part)
+{
+    if (part->module != NULL && cuda_enter(&state->driver, state->devices[part->device_index].context) == INGOT_SUCCESS) {
+        (void)state->driver.unload_module(part->module);
+        cuda_leave(&state->driver);
+    }
+    cuda_bytes_fini(&part->bytes, &state->allocator);
+}
+
+void cuda_destroy_program(void *opaque, void *opaque_program)
+{
+    const struct cuda_state *state = opaque;
+    struct cuda_program *program = opaque_program;
+    if (program == NULL)
+        return;
+    for (size_t i = 0; i < program->part_count && program->parts != NULL; ++i)
+        destroy_part(state, &program->parts[i]);
+    ingot_deallocate(&state->allocator, program->parts, program->part_count * sizeof(*program->parts));
+    ingot_deallocate(&state->allocator, program, sizeof(*program));
+}
+
+/* All devices have the same kernels; the first one's are asked. */
+ingot_status_t cuda_get_kernel_names(void *state, void *opaque_program, ingot_sink_t *names)
+{
+    const struct cuda_program *program = opaque_program;
+    (void)state;
+    return cuda_image_write_kernel_names(&program->parts[0].image, names);
+}
+
+size_t cuda_get_program_size(void *state, void *opaque_program)
+{
+    const struct cuda_program *program = opaque_program;
+    size_t total = 0;
+    (void)state;
+    for (size_t i = 0; i < program->part_count; ++i)
+        total += program->parts[i].bytes.size + program->parts[i].image.cubin_size; /* here, and on the device */
+    return total;
+}
+
+static const struct cuda_program *native_of(const_ingot_program_t handle, const void *out)
+{
+    const struct cuda_program *program = NULL;
+    if (handle == NULL || out == NULL) {
+        (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", handle == NULL ? "program" : "the output");
+        return NULL;
+    }
+    program = ingot_program_get_backend_program(handle, &cuda_ops);
+    if (program == NULL)
+        (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program is not a CUDA one");
+    return program;
+}
+
+ingot_status_t ingot_cuda_program_get_native(const_ingot_program_t handle, uint32_t device_index, CUmodule *native)
+{
+    const struct cuda_program *program = native_of(handle, native);
+    const struct cuda_part *part = program != NULL ? cuda_program_part(program, device_index) : NULL;
+    if (part == NULL)
+        return INGOT_INVALID_ARGUMENTS;
+    *native = part->module;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_cuda_program_get_lowered_name(const_ingot_program_t handle, const char *expression,
+                                                   const char **lowered_name)
+{
+    const struct cuda_program *program = native_of(handle, lowered_name);
+    if (program == NULL)
+        return INGOT_INVALID_ARGUMENTS;
+    if (expression == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "expression is NULL");
+    const char *found = cuda_image_lowered_name(&program->parts[0].image, expression);
+    if (found == NULL)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the program has no name expression %s", expression);
+    *lowered_name = found;
+    return INGOT_SUCCESS;
+}

@@ -1,0 +1,45 @@
+/*
+ * state.c - questions to the driver that several parts of the backend have.
+ */
+#include "backends/cuda/state.h"
+
+#include "backends/cuda/errors.h"
+
+ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context)
+{
+    const CUresult result = driver->push_context(context);
+    return result == CUDA_SUCCESS ? INGOT_SUCCESS : cuda_fail(driver, INGOT_BACKEND_ERROR, "cuCtxPushCurrent", result);
+}
+
+void cuda_leave(const struct cuda_driver *driver)
+{
+    CUcontext context = NULL;
+    (void)driver->pop_context(&context); /* fails only where the context has been destroyed */
+}
+
+static ingot_status_t get_capability(const struct cuda_driver *driver, CUdevice native, struct cuda_device *device)
+{
+    CUresult result =
+        driver->get_device_attribute(&device->major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, native);
+    if (result == CUDA_SUCCESS)
+        result = driver->get_device_attribute(&device->minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, native);
+    return result == CUDA_SUCCESS ? INGOT_SUCCESS
+                                  : cuda_fail(driver, INGOT_BACKEND_ERROR, "cuDeviceGetAttribute", result);
+}
+
+ingot_status_t cuda_device_init(const struct cuda_driver *driver, CUcontext context, struct cuda_device *device)
+{
+    CUdevice native = 0;
+    ingot_status_t status = cuda_enter(driver, context);
+    if (status != INGOT_SUCCESS)
+        return status;
+    CUresult result = driver->get_device(&native);
+    cuda_leave(driver);
+    if (result != CUDA_SUCCESS)
+        return cuda_fail(driver, INGOT_BACKEND_ERROR, "cuCtxGetDevice", result);
+    device->context = context;
+    result = driver->get_device_name(device->name, (int)sizeof(device->name), native);
+    if (result != CUDA_SUCCESS)
+        return cuda_fail(driver, INGOT_BACKEND_ERROR, "cuDeviceGetName", result);
+    return get_capability(driver, native, device);
+}

@@ -1,0 +1,38 @@
+/*
+ * state.h - what an Ingot context over CUDA is made of.
+ *
+ * Everything here is written once, by ingot_cuda_context_create, and only read afterwards; so it needs no lock. The native
+ * contexts are the application's, which keeps them alive: CUDA counts no references.
+ */
+#ifndef INGOT_BACKENDS_CUDA_STATE_H
+#define INGOT_BACKENDS_CUDA_STATE_H
+
+#include "backends/cuda/driver.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CUDA_DEVICE_NAME_SIZE 256u
+
+struct cuda_device {
+    CUcontext context;
+    int major; /* compute capability */
+    int minor;
+    char name[CUDA_DEVICE_NAME_SIZE];
+};
+
+struct cuda_state {
+    ingot_allocator_t allocator;
+    struct cuda_driver driver;
+    uint32_t device_count;
+    struct cuda_device *devices;
+};
+
+/* Asks the driver about the device of a context. */
+ingot_status_t cuda_device_init(const struct cuda_driver *driver, CUcontext context, struct cuda_device *device);
+
+/* Between these two the device's context is the thread's current one. */
+ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context);
+void cuda_leave(const struct cuda_driver *driver);
+
+#endif

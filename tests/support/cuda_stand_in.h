@@ -1,0 +1,25 @@
+/*
+ * cuda_stand_in.h - what tests say to the libcuda.so.1 that stands in for a driver, and ask of it.
+ *
+ * Found by dlsym: the library is opened at run time like the real one.
+ */
+#ifndef INGOT_TESTS_CUDA_STAND_IN_H
+#define INGOT_TESTS_CUDA_STAND_IN_H
+
+#include <cuda.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The next so many calls of this function, by its name without a version, end so. */
+void cuda_stand_in_fail(const char *call, CUresult result, int times);
+int cuda_stand_in_live_modules(void);
+/* Contexts that the calling thread has pushed and not popped. */
+int cuda_stand_in_stack_depth(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,273 @@
+/*
+ * cuda_backend_test.cpp - the CUDA backend over a driver: contexts, failures of every call, and what must not be compiled.
+ *
+ * The driver is cuda_stand_in.c, because no real one fails on demand; the compilers are the real ones.
+ */
+#include <cstring>
+#include <thread>
+
+#include <ingot/backend.h>
+
+#include "conformance/objects.h"
+#include "support/cuda_driver.h"
+#include "support/cuda_stand_in.h"
+#include "support/failing_allocator.h"
+
+using namespace conformance;
+
+namespace {
+
+const char kTwice[] = "extern \"C\" __global__ void twice(int *x) { x[0] += x[0]; }\n";
+
+CudaDriver &driver() { return CudaDriver::get(); }
+
+void fail(const char *call, CUresult result, int times = 1)
+{
+    driver().function<decltype(&cuda_stand_in_fail)>("cuda_stand_in_fail")(call, result, times);
+}
+
+int live_modules() { return driver().function<int (*)()>("cuda_stand_in_live_modules")(); }
+int stack_depth() { return driver().function<int (*)()>("cuda_stand_in_stack_depth")(); }
+
+ingot_status_t try_make(ingot_context_t *context, std::vector<CUcontext> natives, const ingot_context_info_t *info = nullptr)
+{
+    return ingot_cuda_context_create(context, static_cast<uint32_t>(natives.size()), natives.data(), info);
+}
+
+Context make(std::vector<CUcontext> natives)
+{
+    ingot_context_t context = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, try_make(&context, natives)) << ingot_last_error_detail();
+    return Context(context);
+}
+
+Context make() { return make({driver().contexts()[0]}); }
+
+ProgramText twice() { return {{{INGOT_SOURCE_CUDA_CPP, kTwice}}}; }
+
+} // namespace
+
+/* Asked for by objects.h, for functions that this test does not call. */
+conformance::DeviceUnderTest &conformance::device_under_test() { throw std::logic_error("no device"); }
+
+TEST(CudaContext, RefusesWhatIsNoContext)
+{
+    ingot_context_t context = nullptr;
+    CUcontext native = driver().contexts()[0];
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cuda_context_create(nullptr, 1, &native, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cuda_context_create(&context, 1, nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cuda_context_create(&context, 0, &native, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, try_make(&context, {native, nullptr}));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, try_make(&context, {native, native}));
+    EXPECT_EQ(nullptr, context);
+}
+
+TEST(CudaContext, LeavesTheThreadsContextsAsTheyWere)
+{
+    const Context context = make();
+    CUcontext current = nullptr;
+    driver().call("cuCtxPushCurrent_v2", driver().contexts()[2]);
+    {
+        const Program program = create(describe(context, twice()));
+        const Kernel kernel = kernel_of(program, "twice");
+        EXPECT_EQ(1, stack_depth());
+        (void)blob_of(program);
+    }
+    EXPECT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+    EXPECT_EQ(1, stack_depth());
+    driver().call("cuCtxPopCurrent_v2", &current);
+    EXPECT_EQ(driver().contexts()[2], current);
+    EXPECT_EQ(0, live_modules());
+}
+
+TEST(CudaContext, SaysWhichCallFailed)
+{
+    for (const char *call : {"cuDriverGetVersion", "cuCtxPushCurrent", "cuCtxGetDevice", "cuDeviceGetName", "cuDeviceGetAttribute"}) {
+        ingot_context_t context = nullptr;
+        fail(call, CUDA_ERROR_DEINITIALIZED);
+        EXPECT_EQ(INGOT_BACKEND_ERROR, try_make(&context, {driver().contexts()[0]})) << call;
+        EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), call)) << ingot_last_error_detail();
+        EXPECT_EQ(nullptr, context);
+        EXPECT_EQ(0, stack_depth());
+    }
+}
+
+TEST(CudaContext, FailsCleanlyAtEveryAllocation)
+{
+    for (size_t n = 0;; ++n) {
+        FailingAllocator failing(n);
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.allocator = failing.table();
+        ingot_context_t context = nullptr;
+        const ingot_status_t status = try_make(&context, {driver().contexts()[0]}, &info);
+        ingot_context_release(context);
+        ASSERT_EQ(0u, failing.live_count()) << n;
+        if (status == INGOT_SUCCESS)
+            break;
+        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status) << n;
+    }
+}
+
+TEST(CudaProgram, IsBuiltAndLoadedOrFailsCleanlyAtEveryAllocation)
+{
+    const Bytes blob = blob_of(create(describe(make(), twice())));
+    for (const bool loads : {false, true}) {
+        size_t failures = 0;
+        for (size_t n = 0;; ++n) {
+            FailingAllocator failing(FailingAllocator::kNever, true); /* a single failure is met by trying again */
+            ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+            info.allocator = failing.table();
+            ingot_context_t context = nullptr;
+            ASSERT_EQ(INGOT_SUCCESS, try_make(&context, {driver().contexts()[0], driver().contexts()[1]}, &info));
+            const Context owned(context);
+            const Desc desc = describe(owned, twice());
+            failing.fail_from_now(n);
+            ingot_program_t program = nullptr;
+            const ingot_status_t status =
+                loads ? ingot_program_create_from_cache_blob(&program, desc.get(), blob.size(), blob.data())
+                      : ingot_program_create(&program, desc.get());
+            ingot_program_release(program);
+            ASSERT_EQ(status == INGOT_SUCCESS, program != nullptr);
+            if (!failing.failed())
+                break;
+            ASSERT_TRUE(status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY) << n << ingot_last_error_detail();
+            failures += status == INGOT_OUT_OF_MEMORY;
+        }
+        EXPECT_LT(3u, failures);
+        EXPECT_EQ(0, live_modules());
+    }
+}
+
+TEST(CudaProgram, IsTriedOnceMoreWhenTheDeviceHasNoMemory)
+{
+    const Context context = make();
+    const Program other = create(describe(context, {{{INGOT_SOURCE_CUDA_CPP, "extern \"C\" __global__ void f() {}\n"}}}));
+    const Bytes blob = blob_of(create(describe(context, twice())));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+    for (const bool loads : {false, true}) {
+        const auto make_twice = [&](ingot_program_t *program) {
+            const Desc desc = describe(context, twice());
+            return loads ? ingot_program_create_from_cache_blob(program, desc.get(), blob.size(), blob.data())
+                         : ingot_program_create(program, desc.get());
+        };
+        ingot_program_t program = nullptr;
+        fail("cuModuleLoadData", CUDA_ERROR_OUT_OF_MEMORY, 1);
+        EXPECT_EQ(INGOT_SUCCESS, make_twice(&program)) << ingot_last_error_detail();
+        ingot_program_release(program);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+        program = nullptr;
+        fail("cuModuleLoadData", CUDA_ERROR_OUT_OF_MEMORY, 1000);
+        EXPECT_EQ(INGOT_OUT_OF_MEMORY, make_twice(&program));
+        EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "CUDA_ERROR_OUT_OF_MEMORY")) << ingot_last_error_detail();
+        EXPECT_EQ(nullptr, program);
+        fail("", CUDA_SUCCESS, 0);
+    }
+    EXPECT_EQ(1, live_modules()); /* `other` */
+}
+
+TEST(CudaProgram, TellsARefusalFromABrokenDriver)
+{
+    const Context context = make();
+    const Desc desc = describe(context, twice());
+    const Bytes blob = blob_of(create(desc));
+    const struct {
+        const char *call;
+        CUresult result;
+        ingot_status_t built;
+        ingot_status_t loaded;
+    } cases[] = {
+        {"cuModuleLoadData", CUDA_ERROR_NO_BINARY_FOR_GPU, INGOT_BUILD_FAILED, INGOT_BLOB_REJECTED},
+        {"cuModuleLoadData", CUDA_ERROR_INVALID_IMAGE, INGOT_BUILD_FAILED, INGOT_BLOB_REJECTED},
+        {"cuModuleLoadData", CUDA_ERROR_ILLEGAL_ADDRESS, INGOT_BACKEND_ERROR, INGOT_BACKEND_ERROR},
+        {"cuCtxPushCurrent", CUDA_ERROR_CONTEXT_IS_DESTROYED, INGOT_BACKEND_ERROR, INGOT_BACKEND_ERROR},
+    };
+    for (const auto &one : cases) {
+        ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+        ingot_program_t program = nullptr;
+        fail(one.call, one.result);
+        EXPECT_EQ(one.built, ingot_program_create(&program, desc.get())) << one.call << " " << one.result;
+        fail(one.call, one.result);
+        EXPECT_EQ(one.loaded, try_load(desc, blob)) << one.call << " " << one.result;
+        EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), one.call)) << ingot_last_error_detail();
+        EXPECT_EQ(0, stack_depth());
+        EXPECT_EQ(0, live_modules());
+    }
+}
+
+TEST(CudaProgram, OfAnArchitectureThatTheDeviceHasNotIsRefused)
+{
+    ProgramText text = twice();
+    text.compile_options = "-arch=sm_80";
+    const Desc desc = describe(make(), text);
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "cuModuleLoadData")) << ingot_last_error_detail();
+}
+
+TEST(CudaProgram, IsGivenBackAsNativeObjects)
+{
+    const Context context = make();
+    const Program program = create(describe(context, twice()));
+    const Kernel kernel = kernel_of(program, "twice");
+    CUmodule module = nullptr;
+    CUfunction function = nullptr;
+    const char *name = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cuda_program_get_native(program.get(), 0, &module));
+    EXPECT_NE(nullptr, module);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_cuda_kernel_get_native(kernel.get(), &function));
+    EXPECT_NE(nullptr, function);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cuda_program_get_native(program.get(), 1, &module));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cuda_program_get_native(nullptr, 0, &module));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cuda_program_get_native(program.get(), 0, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cuda_kernel_get_native(nullptr, &function));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cuda_kernel_get_native(kernel.get(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cuda_program_get_lowered_name(nullptr, "f", &name));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cuda_program_get_lowered_name(program.get(), nullptr, &name));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cuda_program_get_lowered_name(program.get(), "f", nullptr));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_cuda_program_get_lowered_name(program.get(), "twice", &name));
+}
+
+TEST(CudaProgram, SharesOneImageAmongEqualDevices)
+{
+    const Context context = make({driver().contexts()[0], driver().contexts()[1]});
+    const Program program = create(describe(context, twice()));
+    EXPECT_EQ(2, live_modules());
+    EXPECT_EQ(1u, stats_of(context).builds);
+    EXPECT_EQ(blob_of(create(describe(make(), twice()))), blob_of(program));
+}
+
+TEST(CudaProgram, OfPtxIsLoadedWithoutPtx)
+{
+    const Context context = make();
+    const Desc desc = describe(context, {{{INGOT_SOURCE_PTX, ".version 8.0\n.target sm_80\n.address_size 64\n"
+                                                             ".visible .entry empty() { ret; }\n"}}});
+    const Bytes blob = blob_of(create(desc));
+    const std::string text(blob.begin(), blob.end());
+    EXPECT_EQ(std::string::npos, text.find(".version 8.0"));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+    EXPECT_EQ((std::vector<std::string>{"empty"}), kernel_names_of(load(desc, blob)));
+}
+
+TEST(CudaProgram, IsCacheableWithTheToolkitsHeaders)
+{
+    for (const char *header : {"cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h", "math_constants.h", "vector_types.h"}) {
+        ProgramText text{{{INGOT_SOURCE_CUDA_CPP, std::string("#include <") + header + ">\n" + kTwice}}};
+        text.compile_options = "-I " CUDA_INCLUDE_DIRECTORY;
+        const Desc desc = describe(make(), text);
+        const char *reason = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_is_cacheable(desc.get(), &reason)) << header << ": " << reason;
+        EXPECT_NE(nullptr, create(desc)) << header;
+    }
+}
+
+TEST(CudaKernel, IsMadeOnceMemoryIsThere)
+{
+    const Context context = make();
+    const Program program = create(describe(context, twice()));
+    ingot_kernel_t kernel = nullptr;
+    fail("cuModuleGetFunction", CUDA_ERROR_OUT_OF_MEMORY, 1);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_kernel_create(&kernel, program.get(), 0, "twice")) << ingot_last_error_detail();
+    ingot_kernel_t clone = nullptr;
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_kernel_clone(&clone, kernel));
+    ingot_kernel_release(kernel);
+}
