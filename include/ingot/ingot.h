@@ -106,7 +106,8 @@ typedef enum ingot_event_kind {
     INGOT_EVENT_STORAGE_LOAD = 7,   /**< A storage was asked: status (INGOT_NOT_FOUND: a miss), bytes, duration_ns. */
     INGOT_EVENT_STORAGE_STORE = 8,  /**< A blob was handed to a storage: status, bytes, duration_ns. */
     INGOT_EVENT_STORAGE_EVICT = 9,  /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
-    INGOT_EVENT_STORAGE_DEGRADED = 10 /**< A storage went on without something; status and reason say what. */
+    INGOT_EVENT_STORAGE_DEGRADED = 10, /**< A storage went on without something; status and reason say what. */
+    INGOT_EVENT_PREWARM = 11 /**< Loading ahead ended: bytes, duration_ns; reason: why, and how much was loaded. */
 } ingot_event_kind_t;
 
 /** One event. Pointers are valid during the callback only and never NULL. */

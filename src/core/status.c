@@ -54,6 +54,7 @@ const char *ingot_event_kind_name(ingot_event_kind_t kind)
     case INGOT_EVENT_STORAGE_STORE: return "storage_store";
     case INGOT_EVENT_STORAGE_EVICT: return "storage_evict";
     case INGOT_EVENT_STORAGE_DEGRADED: return "storage_degraded";
+    case INGOT_EVENT_PREWARM: return "prewarm";
     }
     return "unknown event";
 }

@@ -20,6 +20,7 @@ struct request {
     const struct ingot_context *context;
     size_t id_size;
     const uint8_t *id;
+    bool has_id;
     ingot_origin_t origin;
     bool is_to_store;
 };
@@ -34,29 +35,54 @@ const char *ingot_origin_name(ingot_origin_t origin)
     return "unknown origin";
 }
 
-static bool is_refusal(ingot_status_t status)
+bool storage_is_refusal(ingot_status_t status)
 {
     return status >= INGOT_BLOB_TRUNCATED && status <= INGOT_BLOB_REJECTED;
+}
+
+ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
+                                 const uint8_t *id, ingot_buffer_t *blob)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    const ingot_status_t status = ingot_storage_load(storage, id_size, id, blob);
+    events_tell_context(context, INGOT_EVENT_STORAGE_LOAD, status, blob->size, started_ns,
+                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    return status;
+}
+
+ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
+                                    size_t id_size, const uint8_t *id, const ingot_buffer_t *blob)
+{
+    const ingot_status_t status = ingot_program_load(program, desc, blob->size, blob->bytes);
+    if (storage_is_refusal(status))
+        (void)ingot_storage_remove(storage, id_size, id);
+    return status;
 }
 
 /* Only what the storage lacks or should not have had is stored after a build. */
 static ingot_status_t load_program(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    const uint64_t started_ns = files_steady_clock_ns();
-    ingot_status_t status = ingot_storage_load(request->storage, request->id_size, request->id, &blob);
-    events_tell_context(request->context, INGOT_EVENT_STORAGE_LOAD, status, blob.size, started_ns,
-                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
-    if (status != INGOT_SUCCESS) {
-        request->is_to_store = true;
-        return status;
+    ingot_status_t status =
+        storage_load_blob(request->storage, request->context, request->id_size, request->id, &blob);
+    request->is_to_store = status != INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS) {
+        status = storage_make_program(request->storage, program, desc, request->id_size, request->id, &blob);
+        request->is_to_store = storage_is_refusal(status);
     }
-    status = ingot_program_load(program, desc, blob.size, blob.bytes);
     memory_release_buffer(&blob);
-    if (is_refusal(status)) {
-        request->is_to_store = true;
-        (void)ingot_storage_remove(request->storage, request->id_size, request->id);
-    }
+    return status;
+}
+
+/* Of a program that was loaded ahead, or is just being. */
+static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                     const struct request *request)
+{
+    ingot_program_t prewarmed = NULL;
+    if (!prewarm_take(request->storage, request->context, request->id_size, request->id, &prewarmed))
+        return INGOT_NOT_FOUND;
+    const ingot_status_t status = ingot_program_share(program, desc, prewarmed);
+    ingot_program_release(prewarmed);
     return status;
 }
 
@@ -64,8 +90,9 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
 {
     struct request *request = user;
     request->is_to_store = false; /* a second try may end otherwise */
-    const bool has_id = ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id) == INGOT_SUCCESS;
-    if (has_id && load_program(program, desc, request) == INGOT_SUCCESS) {
+    request->has_id = ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id) == INGOT_SUCCESS;
+    if (request->has_id && (take_prewarmed(program, desc, request) == INGOT_SUCCESS ||
+                            load_program(program, desc, request) == INGOT_SUCCESS)) {
         request->origin = INGOT_ORIGIN_STORAGE;
         return INGOT_SUCCESS;
     }
@@ -136,6 +163,8 @@ ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingo
     const ingot_status_t status = ingot_program_get_or_create(program, desc, load_or_build, &request);
     if (status == INGOT_SUCCESS && request.is_to_store)
         store_now_or_later(&request, desc, *program);
+    if (status == INGOT_SUCCESS && request.has_id)
+        recorder_note(&storage->recorder, request.id_size, request.id);
     events_leave(before);
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = request.origin;

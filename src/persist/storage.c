@@ -1,5 +1,5 @@
 /*
- * storage.c - a storage: a table of operations, a count of references, and the queue of programs that wait for it.
+ * storage.c - a storage: a table of operations, a count of references, and what works for it; see storage.h.
  */
 #include "persist/storage.h"
 
@@ -20,6 +20,26 @@ static ingot_status_t copy_ops(ingot_storage_ops_t *copy, const ingot_storage_op
     return INGOT_SUCCESS;
 }
 
+static ingot_status_t init_parts(struct ingot_storage *storage)
+{
+    ingot_status_t status = store_queue_init(&storage->queue);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = recorder_init(&storage->recorder);
+    if (status != INGOT_SUCCESS)
+        goto no_recorder;
+    status = prewarm_list_init(&storage->prewarms);
+    if (status != INGOT_SUCCESS)
+        goto no_prewarms;
+    return INGOT_SUCCESS;
+
+no_prewarms:
+    recorder_fini(&storage->recorder);
+no_recorder:
+    store_queue_fini(storage);
+    return status;
+}
+
 ingot_status_t storage_create(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self,
                               const ingot_allocator_t *allocator, ingot_persist_store_mode_t store_mode)
 {
@@ -32,7 +52,7 @@ ingot_status_t storage_create(ingot_storage_t *storage, const ingot_storage_ops_
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
     *made = (struct ingot_storage){.ops = copy, .self = self, .allocator = *allocator, .store_mode = store_mode};
     atomic_init(&made->references, 1);
-    const ingot_status_t initialized = store_queue_init(&made->queue);
+    const ingot_status_t initialized = init_parts(made);
     if (initialized != INGOT_SUCCESS) {
         memory_free(allocator, made, sizeof(*made));
         return initialized;
@@ -63,6 +83,8 @@ void ingot_storage_release(ingot_storage_t storage)
     if (storage == NULL || atomic_fetch_sub_explicit(&storage->references, 1, memory_order_acq_rel) != 1)
         return;
     store_queue_fini(storage);
+    recorder_fini(&storage->recorder);
+    prewarm_list_fini(&storage->prewarms);
     if (storage->ops.destroy != NULL)
         storage->ops.destroy(storage->self);
     const ingot_allocator_t allocator = storage->allocator;
@@ -117,5 +139,7 @@ ingot_status_t ingot_persist_flush(ingot_storage_t storage)
 {
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    return store_queue_flush(storage);
+    const ingot_status_t flushed = store_queue_flush(storage);
+    const ingot_status_t saved = recorder_save(&storage->recorder);
+    return flushed != INGOT_SUCCESS ? flushed : saved;
 }

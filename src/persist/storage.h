@@ -1,5 +1,6 @@
 /*
- * storage.h - a storage: a table of operations, a count of references, and the queue of programs that wait for it.
+ * storage.h - a storage: a table of operations, a count of references, the queue of programs that wait for it, what is
+ * recorded of it, and what is loaded ahead from it.
  */
 #ifndef INGOT_PERSIST_STORAGE_H
 #define INGOT_PERSIST_STORAGE_H
@@ -7,6 +8,8 @@
 #include <ingot/persist.h>
 #include <stdatomic.h>
 
+#include "persist/prewarm.h"
+#include "persist/recorder.h"
 #include "persist/store_queue.h"
 
 struct ingot_storage {
@@ -16,6 +19,8 @@ struct ingot_storage {
     ingot_persist_store_mode_t store_mode;
     atomic_size_t references; /* release pairs with acquire of the last one */
     struct store_queue queue;
+    struct recorder recorder;
+    struct prewarm_list prewarms;
 };
 
 /* As ingot_storage_create, for a storage that has wishes of its own. */
@@ -25,5 +30,13 @@ ingot_status_t storage_create(ingot_storage_t *storage, const ingot_storage_ops_
 /* Takes a program's blob and stores it; in program.c, for the queue. */
 ingot_status_t storage_take_and_store(ingot_storage_t storage, const struct ingot_context *context,
                                       ingot_program_t program, size_t id_size, const uint8_t *id);
+
+/* Asks for a blob and tells the context; in program.c as the next one, for who loads ahead, too. */
+ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
+                                 const uint8_t *id, ingot_buffer_t *blob);
+/* Makes the program of a blob; one that is refused is removed from the storage. */
+ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
+                                    size_t id_size, const uint8_t *id, const ingot_buffer_t *blob);
+bool storage_is_refusal(ingot_status_t status);
 
 #endif

@@ -2,7 +2,7 @@
  * store_queue.c - programs whose blobs are to be taken and stored later: in the background, or at a flush.
  *
  * One thread a storage, started with the first item. What waits is bounded in number and in the bytes of its ids; a
- * blob is in memory only while it is being stored. The mutex is not held while an item is worked.
+ * blob is in memory only while it is being stored. The lock is not held while an item is worked.
  *
  * A forked child has neither the thread nor the driver's state, so it takes the queue for empty, and makes its locks
  * anew: they may have been held when it was forked. At exit nothing is done: what was not stored is compiled again.
@@ -14,7 +14,6 @@
 #include "persist/store_queue.h"
 
 #include <ingot/backend.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 
@@ -25,7 +24,6 @@
 
 #define MAX_COUNT 256u
 #define MAX_BYTES ((size_t)64 << 20)
-#define BEING_MADE (-1L)
 
 struct store_queue_item {
     struct store_queue_item *next;
@@ -35,10 +33,8 @@ struct store_queue_item {
     uint8_t id[];
 };
 
-static ingot_status_t init_locks(struct store_queue *queue)
+static ingot_status_t init_conditions(struct store_queue *queue)
 {
-    if (pthread_mutex_init(&queue->mutex, NULL) != 0)
-        goto no_mutex;
     if (pthread_cond_init(&queue->has_work, NULL) != 0)
         goto no_has_work;
     if (pthread_cond_init(&queue->is_done, NULL) != 0)
@@ -48,45 +44,42 @@ static ingot_status_t init_locks(struct store_queue *queue)
 no_is_done:
     pthread_cond_destroy(&queue->has_work);
 no_has_work:
-    pthread_mutex_destroy(&queue->mutex);
-no_mutex:
     return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no locks for a storage");
 }
 
 ingot_status_t store_queue_init(struct store_queue *queue)
 {
     memset(queue, 0, sizeof(*queue));
-    atomic_init(&queue->process, (long)files_process());
-    return init_locks(queue);
+    const ingot_status_t status = init_conditions(queue);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const ingot_status_t locked = process_lock_init(&queue->lock);
+    if (locked != INGOT_SUCCESS) {
+        pthread_cond_destroy(&queue->is_done);
+        pthread_cond_destroy(&queue->has_work);
+    }
+    return locked;
 }
 
-/* The first of a child's threads to come here makes the queue its own; the others wait for it. */
+static void forget(void *user)
+{
+    struct store_queue *queue = user;
+    memcpy(queue->inherited, queue->lists, sizeof(queue->inherited));
+    memset(queue->lists, 0, sizeof(queue->lists));
+    queue->active_count = 0;
+    queue->failure = INGOT_SUCCESS;
+    queue->has_thread = queue->is_ending = false;
+    (void)init_conditions(queue); /* cannot fail where they need no memory, as on Linux */
+}
+
 static void lock(struct store_queue *queue)
 {
-    const long process = (long)files_process();
-    long owner = atomic_load_explicit(&queue->process, memory_order_acquire);
-    while (owner != process) {
-        if (owner != BEING_MADE && atomic_compare_exchange_strong_explicit(&queue->process, &owner, BEING_MADE,
-                                                                           memory_order_acquire,
-                                                                           memory_order_acquire)) {
-            memcpy(queue->inherited, queue->lists, sizeof(queue->inherited));
-            memset(queue->lists, 0, sizeof(queue->lists));
-            queue->active_count = 0;
-            queue->failure = INGOT_SUCCESS;
-            queue->has_thread = queue->is_ending = false;
-            (void)init_locks(queue); /* cannot fail where locks need no memory, as on Linux */
-            atomic_store_explicit(&queue->process, process, memory_order_release);
-            break;
-        }
-        (void)sched_yield();
-        owner = atomic_load_explicit(&queue->process, memory_order_acquire);
-    }
-    pthread_mutex_lock(&queue->mutex);
+    process_lock_take(&queue->lock, forget, queue);
 }
 
 static void unlock(struct store_queue *queue)
 {
-    pthread_mutex_unlock(&queue->mutex);
+    process_lock_give(&queue->lock);
 }
 
 /* Locked. The oldest item, which is then being worked; NULL: none. */
@@ -133,7 +126,7 @@ static void *run(void *user)
         if (item != NULL)
             work(storage, item);
         else
-            pthread_cond_wait(&queue->has_work, &queue->mutex);
+            pthread_cond_wait(&queue->has_work, &queue->lock.mutex);
     }
     unlock(queue);
     return NULL;
@@ -209,7 +202,7 @@ ingot_status_t store_queue_flush(ingot_storage_t storage)
     /* an event's callback that flushes in the queue's thread would wait for itself */
     const bool is_own_thread = queue->has_thread && pthread_equal(queue->thread, pthread_self());
     while (queue->active_count != 0 && !is_own_thread)
-        pthread_cond_wait(&queue->is_done, &queue->mutex);
+        pthread_cond_wait(&queue->is_done, &queue->lock.mutex);
     const ingot_status_t failure = queue->failure;
     queue->failure = INGOT_SUCCESS;
     unlock(queue);
@@ -229,5 +222,5 @@ void store_queue_fini(ingot_storage_t storage)
         (void)pthread_join(queue->thread, NULL);
     pthread_cond_destroy(&queue->is_done);
     pthread_cond_destroy(&queue->has_work);
-    pthread_mutex_destroy(&queue->mutex);
+    process_lock_fini(&queue->lock);
 }

@@ -6,8 +6,9 @@
 
 #include <ingot/persist.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
+
+#include "persist/process_lock.h"
 
 struct store_queue_item;
 
@@ -22,16 +23,15 @@ struct store_queue_list {
 enum store_queue_when { STORE_QUEUE_SOON = 0, STORE_QUEUE_AT_FLUSH = 1 };
 
 struct store_queue {
-    pthread_mutex_t mutex;
+    struct process_lock lock;
     pthread_cond_t has_work; /* for the thread */
     pthread_cond_t is_done;  /* for who flushes */
-    struct store_queue_list lists[2];    /* under mutex, by store_queue_when */
-    size_t active_count;                 /* under mutex: items that a thread is at */
-    ingot_status_t failure;              /* under mutex: the first one that no flush has told yet */
-    bool has_thread;                     /* under mutex */
-    bool is_ending;                      /* under mutex */
+    struct store_queue_list lists[2];    /* under lock, by store_queue_when */
+    size_t active_count;                 /* under lock: items that a thread is at */
+    ingot_status_t failure;              /* under lock: the first one that no flush has told yet */
+    bool has_thread;                     /* under lock */
+    bool is_ending;                      /* under lock */
     pthread_t thread;                    /* where has_thread */
-    atomic_long process;                 /* whose queue it is; acquire pairs with the release of who made it its own */
     struct store_queue_list inherited[2]; /* a forked child's: what its parent's queue held, never touched */
 };
 

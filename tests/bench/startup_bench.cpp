@@ -7,10 +7,13 @@
  *     bench_startup --json FILE               all
  *     bench_startup --child ready|load SET STORE    what the processes do, with OpenCL
  *     bench_startup --child modules FOLDER -        and with Level Zero
+ *     bench_startup --child record STORE MANIFEST   programs are made and stored, and what was asked for is recorded
+ *     bench_startup --child prewarm STORE MANIFEST  they are loaded ahead with two threads; serial: one by one
  */
 #include "bench/bench_report.h"
 #include "bench/startup_level_zero.h"
 #include "bench/startup_measure.h"
+#include "bench/startup_prewarm.h"
 #include "bench/startup_programs.h"
 #include "support/child_process.h"
 
@@ -105,6 +108,24 @@ public:
         std::printf("\npocl, the digits example until its first result, nothing stored yet\n");
         const double without_ms = summarize("without a store", without), with_ms = summarize("with a store", with);
         report.add("cold_with_persist_over_without", with_ms / without_ms, "times", bench::Goal::at_most, 1.1);
+    }
+
+    /*
+     * A hundred programs that a previous run used: loaded ahead with two threads, against one after the other. In
+     * memory, where that can be had: PoCL writes every binary that it loads to its own cache and waits for the disk.
+     */
+    void measure_prewarm(const std::string &device, const std::string &name, bench::Goal goal, bench::Report &report)
+    {
+        const std::string store = folder_ + "/prewarm-" + device, manifest = store + ".manifest";
+        std::vector<double> serial, threads;
+        run_child(device, "record", store, manifest);
+        for (int i = 0; i < 9; ++i) {
+            serial.push_back(run_in_memory(device, "serial", store, manifest));
+            threads.push_back(run_in_memory(device, "prewarm", store, manifest));
+        }
+        std::printf("\n%s, %zu programs of the previous run\n", device.c_str(), startup::prewarmed_programs);
+        const double serial_ms = summarize("one after the other", serial), ms = summarize("with two threads", threads);
+        report.add(name, ms / serial_ms, "times", goal, goal != bench::Goal::none ? 0.6 : 0);
     }
 
     /* SPIR-V modules of the same programs; of hashcat's, some small and some large. */
@@ -236,12 +257,26 @@ private:
         return loads;
     }
 
+    /* Milliseconds; the process has its scratch directory, and with it the driver its cache, in memory. */
+    double run_in_memory(const std::string &device, const std::string &what, const std::string &store,
+                         const std::string &manifest)
+    {
+        child_process::Child::Environment environment;
+        if (std::filesystem::is_directory("/dev/shm"))
+            environment["TMPDIR"] = "/dev/shm";
+        const auto lines = run_child(device, what, store, manifest, environment);
+        require(lines.size() == 1 && lines[0][0] == "ready", "a measuring process printed something else");
+        return std::stod(lines[0][1]);
+    }
+
     /* The lines that the process printed, each split at its tabs. */
     std::vector<std::vector<std::string>> run_child(const std::string &device, const std::string &what,
-                                                    const std::string &set, const std::string &store)
+                                                    const std::string &set, const std::string &store,
+                                                    const child_process::Child::Environment &environment = {})
     {
         const std::string with_device = INGOT_SOURCE_DIR "/scripts/with-device";
-        child_process::Child child({ with_device, device, self_, "--child", what, set, store }, folder_ + "/output");
+        child_process::Child child({ with_device, device, self_, "--child", what, set, store }, folder_ + "/output",
+                                   environment);
         const int status = child.wait();
         require(status == 0, "the " + what + " process of " + set + " on " + device + " failed:\n" + child.output());
         std::vector<std::vector<std::string>> lines;
@@ -267,6 +302,12 @@ int measure_as_child(char **arguments)
         startup::measure_ready(arguments[1], arguments[2]);
     else if (std::strcmp(arguments[0], "modules") == 0)
         startup::measure_modules(arguments[1]);
+    else if (std::strcmp(arguments[0], "record") == 0)
+        startup::record_programs(arguments[1], arguments[2]);
+    else if (std::strcmp(arguments[0], "serial") == 0)
+        startup::measure_serial(arguments[1]);
+    else if (std::strcmp(arguments[0], "prewarm") == 0)
+        startup::measure_prewarm(arguments[1], arguments[2]);
     else
         startup::measure_load(arguments[1], arguments[2]);
     return 0;
@@ -290,6 +331,8 @@ int main(int count, char **arguments)
     bench.measure("pocl", 10, report);
     bench.measure("intel", 20, report);
     bench.measure_level_zero(report);
+    bench.measure_prewarm("pocl", "prewarm_2_threads_over_serial", bench::Goal::at_most, report);
+    bench.measure_prewarm("intel", "prewarm_2_threads_over_serial_intel", bench::Goal::none, report);
     std::filesystem::remove_all(folder);
     report.print();
     require(report.write_json(arguments[2]), std::string("cannot write ") + arguments[2]);

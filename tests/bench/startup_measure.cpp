@@ -4,15 +4,11 @@
 #include "bench/startup_measure.h"
 
 #include "bench/sample.h"
-#include "bench/startup_programs.h"
-
-#include <ingot/persist.h>
+#include "bench/startup_setup.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <functional>
-#include <iterator>
 
 namespace startup {
 
@@ -21,73 +17,6 @@ namespace {
 using bench::Clock;
 using bench::microseconds_since;
 using bench::Sample;
-
-bool is_cpu(cl_device_id device)
-{
-    cl_device_type type = 0;
-    require_cl(clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, nullptr), "clGetDeviceInfo");
-    return (type & CL_DEVICE_TYPE_CPU) != 0;
-}
-
-/* The native objects, Ingot's context over them, and the store; released when the process ends. */
-struct Setup {
-    cl_device_id device = nullptr;
-    cl_context native = nullptr;
-    cl_command_queue queue = nullptr;
-    ingot_context_t context = nullptr;
-    ingot_storage_t store = nullptr;
-    bool launches = false;
-
-    explicit Setup(const std::string &store_path)
-    {
-        cl_platform_id platform = nullptr;
-        cl_int error = CL_SUCCESS;
-        require_cl(clGetPlatformIDs(1, &platform, nullptr), "clGetPlatformIDs");
-        require_cl(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr), "clGetDeviceIDs");
-        native = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error);
-        require_cl(error, "clCreateContext");
-        queue = clCreateCommandQueueWithProperties(native, device, nullptr, &error);
-        require_cl(error, "clCreateCommandQueueWithProperties");
-        require_ingot(ingot_opencl_context_create(&context, native, 1, &device, nullptr), "context");
-        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-        info.path = store_path.c_str();
-        require_ingot(ingot_persist_open(&store, &info), "store");
-        ingot_device_info_t device_info = INGOT_DEVICE_INFO_INIT;
-        require_ingot(ingot_context_get_device_info(context, 0, &device_info), "device info");
-        launches = device_info.generates_code_at_launch != 0;
-    }
-
-    ~Setup()
-    {
-        ingot_storage_release(store);
-        ingot_context_release(context);
-        clReleaseCommandQueue(queue);
-        clReleaseContext(native);
-    }
-};
-
-ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint32_t flags)
-{
-    std::ifstream stream(file.path, std::ios::binary);
-    const std::string text{ std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>() };
-    require(!text.empty(), "cannot read " + file.path);
-    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
-    source_info.kind = INGOT_SOURCE_OPENCL_C;
-    source_info.bytes = text.data();
-    source_info.size = text.size();
-    source_info.name = file.name.c_str();
-    ingot_source_t source = nullptr;
-    require_ingot(ingot_source_create(&source, &source_info), file.name);
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = &source;
-    info.source_count = 1;
-    info.compile_options = file.options.c_str();
-    info.flags = flags;
-    ingot_program_desc_t desc = nullptr;
-    require_ingot(ingot_program_desc_create(&desc, setup.context, &info), file.name);
-    ingot_source_release(source);
-    return desc;
-}
 
 cl_program native_of(ingot_program_t program)
 {
@@ -148,7 +77,7 @@ double id_time(const Setup &setup, const ProgramFile &file)
         size_t size = 0;
         const uint8_t *id = nullptr;
         const Clock::time_point start = Clock::now();
-        ingot_program_desc_t desc = describe(setup, file, 0);
+        ingot_program_desc_t desc = describe(setup, file);
         require_ingot(ingot_program_desc_get_cache_blob_id(desc, &size, &id), "id");
         const double time = microseconds_since(start);
         ingot_program_desc_release(desc);
@@ -207,7 +136,7 @@ void measure_ready(const std::string &set, const std::string &store)
         ingot_program_t program = nullptr;
         ingot_origin_t origin = INGOT_ORIGIN_BUILD;
         const Clock::time_point start = Clock::now();
-        ingot_program_desc_t desc = describe(setup, file, 0);
+        ingot_program_desc_t desc = describe(setup, file);
         require_ingot(ingot_persist_program_create(&program, desc, setup.store, &origin), file.name);
         if (setup.launches)
             launch_all_kernels(setup.native, setup.queue, native_of(program), setup.device);

@@ -4,98 +4,13 @@
  */
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <mutex>
 #include <thread>
 
-#include "support/reference_context.h"
-#include "support/store_fixture.h"
+#include "support/persist_session.h"
 
 using namespace store_fixture;
 
 namespace {
-
-struct Seen {
-    std::mutex mutex;
-    std::vector<std::pair<ingot_event_kind_t, ingot_status_t>> events;
-
-    static void remember(const ingot_event_t *event, void *user)
-    {
-        auto *seen = static_cast<Seen *>(user);
-        const std::lock_guard<std::mutex> guard(seen->mutex);
-        seen->events.emplace_back(event->kind, event->status);
-    }
-    size_t count(ingot_event_kind_t kind, ingot_status_t status) const
-    {
-        size_t found = 0;
-        for (const auto &event : events)
-            if (event.first == kind && event.second == status)
-                ++found;
-        return found;
-    }
-};
-
-/* One process's view: a context of its own and what it made. */
-struct Session {
-    explicit Session(bool generates_code_at_launch = false)
-    {
-        static const char *const targets[] = {"alpha"};
-        reference_info_t reference{};
-        reference.device_count = 1;
-        reference.targets = targets;
-        reference.driver_version = "1";
-        reference.counts = &counts;
-        reference.hook = call_hook;
-        reference.hook_user = this;
-        reference.generates_code_at_launch = generates_code_at_launch;
-        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
-        info.flags = INGOT_CONTEXT_IGNORE_ENVIRONMENT;
-        info.on_event = Seen::remember;
-        info.on_event_user = &seen;
-        ingot_context_t made = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, reference_context_create(&made, &reference, &info));
-        context = Context(made);
-    }
-
-    static ingot_status_t call_hook(void *user, const char *operation)
-    {
-        auto *self = static_cast<Session *>(user);
-        return self->hook ? self->hook(operation) : INGOT_SUCCESS;
-    }
-
-    Desc describe(const std::string &source = "kernel twice x 2 *\n", uint32_t flags = 0) const
-    {
-        ProgramText text;
-        text.sources = {source};
-        text.flags = flags;
-        return text.make(context);
-    }
-
-    ingot_origin_t create(const Desc &desc, const Store &store, Program *kept = nullptr) const
-    {
-        ingot_program_t program = nullptr;
-        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), store.get(), &origin))
-            << ingot_last_error_detail();
-        Program owned(program);
-        if (program != nullptr) {
-            EXPECT_EQ(42, run(create_kernel(owned, "twice"), 21));
-        }
-        if (kept != nullptr)
-            *kept = std::move(owned);
-        return origin;
-    }
-
-    reference_counts_t counts{};
-    Seen seen;
-    std::function<ingot_status_t(const char *)> hook;
-    Context context;
-};
-
-std::string numbered_source(int number)
-{
-    return "kernel twice x 2 *\nkernel n" + std::to_string(number) + " x\n";
-}
 
 class PersistProgram : public testing::Test {
 protected:

@@ -1,0 +1,48 @@
+/*
+ * process_lock.c - a mutex that a forked child makes anew.
+ */
+#include "persist/process_lock.h"
+
+#include <ingot/backend.h>
+#include <sched.h>
+
+#include "persist/files.h"
+
+#define BEING_MADE (-1L)
+
+ingot_status_t process_lock_init(struct process_lock *lock)
+{
+    atomic_init(&lock->process, (long)files_process());
+    if (pthread_mutex_init(&lock->mutex, NULL) != 0)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no lock for a storage");
+    return INGOT_SUCCESS;
+}
+
+void process_lock_fini(struct process_lock *lock)
+{
+    pthread_mutex_destroy(&lock->mutex);
+}
+
+void process_lock_take(struct process_lock *lock, void (*forget)(void *user), void *user)
+{
+    const long process = (long)files_process();
+    long owner = atomic_load_explicit(&lock->process, memory_order_acquire);
+    while (owner != process) {
+        if (owner != BEING_MADE && atomic_compare_exchange_strong_explicit(&lock->process, &owner, BEING_MADE,
+                                                                           memory_order_acquire,
+                                                                           memory_order_acquire)) {
+            (void)pthread_mutex_init(&lock->mutex, NULL); /* cannot fail where it needs no memory, as on Linux */
+            forget(user);
+            atomic_store_explicit(&lock->process, process, memory_order_release);
+            break;
+        }
+        (void)sched_yield();
+        owner = atomic_load_explicit(&lock->process, memory_order_acquire);
+    }
+    pthread_mutex_lock(&lock->mutex);
+}
+
+void process_lock_give(struct process_lock *lock)
+{
+    pthread_mutex_unlock(&lock->mutex);
+}

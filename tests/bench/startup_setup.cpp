@@ -1,0 +1,68 @@
+/*
+ * startup_setup.cpp - what each measuring process of the startup benchmark begins with, on the one device that it sees.
+ */
+#include "bench/startup_setup.h"
+
+#include <fstream>
+#include <iterator>
+
+namespace startup {
+
+bool is_cpu(cl_device_id device)
+{
+    cl_device_type type = 0;
+    require_cl(clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, nullptr), "clGetDeviceInfo");
+    return (type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
+Setup::Setup(const std::string &store_path)
+{
+    cl_platform_id platform = nullptr;
+    cl_int error = CL_SUCCESS;
+    require_cl(clGetPlatformIDs(1, &platform, nullptr), "clGetPlatformIDs");
+    require_cl(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr), "clGetDeviceIDs");
+    native = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error);
+    require_cl(error, "clCreateContext");
+    queue = clCreateCommandQueueWithProperties(native, device, nullptr, &error);
+    require_cl(error, "clCreateCommandQueueWithProperties");
+    require_ingot(ingot_opencl_context_create(&context, native, 1, &device, nullptr), "context");
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = store_path.c_str();
+    require_ingot(ingot_persist_open(&store, &info), "store");
+    ingot_device_info_t device_info = INGOT_DEVICE_INFO_INIT;
+    require_ingot(ingot_context_get_device_info(context, 0, &device_info), "device info");
+    launches = device_info.generates_code_at_launch != 0;
+}
+
+Setup::~Setup()
+{
+    ingot_storage_release(store);
+    ingot_context_release(context);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(native);
+}
+
+ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint32_t flags)
+{
+    std::ifstream stream(file.path, std::ios::binary);
+    const std::string text{ std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>() };
+    require(!text.empty(), "cannot read " + file.path);
+    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
+    source_info.kind = INGOT_SOURCE_OPENCL_C;
+    source_info.bytes = text.data();
+    source_info.size = text.size();
+    source_info.name = file.name.c_str();
+    ingot_source_t source = nullptr;
+    require_ingot(ingot_source_create(&source, &source_info), file.name);
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = &source;
+    info.source_count = 1;
+    info.compile_options = file.options.c_str();
+    info.flags = flags;
+    ingot_program_desc_t desc = nullptr;
+    require_ingot(ingot_program_desc_create(&desc, setup.context, &info), file.name);
+    ingot_source_release(source);
+    return desc;
+}
+
+} // namespace startup

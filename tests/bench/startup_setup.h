@@ -1,0 +1,37 @@
+/*
+ * startup_setup.h - what each measuring process of the startup benchmark begins with, on the one device that it sees.
+ */
+#ifndef INGOT_TESTS_BENCH_STARTUP_SETUP_H
+#define INGOT_TESTS_BENCH_STARTUP_SETUP_H
+
+#include "bench/startup_programs.h"
+
+#include <ingot/opencl.h>
+#include <ingot/persist.h>
+
+#include <string>
+
+namespace startup {
+
+bool is_cpu(cl_device_id device);
+
+/* The native objects, Ingot's context over them, and the store; released when the process ends. */
+struct Setup {
+    explicit Setup(const std::string &store_path);
+    Setup(const Setup &) = delete;
+    Setup &operator=(const Setup &) = delete;
+    ~Setup();
+
+    cl_device_id device = nullptr;
+    cl_context native = nullptr;
+    cl_command_queue queue = nullptr;
+    ingot_context_t context = nullptr;
+    ingot_storage_t store = nullptr;
+    bool launches = false;
+};
+
+ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint32_t flags = 0);
+
+} // namespace startup
+
+#endif
