@@ -46,64 +46,49 @@ static uint32_t first_free(const struct numbers *numbers)
     return number;
 }
 
-/* An entry that is no directory: a plain file of ours is taken for a bad entry, all else is not touched. */
-static ingot_status_t judge_non_directory(const struct directory *directory, const char *entry_path, uint64_t *inode)
+ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path)
 {
     struct file_facts facts;
-    const int result = files_facts_at(directory->root, entry_path, &facts);
-    if (result == -ENOENT)
-        return INGOT_NOT_FOUND;
-    if (result < 0 || !facts.is_file || !facts.is_private)
-        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no directory", entry_path);
-    *inode = facts.inode;
-    return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is a file", entry_path);
-}
-
-static ingot_status_t read_entry(const struct directory *directory, const struct bucket *bucket,
-                                 const char *entry_path, size_t id_size, const uint8_t *id, struct key_file *key,
-                                 ingot_buffer_t *blob, uint64_t *inode)
-{
-    const int entry = files_open_place(directory->root, entry_path);
-    if (entry == -ENOTDIR)
-        return judge_non_directory(directory, entry_path, inode);
-    if (entry < 0)
-        return files_read_failed(entry, "opening", entry_path);
-
-    ingot_status_t status;
-    struct file_facts facts;
-    struct file_facts bucket_facts;
-    int result = files_facts(entry, &facts);
-    if (result == 0)
-        result = files_facts_at(directory->root, bucket->path, &bucket_facts);
+    const int result = files_facts_at(directory->root, bucket_path, &facts);
     if (result < 0)
-        status = files_read_failed(result, "examining", entry_path);
-    else if (!facts.is_private || !bucket_facts.is_private)
-        status = ingot_set_error_detail(INGOT_UNTRUSTED, "others own or may write %s", entry_path);
-    else
-        status = entry_read(entry, id_size, id, &directory->allocator, key, blob);
-    *inode = facts.inode;
-    (void)files_close(entry);
-    return status;
+        return files_read_failed(result, "examining", bucket_path);
+    if (!facts.is_directory || !files_are_private(&facts, directory->owner))
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no directory, or others own or may write it",
+                                      bucket_path);
+    return INGOT_SUCCESS;
 }
 
-/* Reads one number; what is bad is taken away at once, unless another thread or process is at it. */
-static ingot_status_t try_number(struct directory *directory, struct bucket *bucket, uint32_t number, size_t id_size,
-                                 const uint8_t *id, ingot_buffer_t *blob)
+/* What is searched for, and by whom. */
+struct search {
+    struct directory *directory;
+    struct bucket *bucket;
+    size_t id_size;
+    const uint8_t *id;
+    ingot_buffer_t *blob;
+};
+
+static ingot_status_t read_place(const struct search *search, const struct entry_place *place, uint32_t number,
+                                 uint64_t *inode)
 {
-    char entry_path[PATH_CAPACITY];
-    paths_entry(entry_path, bucket->path, number);
-    uint64_t inode = 0;
+    struct bucket *bucket = search->bucket;
+    struct file_facts facts = {0};
     struct key_file key;
-    const ingot_status_t status = read_entry(directory, bucket, entry_path, id_size, id, &key, blob, &inode);
+    ingot_status_t status = entry_examine(place, &facts);
+    *inode = facts.inode;
+    if (status == INGOT_SUCCESS)
+        status = entry_read(place, search->id_size, search->id, &search->directory->allocator, &key, search->blob);
     if (status == INGOT_SUCCESS) {
         bucket->number = number;
-        bucket->inode = inode;
+        bucket->inode = facts.inode;
         bucket->created_ns = key.created_ns;
         bucket->last_use_ns = key.last_use_ns;
     }
-    if (!entry_is_bad(status))
-        return status;
+    return status;
+}
 
+/* Takes a bad entry away, unless it has gone by itself or another thread or process is at it. */
+static ingot_status_t refuse(struct directory *directory, const char *entry_path, uint64_t inode, ingot_status_t status)
+{
     struct file_facts facts;
     if (files_facts_at(directory->root, entry_path, &facts) < 0 || facts.inode != inode)
         return INGOT_NOT_FOUND; /* it was being deleted while it was read */
@@ -113,16 +98,40 @@ static ingot_status_t try_number(struct directory *directory, struct bucket *buc
     return status;
 }
 
+/* Reads one number; once more where it was bad, so that it is no mixture of two entries, before it is refused. */
+static ingot_status_t try_number(const struct search *search, uint32_t number)
+{
+    struct directory *directory = search->directory;
+    char entry_path[PATH_CAPACITY];
+    uint64_t inode;
+    paths_entry(entry_path, search->bucket->path, number);
+    const struct entry_place place = {directory->root, entry_path, directory->owner};
+    ingot_status_t status = read_place(search, &place, number, &inode);
+    if (!entry_is_bad(status))
+        return status;
+    struct entry_place pinned;
+    const ingot_status_t is_pinned = entry_pin(&place, &pinned);
+    if (is_pinned == INGOT_UNTRUSTED)
+        return refuse(directory, entry_path, inode, status); /* a file */
+    if (is_pinned != INGOT_SUCCESS)
+        return is_pinned;
+    status = read_place(search, &pinned, number, &inode);
+    if (entry_is_bad(status))
+        status = refuse(directory, entry_path, inode, status);
+    (void)files_close(pinned.at);
+    return status;
+}
+
 static bool ends_search(ingot_status_t status)
 {
     return status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY;
 }
 
-static ingot_status_t search_listed(struct directory *directory, struct bucket *bucket, ingot_status_t first,
-                                    size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+static ingot_status_t search_listed(const struct search *search, ingot_status_t first)
 {
     struct numbers numbers = {0};
-    const int result = files_list(directory->root, bucket->path, add_number, &numbers);
+    struct bucket *bucket = search->bucket;
+    const int result = files_list(search->directory->root, bucket->path, add_number, &numbers);
     bucket->is_full = first_free(&numbers) >= BUCKET_MAX_ENTRIES;
     if (result == -ENOENT)
         return first;
@@ -133,7 +142,7 @@ static ingot_status_t search_listed(struct directory *directory, struct bucket *
     for (uint32_t i = 0; i < numbers.count; ++i) {
         if (numbers.values[i] == 0)
             continue;
-        const ingot_status_t status = try_number(directory, bucket, numbers.values[i], id_size, id, blob);
+        const ingot_status_t status = try_number(search, numbers.values[i]);
         if (ends_search(status))
             return status;
         if (reason == INGOT_NOT_FOUND && status != INGOT_BLOB_MISMATCH)
@@ -145,28 +154,30 @@ static ingot_status_t search_listed(struct directory *directory, struct bucket *
 ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,
                            ingot_buffer_t *blob)
 {
+    const struct search search = {directory, bucket, id_size, id, blob};
     memset(bucket, 0, sizeof(*bucket));
     paths_bucket(bucket->path, directory->name_space, directory->bucket_of(id_size, id));
-    ingot_status_t status = try_number(directory, bucket, 0, id_size, id, blob);
+    ingot_status_t status = bucket_examine(directory, bucket->path);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = try_number(&search, 0);
     if (ends_search(status))
         return status;
-    if (status == INGOT_BLOB_MISMATCH)
-        status = INGOT_NOT_FOUND;
-    status = search_listed(directory, bucket, status, id_size, id, blob);
+    status = search_listed(&search, status == INGOT_BLOB_MISMATCH ? INGOT_NOT_FOUND : status);
     if (status == INGOT_NOT_FOUND)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "no entry in %s", bucket->path);
     return status;
 }
 
-bool bucket_put_aside(const struct directory *directory, const char *entry_path, uint64_t inode, int tmp,
-                      struct account *account, char name[PATH_CAPACITY])
+bool bucket_put_aside(struct directory *directory, const char *entry_path, uint64_t inode, struct account *account,
+                      char aside[PATH_CAPACITY])
 {
     struct file_facts facts;
     if (files_facts_at(directory->root, entry_path, &facts) < 0 || facts.inode != inode)
         return false;
     const uint64_t bytes = entry_bytes(directory->root, entry_path);
-    temporary_name(name);
-    if (files_rename(directory->root, entry_path, tmp, name) < 0)
+    temporary_name(directory, aside);
+    if (files_rename(directory->root, entry_path, directory->root, aside) < 0)
         return false;
     account_subtract(account, bytes);
     return true;
@@ -181,28 +192,23 @@ static void remove_empty_bucket(const struct directory *directory, const char *e
     (void)files_remove_directory(directory->root, bucket_path); /* fails where it is not empty */
 }
 
-ingot_status_t bucket_take_away(const struct directory *directory, const char *entry_path, uint64_t inode,
+ingot_status_t bucket_take_away(struct directory *directory, const char *entry_path, uint64_t inode,
                                 uint64_t deadline_ns)
 {
-    int tmp;
     struct account account;
-    char name[PATH_CAPACITY];
-    ingot_status_t status = temporary_open(directory, &tmp);
+    char aside[PATH_CAPACITY];
+    ingot_status_t status = temporary_ready(directory);
+    if (status == INGOT_SUCCESS)
+        status = account_begin(directory, deadline_ns, &account);
     if (status != INGOT_SUCCESS)
         return status;
-    status = account_begin(directory, deadline_ns, &account);
-    if (status == INGOT_SUCCESS) {
-        const bool is_aside = bucket_put_aside(directory, entry_path, inode, tmp, &account, name);
-        if (is_aside)
-            account_write(&account);
-        account_end(&account);
-        if (is_aside) {
-            remove_empty_bucket(directory, entry_path);
-            temporary_delete(tmp, name);
-        } else {
-            status = INGOT_NOT_FOUND;
-        }
-    }
-    (void)files_close(tmp);
-    return status;
+    const bool is_aside = bucket_put_aside(directory, entry_path, inode, &account, aside);
+    if (is_aside)
+        account_write(&account);
+    account_end(&account);
+    if (!is_aside)
+        return INGOT_NOT_FOUND;
+    remove_empty_bucket(directory, entry_path);
+    temporary_delete(directory, aside);
+    return INGOT_SUCCESS;
 }

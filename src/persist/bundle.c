@@ -131,6 +131,12 @@ ingot_status_t bundle_load_entry(struct bundle *bundle, const ingot_persist_entr
     return hand_out(bundle, entry->identity, &record, blob);
 }
 
+/* A bundle may come with the system, so it may be root's too. */
+static bool is_trusted(const struct file_facts *facts)
+{
+    return files_are_private(facts, files_user()) || files_are_private(facts, 0);
+}
+
 /* The mapping of a file that may be trusted. */
 static ingot_status_t map(const char *path, size_t *size, const uint8_t **bytes)
 {
@@ -144,7 +150,7 @@ static ingot_status_t map(const char *path, size_t *size, const uint8_t **bytes)
         return files_read_failed(fd, "opening", path);
     int result = files_facts(fd, &facts);
     ingot_status_t status = INGOT_SUCCESS;
-    if (result == 0 && (!facts.is_file || !facts.is_trusted))
+    if (result == 0 && (!facts.is_file || !is_trusted(&facts)))
         status = ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no file, or others own or may write it", path);
     else if (result == 0 && (facts.size_bytes == 0 || facts.size_bytes > SIZE_MAX))
         status = ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "%s is empty, or too large to map", path);

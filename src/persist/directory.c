@@ -123,6 +123,7 @@ static void destroy(void *self)
     struct directory *directory = self;
     if (directory == NULL)
         return;
+    account_fini(directory);
     if (directory->root >= 0)
         (void)files_close(directory->root);
     const ingot_allocator_t allocator = directory->allocator;
@@ -233,7 +234,8 @@ static ingot_status_t open_root(struct directory *directory, const ingot_persist
     const int result = files_facts(directory->root, &facts);
     if (result < 0)
         return files_read_failed(result, "examining", path);
-    if (!facts.is_private)
+    directory->owner = files_user();
+    if (!files_are_private(&facts, directory->owner))
         return ingot_set_error_detail(INGOT_UNTRUSTED, "others own or may write %s", path);
     return INGOT_SUCCESS;
 }
@@ -255,7 +257,7 @@ static ingot_status_t check_name_space(const struct directory *directory)
     struct file_facts facts;
     if (directory->name_space[0] == '\0' || files_facts_at(directory->root, directory->name_space, &facts) < 0)
         return INGOT_SUCCESS;
-    if (!facts.is_directory || !facts.is_private)
+    if (!facts.is_directory || !files_are_private(&facts, directory->owner))
         return ingot_set_error_detail(INGOT_UNTRUSTED, "others own or may write %s, or it is no directory",
                                       directory->name_space);
     return INGOT_SUCCESS;
@@ -280,6 +282,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     memset(directory, 0, sizeof(*directory));
     directory->allocator = allocator;
     directory->bucket_of = bucket_of;
+    atomic_init(&directory->name_bits, files_random());
     take_info(directory, &info);
 
     status = open_root(directory, &info);

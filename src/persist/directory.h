@@ -1,8 +1,8 @@
 /*
  * directory.h - the state of an open directory store, shared by the files that work on it.
  *
- * Immutable once open, but for counters and hints; so it needs no lock of its own. Everything that changes is on the
- * disk and guarded as doc/store-format.md says.
+ * Immutable once open, but for counters, hints and files that are kept open; so it needs no lock of its own. Everything
+ * that changes is on the disk and guarded as doc/store-format.md says.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_H
 #define INGOT_PERSIST_DIRECTORY_H
@@ -33,9 +33,23 @@ struct directory_counters {
     _Atomic uint64_t unstamped;
 };
 
+/* lock and size.txt, kept open for the next store: opening and closing them costs as much as what is done to them. */
+struct account_files {
+    atomic_int use; /* of enum account_use; acquire by who takes them, release by who puts them back */
+    int lock_fd;
+    int size_fd;
+    unsigned long process; /* that opened them: a forked child would share their locks */
+    uint64_t lock_inode;
+    uint64_t size_inode;
+};
+
+/* More threads than this that store at once open the files for themselves. */
+#define ACCOUNT_KEPT 4u
+
 struct directory {
     ingot_allocator_t allocator;
     int root;
+    uint32_t owner; /* of the root, and of all that is trusted in it */
     bool is_read_only;
     bool is_durable;
     ingot_persist_eviction_t eviction;
@@ -50,7 +64,9 @@ struct directory {
     void *on_event_user;
     uint64_t (*bucket_of)(size_t id_size, const uint8_t *id);
     struct directory_counters counters; /* relaxed: they order nothing */
+    struct account_files kept[ACCOUNT_KEPT];
     _Atomic uint64_t countdown;         /* how many entries to store until all are counted; relaxed: a guess */
+    _Atomic uint64_t name_bits;         /* of the next name in tmp; relaxed: all that counts is that they differ */
     atomic_bool has_told_unstamped;     /* relaxed: an event too many does no harm */
     char name_space[NAMESPACE_MAX + 1]; /* "" where there is none */
 };

@@ -1,8 +1,10 @@
 /*
- * entry.c - one entry's two files, through a handle of its directory.
+ * entry.c - one entry: its directory and the two files in it.
  *
  * A file is opened, judged by its own descriptor and read once, so that what was judged is what is used. Memory is
- * allocated for sizes only that a checked header and the file system agree on.
+ * allocated for sizes only that a checked header and the file system agree on. The files are opened by their paths,
+ * which costs less than a handle of the directory; so they may be of two entries when one replaces the other
+ * meanwhile. Then the checksums do not hold, and the caller reads once more with the directory pinned.
  */
 #include "persist/entry.h"
 
@@ -21,9 +23,33 @@ bool entry_is_bad(ingot_status_t status)
     return status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT;
 }
 
-static ingot_status_t open_file(int entry, const char *name, int *fd, uint64_t *size_bytes)
+ingot_status_t entry_examine(const struct entry_place *place, struct file_facts *facts)
 {
-    *fd = files_open_read(entry, name);
+    const int result = files_facts_at(place->at, place->path, facts);
+    if (result < 0)
+        return files_read_failed(result, "examining", place->path);
+    if (!(facts->is_directory || facts->is_file) || !files_are_private(facts, place->owner))
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no directory, or others own or may write it",
+                                      place->path);
+    if (facts->is_file)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is a file", place->path);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pinned)
+{
+    const int fd = files_open_place(place->at, place->path);
+    if (fd < 0)
+        return files_read_failed(fd, "opening", place->path);
+    *pinned = (struct entry_place){fd, ".", place->owner};
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t open_file(const struct entry_place *place, const char *name, int *fd, uint64_t *size_bytes)
+{
+    char path[PATH_CAPACITY];
+    paths_join(path, place->path, name);
+    *fd = files_open_read(place->at, path);
     if (*fd == -ENOENT)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "an entry without %s", name);
     if (*fd < 0)
@@ -33,7 +59,7 @@ static ingot_status_t open_file(int entry, const char *name, int *fd, uint64_t *
     ingot_status_t status = INGOT_SUCCESS;
     if (result < 0)
         status = files_read_failed(result, "examining", name);
-    else if (!facts.is_file || !facts.is_private)
+    else if (!facts.is_file || !files_are_private(&facts, place->owner))
         status = ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no file, or others own or may write it", name);
     if (status != INGOT_SUCCESS)
         (void)files_close(*fd);
@@ -94,12 +120,12 @@ static ingot_status_t read_header(int fd, uint64_t file_size, struct key_file *k
     return status != INGOT_SUCCESS ? status : key_file_decode(key, file_size, size, header);
 }
 
-static ingot_status_t verify_key(int entry, struct key_file *key, size_t id_size, const uint8_t *id,
-                                 const ingot_allocator_t *allocator)
+static ingot_status_t verify_key(const struct entry_place *place, struct key_file *key, size_t id_size,
+                                 const uint8_t *id, const ingot_allocator_t *allocator)
 {
     int fd;
     uint64_t file_size = 0;
-    ingot_status_t status = open_file(entry, "key.bin", &fd, &file_size);
+    ingot_status_t status = open_file(place, "key.bin", &fd, &file_size);
     if (status != INGOT_SUCCESS)
         return status;
     if (file_size == KEY_FILE_HEADER_SIZE + (uint64_t)id_size) {
@@ -113,14 +139,14 @@ static ingot_status_t verify_key(int entry, struct key_file *key, size_t id_size
     return status;
 }
 
-static ingot_status_t read_blob(int entry, const struct key_file *key, const ingot_allocator_t *allocator,
-                                ingot_buffer_t *blob)
+static ingot_status_t read_blob(const struct entry_place *place, const struct key_file *key,
+                                const ingot_allocator_t *allocator, ingot_buffer_t *blob)
 {
     int fd;
     uint64_t file_size = 0;
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
     uint8_t *bytes;
-    ingot_status_t status = open_file(entry, "kernel.bin", &fd, &file_size);
+    ingot_status_t status = open_file(place, "kernel.bin", &fd, &file_size);
     if (status != INGOT_SUCCESS)
         return status;
     if (file_size != key->blob_size_bytes) {
@@ -148,13 +174,13 @@ done:
     return status;
 }
 
-ingot_status_t entry_read(int entry, size_t id_size, const uint8_t *id, const ingot_allocator_t *allocator,
-                          struct key_file *key, ingot_buffer_t *blob)
+ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const uint8_t *id,
+                          const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob)
 {
-    const ingot_status_t status = verify_key(entry, key, id_size, id, allocator);
+    const ingot_status_t status = verify_key(place, key, id_size, id, allocator);
     if (status != INGOT_SUCCESS || blob == NULL)
         return status;
-    return read_blob(entry, key, allocator, blob);
+    return read_blob(place, key, allocator, blob);
 }
 
 static ingot_status_t copy_id(int fd, const struct key_file *key, const ingot_allocator_t *allocator,
@@ -174,14 +200,14 @@ static ingot_status_t copy_id(int fd, const struct key_file *key, const ingot_al
     return status;
 }
 
-ingot_status_t entry_read_whole(int entry, const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *id,
-                                ingot_buffer_t *blob)
+ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_allocator_t *allocator,
+                                struct key_file *key, ingot_buffer_t *id, ingot_buffer_t *blob)
 {
     int fd;
     uint64_t file_size = 0;
     memset(key, 0, sizeof(*key));
     *id = (ingot_buffer_t)INGOT_BUFFER_INIT;
-    ingot_status_t status = open_file(entry, "key.bin", &fd, &file_size);
+    ingot_status_t status = open_file(place, "key.bin", &fd, &file_size);
     if (status != INGOT_SUCCESS)
         return status;
     status = read_header(fd, file_size, key);
@@ -190,14 +216,14 @@ ingot_status_t entry_read_whole(int entry, const ingot_allocator_t *allocator, s
     (void)files_close(fd);
     if (status != INGOT_SUCCESS || blob == NULL)
         return status;
-    return read_blob(entry, key, allocator, blob);
+    return read_blob(place, key, allocator, blob);
 }
 
-ingot_status_t entry_read_header(int entry, struct key_file *key)
+ingot_status_t entry_read_header(const struct entry_place *place, struct key_file *key)
 {
     int fd;
     uint64_t file_size = 0;
-    ingot_status_t status = open_file(entry, "key.bin", &fd, &file_size);
+    ingot_status_t status = open_file(place, "key.bin", &fd, &file_size);
     if (status != INGOT_SUCCESS)
         return status;
     status = read_header(fd, file_size, key);
@@ -219,10 +245,12 @@ uint64_t entry_bytes(int at, const char *entry_path)
     return bytes;
 }
 
-uint64_t entry_modified_ns(int entry)
+uint64_t entry_modified_ns(const struct entry_place *place)
 {
+    char path[PATH_CAPACITY];
     struct file_facts facts;
-    return files_facts_at(entry, "key.bin", &facts) == 0 ? facts.modified_ns : 0;
+    paths_join(path, place->path, "key.bin");
+    return files_facts_at(place->at, path, &facts) == 0 ? facts.modified_ns : 0;
 }
 
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
@@ -253,7 +281,8 @@ static ingot_status_t write_file(int at, const char *entry_path, const char *nam
 ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const uint8_t *id, size_t blob_size,
                            const uint8_t *blob, bool is_durable)
 {
-    if (!files_may_grow_to(blob_size) || !files_may_grow_to(KEY_FILE_HEADER_SIZE + (uint64_t)id_size))
+    const uint64_t key_size = KEY_FILE_HEADER_SIZE + (uint64_t)id_size;
+    if (!files_may_grow_to(blob_size > key_size ? blob_size : key_size))
         return ingot_set_error_detail(INGOT_NO_SPACE, "the process may not write a file of %zu bytes", blob_size);
 
     const uint64_t now_ns = files_wall_clock_ns();

@@ -89,9 +89,9 @@ static void note_gone(struct eviction *eviction, const struct survey_entry *entr
 }
 
 /* Renames up to BATCH entries away under the lock, then deletes them. */
-static ingot_status_t evict_batch(struct eviction *eviction, int tmp)
+static ingot_status_t evict_batch(struct eviction *eviction)
 {
-    char names[BATCH][PATH_CAPACITY];
+    char aside[BATCH][PATH_CAPACITY];
     size_t count_aside = 0;
     const struct survey *survey = &eviction->survey;
     struct directory *directory = eviction->directory;
@@ -105,7 +105,7 @@ static ingot_status_t evict_batch(struct eviction *eviction, int tmp)
         const struct survey_entry *entry = &survey->entries[eviction->next++];
         char path[PATH_CAPACITY];
         survey_path(survey, entry, path);
-        if (!bucket_put_aside(directory, path, entry->inode, tmp, &account, names[count_aside]))
+        if (!bucket_put_aside(directory, path, entry->inode, &account, aside[count_aside]))
             continue;
         ++count_aside;
         note_gone(eviction, entry, &account);
@@ -114,7 +114,7 @@ static ingot_status_t evict_batch(struct eviction *eviction, int tmp)
     account_end(&account);
 
     for (size_t i = 0; i < count_aside; ++i)
-        temporary_delete(tmp, names[i]);
+        temporary_delete(directory, aside[i]);
     return INGOT_SUCCESS;
 }
 
@@ -131,16 +131,14 @@ static void remove_buckets(const struct eviction *eviction)
 
 static ingot_status_t evict_down(struct eviction *eviction)
 {
-    int tmp;
-    ingot_status_t status = temporary_open(eviction->directory, &tmp);
+    ingot_status_t status = temporary_ready(eviction->directory);
     if (status != INGOT_SUCCESS)
         return status;
     survey_sort(&eviction->survey, eviction->directory->eviction);
     while (status == INGOT_SUCCESS && is_over(eviction)) {
         eviction->deadline_ns = account_deadline(eviction->directory); /* each batch may wait anew */
-        status = evict_batch(eviction, tmp);
+        status = evict_batch(eviction);
     }
-    (void)files_close(tmp);
     remove_buckets(eviction);
     temporary_reclaim(eviction->directory);
     return status;

@@ -1,8 +1,9 @@
 /*
  * files.c - the operating system, all of it that a store needs.
  *
- * Below a handle, openat2 lets the kernel refuse links and ".." on the whole way; where it is missing, each component
- * is opened by itself.
+ * Below a handle, openat2 lets the kernel refuse links on the whole way; where it is missing, each component is opened
+ * by itself. That no path leaves the handle's directory is checked here: the kernel's own check (RESOLVE_BENEATH) costs
+ * a fifth of an open.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_PATH, F_OFD_SETLK */
@@ -84,7 +85,26 @@ static int open_name(int at, const char *name, int flags, mode_t mode)
     return result;
 }
 
-/* The same as openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, a component at a time. */
+/* Whether a path has a component "..", or begins at the root of the file system; *is_name: it is one component. */
+static bool may_leave(const char *path, bool *is_name)
+{
+    const char *begin = path;
+    *is_name = true;
+    if (*path == '/')
+        return true;
+    for (const char *end = path;; ++end) {
+        if (*end != '/' && *end != '\0')
+            continue;
+        if (end - begin == 2 && begin[0] == '.' && begin[1] == '.')
+            return true;
+        if (*end == '\0')
+            return false;
+        *is_name = false;
+        begin = end + 1;
+    }
+}
+
+/* The same as openat2 with RESOLVE_NO_SYMLINKS, a component at a time. */
 static int open_by_components(int at, const char *path, int flags, mode_t mode)
 {
     int directory = at;
@@ -100,10 +120,7 @@ static int open_by_components(int at, const char *path, int flags, mode_t mode)
         memcpy(name, path, length);
         name[length] = '\0';
         const bool is_last = slash == NULL;
-        if (strcmp(name, "..") == 0)
-            result = -EXDEV;
-        else
-            result = open_name(directory, name, is_last ? flags : O_PATH | O_DIRECTORY, mode);
+        result = open_name(directory, name, is_last ? flags : O_PATH | O_DIRECTORY, mode);
         if (is_last || result < 0)
             break;
         if (directory != at)
@@ -118,12 +135,15 @@ static int open_by_components(int at, const char *path, int flags, mode_t mode)
 
 static int open_below(int at, const char *path, int flags, mode_t mode)
 {
-    if (strchr(path, '/') == NULL)
+    bool is_name;
+    if (may_leave(path, &is_name))
+        return -EXDEV;
+    if (is_name)
         return open_name(at, path, flags, mode); /* cheaper, and all that a single name needs */
     struct open_how how = {
         .flags = (uint64_t)(unsigned)(flags | O_NOFOLLOW | O_CLOEXEC),
         .mode = mode,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+        .resolve = RESOLVE_NO_SYMLINKS,
     };
     long result;
     do {
@@ -200,9 +220,13 @@ static void fill_facts(const struct stat *from, struct file_facts *facts)
                              : (uint64_t)from->st_mtim.tv_sec * 1000000000u + (uint64_t)from->st_mtim.tv_nsec;
     facts->is_directory = S_ISDIR(from->st_mode);
     facts->is_file = S_ISREG(from->st_mode);
-    const bool is_closed = (from->st_mode & (S_IWGRP | S_IWOTH)) == 0;
-    facts->is_private = from->st_uid == geteuid() && is_closed;
-    facts->is_trusted = facts->is_private || (from->st_uid == 0 && is_closed);
+    facts->owner = from->st_uid;
+    facts->is_closed = (from->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+uint32_t files_user(void)
+{
+    return geteuid();
 }
 
 int files_facts(int fd, struct file_facts *facts)

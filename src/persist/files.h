@@ -15,11 +15,19 @@ struct file_facts {
     uint64_t device;
     uint64_t inode;
     uint64_t modified_ns;
+    uint32_t owner;
     bool is_directory;
     bool is_file;
-    bool is_private; /* of the effective user, and writable by no one else */
-    bool is_trusted; /* the same, or root's */
+    bool is_closed; /* to writing by anyone but the owner */
 };
+
+/* The effective user. */
+uint32_t files_user(void);
+
+static inline bool files_are_private(const struct file_facts *facts, uint32_t user)
+{
+    return facts->is_closed && facts->owner == user;
+}
 
 /* What a negated errno means to a caller, with a detail that has action, name and errno. */
 ingot_status_t files_read_failed(int error, const char *action, const char *name);

@@ -15,21 +15,17 @@
 #include "persist/files.h"
 #include "persist/memory.h"
 
-/* An entry that is a file is a bad entry; else -errno as a status. */
-static ingot_status_t judge_unopened(int error, const char *path)
-{
-    if (error == -ENOTDIR)
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is a file", path);
-    return files_read_failed(error, "opening", path);
-}
-
-static ingot_status_t read_opened(const struct directory *directory, int entry, bool is_whole, struct key_file *key,
-                                  ingot_buffer_t *id)
+static ingot_status_t read_pinned(const struct directory *directory, const struct entry_place *place, bool is_whole,
+                                  struct key_file *key, ingot_buffer_t *id)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    const ingot_status_t status =
-        entry_read_whole(entry, &directory->allocator, key, id, is_whole ? &blob : NULL);
+    struct entry_place pinned;
+    ingot_status_t status = entry_pin(place, &pinned);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = entry_read_whole(&pinned, &directory->allocator, key, id, is_whole ? &blob : NULL);
     memory_release_buffer(&blob);
+    (void)files_close(pinned.at);
     return status;
 }
 
@@ -67,14 +63,12 @@ bool inspect_init(struct inspected *inspected, const struct directory *directory
         .bytes = found->bytes,
     };
     survey_path(survey, found, path);
-    const int result = files_facts_at(directory->root, path, &facts);
-    if (result == -ENOENT || (result == 0 && facts.inode != found->inode))
+    const struct entry_place place = {directory->root, path, directory->owner};
+    ingot_status_t status = entry_examine(&place, &facts);
+    if (status == INGOT_NOT_FOUND || (status == INGOT_SUCCESS && facts.inode != found->inode))
         return false;
-    const int fd = files_open_place(directory->root, path);
-    ingot_status_t status =
-        fd < 0 ? judge_unopened(fd, path) : read_opened(directory, fd, is_whole, &key, &inspected->id);
-    if (fd >= 0)
-        (void)files_close(fd);
+    if (status == INGOT_SUCCESS)
+        status = read_pinned(directory, &place, is_whole, &key, &inspected->id);
     if (status == INGOT_SUCCESS && is_whole &&
         directory->bucket_of(inspected->id.size, inspected->id.bytes) != found->bucket)
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not in its id's bucket", path);
@@ -154,20 +148,13 @@ ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_per
     ingot_status_t status = locate(storage, entry, &directory, path);
     if (status != INGOT_SUCCESS)
         return status;
-    const int fd = files_open_place(directory->root, path);
-    if (fd < 0)
-        return judge_unopened(fd, path);
+    const struct entry_place place = {directory->root, path, directory->owner};
     struct file_facts facts;
-    const int result = files_facts(fd, &facts);
-    if (result < 0)
-        status = files_read_failed(result, "examining", path);
-    else if (facts.inode != entry->identity)
+    status = entry_examine(&place, &facts);
+    if (status == INGOT_SUCCESS && facts.inode != entry->identity)
         status = ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone, or another entry", path);
-    else if (!facts.is_private)
-        status = ingot_set_error_detail(INGOT_UNTRUSTED, "others own or may write %s", path);
-    else
-        status = entry_read_whole(fd, &directory->allocator, &key, &id, &loaded);
-    (void)files_close(fd);
+    if (status == INGOT_SUCCESS)
+        status = entry_read_whole(&place, &directory->allocator, &key, &id, &loaded);
     memory_release_buffer(&id);
     if (status == INGOT_SUCCESS)
         *blob = loaded;

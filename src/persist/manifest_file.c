@@ -29,7 +29,7 @@ static ingot_status_t read_bytes(struct manifest *manifest, int fd)
     int result = files_facts(fd, &facts);
     if (result < 0)
         return files_read_failed(result, "examining", "the manifest");
-    if (!facts.is_file || !facts.is_private)
+    if (!facts.is_file || !files_are_private(&facts, files_user()))
         return ingot_set_error_detail(INGOT_UNTRUSTED, "the manifest is no file, or others own or may write it");
     if (facts.size_bytes > MANIFEST_MAX_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the manifest is corrupt: it is larger than any is");

@@ -60,10 +60,12 @@ void paths_number(char text[PATH_CAPACITY], uint64_t number)
     (void)append_number(text, number);
 }
 
-void paths_temporary(char path[PATH_CAPACITY], unsigned long process, uint64_t bits)
+void paths_temporary(char path[PATH_CAPACITY], const char *parent, unsigned long process, uint64_t bits)
 {
     static const char hex[] = "0123456789abcdef";
-    char *end = append_number(path, process);
+    char *end = append_text(path, parent);
+    end = append_text(end, "/");
+    end = append_number(end, process);
     *end++ = '-';
     for (int i = 0; i < HEX_DIGITS; ++i, bits <<= 4)
         *end++ = hex[bits >> 60];

@@ -20,8 +20,8 @@ void paths_entry(char path[PATH_CAPACITY], const char *parent, uint32_t number);
 void paths_join(char path[PATH_CAPACITY], const char *parent, const char *name);
 /* The number alone. */
 void paths_number(char text[PATH_CAPACITY], uint64_t number);
-/* "<pid>-<16 hex digits>". */
-void paths_temporary(char path[PATH_CAPACITY], unsigned long process, uint64_t bits);
+/* "<parent>/<pid>-<16 hex digits>". */
+void paths_temporary(char path[PATH_CAPACITY], const char *parent, unsigned long process, uint64_t bits);
 
 /* A number as it is written here: decimal, no sign, no leading zero, at most max. */
 bool paths_parse_number(const char *name, uint64_t max, uint64_t *number);

@@ -30,9 +30,8 @@ struct publication {
     struct bucket bucket;
     bool is_replacing; /* the entry of bucket.number */
     uint64_t bytes;
-    int tmp;
-    char name[PATH_CAPACITY];  /* in tmp; "" when published */
-    char aside[PATH_CAPACITY]; /* the entry that was replaced, in tmp; "" where there is none */
+    char prepared[PATH_CAPACITY]; /* in tmp; "" when published */
+    char aside[PATH_CAPACITY];    /* the entry that was replaced, in tmp; "" where there is none */
 };
 
 static ingot_status_t check_sizes(struct directory *directory, size_t id_size, size_t blob_size)
@@ -64,7 +63,7 @@ static ingot_status_t make_name_space(const struct directory *directory)
     }
     if (result < 0)
         return files_write_failed(result, "examining", directory->name_space);
-    if (!facts.is_directory || !facts.is_private)
+    if (!facts.is_directory || !files_are_private(&facts, directory->owner))
         return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no directory, or others own or may write it",
                                       directory->name_space);
     return INGOT_SUCCESS;
@@ -86,14 +85,12 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
     if (made != -EEXIST)
         return files_write_failed(made, "making", bucket->path);
 
-    struct file_facts facts;
-    if (files_facts_at(directory->root, bucket->path, &facts) == 0 && (!facts.is_directory || !facts.is_private))
-        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no directory, or others own or may write it",
-                                      bucket->path);
     ingot_buffer_t found = INGOT_BUFFER_INIT;
     status = bucket_find(directory, publication->id_size, publication->id, bucket, &found);
     if (status == INGOT_OUT_OF_MEMORY || status == INGOT_IO_ERROR)
         return status; /* what could not be read may be the id's: a second entry must not be made */
+    if (status == INGOT_UNTRUSTED && bucket_examine(directory, bucket->path) == INGOT_UNTRUSTED)
+        return status; /* not only an entry of it */
     publication->is_replacing = status == INGOT_SUCCESS;
     *is_done = publication->is_replacing && found.size == blob_size && memcmp(found.bytes, blob, blob_size) == 0;
     memory_release_buffer(&found);
@@ -104,15 +101,16 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
 
 static ingot_status_t prepare(struct publication *publication, size_t blob_size, const uint8_t *blob)
 {
-    ingot_status_t status = temporary_open(publication->directory, &publication->tmp);
+    struct directory *directory = publication->directory;
+    ingot_status_t status = temporary_ready(directory);
     if (status == INGOT_SUCCESS)
-        status = temporary_make(publication->tmp, publication->name);
+        status = temporary_make(directory, publication->prepared);
     if (status != INGOT_SUCCESS) {
-        publication->name[0] = '\0';
+        publication->prepared[0] = '\0';
         return status;
     }
-    return entry_write(publication->tmp, publication->name, publication->id_size, publication->id, blob_size, blob,
-                       publication->directory->is_durable);
+    return entry_write(directory->root, publication->prepared, publication->id_size, publication->id, blob_size, blob,
+                       directory->is_durable);
 }
 
 /* What the entry is that has the number that we want. */
@@ -127,24 +125,16 @@ enum occupant {
 static enum occupant judge_occupant(struct publication *publication, const char *entry_path, struct account *account)
 {
     struct directory *directory = publication->directory;
+    const struct entry_place place = {directory->root, entry_path, directory->owner};
     struct file_facts facts;
-    const int entry = files_open_place(directory->root, entry_path);
-    if (entry == -ENOENT)
+    struct key_file key;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_status_t status = entry_examine(&place, &facts);
+    if (status == INGOT_NOT_FOUND)
         return OCCUPANT_GONE;
-    if (entry < 0)
-        return entry == -ELOOP || entry == -ENOTDIR ? OCCUPANT_OTHER : OCCUPANT_UNKNOWN;
-    if (files_facts(entry, &facts) < 0) {
-        (void)files_close(entry);
-        return OCCUPANT_UNKNOWN;
-    }
-    ingot_status_t status = INGOT_UNTRUSTED;
-    if (facts.is_private) {
-        struct key_file key;
-        ingot_buffer_t blob = INGOT_BUFFER_INIT;
-        status = entry_read(entry, publication->id_size, publication->id, &directory->allocator, &key, &blob);
-        memory_release_buffer(&blob);
-    }
-    (void)files_close(entry);
+    if (status == INGOT_SUCCESS)
+        status = entry_read(&place, publication->id_size, publication->id, &directory->allocator, &key, &blob);
+    memory_release_buffer(&blob);
 
     const bool is_old = publication->is_replacing && facts.inode == publication->bucket.inode;
     if (status == INGOT_SUCCESS && !is_old)
@@ -153,7 +143,7 @@ static enum occupant judge_occupant(struct publication *publication, const char 
         char aside[PATH_CAPACITY];
         if (publication->aside[0] != '\0')
             return OCCUPANT_OTHER; /* one is enough; the next search takes it away */
-        if (!bucket_put_aside(directory, entry_path, facts.inode, publication->tmp, account, aside))
+        if (!bucket_put_aside(directory, entry_path, facts.inode, account, aside))
             return OCCUPANT_UNKNOWN;
         memcpy(publication->aside, aside, sizeof(aside));
         return OCCUPANT_GONE;
@@ -166,15 +156,15 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
 {
     const struct directory *directory = publication->directory;
     struct bucket *bucket = &publication->bucket;
-    /* From the first: what was free or absent in the search may have been published since, by whoever stores the same. */
+    /* From the first: what was free or absent in the search may have been published since, by who stores the same. */
     uint32_t number = publication->is_replacing ? bucket->number : 0;
     int result = -ENOENT;
     for (unsigned i = 0; i < RENAME_ATTEMPTS && number < BUCKET_MAX_ENTRIES; ++i) {
         char entry_path[PATH_CAPACITY];
         paths_entry(entry_path, bucket->path, number);
-        result = files_rename(publication->tmp, publication->name, directory->root, entry_path);
+        result = files_rename(directory->root, publication->prepared, directory->root, entry_path);
         if (result == 0) {
-            publication->name[0] = '\0';
+            publication->prepared[0] = '\0';
             account_add(account, publication->bytes);
             return INGOT_SUCCESS;
         }
@@ -240,7 +230,6 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
         .id_size = id_size,
         .id = id,
         .bytes = entry_bytes_for(id_size, blob_size),
-        .tmp = -1,
     };
     bool is_done = false;
     ingot_status_t status = check_sizes(directory, id_size, blob_size);
@@ -255,13 +244,10 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
     if (status == INGOT_SUCCESS && directory->is_durable)
         status = synchronize_bucket(&publication);
 
-    if (publication.tmp >= 0) {
-        if (publication.name[0] != '\0')
-            temporary_delete(publication.tmp, publication.name);
-        if (publication.aside[0] != '\0')
-            temporary_delete(publication.tmp, publication.aside);
-        (void)files_close(publication.tmp);
-    }
+    if (publication.prepared[0] != '\0')
+        temporary_delete(directory, publication.prepared);
+    if (publication.aside[0] != '\0')
+        temporary_delete(directory, publication.aside);
     if (status != INGOT_SUCCESS) /* the detail stays that of the failure: these calls set none */
         (void)files_remove_directory(directory->root, publication.bucket.path);
     return status;

@@ -24,7 +24,7 @@ static int open_locked(const struct replacement *replacement)
         if (fd < 0)
             return fd;
         int result = files_facts(fd, &opened);
-        if (result == 0 && (!opened.is_file || !opened.is_private))
+        if (result == 0 && (!opened.is_file || !files_are_private(&opened, files_user())))
             result = -ELOOP;
         if (result == 0)
             result = files_try_lock(fd, LOCK_BYTE);

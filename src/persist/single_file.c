@@ -84,7 +84,7 @@ static ingot_status_t read_header(int fd, struct key_file *key)
     const int result = files_facts(fd, &facts);
     if (result < 0)
         return files_read_failed(result, "examining", "the file");
-    if (!facts.is_file || !facts.is_private)
+    if (!facts.is_file || !files_are_private(&facts, files_user()))
         return ingot_set_error_detail(INGOT_UNTRUSTED, "no file, or others own or may write it");
     const size_t size = facts.size_bytes < sizeof(header) ? (size_t)facts.size_bytes : sizeof(header);
     const ingot_status_t status = read_part(fd, 0, size, header);

@@ -78,15 +78,15 @@ struct reading {
     uint32_t name_space;
 };
 
-static void read_times(int entry, struct survey_entry *into)
+static void read_times(const struct entry_place *place, struct survey_entry *into)
 {
     struct key_file key;
-    const ingot_status_t status = entry_read_header(entry, &key);
+    const ingot_status_t status = entry_read_header(place, &key);
     if (status == INGOT_SUCCESS) {
         into->created_ns = key.created_ns;
         into->last_use_ns = key.last_use_ns;
     } else if (status == INGOT_BLOB_VERSION) {
-        into->created_ns = into->last_use_ns = entry_modified_ns(entry);
+        into->created_ns = into->last_use_ns = entry_modified_ns(place);
     }
 }
 
@@ -105,15 +105,14 @@ static bool visit_bucket(void *user, const char *name)
     const int result = files_facts_at(reading->directory->root, path, &facts);
     if (result < 0 && result != -ENOENT)
         ++survey->unread_count;
-    if (result < 0 || !facts.is_private || !(facts.is_directory || facts.is_file))
+    if (result < 0 || !files_are_private(&facts, reading->directory->owner) || !(facts.is_directory || facts.is_file))
         return true;
     found.inode = facts.inode;
-    const int entry = files_open_place(reading->directory->root, path);
-    if (entry >= 0) {
-        read_times(entry, &found);
-        (void)files_close(entry);
+    if (facts.is_directory) {
+        const struct entry_place place = {reading->directory->root, path, reading->directory->owner};
+        read_times(&place, &found);
+        found.bytes = entry_bytes(place.at, path);
     }
-    found.bytes = entry_bytes(reading->directory->root, path);
 
     struct survey_entry *entries =
         grow(survey, survey->entries, survey->entry_count, &survey->entry_capacity, sizeof(*entries));

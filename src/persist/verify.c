@@ -9,7 +9,7 @@
 #include "persist/inspect.h"
 #include "persist/memory.h"
 
-static void judge(const struct directory *directory, const struct survey *survey, const struct survey_entry *found,
+static void judge(struct directory *directory, const struct survey *survey, const struct survey_entry *found,
                   const ingot_persist_entry_t *entry, int repair, ingot_persist_verification_t *so_far)
 {
     if (entry_is_bad(entry->status)) {
@@ -26,7 +26,7 @@ static void judge(const struct directory *directory, const struct survey *survey
     }
 }
 
-static void verify_all(const struct directory *directory, const struct survey *survey, int repair,
+static void verify_all(struct directory *directory, const struct survey *survey, int repair,
                        ingot_persist_progress_t progress, void *user, ingot_persist_verification_t *so_far)
 {
     int goes_on = 1;

@@ -156,6 +156,35 @@ TEST(StoreProcesses, EvictAndReadAndClearAtOnce)
     EXPECT_EQ(0u, store.stats().bytes);
 }
 
+TEST(StoreProcesses, ReadersOfAnEntryThatIsReplacedGetOneOrTheOther)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    const Bytes blobs[] = {random_bytes(1, 3000), random_bytes(2, 3000)};
+    constexpr unsigned replacements = 400;
+    const Bytes last = bytes_of("the last");
+    ASSERT_EQ(INGOT_SUCCESS, Store(root).put(numbered_id(0), blobs[1]));
+    EXPECT_EQ(4u, run_processes(4, [&](unsigned process) {
+                  Store store(root);
+                  if (process == 0) {
+                      for (unsigned i = 0; i < replacements; ++i)
+                          if (store.put(numbered_id(0), blobs[i % 2]) != INGOT_SUCCESS)
+                              return 1;
+                      return store.put(last, kBlob) == INGOT_SUCCESS ? 0 : 2;
+                  }
+                  while (store.load(last) != INGOT_SUCCESS) {
+                      Bytes blob;
+                      const ingot_status_t status = store.load(numbered_id(0), &blob);
+                      const bool is_one = blob == blobs[0] || blob == blobs[1];
+                      if (status == INGOT_SUCCESS ? !is_one : status != INGOT_NOT_FOUND)
+                          return 3;
+                  }
+                  return store.stats().refused == 0 ? 0 : 4; /* nothing of it was ever bad */
+              }));
+    EXPECT_EQ(2u, entries_of(root).size());
+    expect_no_leftovers(root);
+}
+
 TEST(StoreProcesses, TheRootVanishesWhileAllAreAtIt)
 {
     ScratchDirectory scratch;

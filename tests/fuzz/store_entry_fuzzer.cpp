@@ -24,17 +24,18 @@ void read(const fuzz::Bytes &key_bytes, const fuzz::Bytes &blob_bytes)
         abort();
     fuzz::write_file(fuzz::scratch() + "/key.bin", key_bytes.data(), key_bytes.size());
     fuzz::write_file(fuzz::scratch() + "/kernel.bin", blob_bytes.data(), blob_bytes.size());
-    const int entry = open(fuzz::scratch().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const int folder = open(fuzz::scratch().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const entry_place entry = {folder, ".", geteuid()};
     if (memory_init(&allocator, nullptr) != INGOT_SUCCESS)
         abort();
-    const ingot_status_t status = entry_read_whole(entry, &allocator, &key, &id, &blob);
+    const ingot_status_t status = entry_read_whole(&entry, &allocator, &key, &id, &blob);
     if (status == INGOT_SUCCESS && (decoded != INGOT_SUCCESS || blob.size != blob_bytes.size()))
         abort();
-    if (status == INGOT_SUCCESS && entry_read(entry, id.size, id.bytes, &allocator, &key, nullptr) != INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS && entry_read(&entry, id.size, id.bytes, &allocator, &key, nullptr) != INGOT_SUCCESS)
         abort();
     memory_release_buffer(&id);
     memory_release_buffer(&blob);
-    close(entry);
+    close(folder);
 }
 
 } // namespace

@@ -63,9 +63,9 @@ TEST(PersistPaths, KnowsWhatCannotBeANamespace)
 TEST(PersistPaths, KnowsItsTemporaryNames)
 {
     char name[PATH_CAPACITY];
-    paths_temporary(name, 4194304, 0x0123456789abcdefu);
-    EXPECT_STREQ("4194304-0123456789abcdef", name);
-    EXPECT_TRUE(paths_is_temporary(name));
+    paths_temporary(name, "tmp", 4194304, 0x0123456789abcdefu);
+    EXPECT_STREQ("tmp/4194304-0123456789abcdef", name);
+    EXPECT_TRUE(paths_is_temporary(name + 4));
     for (const char *other : {"", "-", "1-", "-0123456789abcdef", "1-0123456789abcde", "1-0123456789abcdeff",
                               "1-0123456789abcdeg", "x1-0123456789abcdef", "important"})
         EXPECT_FALSE(paths_is_temporary(other)) << other;
