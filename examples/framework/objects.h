@@ -1,0 +1,45 @@
+/*
+ * objects.h - the framework's own objects, which it keeps in an ingot_object_cache.
+ *
+ * Every object says whether it lives, and all are counted: an object that is used after its end or ended twice ends the
+ * example, and so do objects that are left over.
+ */
+#ifndef FRAMEWORK_OBJECTS_H
+#define FRAMEWORK_OBJECTS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <ingot/object_cache.h>
+
+#include "layer.h"
+
+/* Also counts the memory that Ingot asks for. */
+struct object_counts {
+    atomic_size_t made;
+    atomic_size_t ended;
+    atomic_size_t live_bytes;
+    atomic_size_t peak_bytes;
+    atomic_size_t ingot_bytes;
+    atomic_size_t ingot_peak_bytes;
+};
+
+/* First in every object. */
+struct object {
+    uint64_t life;
+    size_t bytes;
+    struct object_counts *counts;
+    void (*finish)(struct object *object); /* NULL: it holds nothing but memory */
+};
+
+/* Zeroed, with this many bytes in all. */
+void *object_make(struct object_counts *counts, size_t bytes, void (*finish)(struct object *object));
+/* Ends the example if it is not alive. */
+void object_check(const void *object);
+/* An ingot_object_destructor_t. */
+void object_end(void *object, void *user);
+
+/* For Ingot's contexts and caches. */
+ingot_allocator_t object_counting_allocator(struct object_counts *counts);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * schedule.h - steps of two sessions on a number of threads: each is a forward operation and, later, a backward one.
+ */
+#ifndef FRAMEWORK_SCHEDULE_H
+#define FRAMEWORK_SCHEDULE_H
+
+#include "executor.h"
+
+enum { SESSION_COUNT = 2, STEPS_PER_SHAPE = 4, HOT_SHAPES = 8 };
+
+struct schedule_result {
+    size_t steps;
+    size_t handed_over;      /* backward operations in another thread than their forward operation */
+    size_t most_program_groups; /* seen in the in-memory cache at any time */
+    size_t most_object_groups;
+};
+
+/* Forward operations whose backward one has not begun, at most. */
+size_t schedule_max_pending(size_t thread_count);
+/* Most steps have one of a few hot shapes; every fourth has one that was not there yet. Ends both sessions. */
+struct schedule_result schedule_run(struct executor *executor, size_t thread_count, size_t shape_count,
+                                    const struct shape *largest);
+
+#endif
