@@ -126,12 +126,14 @@ static enum occupant judge_occupant(struct publication *publication, const char 
 {
     struct directory *directory = publication->directory;
     const struct entry_place place = {directory->root, entry_path, directory->owner};
-    struct file_facts facts;
+    struct file_facts facts = {0};
     struct key_file key;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status = entry_examine(&place, &facts);
     if (status == INGOT_NOT_FOUND)
         return OCCUPANT_GONE;
+    if (status != INGOT_SUCCESS && facts.inode == 0)
+        return OCCUPANT_UNKNOWN;
     if (status == INGOT_SUCCESS)
         status = entry_read(&place, publication->id_size, publication->id, &directory->allocator, &key, &blob);
     memory_release_buffer(&blob);
@@ -148,7 +150,13 @@ static enum occupant judge_occupant(struct publication *publication, const char 
         memcpy(publication->aside, aside, sizeof(aside));
         return OCCUPANT_GONE;
     }
-    return status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY ? OCCUPANT_UNKNOWN : OCCUPANT_OTHER;
+    return is_old || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY ? OCCUPANT_UNKNOWN : OCCUPANT_OTHER;
+}
+
+static bool is_no_directory(const struct directory *directory, const char *path)
+{
+    struct file_facts facts;
+    return files_facts_at(directory->root, path, &facts) == 0 && !facts.is_directory;
 }
 
 /* Renames under the lock of the total. */
@@ -179,8 +187,8 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
             if (occupant == OCCUPANT_UNKNOWN)
                 break;
             number += occupant == OCCUPANT_OTHER ? 1 : 0;
-        } else if (result == -ENOTDIR) {
-            ++number; /* not a directory: whatever it is, it stays */
+        } else if (result == -ENOTDIR && is_no_directory(directory, entry_path)) {
+            ++number; /* whatever it is, it stays */
         } else {
             break;
         }

@@ -15,8 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
+
+#include "support/call_errors.h"
 
 namespace traced_child {
 
@@ -24,6 +30,7 @@ struct Outcome {
     bool was_reached = false; /* the stop that was to be interfered with */
     int exit_status = -1;     /* 128 and the signal's number where it was killed */
     unsigned stops = 0;
+    int error = 0; /* that a system call was made to fail with */
 };
 
 /* Waits for the child's next stop or end. False: it ended. */
@@ -74,23 +81,20 @@ inline Outcome run_and_kill_at(unsigned n, const std::function<int()> &work)
 }
 
 #if defined(__x86_64__)
-/* False for those that never do, and for those that the C library and sanitizers make for themselves. */
-inline bool can_fail(unsigned long long call)
-{
-    static constexpr unsigned long long others[] = {
-        SYS_geteuid, SYS_getpid,  SYS_exit_group,      SYS_mmap,  SYS_munmap,      SYS_mremap,     SYS_mprotect,
-        SYS_madvise, SYS_brk,     SYS_rt_sigprocmask, SYS_futex, SYS_sigaltstack, SYS_sched_yield};
-    for (const unsigned long long other : others)
-        if (call == other)
-            return false;
-    return true;
-}
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr size_t most_errors = 1; /* a call: many times slower, and the paths are the same */
+#else
+constexpr size_t most_errors = SIZE_MAX;
+#endif
 
-/* The n-th system call does nothing and fails with this errno, if it is one that can. */
-inline Outcome run_and_fail_call(unsigned n, int error, const std::function<int()> &work)
+/*
+ * The n-th system call does nothing and fails with the error of this number that it can have. was_reached: there was
+ * such a call; error: 0 where it has no such error, and nothing failed.
+ */
+inline Outcome run_and_fail_call(unsigned n, size_t number, const std::function<int()> &work)
 {
     bool was_reached = false;
-    bool is_failing = false;
+    int error = 0;
     Outcome outcome = run(work, [&](pid_t child, unsigned stop) {
         if (stop / 2 != n)
             return;
@@ -98,17 +102,44 @@ inline Outcome run_and_fail_call(unsigned n, int error, const std::function<int(
         user_regs_struct registers;
         ptrace(PTRACE_GETREGS, child, nullptr, &registers);
         if (stop % 2 == 0) {
-            is_failing = can_fail(registers.orig_rax);
-            if (is_failing)
+            const std::vector<int> &errors = errors_of(registers.orig_rax);
+            error = number < std::min(errors.size(), most_errors) ? errors[number] : 0;
+            if (error != 0)
                 registers.orig_rax = ~0ull; /* no such call */
-        } else if (is_failing) {
+        } else if (error != 0) {
             registers.rax = static_cast<unsigned long long>(-static_cast<long long>(error));
         }
         ptrace(PTRACE_SETREGS, child, nullptr, &registers);
     });
     outcome.was_reached = was_reached;
+    outcome.error = error;
     return outcome;
 }
+
+/* Every system call of some work, with every error that it can have, one after the other. */
+class EveryFailure {
+public:
+    /* The next one's outcome, or that of a run without one between two calls; false: that was the last call. */
+    bool next(const std::function<int()> &work, Outcome *outcome)
+    {
+        *outcome = run_and_fail_call(call_, number_, work);
+        if (outcome->error != 0) {
+            ++number_;
+            ++count_;
+        } else {
+            ++call_;
+            number_ = 0;
+        }
+        return outcome->was_reached;
+    }
+    unsigned count() const { return count_; }
+    std::string name() const { return "call " + std::to_string(call_) + ", error number " + std::to_string(number_); }
+
+private:
+    unsigned call_ = 0;
+    size_t number_ = 0;
+    unsigned count_ = 0;
+};
 #endif
 
 } // namespace traced_child
