@@ -21,5 +21,6 @@ extern const struct command command_evict;
 extern const struct command command_clear;
 extern const struct command command_recount;
 extern const struct command command_bundle;
+extern const struct command command_manifest;
 
 #endif

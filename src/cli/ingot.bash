@@ -11,7 +11,7 @@ _ingot_options() { # of the command $1
     local common="--dir --namespace --json --help --usage"
     case $1 in
     ls) echo "--device --driver --source --sort --reverse --names $common" ;;
-    show | explain | stats | clear | bundle) echo "$common" ;;
+    show | explain | stats | clear | bundle | manifest) echo "$common" ;;
     verify) echo "--repair $common" ;;
     evict) echo "--max-size --max-entries --max-age --order $common" ;;
     recount) echo "--dry-run $common" ;;
@@ -33,7 +33,7 @@ _ingot() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        local commands="ls show explain verify stats evict clear recount bundle --help --version"
+        local commands="ls show explain verify stats evict clear recount bundle manifest --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
         return
     fi
@@ -51,7 +51,7 @@ _ingot() {
         mapfile -t COMPREPLY < <(compgen -W "$(_ingot_options "$command")" -- "$word")
     elif [[ $command == bundle && $COMP_CWORD == 2 ]]; then
         mapfile -t COMPREPLY < <(compgen -W "create list extract" -- "$word")
-    elif [[ $command == bundle ]]; then
+    elif [[ $command == bundle || $command == manifest ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
     elif [[ $command == show || $command == explain ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_ingot_entries)" -- "$word")

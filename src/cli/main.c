@@ -13,7 +13,7 @@
 static const struct command *const commands[] = {
     &command_ls,    &command_show,  &command_explain, &command_verify,
     &command_stats, &command_evict, &command_clear,   &command_recount,
-    &command_bundle,
+    &command_bundle, &command_manifest,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), FULL_NAME_SIZE = 32 };

@@ -119,7 +119,7 @@ public:
         const std::string store = folder_ + "/prewarm-" + device, manifest = store + ".manifest";
         std::vector<double> serial, threads;
         run_child(device, "record", store, manifest);
-        for (int i = 0; i < 9; ++i) {
+        for (int i = 0; i < 15; ++i) {
             serial.push_back(run_in_memory(device, "serial", store, manifest));
             threads.push_back(run_in_memory(device, "prewarm", store, manifest));
         }

@@ -3,6 +3,8 @@
  */
 #include "cli/tool.h"
 
+#include <ingot/prewarm.h>
+
 namespace {
 
 ProgramText program(const std::string &source, const std::string &options = "")
@@ -184,6 +186,38 @@ TEST_F(CliList, TakesAStoreFromTheEnvironment)
     EXPECT_EQ(2, run_command(command, {{"INGOT_PERSIST_DIR", store}, {"INGOT_PERSIST_MAX_SIZE", "much"}}).code);
     EXPECT_EQ(3, run_command(command, {{"INGOT_PERSIST_DIR", store}, {"INGOT_PERSIST", "0"}}).code);
     EXPECT_EQ(3, run_command(command, {{"INGOT_PERSIST_DIR", "/nonexistent/store"}}).code);
+}
+
+TEST_F(CliList, ListsAManifestInOrder)
+{
+    const std::string manifest = (scratch() / "manifest").string();
+    {
+        ReferenceDevice device;
+        const Context context = device.make();
+        const store_fixture::Store store = open_store();
+        ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+        info.path = manifest.c_str();
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), &info));
+        for (const char *source : {"kernel first x\n", "kernel second x\n"}) {
+            const Desc desc = program(source).make(context);
+            ingot_program_t made = nullptr;
+            ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&made, desc.get(), store.get(), nullptr));
+            ingot_program_release(made);
+        }
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    }
+    const Result result = run({"manifest", manifest});
+    EXPECT_EQ(0, result.code);
+    EXPECT_EQ(0u, result.output.find("AGE")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("alpha")) << result.output;
+    EXPECT_EQ("[(0, 'reference', 'alpha'), (0, 'reference', 'alpha')]",
+              json("manifest " + manifest, "[(e[\"age\"], e[\"backend\"], e[\"device\"]) for e in j]"));
+    EXPECT_EQ("True", json("manifest " + manifest, "j[0][\"source\"] != j[1][\"source\"]"));
+    damage(manifest);
+    EXPECT_EQ(3, run({"manifest", manifest}).code);
+    EXPECT_NE(std::string::npos, run({"manifest", manifest}).output.find("INGOT_BLOB_CORRUPT"));
+    EXPECT_EQ(3, run({"manifest", (scratch() / "nowhere").string()}).code);
+    EXPECT_EQ(2, run({"manifest"}).code);
 }
 
 } // namespace
