@@ -4,7 +4,7 @@
  * ingot.h for C++17: handles that count themselves, statuses as exceptions, bytes as vectors. Header-only.
  *
  * Each function here calls the one of ingot.h with its name, whose contract holds: what it returns, threads, lifetime.
- * object_cache.hpp and persist.hpp do the same for their headers.
+ * object_cache.hpp, persist.hpp and prewarm.hpp do the same for their headers.
  *
  * @par Handles
  * A handle is one reference. Copying it takes another (not a copy of the object), moving hands it over, destroying lets
@@ -335,6 +335,15 @@ public:
         check(ingot_program_desc_create(out(), context.get(), &info));
     }
 
+    /** Of an id alone, to load its program before anybody describes it; it cannot be compiled.
+     *  @throws error  INGOT_BLOB_*: no id, or not one of this context */
+    static program_desc of_id(const context &context, bytes_view id)
+    {
+        program_desc made;
+        check(ingot_program_desc_create_from_cache_blob_id(made.out(), context.get(), id.size(), id.data()));
+        return made;
+    }
+
     /** Whether an id can vouch for the program. @param[out] reason  May be NULL; valid as long as the descriptor. */
     bool is_cacheable(const char **reason = nullptr) const
     {
@@ -478,6 +487,15 @@ public:
         program loaded;
         check(ingot_program_load(loaded.out(), desc.get(), cache_blob.size(), cache_blob.data()));
         return loaded;
+    }
+
+    /** Out of one with an equal id, past the in-memory cache; for builders.
+     *  @throws error  INGOT_BLOB_MISMATCH: their ids differ; INGOT_NOT_FOUND: not for all devices */
+    static program share(const program_desc &desc, const program &other)
+    {
+        program shared;
+        check(ingot_program_share(shared.out(), desc.get(), other.get()));
+        return shared;
     }
 
     /** The cache blob.
