@@ -1,5 +1,5 @@
 /*
- * Bundles and single files whose writer is killed, or whose system calls fail, at every single point: what was there
+ * Bundles, single files and manifests whose writer is killed, or whose system calls fail, at every single point: what was there
  * stays, or what is new is whole, and the next writer goes on.
  */
 #include <gtest/gtest.h>
@@ -8,6 +8,9 @@
 #include <cstring>
 #include <string>
 
+#include <ingot/prewarm.h>
+
+#include "support/reference_context.h"
 #include "support/store_fixture.h"
 #include "support/traced_child.h"
 
@@ -50,28 +53,83 @@ ingot_status_t load_from(ingot_storage_t storage, Bytes *blob)
     return status;
 }
 
+template <ingot_status_t (*Open)(ingot_storage_t *, const char *)>
+ingot_status_t read_with(const fs::path &path, Bytes *blob)
+{
+    ingot_storage_t storage = nullptr;
+    const ingot_status_t status = Open(&storage, path.c_str());
+    return status == INGOT_SUCCESS ? load_from(storage, blob) : status;
+}
+
+/* A program that stands for a blob, since a manifest has none. */
+Desc program_of(const Context &context, const Bytes &blob)
+{
+    ProgramText text;
+    text.sources = {blob == kOld ? "kernel before x\n" : "kernel after x\n"};
+    return text.make(context);
+}
+
+ingot_status_t record_program(const fs::path &path, const Bytes &blob)
+{
+    static const ingot_storage_ops_t empty = {
+        sizeof(ingot_storage_ops_t),
+        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, nullptr, nullptr, nullptr};
+    ReferenceDevice device;
+    const Context context = device.make();
+    ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+    ingot_storage_t storage = nullptr;
+    ingot_program_t program = nullptr;
+    info.path = path.c_str();
+    ingot_status_t status = ingot_storage_create(&storage, &empty, nullptr);
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_record(storage, &info);
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_program_create(&program, program_of(context, blob).get(), storage, nullptr);
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_record_save(storage);
+    ingot_program_release(program);
+    ingot_storage_release(storage);
+    return status;
+}
+
+/* What the last run asked for. */
+ingot_status_t read_recorded(const fs::path &path, Bytes *blob)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    Bytes first;
+    const auto keep_first = [](size_t size, const uint8_t *id, uint32_t, void *user) {
+        static_cast<Bytes *>(user)->assign(id, id + size);
+        return 0;
+    };
+    const ingot_status_t status = ingot_persist_read_manifest(path.c_str(), keep_first, &first);
+    blob->clear();
+    for (const Bytes &known : {kOld, kNew})
+        if (first == id_of(program_of(context, known)))
+            *blob = known;
+    return status;
+}
+
 /* A kind of file that is replaced as a whole. */
 struct Kind {
     const char *name;
     ingot_status_t (*write)(const fs::path &path, const Bytes &blob);
-    ingot_status_t (*open)(ingot_storage_t *storage, const char *path);
+    ingot_status_t (*read)(const fs::path &path, Bytes *blob);
 };
 
-const Kind kKinds[] = {{"file", put_in_file, ingot_persist_open_file},
-                       {"bundle", write_bundle, ingot_persist_open_bundle}};
+const Kind kKinds[] = {{"file", put_in_file, read_with<ingot_persist_open_file>},
+                       {"bundle", write_bundle, read_with<ingot_persist_open_bundle>},
+                       {"manifest", record_program, read_recorded}};
 
 /* may_lack: the writer had reason to think that the entry was gone. */
 void expect_old_or_new(const Kind &kind, const fs::path &path, const std::string &what, bool may_lack = false)
 {
     Bytes blob;
-    ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, kind.open(&storage, path.c_str())) << what;
-    const ingot_status_t status = load_from(storage, &blob);
+    const ingot_status_t status = kind.read(path, &blob);
     ASSERT_TRUE(status == INGOT_SUCCESS || (may_lack && status == INGOT_NOT_FOUND)) << what;
     ASSERT_TRUE(status == INGOT_NOT_FOUND || blob == kOld || blob == kNew) << what;
     ASSERT_EQ(INGOT_SUCCESS, kind.write(path, kNew)) << what;
-    ASSERT_EQ(INGOT_SUCCESS, kind.open(&storage, path.c_str())) << what;
-    ASSERT_EQ(INGOT_SUCCESS, load_from(storage, &blob)) << what;
+    ASSERT_EQ(INGOT_SUCCESS, kind.read(path, &blob)) << what;
     ASSERT_EQ(kNew, blob) << what;
     ASSERT_FALSE(fs::exists(path.string() + ".new")) << what;
 }
