@@ -11,11 +11,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "persist/digits.h"
 #include "persist/files.h"
 
 #define BYTE_TOTAL 0u
 #define BYTE_SURVEY 1u
-#define DIGITS_MAX 20u
 #define FILE_SIZE 21u
 #define QUICK_POLLS 40u
 #define FIRST_PAUSE_NS 20000u
@@ -163,21 +163,13 @@ void account_fini(struct directory *directory)
 
 bool account_parse(size_t size, const char *text, uint64_t *total_bytes)
 {
-    size_t digits = 0;
-    while (digits < size && text[digits] >= '0' && text[digits] <= '9')
-        ++digits;
+    size_t digits;
+    uint64_t value;
+    if (!digits_read(size, text, UINT64_MAX, &value, &digits) || digits > DIGITS_MAX)
+        return false;
     for (size_t i = digits; i < size; ++i)
         if (text[i] != ' ' && text[i] != '\n')
             return false;
-    if (digits == 0 || digits > DIGITS_MAX)
-        return false;
-    uint64_t value = 0;
-    for (size_t i = 0; i < digits; ++i) {
-        const uint64_t digit = (uint64_t)(text[i] - '0');
-        if (value > (UINT64_MAX - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
     *total_bytes = value;
     return true;
 }

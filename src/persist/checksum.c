@@ -6,6 +6,7 @@
  */
 #include "persist/checksum.h"
 
+#include <string.h>
 #include <xxhash.h>
 
 #if defined(__x86_64__)
@@ -25,6 +26,12 @@ struct checksum checksum_of(size_t size, const void *bytes)
     bytes_put_u64(checksum.bytes, hash.low64);
     bytes_put_u64(checksum.bytes + 8, hash.high64);
     return checksum;
+}
+
+bool checksum_holds(const struct checksum *checksum, size_t size, const void *bytes)
+{
+    const struct checksum found = checksum_of(size, bytes);
+    return memcmp(found.bytes, checksum->bytes, CHECKSUM_SIZE) == 0;
 }
 
 uint64_t checksum_bucket_of(size_t size, const uint8_t *id)

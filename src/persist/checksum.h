@@ -4,6 +4,7 @@
 #ifndef INGOT_PERSIST_CHECKSUM_H
 #define INGOT_PERSIST_CHECKSUM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,9 @@ struct checksum {
 
 /* XXH3-128 of size bytes. */
 struct checksum checksum_of(size_t size, const void *bytes);
+
+/* Whether that is what it is. */
+bool checksum_holds(const struct checksum *checksum, size_t size, const void *bytes);
 
 /* XXH3-64 of size bytes: the bucket of an id. */
 uint64_t checksum_bucket_of(size_t size, const uint8_t *id);

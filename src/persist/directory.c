@@ -1,8 +1,5 @@
 /*
  * directory.c - opening a directory store, and its operations.
- *
- * The root is opened once and everything else relative to it, so a store keeps working where it was opened when the
- * path comes to mean something else.
  */
 #include "persist/directory.h"
 
@@ -17,8 +14,8 @@
 #include "persist/files.h"
 #include "persist/memory.h"
 #include "persist/publish.h"
+#include "persist/root.h"
 #include "persist/storage.h"
-#include "persist/temporary.h"
 #include "persist/use.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
@@ -26,13 +23,8 @@
 #define DEFAULT_LOW_WATER_PERCENT 50u
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)
-#define ROOT_PATH_MAX 4096u
 #define KNOWN_FLAGS                                                                                                 \
     ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS)
-
-static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
-                                "# This directory holds compiled device programs that can be compiled again.\n"
-                                "# What this file is for: https://bford.info/cachedir/\n";
 
 static const char *place_of(struct directory *directory, size_t id_size, const uint8_t *id, char path[PATH_CAPACITY])
 {
@@ -63,6 +55,8 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
     struct bucket bucket;
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
     ingot_status_t status = bucket_find(directory, id_size, id, &bucket, blob);
+    if (status == INGOT_NOT_FOUND && root_renew(directory))
+        status = bucket_find(directory, id_size, id, &bucket, blob);
     if (status == INGOT_SUCCESS) {
         status = use_note(directory, &bucket);
         if (status != INGOT_SUCCESS)
@@ -83,7 +77,9 @@ static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_
     struct directory *directory = self;
     char path[PATH_CAPACITY];
     const uint64_t started_ns = files_steady_clock_ns();
-    const ingot_status_t status = publish_entry(directory, id_size, id, blob_size, blob);
+    ingot_status_t status = publish_entry(directory, id_size, id, blob_size, blob);
+    if (status != INGOT_SUCCESS && root_renew(directory))
+        status = publish_entry(directory, id_size, id, blob_size, blob);
     if (status == INGOT_SUCCESS)
         directory_count(&directory->counters.stores, 1);
     else
@@ -124,8 +120,7 @@ static void destroy(void *self)
     if (directory == NULL)
         return;
     account_fini(directory);
-    if (directory->root >= 0)
-        (void)files_close(directory->root);
+    root_fini(directory);
     const ingot_allocator_t allocator = directory->allocator;
     memory_free(&allocator, directory, sizeof(*directory));
 }
@@ -186,72 +181,6 @@ static void take_info(struct directory *directory, const ingot_persist_info_t *i
         memcpy(directory->name_space, info->name_space, strlen(info->name_space) + 1);
 }
 
-/* A path that ends in a slash would be followed through a link. */
-static ingot_status_t copy_root_path(const char *path, char copy[ROOT_PATH_MAX])
-{
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/')
-        --length;
-    if (length >= ROOT_PATH_MAX)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's path is too long");
-    memcpy(copy, path, length);
-    copy[length] = '\0';
-    return INGOT_SUCCESS;
-}
-
-/* What is there already is left as it is; a failure shows when the root itself is made. */
-static void make_parents(char path[ROOT_PATH_MAX])
-{
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)files_make_root(path);
-        *slash = '/';
-    }
-}
-
-static ingot_status_t open_root(struct directory *directory, const ingot_persist_info_t *info)
-{
-    char path[ROOT_PATH_MAX];
-    const ingot_status_t status = copy_root_path(info->path, path);
-    if (status != INGOT_SUCCESS)
-        return status;
-    directory->root = files_open_root(path);
-    if (directory->root == -ENOENT) {
-        if (directory->is_read_only)
-            return ingot_set_error_detail(INGOT_READ_ONLY, "%s is missing and may not be made", path);
-        if ((info->flags & (uint32_t)INGOT_PERSIST_MAKE_PARENTS) != 0)
-            make_parents(path);
-        const int made = files_make_root(path);
-        if (made < 0 && made != -EEXIST) {
-            (void)files_write_failed(made, "making", path);
-            return made == -ENOMEM ? INGOT_OUT_OF_MEMORY : INGOT_READ_ONLY;
-        }
-        directory->root = files_open_root(path);
-    }
-    if (directory->root < 0)
-        return files_read_failed(directory->root, "opening", path);
-    struct file_facts facts;
-    const int result = files_facts(directory->root, &facts);
-    if (result < 0)
-        return files_read_failed(result, "examining", path);
-    directory->owner = files_user();
-    if (!files_are_private(&facts, directory->owner))
-        return ingot_set_error_detail(INGOT_UNTRUSTED, "others own or may write %s", path);
-    return INGOT_SUCCESS;
-}
-
-/* What makes a directory a store; nothing of it is needed to load, so failures wait for the first store. */
-static void furnish(const struct directory *directory)
-{
-    const int tag = files_create(directory->root, "CACHEDIR.TAG");
-    if (tag >= 0) {
-        if (files_may_grow_to(sizeof(cache_tag) - 1))
-            (void)files_write(tag, sizeof(cache_tag) - 1, cache_tag);
-        (void)files_close(tag);
-    }
-    temporary_reclaim(directory);
-}
-
 static ingot_status_t check_name_space(const struct directory *directory)
 {
     struct file_facts facts;
@@ -285,13 +214,11 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     atomic_init(&directory->name_bits, files_random());
     take_info(directory, &info);
 
-    status = open_root(directory, &info);
+    status = root_init(directory, &info);
     if (status == INGOT_SUCCESS)
         status = check_name_space(directory);
     if (status != INGOT_SUCCESS)
         goto done;
-    if (!directory->is_read_only)
-        furnish(directory);
     status = storage_create(storage, &ops, directory, &allocator, info.store_mode);
     if (status == INGOT_SUCCESS)
         directory = NULL; /* handed over */

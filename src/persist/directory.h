@@ -48,8 +48,11 @@ struct account_files {
 
 struct directory {
     ingot_allocator_t allocator;
-    int root;
+    int root;       /* the descriptor stays; what it is of may change: see root.c */
+    char *path;     /* the root's, absolute */
+    size_t path_size;
     uint32_t owner; /* of the root, and of all that is trusted in it */
+    bool makes_parents;
     bool is_read_only;
     bool is_durable;
     ingot_persist_eviction_t eviction;

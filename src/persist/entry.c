@@ -68,19 +68,9 @@ static ingot_status_t open_file(const struct entry_place *place, const char *nam
     return status;
 }
 
-static ingot_status_t read_fully(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes)
-{
-    size_t got = 0;
-    const int result = files_read(fd, offset, size, bytes, &got);
-    if (result < 0)
-        return files_read_failed(result, "reading", name);
-    return got == size ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "%s became shorter", name);
-}
-
 static ingot_status_t check_id(const struct key_file *key, size_t id_size, const uint8_t *id)
 {
-    const struct checksum checksum = checksum_of(id_size, id);
-    if (memcmp(checksum.bytes, key->id_checksum.bytes, CHECKSUM_SIZE) != 0)
+    if (!checksum_holds(&key->id_checksum, id_size, id))
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of key.bin's id does not hold");
     return INGOT_SUCCESS;
 }
@@ -102,7 +92,7 @@ static ingot_status_t read_key(int fd, struct key_file *key, size_t id_size, con
     uint8_t *bytes = size <= sizeof(small) ? small : memory_allocate(allocator, size);
     if (bytes == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a key of %zu bytes", size);
-    ingot_status_t status = read_fully(fd, "key.bin", 0, size, bytes);
+    ingot_status_t status = files_read_all(fd, "key.bin", 0, size, bytes);
     if (status == INGOT_SUCCESS)
         status = key_file_decode(key, size, size, bytes);
     if (status == INGOT_SUCCESS)
@@ -116,7 +106,7 @@ static ingot_status_t read_header(int fd, uint64_t file_size, struct key_file *k
 {
     uint8_t header[KEY_FILE_HEADER_SIZE];
     const size_t size = file_size < sizeof(header) ? (size_t)file_size : sizeof(header);
-    const ingot_status_t status = read_fully(fd, "key.bin", 0, size, header);
+    const ingot_status_t status = files_read_all(fd, "key.bin", 0, size, header);
     return status != INGOT_SUCCESS ? status : key_file_decode(key, file_size, size, header);
 }
 
@@ -158,11 +148,10 @@ static ingot_status_t read_blob(const struct entry_place *place, const struct ke
     status = memory_make_buffer(allocator, (size_t)file_size, &buffer, &bytes);
     if (status != INGOT_SUCCESS)
         goto done;
-    status = read_fully(fd, "kernel.bin", 0, buffer.size, bytes);
+    status = files_read_all(fd, "kernel.bin", 0, buffer.size, bytes);
     if (status != INGOT_SUCCESS)
         goto done;
-    const struct checksum checksum = checksum_of(buffer.size, bytes);
-    if (memcmp(checksum.bytes, key->blob_checksum.bytes, CHECKSUM_SIZE) != 0) {
+    if (!checksum_holds(&key->blob_checksum, buffer.size, bytes)) {
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of kernel.bin does not hold");
         goto done;
     }
@@ -190,7 +179,7 @@ static ingot_status_t copy_id(int fd, const struct key_file *key, const ingot_al
     uint8_t *bytes;
     ingot_status_t status = memory_make_buffer(allocator, (size_t)key->id_size_bytes, &buffer, &bytes);
     if (status == INGOT_SUCCESS)
-        status = read_fully(fd, "key.bin", KEY_FILE_HEADER_SIZE, buffer.size, bytes);
+        status = files_read_all(fd, "key.bin", KEY_FILE_HEADER_SIZE, buffer.size, bytes);
     if (status == INGOT_SUCCESS)
         status = check_id(key, buffer.size, bytes);
     if (status == INGOT_SUCCESS)
@@ -285,15 +274,7 @@ ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const
     if (!files_may_grow_to(blob_size > key_size ? blob_size : key_size))
         return ingot_set_error_detail(INGOT_NO_SPACE, "the process may not write a file of %zu bytes", blob_size);
 
-    const uint64_t now_ns = files_wall_clock_ns();
-    const struct key_file key = {
-        .id_size_bytes = id_size,
-        .blob_size_bytes = blob_size,
-        .id_checksum = checksum_of(id_size, id),
-        .blob_checksum = checksum_of(blob_size, blob),
-        .created_ns = now_ns,
-        .last_use_ns = now_ns,
-    };
+    const struct key_file key = key_file_of(id_size, id, blob_size, blob, files_wall_clock_ns());
     uint8_t small[SMALL_KEY_SIZE];
     key_file_encode(&key, small);
     const size_t together = id_size <= sizeof(small) - KEY_FILE_HEADER_SIZE ? id_size : 0;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "persist/digits.h"
+
 #define SECONDS_PER_DAY UINT64_C(86400)
 
 struct environment {
@@ -30,20 +32,13 @@ static ingot_status_t nonsense(const char *name, const char *value, const char *
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is \"%.80s\", which is not %s", name, value, expected);
 }
 
-/* Digits, as far as they go; *end is behind them. */
+/* *end is behind the digits. */
 static bool parse_digits(const char *text, uint64_t *number, const char **end)
 {
-    uint64_t value = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9'; ++at) {
-        const uint64_t digit = (uint64_t)(*at - '0');
-        if (value > (UINT64_MAX - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    *number = value;
-    *end = at;
-    return at != text;
+    size_t digits;
+    const bool is_number = digits_read(strlen(text), text, UINT64_MAX, number, &digits);
+    *end = is_number ? text + digits : text;
+    return is_number;
 }
 
 static bool parse_size(const char *text, uint64_t *bytes)

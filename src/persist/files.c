@@ -166,6 +166,20 @@ int files_make_root(const char *path)
     return result_of(chmod(path, S_IRWXU));
 }
 
+int files_working_directory(char *path, size_t capacity)
+{
+    return getcwd(path, capacity) != NULL ? 0 : -errno;
+}
+
+int files_replace(int fd, int replaced)
+{
+    int result;
+    do {
+        result = result_of(dup3(fd, replaced, O_CLOEXEC));
+    } while (result == -EINTR || result == -EBUSY); /* busy: another thread is opening a file just now */
+    return result;
+}
+
 int files_open_parent(const char *path, const char **name)
 {
     char directory[PATH_MAX];
@@ -220,6 +234,7 @@ static void fill_facts(const struct stat *from, struct file_facts *facts)
                              : (uint64_t)from->st_mtim.tv_sec * 1000000000u + (uint64_t)from->st_mtim.tv_nsec;
     facts->is_directory = S_ISDIR(from->st_mode);
     facts->is_file = S_ISREG(from->st_mode);
+    facts->link_count = (uint64_t)from->st_nlink;
     facts->owner = from->st_uid;
     facts->is_closed = (from->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -261,6 +276,15 @@ int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got)
         *got += (size_t)count;
     }
     return 0;
+}
+
+ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes)
+{
+    size_t got = 0;
+    const int result = files_read(fd, offset, size, bytes, &got);
+    if (result < 0)
+        return files_read_failed(result, "reading", name);
+    return got == size ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "%s became shorter", name);
 }
 
 int files_write(int fd, size_t size, const void *bytes)

@@ -15,6 +15,7 @@ struct file_facts {
     uint64_t device;
     uint64_t inode;
     uint64_t modified_ns;
+    uint64_t link_count; /* 0: deleted */
     uint32_t owner;
     bool is_directory;
     bool is_file;
@@ -37,6 +38,11 @@ ingot_status_t files_write_failed(int error, const char *action, const char *nam
 int files_open_root(const char *path);
 int files_make_root(const char *path);
 
+/* The path of the working directory. -ERANGE: too long. */
+int files_working_directory(char *path, size_t capacity);
+/* Puts what fd is open for under another open descriptor, for all threads at once. */
+int files_replace(int fd, int replaced);
+
 /* The directory that a path from anywhere ends in; *name is the path's last component. */
 int files_open_parent(const char *path, const char **name);
 
@@ -53,6 +59,8 @@ int files_facts_at(int at, const char *path, struct file_facts *facts);
 
 /* From offset; fewer bytes than size only at the end of the file. Returns 0 and sets *got. */
 int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got);
+/* All of it, with a status and a detail that has the name. INGOT_BLOB_TRUNCATED: the file ends before. */
+ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes);
 /* All of it, or an error. write_at is one system call, and -EIO if that was not enough. */
 int files_write(int fd, size_t size, const void *bytes);
 int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes); /* as many calls as it takes */

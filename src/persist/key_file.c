@@ -24,6 +24,18 @@ void key_file_encode_last_use(uint64_t last_use_ns, uint8_t stamp[KEY_FILE_LAST_
     bytes_put_u64(stamp + 8, ~last_use_ns);
 }
 
+struct key_file key_file_of(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob, uint64_t now_ns)
+{
+    return (struct key_file){
+        .id_size_bytes = id_size,
+        .blob_size_bytes = blob_size,
+        .id_checksum = checksum_of(id_size, id),
+        .blob_checksum = checksum_of(blob_size, blob),
+        .created_ns = now_ns,
+        .last_use_ns = now_ns,
+    };
+}
+
 void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_SIZE])
 {
     memset(header, 0, KEY_FILE_HEADER_SIZE);

@@ -24,6 +24,9 @@ struct key_file {
     uint32_t flags;
 };
 
+/* What is written for an id and a blob now. */
+struct key_file key_file_of(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob, uint64_t now_ns);
+
 /* The header of a key.bin. */
 void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_SIZE]);
 

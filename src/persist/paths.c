@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define DIGITS_MAX 20
+#include "persist/digits.h"
+
 #define HEX_DIGITS 16
 
 static char *append_text(char *end, const char *text)
@@ -75,19 +76,8 @@ void paths_temporary(char path[PATH_CAPACITY], const char *parent, unsigned long
 bool paths_parse_number(const char *name, uint64_t max, uint64_t *number)
 {
     const size_t length = strlen(name);
-    if (length == 0 || length > DIGITS_MAX || (name[0] == '0' && length > 1))
-        return false;
-    uint64_t value = 0;
-    for (size_t i = 0; i < length; ++i) {
-        if (name[i] < '0' || name[i] > '9')
-            return false;
-        const uint64_t digit = (uint64_t)(name[i] - '0');
-        if (value > (max - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    *number = value;
-    return true;
+    size_t digits;
+    return (name[0] != '0' || length == 1) && digits_read(length, name, max, number, &digits) && digits == length;
 }
 
 bool paths_is_temporary(const char *name)

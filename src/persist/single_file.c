@@ -28,15 +28,6 @@ ingot_status_t single_file_decode(struct key_file *key, uint64_t file_size, size
     return key_file_decode(key, file_size > blob_size ? file_size - blob_size : 0, header_size, header);
 }
 
-static ingot_status_t read_part(int fd, uint64_t offset, size_t size, uint8_t *bytes)
-{
-    size_t got = 0;
-    const int result = files_read(fd, offset, size, bytes, &got);
-    if (result < 0)
-        return files_read_failed(result, "reading", "the file");
-    return got == size ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the file became shorter");
-}
-
 static ingot_status_t compare_id(const struct single_file *file, int fd, const struct key_file *key, size_t id_size,
                                  const uint8_t *id)
 {
@@ -45,10 +36,9 @@ static ingot_status_t compare_id(const struct single_file *file, int fd, const s
     uint8_t *found = memory_allocate(&file->allocator, id_size);
     if (found == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an id of %zu bytes", id_size);
-    ingot_status_t status = read_part(fd, KEY_FILE_HEADER_SIZE, id_size, found);
+    ingot_status_t status = files_read_all(fd, "the file", KEY_FILE_HEADER_SIZE, id_size, found);
     if (status == INGOT_SUCCESS) {
-        const struct checksum checksum = checksum_of(id_size, found);
-        if (memcmp(checksum.bytes, key->id_checksum.bytes, CHECKSUM_SIZE) != 0)
+        if (!checksum_holds(&key->id_checksum, id_size, found))
             status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the file's id does not hold");
         else if (memcmp(found, id, id_size) != 0)
             status = ingot_set_error_detail(INGOT_NOT_FOUND, "the file has another program's blob");
@@ -64,12 +54,9 @@ static ingot_status_t read_blob(const struct single_file *file, int fd, const st
     uint8_t *bytes;
     ingot_status_t status = memory_make_buffer(&file->allocator, (size_t)key->blob_size_bytes, &buffer, &bytes);
     if (status == INGOT_SUCCESS)
-        status = read_part(fd, KEY_FILE_HEADER_SIZE + key->id_size_bytes, buffer.size, bytes);
-    if (status == INGOT_SUCCESS) {
-        const struct checksum checksum = checksum_of(buffer.size, bytes);
-        if (memcmp(checksum.bytes, key->blob_checksum.bytes, CHECKSUM_SIZE) != 0)
-            status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the file's blob does not hold");
-    }
+        status = files_read_all(fd, "the file", KEY_FILE_HEADER_SIZE + key->id_size_bytes, buffer.size, bytes);
+    if (status == INGOT_SUCCESS && !checksum_holds(&key->blob_checksum, buffer.size, bytes))
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the file's blob does not hold");
     if (status == INGOT_SUCCESS)
         *blob = buffer;
     else
@@ -87,7 +74,7 @@ static ingot_status_t read_header(int fd, struct key_file *key)
     if (!facts.is_file || !files_are_private(&facts, files_user()))
         return ingot_set_error_detail(INGOT_UNTRUSTED, "no file, or others own or may write it");
     const size_t size = facts.size_bytes < sizeof(header) ? (size_t)facts.size_bytes : sizeof(header);
-    const ingot_status_t status = read_part(fd, 0, size, header);
+    const ingot_status_t status = files_read_all(fd, "the file", 0, size, header);
     return status == INGOT_SUCCESS ? single_file_decode(key, facts.size_bytes, size, header) : status;
 }
 
@@ -119,15 +106,7 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
 static ingot_status_t write_parts(const struct replacement *replacement, size_t id_size, const uint8_t *id,
                                   size_t blob_size, const uint8_t *blob)
 {
-    const uint64_t now_ns = files_wall_clock_ns();
-    const struct key_file key = {
-        .id_size_bytes = id_size,
-        .blob_size_bytes = blob_size,
-        .id_checksum = checksum_of(id_size, id),
-        .blob_checksum = checksum_of(blob_size, blob),
-        .created_ns = now_ns,
-        .last_use_ns = now_ns,
-    };
+    const struct key_file key = key_file_of(id_size, id, blob_size, blob, files_wall_clock_ns());
     uint8_t header[KEY_FILE_HEADER_SIZE];
     key_file_encode(&key, header);
     ingot_status_t status = replacement_write(replacement, 0, sizeof(header), header);

@@ -407,6 +407,80 @@ TEST(PersistDirectory, TellsEventsAndCounts)
     EXPECT_EQ(bytes_in(path), stats.bytes);
 }
 
+TEST(PersistDirectory, GoesOnInANewRootWhenItsOwnIsDeleted)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    const std::string path = root.string();
+    std::vector<Event> events;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.on_event = remember;
+    info.on_event_user = &events;
+    Store store(info);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    fs::remove_all(root);
+    events.clear();
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
+    EXPECT_EQ(1u, entries_of(root).size());
+    EXPECT_EQ(bytes_in(root), store.stats().bytes);
+    ASSERT_LE(2u, events.size());
+    EXPECT_EQ(INGOT_EVENT_STORAGE_DEGRADED, events[0].kind);
+    EXPECT_EQ(INGOT_EVENT_STORAGE_STORE, events[1].kind);
+    EXPECT_EQ(INGOT_SUCCESS, events[1].status);
+    EXPECT_TRUE(fs::exists(root / "CACHEDIR.TAG"));
+
+    fs::remove_all(root);
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(1)));
+    EXPECT_TRUE(fs::exists(root));
+}
+
+TEST(PersistDirectory, ReadsWhatAnotherStoredInANewRoot)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    const std::string path = root.string();
+    ASSERT_EQ(INGOT_SUCCESS, Store(root).put(kId, kBlob));
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.flags = INGOT_PERSIST_READ_ONLY;
+    Store reader(info);
+    ASSERT_EQ(INGOT_SUCCESS, reader.load(kId));
+    fs::remove_all(root);
+    EXPECT_EQ(INGOT_NOT_FOUND, reader.load(kId));
+    EXPECT_FALSE(fs::exists(root)); /* it makes nothing */
+    ASSERT_EQ(INGOT_SUCCESS, Store(root).put(kId, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, reader.load(kId));
+}
+
+TEST(PersistDirectory, JudgesANewRootAsItDidItsOwn)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    fs::remove_all(root);
+    fs::create_directory(root);
+    fs::permissions(root, fs::perms::all);
+    EXPECT_NE(INGOT_SUCCESS, store.put(kId, kBlob));
+    EXPECT_TRUE(fs::is_empty(root));
+}
+
+TEST(PersistDirectory, ARelativePathIsThatOfTheTimeOfOpening)
+{
+    ScratchDirectory scratch;
+    const fs::path before = fs::current_path();
+    fs::current_path(scratch.path());
+    Store store(fs::path("store"));
+    fs::current_path(before);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    fs::remove_all(scratch.path() / "store");
+    EXPECT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    EXPECT_EQ(1u, entries_of(scratch.path() / "store").size());
+    EXPECT_FALSE(fs::exists("store"));
+}
+
 TEST(PersistDirectory, RefusesMalformedInfos)
 {
     ScratchDirectory scratch;
