@@ -3,8 +3,8 @@
  *
  * A program is one or more C sources. Each function
  * `void kernel_NAME(const double *in, double *out, unsigned long count)` is a kernel NAME. Sources see the macro LANES,
- * and may call memcpy, memmove, memset, sqrt, exp, log, sin, cos and pow, which they declare themselves. Compile options
- * are -I, -D and -U; -O..., -W... and -g are taken and change nothing.
+ * and may call memcpy, memmove, memset, sqrt, exp, log, sin, cos and pow, which they declare themselves. Compile
+ * options are -I, -D and -U; -O..., -W... and -g are taken and change nothing.
  */
 #ifndef TINYCC_H
 #define TINYCC_H

@@ -126,6 +126,12 @@ INGOT_API ingot_status_t ingot_persist_program_create(ingot_program_t *program, 
  * child's queue is empty. Called by a storage's event callback, it does not wait for what that callback is called from;
  * such a callback must not release the last reference.
  *
+ * @par exit()
+ * Drivers shut down in exit(). So it waits, for at most 10 s, for the one blob or program that a thread of the storage
+ * is just at in the driver; after that nothing is taken any more, and this returns INGOT_BUSY where something waits. A
+ * device that generates code at launch may still crash the process then, where it is stored in the background against
+ * the default: its compiler is being destroyed while it runs.
+ *
  * @return The first failure since the last flush; all are tried.
  */
 INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage);

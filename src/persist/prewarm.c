@@ -18,6 +18,7 @@
 #include "persist/events.h"
 #include "persist/files.h"
 #include "persist/memory.h"
+#include "persist/process_end.h"
 #include "persist/storage.h"
 
 #define DEFAULT_THREADS 2u
@@ -239,6 +240,7 @@ static void start_threads(struct ingot_prewarm *prewarm)
 static ingot_status_t start(struct ingot_prewarm *prewarm)
 {
     struct prewarm_list *list = &prewarm->storage->prewarms;
+    process_end_watch(prewarm->context);
     lock(list);
     start_threads(prewarm);
     const bool has_failed = prewarm->thread_count == 0 && prewarm->manifest.ids.count != 0;

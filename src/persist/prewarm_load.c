@@ -10,6 +10,7 @@
 #include "persist/files.h"
 #include "persist/memory.h"
 #include "persist/prewarm.h"
+#include "persist/process_end.h"
 #include "persist/storage.h"
 
 /* ---- under the lock ---- */
@@ -68,6 +69,18 @@ static bool reserve_bytes(struct ingot_prewarm *prewarm, size_t size)
 
 /* ---- without it ---- */
 
+/* The driver is called by a thread of ours here, and not once it is shutting down. */
+static bool make_program(struct ingot_prewarm *prewarm, const struct listed_id *id, ingot_program_desc_t desc,
+                         ingot_buffer_t *blob, ingot_program_t *program)
+{
+    if (!process_end_enter())
+        return false;
+    const ingot_status_t status =
+        storage_make_program(prewarm->storage, program, desc, id->size, id->bytes, blob);
+    process_end_leave();
+    return status == INGOT_SUCCESS;
+}
+
 static enum prewarm_outcome load_described(struct ingot_prewarm *prewarm, const struct listed_id *id,
                                            ingot_program_desc_t desc, ingot_program_t *program)
 {
@@ -79,7 +92,7 @@ static enum prewarm_outcome load_described(struct ingot_prewarm *prewarm, const 
         outcome = status == INGOT_NOT_FOUND ? PREWARM_MISSING : PREWARM_FAILED;
     else if (!reserve_bytes(prewarm, blob.size))
         outcome = PREWARM_TOO_LARGE;
-    else if (storage_make_program(prewarm->storage, program, desc, id->size, id->bytes, &blob) != INGOT_SUCCESS)
+    else if (!make_program(prewarm, id, desc, &blob, program))
         outcome = PREWARM_FAILED;
     memory_release_buffer(&blob);
     return outcome;
@@ -89,8 +102,11 @@ static enum prewarm_outcome load(struct ingot_prewarm *prewarm, const struct lis
 {
     ingot_program_desc_t desc = NULL;
     const uint64_t started_ns = files_steady_clock_ns();
+    if (!process_end_enter())
+        return PREWARM_FAILED;
     const ingot_status_t status =
         ingot_program_desc_create_from_cache_blob_id(&desc, prewarm->context, id->size, id->bytes);
+    process_end_leave();
     if (status != INGOT_SUCCESS) {
         events_tell_context(prewarm->context, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns,
                             ingot_last_error_detail());

@@ -12,6 +12,7 @@
 #include "persist/events.h"
 #include "persist/files.h"
 #include "persist/memory.h"
+#include "persist/process_end.h"
 #include "persist/storage.h"
 
 /* One request, as its builder sees it. */
@@ -100,20 +101,31 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
     return ingot_program_build(program, desc);
 }
 
+/* *blob, to be freed with *capacity bytes whatever is returned. */
+static ingot_status_t take(ingot_storage_t storage, ingot_program_t program, size_t *size, uint8_t **blob,
+                           size_t *capacity)
+{
+    const ingot_status_t status = ingot_program_get_cache_blob(program, size, NULL);
+    if (status != INGOT_SUCCESS)
+        return status;
+    *capacity = *size;
+    *blob = memory_allocate(&storage->allocator, *capacity);
+    if (*blob == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", *size);
+    return ingot_program_get_cache_blob(program, size, *blob);
+}
+
 ingot_status_t storage_take_and_store(ingot_storage_t storage, const struct ingot_context *context,
                                       ingot_program_t program, size_t id_size, const uint8_t *id)
 {
     size_t size = 0;
-    const uint64_t started_ns = files_steady_clock_ns();
-    ingot_status_t status = ingot_program_get_cache_blob(program, &size, NULL);
-    uint8_t *blob = NULL;
     size_t capacity = 0;
-    if (status == INGOT_SUCCESS) {
-        capacity = size;
-        blob = memory_allocate(&storage->allocator, capacity);
-        status = blob == NULL ? ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", size)
-                              : ingot_program_get_cache_blob(program, &size, blob);
-    }
+    uint8_t *blob = NULL;
+    const uint64_t started_ns = files_steady_clock_ns();
+    if (!process_end_enter()) /* no event: the application is as good as gone */
+        return ingot_set_error_detail(INGOT_BUSY, "the process is ending");
+    ingot_status_t status = take(storage, program, &size, &blob, &capacity);
+    process_end_leave();
     const uint64_t store_started_ns = status == INGOT_SUCCESS ? files_steady_clock_ns() : started_ns;
     if (status == INGOT_SUCCESS)
         status = ingot_storage_store(storage, id_size, id, size, blob);

@@ -5,7 +5,8 @@
  * blob is in memory only while it is being stored. The lock is not held while an item is worked.
  *
  * A forked child has neither the thread nor the driver's state, so it takes the queue for empty, and makes its locks
- * anew: they may have been held when it was forked. At exit nothing is done: what was not stored is compiled again.
+ * anew: they may have been held when it was forked. At exit nothing more is stored, but the one blob that is being
+ * taken is waited for (process_end.c): what was not stored is compiled again.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -20,6 +21,7 @@
 #include "persist/events.h"
 #include "persist/files.h"
 #include "persist/memory.h"
+#include "persist/process_end.h"
 #include "persist/storage.h"
 
 #define MAX_COUNT 256u
@@ -98,8 +100,33 @@ static struct store_queue_item *pop(struct store_queue *queue, enum store_queue_
     return oldest;
 }
 
-/* Locked when called and when it returns, not in between. */
-static void work(ingot_storage_t storage, struct store_queue_item *item)
+static void append(struct store_queue_list *list, struct store_queue_item *item)
+{
+    item->next = NULL;
+    if (list->last != NULL)
+        list->last->next = item;
+    else
+        list->first = item;
+    list->last = item;
+    ++list->count;
+    list->bytes += item->id_size;
+}
+
+/* Letting go of a program may call the driver, so that the storage's thread does not once the process is ending. */
+static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
+{
+    const bool may_call = process_end_enter();
+    if (may_call || !is_own_thread) {
+        ingot_program_release(item->program);
+        memory_free(&storage->allocator, item, sizeof(*item) + item->id_size);
+    }
+    if (may_call)
+        process_end_leave();
+    return may_call || !is_own_thread;
+}
+
+/* Locked when called and when it returns, not in between. false: nothing can be done any more; the item waits on. */
+static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
 {
     struct store_queue *queue = &storage->queue;
     unlock(queue);
@@ -107,13 +134,15 @@ static void work(ingot_storage_t storage, struct store_queue_item *item)
     const ingot_status_t status =
         storage_take_and_store(storage, item->context, item->program, item->id_size, item->id);
     events_leave(before);
-    ingot_program_release(item->program);
-    memory_free(&storage->allocator, item, sizeof(*item) + item->id_size);
+    const bool is_done = free_item(storage, item, is_own_thread);
     lock(queue);
+    if (!is_done)
+        append(&queue->lists[STORE_QUEUE_SOON], item);
     if (queue->failure == INGOT_SUCCESS)
         queue->failure = status;
     if (--queue->active_count == 0)
         pthread_cond_broadcast(&queue->is_done);
+    return is_done;
 }
 
 static void *run(void *user)
@@ -123,9 +152,7 @@ static void *run(void *user)
     lock(queue);
     while (!queue->is_ending) {
         struct store_queue_item *item = pop(queue, STORE_QUEUE_SOON);
-        if (item != NULL)
-            work(storage, item);
-        else
+        if (item == NULL || (!work(storage, item, true) && !queue->is_ending))
             pthread_cond_wait(&queue->has_work, &queue->lock.mutex);
     }
     unlock(queue);
@@ -160,17 +187,6 @@ static struct store_queue_item *make_item(ingot_storage_t storage, const struct 
     return item;
 }
 
-static void append(struct store_queue_list *list, struct store_queue_item *item)
-{
-    if (list->last != NULL)
-        list->last->next = item;
-    else
-        list->first = item;
-    list->last = item;
-    ++list->count;
-    list->bytes += item->id_size;
-}
-
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                      size_t id_size, const uint8_t *id, enum store_queue_when when)
 {
@@ -182,11 +198,12 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
                             "a program is not stored: no memory to remember it");
         return;
     }
+    process_end_watch(context);
     lock(queue);
     append(list, item);
     const bool is_in_hands = when == STORE_QUEUE_AT_FLUSH || start_thread(storage);
     while (list->count != 0 && (!is_in_hands || list->count > MAX_COUNT || list->bytes > MAX_BYTES))
-        work(storage, pop(queue, when));
+        (void)work(storage, pop(queue, when), false);
     if (when == STORE_QUEUE_SOON)
         pthread_cond_signal(&queue->has_work);
     unlock(queue);
@@ -197,12 +214,15 @@ ingot_status_t store_queue_flush(ingot_storage_t storage)
     struct store_queue *queue = &storage->queue;
     lock(queue);
     struct store_queue_item *item;
-    while ((item = pop(queue, STORE_QUEUE_SOON)) != NULL || (item = pop(queue, STORE_QUEUE_AT_FLUSH)) != NULL)
-        work(storage, item);
     /* an event's callback that flushes in the queue's thread would wait for itself */
     const bool is_own_thread = queue->has_thread && pthread_equal(queue->thread, pthread_self());
-    while (queue->active_count != 0 && !is_own_thread)
-        pthread_cond_wait(&queue->is_done, &queue->lock.mutex);
+    for (;;) {
+        while ((item = pop(queue, STORE_QUEUE_SOON)) != NULL || (item = pop(queue, STORE_QUEUE_AT_FLUSH)) != NULL)
+            (void)work(storage, item, false);
+        if (queue->active_count == 0 || is_own_thread)
+            break;
+        pthread_cond_wait(&queue->is_done, &queue->lock.mutex); /* after which an item may be back */
+    }
     const ingot_status_t failure = queue->failure;
     queue->failure = INGOT_SUCCESS;
     unlock(queue);

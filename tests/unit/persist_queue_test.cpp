@@ -1,11 +1,15 @@
 /*
- * Storing in the background: nobody waits but who flushes, and neither a fork nor an exit hangs.
+ * Storing in the background: nobody waits but who flushes, neither a fork nor an exit hangs, and exit() finds no thread
+ * of ours in a driver.
  */
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -228,6 +232,71 @@ TEST_F(PersistQueue, AnExitDoesNotWaitForWhatWaits)
                   gated->wait_until_someone_waits();
                   std::quick_exit(0);
               }));
+}
+
+/* A driver that shuts down in exit(), by a handler that is there before its first context, as those of drivers are. */
+struct ExitingDriver {
+    std::atomic<int> calls_inside{0};
+    std::atomic<int> calls_done{0};
+    std::atomic<bool> is_exiting{false};
+    reference_counts_t counts{};
+    Context context;
+    ingot_storage_t storage = nullptr;
+
+    static ExitingDriver *self;
+    static void shut_down() /* 7: nobody was inside, what was inside ended, and nothing more comes */
+    {
+        const int calls_before = self->calls_done;
+        const bool is_left_alone = self->calls_inside == 0 && calls_before != 0;
+        const ingot_status_t flushed = ingot_persist_flush(self->storage);
+        const bool is_refused = self->calls_done == calls_before && (flushed == INGOT_BUSY || calls_before == 3);
+        _exit(!is_left_alone ? 1 : !is_refused ? 2 : 7);
+    }
+    static ingot_status_t hook(void *, const char *operation)
+    {
+        if (strcmp(operation, "get_binary") != 0)
+            return INGOT_SUCCESS;
+        ++self->calls_inside;
+        while (!self->is_exiting)
+            std::this_thread::yield();
+        for (int i = 0; i < 10000; ++i)
+            std::this_thread::yield(); /* the others are in exit() long since */
+        ++self->calls_done;
+        --self->calls_inside;
+        return INGOT_SUCCESS;
+    }
+    [[noreturn]] static void run(const std::string &root)
+    {
+        self = new ExitingDriver;
+        std::atexit(shut_down);
+        ReferenceDevice device;
+        device.hook = hook;
+        self->context = device.make();
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = root.c_str();
+        if (ingot_persist_open(&self->storage, &info) != INGOT_SUCCESS)
+            _exit(3);
+        for (int i = 0; i < 3; ++i) {
+            ProgramText text;
+            text.sources = {"kernel n" + std::to_string(i) + " x\n"};
+            ingot_program_t program = nullptr;
+            if (ingot_persist_program_create(&program, text.make(self->context).get(), self->storage, nullptr) !=
+                INGOT_SUCCESS)
+                _exit(4);
+            ingot_program_release(program);
+        }
+        while (self->calls_inside == 0)
+            std::this_thread::yield();
+        self->is_exiting = true;
+        std::exit(5);
+    }
+};
+ExitingDriver *ExitingDriver::self;
+
+TEST_F(PersistQueue, AnExitWaitsForWhatIsInTheDriverAndLetsNothingElseIn)
+{
+    ScratchDirectory scratch;
+    EXPECT_EQ(7, in_child([&] { ExitingDriver::run((scratch.path() / "store").string()); }));
 }
 
 TEST_F(PersistQueue, ACallbackOfTheThreadMayFlush)

@@ -1,0 +1,101 @@
+/*
+ * process_end.c - no driver is asked for blobs once the process is ending.
+ *
+ * A driver shuts down in exit(), by handlers and destructors that were registered when it was loaded. A storage's
+ * thread that is in the driver at that moment would crash the process, though the application did nothing wrong. So a
+ * handler of ours, registered later and therefore run earlier, lets the one call in progress end, and no other begin.
+ * It is registered again after the first calls, since drivers make static objects as they go.
+ *
+ * It waits for no lock, since others may hold theirs for ever while the process ends, and not for more than a few
+ * seconds. How many are inside is counted with the process's number, so that a forked child begins with none.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "persist/process_end.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "persist/files.h"
+
+#define MAX_CONTEXTS 1024u    /* a handler is a few words that nobody gives back */
+#define HANDLERS_PER_CONTEXT 4 /* after it was met */
+#define MAX_WAIT_NS UINT64_C(10000000000)
+
+static _Atomic(uint64_t) inside; /* process << 32 | threads */
+static atomic_bool is_ending;
+static _Atomic(const void *) last_context;
+static atomic_uint context_count;
+static atomic_int handlers_wanted;
+static _Thread_local unsigned own_depth; /* of enter; a callback may ask for the process to end */
+
+static uint64_t process_bits(void)
+{
+    return (uint64_t)(uint32_t)files_process() << 32;
+}
+
+static unsigned count_of(uint64_t value)
+{
+    return (value & ~UINT64_C(0xffffffff)) == process_bits() ? (unsigned)(value & 0xffffffff) : 0;
+}
+
+static void count(int change)
+{
+    uint64_t value = atomic_load_explicit(&inside, memory_order_relaxed);
+    /* seq_cst: entering and then reading is_ending, against the handler's setting it and then reading the count */
+    while (!atomic_compare_exchange_weak_explicit(&inside, &value,
+                                                  process_bits() | (uint32_t)((int)count_of(value) + change),
+                                                  memory_order_seq_cst, memory_order_relaxed)) {
+    }
+}
+
+static void on_exit_of_process(void)
+{
+    const struct timespec moment = {.tv_sec = 0, .tv_nsec = 500000};
+    const uint64_t begin = files_steady_clock_ns();
+
+    atomic_store_explicit(&is_ending, true, memory_order_seq_cst); /* pairs with process_end_enter */
+    while (count_of(atomic_load_explicit(&inside, memory_order_seq_cst)) > own_depth &&
+           files_steady_clock_ns() - begin < MAX_WAIT_NS)
+        (void)nanosleep(&moment, NULL);
+}
+
+static void add_handler(void)
+{
+    (void)atexit(on_exit_of_process); /* where it fails, the process ends as it did without */
+}
+
+/* Relaxed here and in leave: a matter of how many handlers there are. */
+void process_end_watch(const void *context)
+{
+    if (atomic_load_explicit(&last_context, memory_order_relaxed) == context ||
+        atomic_exchange_explicit(&last_context, context, memory_order_relaxed) == context ||
+        atomic_load_explicit(&context_count, memory_order_relaxed) >= MAX_CONTEXTS)
+        return;
+    atomic_fetch_add_explicit(&context_count, 1, memory_order_relaxed);
+    atomic_store_explicit(&handlers_wanted, HANDLERS_PER_CONTEXT, memory_order_relaxed);
+    add_handler();
+}
+
+bool process_end_enter(void)
+{
+    count(1);
+    if (atomic_load_explicit(&is_ending, memory_order_seq_cst)) {
+        count(-1);
+        return false;
+    }
+    ++own_depth;
+    return true;
+}
+
+void process_end_leave(void)
+{
+    if (--own_depth == 0 && atomic_load_explicit(&handlers_wanted, memory_order_relaxed) > 0 &&
+        atomic_fetch_sub_explicit(&handlers_wanted, 1, memory_order_relaxed) > 0)
+        add_handler();
+    count(-1);
+}

@@ -1,0 +1,158 @@
+/*
+ * exit_child.cpp - a process that ends by exit() in one of its threads, with all of Ingot alive; exit_test runs it.
+ *
+ * usage: exit_child MODE DIRECTORY
+ *   unloaded as hits, and the driver's code is gone: whoever called it would crash
+ *   hits     other threads take what is in memory, again and again, and a storage is at work; nothing is released
+ *   busy     they also build and evict, in the midst of which the process ends. No driver survives that: it shuts down
+ *            with a thread in it, whether Ingot called it or the application
+ *   late     a storage is at work, and all is released after the driver has shut down: by a handler that was registered
+ *            before the driver was loaded, as a static object's destructor is
+ * The exit status is 42 when it got as far as it should.
+ */
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include <ingot/persist.hpp>
+
+#include "conformance/device_under_test.h"
+
+#ifdef EXIT_DRIVER
+bool unload_driver(); /* exit_driver.cpp */
+#else
+static bool unload_driver() { return false; } /* the ICD loader and the Level Zero loader keep theirs */
+#endif
+
+namespace {
+
+constexpr int kAsExpected = 42;
+constexpr size_t kPrograms = 4;
+constexpr unsigned kDeadlineSeconds = 60;
+
+/* All of it; never destroyed but by the late handler. */
+struct World {
+    ingot::context context;
+    ingot::storage store;
+    std::vector<ingot::program_desc> descs;
+    std::vector<ingot::program> programs;
+    std::vector<ingot::kernel> kernels;
+};
+World *world;
+
+/* Other ids, whatever the language, by a header that nothing includes. PoCL's own cache would take such programs for
+ * one, and is not made for that happening in several threads; so in OpenCL C they differ by a kernel. */
+ingot::program_desc describe(const ingot::context &context, size_t number)
+{
+    conformance::ProgramText text = conformance::device_under_test().two_kernels();
+    ingot::program_info info;
+    for (conformance::SourceText &source : text.sources) {
+        if (source.kind == INGOT_SOURCE_OPENCL_C)
+            source.bytes += "__kernel void number_" + std::to_string(number) + "(void) {}\n";
+        info.sources.emplace_back(source.kind, source.bytes);
+    }
+    if (text.sources[0].kind != INGOT_SOURCE_OPENCL_C)
+        info.headers.emplace_back(INGOT_SOURCE_HEADER, "/* " + std::to_string(number) + " */\n", "number.h");
+    info.compile_options = text.compile_options;
+    return ingot::program_desc(context, info);
+}
+
+void make_world(const std::string &directory, size_t capacity)
+{
+    ingot_cache_capacity_t limits = INGOT_CACHE_CAPACITY_INIT;
+    limits.max_programs = capacity;
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.cache_capacity = &limits;
+    world->context = ingot::context(conformance::device_under_test().make_context({0}, info));
+    ingot_persist_info_t store_info = INGOT_PERSIST_INFO_INIT;
+    store_info.path = directory.c_str();
+    world->store = ingot::storage::open(store_info);
+    for (size_t i = 0; i < kPrograms; ++i)
+        world->descs.push_back(describe(world->context, i));
+    for (size_t i = 0; i < capacity; ++i) {
+        world->programs.push_back(ingot::create_program(world->descs[i], world->store));
+        world->kernels.emplace_back(world->programs.back(), "twice");
+    }
+    if (world->context.cache_stats().programs != capacity)
+        _exit(1);
+}
+
+/* For ever: the process ends around it. */
+template <typename Body> void keep_doing(Body body)
+{
+    std::thread([body] {
+        for (size_t i = 0;; ++i)
+            body(world->descs[i % world->descs.size()]);
+    }).detach();
+}
+
+/* From a thread of its own, while main waits for ever. */
+[[noreturn]] void exit_from_a_thread()
+{
+    std::thread([] { std::exit(kAsExpected); }).detach();
+    for (;;)
+        pause();
+}
+
+void keep_hitting()
+{
+    for (int i = 0; i < 2; ++i) {
+        keep_doing([](const ingot::program_desc &desc) {
+            ingot::program program(desc);
+            ingot::kernel kernel(desc, "twice");
+        });
+    }
+}
+
+void hits(const std::string &directory)
+{
+    make_world(directory, kPrograms);
+    keep_hitting();
+}
+
+void unloaded(const std::string &directory)
+{
+    make_world(directory, kPrograms);
+    world->store.flush();
+    keep_hitting();
+    if (!unload_driver())
+        _exit(1);
+}
+
+void busy(const std::string &directory)
+{
+    make_world(directory, kPrograms / 2);
+    keep_doing([](const ingot::program_desc &desc) { ingot::program::lookup(desc); });
+    keep_doing([](const ingot::program_desc &desc) { ingot::program program(desc); });
+    keep_doing([](const ingot::program_desc &desc) {
+        ingot::create_program(desc, world->store);
+        world->store.remove(desc.view_cache_blob_id());
+    });
+    while (world->context.cache_stats().builds < 2 * kPrograms || world->store.stats().stores < kPrograms)
+        std::this_thread::yield();
+}
+
+} // namespace
+
+int main(int count, char **arguments)
+{
+    const std::string mode = count == 3 ? arguments[1] : "";
+    alarm(kDeadlineSeconds);
+    world = new World;
+    if (mode == "late")
+        std::atexit([] { delete world; }); /* before the first call of a driver */
+    if (mode == "hits")
+        hits(arguments[2]);
+    else if (mode == "unloaded")
+        unloaded(arguments[2]);
+    else if (mode == "busy")
+        busy(arguments[2]);
+    else if (mode == "late")
+        make_world(arguments[2], kPrograms);
+    else
+        return 2;
+    exit_from_a_thread();
+}
