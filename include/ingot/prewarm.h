@@ -127,8 +127,8 @@ typedef struct ingot_prewarm_info {
  * prewarm is released. Whoever asks for it by ingot_persist_program_create with this context and this storage gets it
  * into the in-memory cache, in the group of who asks, with INGOT_ORIGIN_STORAGE. Several prewarms may run at once.
  *
- * The prewarm holds the context and the storage. Release it before returning from main: a load that is under way when the
- * process exits is the driver's to survive. After fork the child's prewarms are over and give nothing.
+ * The prewarm holds the context and the storage. exit() waits for loads that are under way, as ingot_persist_flush has
+ * it for blobs that are taken, and no other begins. After fork the child's prewarms are over and give nothing.
  *
  * @retval INGOT_SUCCESS  Also where the manifest is missing, damaged or not trusted: then it is empty, an event tells
  *                        why, and so does ingot_prewarm_progress_t::manifest_status.
