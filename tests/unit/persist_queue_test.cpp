@@ -14,6 +14,8 @@
 #include <set>
 #include <thread>
 
+#include <ingot/prewarm.h>
+
 #include "support/reference_context.h"
 #include "support/store_fixture.h"
 
@@ -236,12 +238,14 @@ TEST_F(PersistQueue, AnExitDoesNotWaitForWhatWaits)
 
 /* A driver that shuts down in exit(), by a handler that is there before its first context, as those of drivers are. */
 struct ExitingDriver {
+    const char *operation = nullptr; /* in which it is when the process exits */
     std::atomic<int> calls_inside{0};
     std::atomic<int> calls_done{0};
     std::atomic<bool> is_exiting{false};
     reference_counts_t counts{};
     Context context;
     ingot_storage_t storage = nullptr;
+    ingot_prewarm_t prewarm = nullptr;
 
     static ExitingDriver *self;
     static void shut_down() /* 7: nobody was inside, what was inside ended, and nothing more comes */
@@ -249,12 +253,14 @@ struct ExitingDriver {
         const int calls_before = self->calls_done;
         const bool is_left_alone = self->calls_inside == 0 && calls_before != 0;
         const ingot_status_t flushed = ingot_persist_flush(self->storage);
-        const bool is_refused = self->calls_done == calls_before && (flushed == INGOT_BUSY || calls_before == 3);
+        ingot_prewarm_release(self->prewarm);
+        const bool is_refused = self->calls_done == calls_before &&
+                                (flushed == INGOT_BUSY || calls_before == 3 || self->prewarm != nullptr);
         _exit(!is_left_alone ? 1 : !is_refused ? 2 : 7);
     }
-    static ingot_status_t hook(void *, const char *operation)
+    static ingot_status_t hook(void *, const char *name)
     {
-        if (strcmp(operation, "get_binary") != 0)
+        if (strcmp(name, self->operation) != 0)
             return INGOT_SUCCESS;
         ++self->calls_inside;
         while (!self->is_exiting)
@@ -265,17 +271,8 @@ struct ExitingDriver {
         --self->calls_inside;
         return INGOT_SUCCESS;
     }
-    [[noreturn]] static void run(const std::string &root)
+    static void create_programs()
     {
-        self = new ExitingDriver;
-        std::atexit(shut_down);
-        ReferenceDevice device;
-        device.hook = hook;
-        self->context = device.make();
-        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-        info.path = root.c_str();
-        if (ingot_persist_open(&self->storage, &info) != INGOT_SUCCESS)
-            _exit(3);
         for (int i = 0; i < 3; ++i) {
             ProgramText text;
             text.sources = {"kernel n" + std::to_string(i) + " x\n"};
@@ -285,6 +282,33 @@ struct ExitingDriver {
                 _exit(4);
             ingot_program_release(program);
         }
+    }
+    [[noreturn]] static void run(const std::string &root, const char *operation)
+    {
+        self = new ExitingDriver;
+        self->operation = operation;
+        std::atexit(shut_down);
+        ReferenceDevice device;
+        device.hook = hook;
+        self->context = device.make();
+        const bool is_load = strcmp(operation, "load") == 0;
+        const std::string manifest = root + ".manifest";
+        ingot_persist_record_info_t record = INGOT_PERSIST_RECORD_INFO_INIT;
+        record.path = manifest.c_str();
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = root.c_str();
+        info.store_mode = is_load ? INGOT_PERSIST_STORE_NOW : INGOT_PERSIST_STORE_AUTO;
+        if (ingot_persist_open(&self->storage, &info) != INGOT_SUCCESS ||
+            ingot_persist_record(self->storage, &record) != INGOT_SUCCESS)
+            _exit(3);
+        create_programs();
+        ingot_prewarm_info_t prewarm_info = INGOT_PREWARM_INFO_INIT;
+        prewarm_info.manifest = manifest.c_str();
+        prewarm_info.thread_count = 1;
+        if (is_load && (ingot_persist_record_save(self->storage) != INGOT_SUCCESS ||
+                        ingot_prewarm_start(&self->prewarm, self->context.get(), self->storage, &prewarm_info) !=
+                            INGOT_SUCCESS))
+            _exit(6);
         while (self->calls_inside == 0)
             std::this_thread::yield();
         self->is_exiting = true;
@@ -296,7 +320,8 @@ ExitingDriver *ExitingDriver::self;
 TEST_F(PersistQueue, AnExitWaitsForWhatIsInTheDriverAndLetsNothingElseIn)
 {
     ScratchDirectory scratch;
-    EXPECT_EQ(7, in_child([&] { ExitingDriver::run((scratch.path() / "store").string()); }));
+    EXPECT_EQ(7, in_child([&] { ExitingDriver::run((scratch.path() / "store").string(), "get_binary"); }));
+    EXPECT_EQ(7, in_child([&] { ExitingDriver::run((scratch.path() / "ahead").string(), "load"); }));
 }
 
 TEST_F(PersistQueue, ACallbackOfTheThreadMayFlush)
