@@ -33,6 +33,8 @@ INGOT_API ingot_status_t ingot_set_error_detail(ingot_status_t status, const cha
  * functions that are NULL it stands for the C library's.
  */
 INGOT_API void *ingot_allocate(const ingot_allocator_t *allocator, size_t size);
+/** The same without the zeros, for what is written at once. */
+INGOT_API void *ingot_allocate_bytes(const ingot_allocator_t *allocator, size_t size);
 /** @p size as it was allocated; NULL memory does nothing. */
 INGOT_API void ingot_deallocate(const ingot_allocator_t *allocator, void *memory, size_t size);
 

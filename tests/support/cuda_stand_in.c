@@ -145,6 +145,12 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     return CUDA_SUCCESS;
 }
 
+CUresult cuCtxGetCurrent(CUcontext *context)
+{
+    *context = depth > 0 ? stack[depth - 1] : NULL;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuCtxPushCurrent(CUcontext context)
 {
     const CUresult result = outcome("cuCtxPushCurrent");

@@ -8,8 +8,6 @@
 
 #include "backends/cuda/program.h"
 
-#include <string.h>
-
 ingot_status_t cuda_get_binary(void *state, void *opaque_program, uint32_t device_index, ingot_sink_t *binary)
 {
     const struct cuda_program *program = opaque_program;
@@ -42,10 +40,9 @@ static ingot_status_t copy_image(const struct cuda_state *state, const ingot_bui
 {
     if (binary->size == 0)
         return ingot_set_error_detail(INGOT_BLOB_REJECTED, "an empty binary");
-    ingot_status_t status = cuda_bytes_init(&part->bytes, &state->allocator, binary->size);
+    ingot_status_t status = cuda_bytes_copy(&part->bytes, &state->allocator, binary->size, binary->bytes);
     if (status != INGOT_SUCCESS)
         return status;
-    memcpy(part->bytes.bytes, binary->bytes, binary->size);
     status = cuda_image_read(&part->image, part->bytes.size, part->bytes.bytes);
     if (status == INGOT_SUCCESS &&
         !cuda_image_has_expressions(&part->image, request->name_expression_count, request->name_expressions))

@@ -14,6 +14,7 @@
 static const struct library_symbol symbols[] = {
     { "cuGetErrorName", offsetof(struct cuda_driver, get_error_name) },
     { "cuDriverGetVersion", offsetof(struct cuda_driver, get_version) },
+    { "cuCtxGetCurrent", offsetof(struct cuda_driver, get_current) },
     { "cuCtxPushCurrent_v2", offsetof(struct cuda_driver, push_context) },
     { "cuCtxPopCurrent_v2", offsetof(struct cuda_driver, pop_context) },
     { "cuCtxGetDevice", offsetof(struct cuda_driver, get_device) },

@@ -11,6 +11,7 @@ struct cuda_driver {
     int version; /* as cuDriverGetVersion tells: 1000 * major + 10 * minor */
     CUresult (*get_error_name)(CUresult, const char **);
     CUresult (*get_version)(int *);
+    CUresult (*get_current)(CUcontext *);
     CUresult (*push_context)(CUcontext);
     CUresult (*pop_context)(CUcontext *);
     CUresult (*get_device)(CUdevice *);

@@ -26,6 +26,18 @@ ingot_status_t cuda_bytes_init(struct cuda_bytes *bytes, const ingot_allocator_t
     return INGOT_SUCCESS;
 }
 
+ingot_status_t cuda_bytes_copy(struct cuda_bytes *bytes, const ingot_allocator_t *allocator, size_t size,
+                               const uint8_t *from)
+{
+    bytes->size = 0;
+    bytes->bytes = ingot_allocate_bytes(allocator, size);
+    if (bytes->bytes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes", size);
+    memcpy(bytes->bytes, from, size);
+    bytes->size = size;
+    return INGOT_SUCCESS;
+}
+
 void cuda_bytes_fini(struct cuda_bytes *bytes, const ingot_allocator_t *allocator)
 {
     ingot_deallocate(allocator, bytes->bytes, bytes->size);

@@ -14,15 +14,16 @@ ingot_status_t cuda_create_kernel(void *opaque, void *program, uint32_t device_i
     const struct cuda_state *state = opaque;
     const struct cuda_part *part = cuda_program_part(program, device_index);
     CUfunction native = NULL;
+    int pushed = 0;
     if (part == NULL)
         return INGOT_INVALID_ARGUMENTS;
     const char *lowered_name = cuda_image_lowered_name(&part->image, name);
-    const ingot_status_t status = cuda_enter(&state->driver, state->devices[device_index].context);
+    const ingot_status_t status = cuda_enter(&state->driver, state->devices[device_index].context, &pushed);
     if (status != INGOT_SUCCESS)
         return status;
     const CUresult result =
         state->driver.get_function(&native, part->module, lowered_name != NULL ? lowered_name : name);
-    cuda_leave(&state->driver);
+    cuda_leave(&state->driver, pushed);
     if (result != CUDA_SUCCESS)
         return cuda_fail(&state->driver, result == CUDA_ERROR_NOT_FOUND ? INGOT_NOT_FOUND : INGOT_BACKEND_ERROR,
                          "cuModuleGetFunction", result);

@@ -6,18 +6,18 @@
 #include "backends/cuda/errors.h"
 #include "backends/cuda/ops.h"
 
+static size_t program_size(size_t part_count)
+{
+    return sizeof(struct cuda_program) + part_count * sizeof(struct cuda_part);
+}
+
 ingot_status_t cuda_program_create(const struct cuda_state *state, size_t device_count, const uint32_t *device_indices,
                                    struct cuda_program **out)
 {
-    struct cuda_program *program = ingot_allocate(&state->allocator, sizeof(*program));
+    struct cuda_program *program = ingot_allocate(&state->allocator, program_size(device_count));
     if (program == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program");
-    program->part_count = device_count;
-    program->parts = ingot_allocate(&state->allocator, device_count * sizeof(*program->parts));
-    if (program->parts == NULL) {
-        cuda_destroy_program((void *)state, program);
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program of %zu devices", device_count);
-    }
+    program->part_count = device_count;
     for (size_t i = 0; i < device_count; ++i)
         program->parts[i].device_index = device_indices[i];
     *out = program;
@@ -37,11 +37,12 @@ const struct cuda_part *cuda_program_part(const struct cuda_program *program, ui
 
 ingot_status_t cuda_part_load(const struct cuda_state *state, struct cuda_part *part, ingot_status_t refused)
 {
-    const ingot_status_t status = cuda_enter(&state->driver, state->devices[part->device_index].context);
+    int pushed = 0;
+    const ingot_status_t status = cuda_enter(&state->driver, state->devices[part->device_index].context, &pushed);
     if (status != INGOT_SUCCESS)
         return status;
     const CUresult result = state->driver.load_module(&part->module, part->image.cubin);
-    cuda_leave(&state->driver);
+    cuda_leave(&state->driver, pushed);
     if (result == CUDA_SUCCESS)
         return INGOT_SUCCESS;
     part->module = NULL;
@@ -51,9 +52,11 @@ ingot_status_t cuda_part_load(const struct cuda_state *state, struct cuda_part *
 
 static void destroy_part(const struct cuda_state *state, struct cuda_part *part)
 {
-    if (part->module != NULL && cuda_enter(&state->driver, state->devices[part->device_index].context) == INGOT_SUCCESS) {
+    int pushed = 0;
+    if (part->module != NULL &&
+        cuda_enter(&state->driver, state->devices[part->device_index].context, &pushed) == INGOT_SUCCESS) {
         (void)state->driver.unload_module(part->module);
-        cuda_leave(&state->driver);
+        cuda_leave(&state->driver, pushed);
     }
     cuda_bytes_fini(&part->bytes, &state->allocator);
 }
@@ -64,10 +67,9 @@ void cuda_destroy_program(void *opaque, void *opaque_program)
     struct cuda_program *program = opaque_program;
     if (program == NULL)
         return;
-    for (size_t i = 0; i < program->part_count && program->parts != NULL; ++i)
+    for (size_t i = 0; i < program->part_count; ++i)
         destroy_part(state, &program->parts[i]);
-    ingot_deallocate(&state->allocator, program->parts, program->part_count * sizeof(*program->parts));
-    ingot_deallocate(&state->allocator, program, sizeof(*program));
+    ingot_deallocate(&state->allocator, program, program_size(program->part_count));
 }
 
 /* All devices have the same kernels; the first one's are asked. */

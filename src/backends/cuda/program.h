@@ -17,7 +17,7 @@ struct cuda_part {
 
 struct cuda_program {
     size_t part_count;
-    struct cuda_part *parts;
+    struct cuda_part parts[];
 };
 
 /* A program for these devices without images and modules. */

@@ -5,16 +5,21 @@
 
 #include "backends/cuda/errors.h"
 
-ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context)
+ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context, int *pushed)
 {
+    CUcontext current = NULL;
+    *pushed = driver->get_current(&current) != CUDA_SUCCESS || current != context;
+    if (!*pushed)
+        return INGOT_SUCCESS;
     const CUresult result = driver->push_context(context);
     return result == CUDA_SUCCESS ? INGOT_SUCCESS : cuda_fail(driver, INGOT_BACKEND_ERROR, "cuCtxPushCurrent", result);
 }
 
-void cuda_leave(const struct cuda_driver *driver)
+void cuda_leave(const struct cuda_driver *driver, int pushed)
 {
     CUcontext context = NULL;
-    (void)driver->pop_context(&context); /* fails only where the context has been destroyed */
+    if (pushed)
+        (void)driver->pop_context(&context); /* fails only where the context has been destroyed */
 }
 
 static ingot_status_t get_capability(const struct cuda_driver *driver, CUdevice native, struct cuda_device *device)
@@ -30,11 +35,12 @@ static ingot_status_t get_capability(const struct cuda_driver *driver, CUdevice 
 ingot_status_t cuda_device_init(const struct cuda_driver *driver, CUcontext context, struct cuda_device *device)
 {
     CUdevice native = 0;
-    ingot_status_t status = cuda_enter(driver, context);
+    int pushed = 0;
+    ingot_status_t status = cuda_enter(driver, context, &pushed);
     if (status != INGOT_SUCCESS)
         return status;
     CUresult result = driver->get_device(&native);
-    cuda_leave(driver);
+    cuda_leave(driver, pushed);
     if (result != CUDA_SUCCESS)
         return cuda_fail(driver, INGOT_BACKEND_ERROR, "cuCtxGetDevice", result);
     device->context = context;

@@ -31,8 +31,8 @@ struct cuda_state {
 /* Asks the driver about the device of a context. */
 ingot_status_t cuda_device_init(const struct cuda_driver *driver, CUcontext context, struct cuda_device *device);
 
-/* Between these two the device's context is the thread's current one. */
-ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context);
-void cuda_leave(const struct cuda_driver *driver);
+/* Between these two the device's context is the thread's current one. `pushed` is whether it was not so before. */
+ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context, int *pushed);
+void cuda_leave(const struct cuda_driver *driver, int pushed);
 
 #endif

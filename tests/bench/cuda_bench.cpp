@@ -1,0 +1,204 @@
+/*
+ * cuda_bench.cpp - what Ingot saves over NVIDIA's compilers, and what it costs beside the driver's own loading.
+ *
+ * Figures come from processes of their own, started through scripts/with-device, which turns the driver's own cache off.
+ * Without a GPU nothing is measured, and the report says so.
+ *
+ *     bench_cuda --json FILE
+ *     bench_cuda --child loads|ready SET STORE             what the processes do, with CUDA
+ *     bench_cuda --child opencl-ready|opencl-load SET STORE    and with NVIDIA's OpenCL
+ */
+#include "bench/bench_report.h"
+#include "bench/cuda_measure.h"
+#include "bench/sample.h"
+#include "bench/startup_measure.h"
+#include "bench/startup_programs.h"
+#include "support/child_process.h"
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+namespace {
+
+using bench::Sample;
+using startup::require;
+
+const std::string with_device = INGOT_SOURCE_DIR "/scripts/with-device";
+
+/* The geometric mean: every program counts alike, however large. */
+double geometric_mean(const std::vector<double> &ratios)
+{
+    double sum = 0;
+    for (const double ratio : ratios)
+        sum += std::log(ratio);
+    return std::exp(sum / static_cast<double>(ratios.size()));
+}
+
+class Bench {
+public:
+    Bench(std::string self, std::string folder) : self_(std::move(self)), folder_(std::move(folder)) {}
+
+    bool has(const std::string &device)
+    {
+        child_process::Child child({ with_device, "--check", device }, folder_ + "/check");
+        if (child.wait() == 0)
+            return true;
+        std::printf("%s: nothing is measured, for there is %s", device.c_str(), child.output().c_str());
+        return false;
+    }
+
+    /* The table of the programs, one after the other in one process. */
+    void measure_loads(bench::Report &report)
+    {
+        double build_us = 0, warm_us = 0;
+        std::vector<double> ratios, kernel_ratios;
+        for (const std::string set : { "digits", "others" }) {
+            std::printf("\ncuda, %s, us\n  %-18s %10s %9s %7s %9s %7s %7s | %9s %9s %7s %8s\n", set.c_str(), "", "build",
+                        "ingot", "spread", "driver", "spread", "ratio", "+ kernel", "driver", "ratio", "bytes");
+            for (const std::vector<std::string> &fields : run_child("cuda", "loads", set, "-")) {
+                require(fields.size() == 10 && fields[0] == "load", "a measuring process printed something else");
+                const double built = std::stod(fields[2]), ingot = std::stod(fields[3]), driver = std::stod(fields[5]);
+                const double ingot_kernel = std::stod(fields[7]), driver_kernel = std::stod(fields[8]);
+                std::printf("  %-18s %10.0f %9.1f %6.0f%% %9.1f %6.0f%% %7.3f | %9.1f %9.1f %7.3f %8s\n",
+                            fields[1].c_str(), built, ingot, 100 * std::stod(fields[4]), driver,
+                            100 * std::stod(fields[6]), ingot / driver, ingot_kernel, driver_kernel,
+                            ingot_kernel / driver_kernel, fields[9].c_str());
+                build_us += built;
+                warm_us += ingot;
+                ratios.push_back(ingot / driver);
+                kernel_ratios.push_back(ingot_kernel / driver_kernel);
+            }
+        }
+        require(!ratios.empty(), "no program was measured");
+        report.add("cuda_cold_over_warm", build_us / warm_us, "times", bench::Goal::at_least, 20);
+        report.add("cuda_warm_over_driver", geometric_mean(ratios), "times", bench::Goal::at_most, 1.10);
+        report.add("cuda_warm_with_kernel_over_driver", geometric_mean(kernel_ratios), "times", bench::Goal::at_most, 1.10);
+        report.add("cuda_programs", static_cast<double>(ratios.size()), "");
+    }
+
+    /* Processes that make all programs of a set ready: with an empty store, and with the one that was filled. */
+    void measure_ready(const std::string &device, const std::string &child, const std::string &set, int cold_rounds,
+                       bench::Report &report)
+    {
+        const std::string prefix = device + "_" + set + "_", store = folder_ + "/" + device + "-" + set + "-";
+        Sample cold, warm, native, identity;
+        for (int i = 0; i < cold_rounds; ++i)
+            cold.values.push_back(ready(device, child, set, store + std::to_string(i), "build", native, identity));
+        for (int i = 0; i < 5; ++i)
+            warm.values.push_back(ready(device, child, set, store + "0", "storage", native, identity));
+        const double warm_ms = warm.median();
+        std::printf("\n%s, %s: all programs ready, ms (the programs alone)\n  cold %.2f (%zu processes), warm %.2f (5)\n",
+                    device.c_str(), set.c_str(), cold.median(), cold.values.size(), warm_ms);
+        if (!native.values.empty())
+            std::printf("  before that: the driver's context %.1f, the device's identity %.1f\n", native.median(),
+                        identity.median());
+        report.add(prefix + "ready_cold", cold.median(), "ms");
+        report.add(prefix + "ready_warm", warm_ms, "ms");
+        if (!identity.values.empty())
+            report.add(prefix + "identity", identity.median(), "ms");
+    }
+
+    /* NVIDIA's OpenCL: its binary is PTX, so that its own load compiles, and Ingot's with it. */
+    void measure_opencl(bench::Report &report)
+    {
+        measure_ready("nvidia", "opencl-ready", "digits", 5, report);
+        std::vector<double> ratios;
+        double loads_us = 0;
+        std::printf("  %-18s %12s %12s %7s %10s\n", "from a blob, us", "ingot", "driver", "ratio", "bytes");
+        for (const std::vector<std::string> &fields : run_child("nvidia", "opencl-load", "digits", folder_ + "/nvidia-digits-0")) {
+            require(fields.size() == 9 && fields[0] == "load", "a measuring process printed something else");
+            const double ingot = std::stod(fields[2]), driver = std::stod(fields[4]);
+            std::printf("  %-18s %12.1f %12.1f %7.3f %10s\n", fields[1].c_str(), ingot, driver, ingot / driver,
+                        fields[6].c_str());
+            ratios.push_back(ingot / driver);
+            loads_us += ingot;
+        }
+        require(!ratios.empty(), "no program was measured");
+        report.add("nvidia_digits_load_mean", loads_us / static_cast<double>(ratios.size()), "us");
+        report.add("nvidia_warm_over_driver", geometric_mean(ratios), "times", bench::Goal::at_most, 1.10);
+    }
+
+private:
+    /* Milliseconds for the programs together. */
+    double ready(const std::string &device, const std::string &child, const std::string &set, const std::string &store,
+                 const std::string &expected_origin, Sample &native, Sample &identity)
+    {
+        double total = 0;
+        for (const std::vector<std::string> &fields : run_child(device, child, set, store)) {
+            if (fields[0] == "start") {
+                native.values.push_back(std::stod(fields[1]));
+                identity.values.push_back(std::stod(fields[2]));
+            } else if (fields[0] == "ready") {
+                require(fields.size() == 4 && fields[2] == expected_origin, fields[1] + " did not come from " + expected_origin);
+                total += std::stod(fields[3]);
+            }
+        }
+        require(total > 0, "no program was measured");
+        return total;
+    }
+
+    /* The lines that the process printed, each split at its tabs. */
+    std::vector<std::vector<std::string>> run_child(const std::string &device, const std::string &what,
+                                                    const std::string &set, const std::string &store)
+    {
+        child_process::Child child({ with_device, device, self_, "--child", what, set, store }, folder_ + "/output");
+        require(child.wait() == 0, "the " + what + " process of " + set + " on " + device + " failed:\n" + child.output());
+        std::vector<std::vector<std::string>> lines;
+        std::istringstream output(child.output());
+        for (std::string line; std::getline(output, line);) {
+            std::istringstream stream(line);
+            std::vector<std::string> fields;
+            for (std::string field; std::getline(stream, field, '\t');)
+                fields.push_back(field);
+            if (fields.size() > 1) /* A driver may print lines of its own. */
+                lines.push_back(fields);
+        }
+        return lines;
+    }
+
+    std::string self_;
+    std::string folder_;
+};
+
+int measure_as_child(char **arguments)
+{
+    const std::string what = arguments[0];
+    if (what == "loads")
+        cuda_bench::measure_loads(arguments[1]);
+    else if (what == "ready")
+        cuda_bench::measure_ready(arguments[1], arguments[2]);
+    else if (what == "opencl-ready")
+        startup::measure_ready(arguments[1], arguments[2]);
+    else
+        startup::measure_load(arguments[1], arguments[2]);
+    return 0;
+}
+
+} // namespace
+
+int main(int count, char **arguments)
+{
+    if (count == 5 && std::strcmp(arguments[1], "--child") == 0)
+        return measure_as_child(arguments + 2);
+    if (count != 3 || std::strcmp(arguments[1], "--json") != 0) {
+        std::fputs("usage: bench_cuda --json FILE\n", stderr);
+        return 2;
+    }
+    std::string folder = (std::filesystem::temp_directory_path() / "ingot-cuda.XXXXXX").string();
+    require(mkdtemp(folder.data()) != nullptr, "no temporary directory");
+    bench::Report report;
+    Bench bench(std::filesystem::canonical("/proc/self/exe").string(), folder);
+    if (bench.has("cuda")) {
+        bench.measure_loads(report);
+        bench.measure_ready("cuda", "ready", "digits", 5, report);
+        bench.measure_ready("cuda", "ready", "others", 3, report);
+    }
+    if (bench.has("nvidia"))
+        bench.measure_opencl(report);
+    std::filesystem::remove_all(folder);
+    report.print();
+    require(report.write_json(arguments[2]), std::string("cannot write ") + arguments[2]);
+    return 0;
+}

@@ -1,0 +1,244 @@
+/*
+ * cuda_measure.cpp - the measuring processes of the CUDA benchmark.
+ */
+#include "bench/cuda_measure.h"
+
+#include "bench/cuda_programs.h"
+#include "bench/sample.h"
+#include "support/cuda_driver.h"
+
+#include <ingot/persist.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+namespace cuda_bench {
+
+namespace {
+
+using bench::Clock;
+using bench::microseconds_since;
+using bench::Sample;
+using Bytes = std::vector<uint8_t>;
+
+void require(bool holds, const std::string &what)
+{
+    if (holds)
+        return;
+    std::fprintf(stderr, "cuda: %s\n", what.c_str());
+    std::exit(1);
+}
+
+void require_ingot(ingot_status_t status, const std::string &what)
+{
+    require(status == INGOT_SUCCESS, what + ": " + ingot_status_name(status) + ": " + ingot_last_error_detail());
+}
+
+/* The first GPU, current in this thread, and Ingot's context over it. */
+struct Gpu {
+    CudaDriver &driver = CudaDriver::get();
+    CUcontext native = driver.contexts()[0];
+    ingot_context_t context = nullptr;
+
+    Gpu()
+    {
+        driver.call("cuCtxPushCurrent_v2", native);
+        require_ingot(ingot_cuda_context_create(&context, 1, &native, nullptr), "context");
+    }
+    ~Gpu() { ingot_context_release(context); }
+};
+
+ingot_program_desc_t describe(const Gpu &gpu, const ProgramFile &file, uint32_t flags)
+{
+    std::ifstream stream(file.path, std::ios::binary);
+    const std::string text{ std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>() };
+    require(!text.empty(), "cannot read " + file.path);
+    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
+    source_info.kind = INGOT_SOURCE_CUDA_CPP;
+    source_info.bytes = text.data();
+    source_info.size = text.size();
+    source_info.name = file.name.c_str();
+    ingot_source_t source = nullptr;
+    require_ingot(ingot_source_create(&source, &source_info), file.name);
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = &source;
+    info.source_count = 1;
+    info.compile_options = file.options.c_str();
+    info.name_expressions = file.expressions.data();
+    info.name_expression_count = file.expressions.size();
+    info.flags = flags;
+    ingot_program_desc_t desc = nullptr;
+    require_ingot(ingot_program_desc_create(&desc, gpu.context, &info), file.name);
+    ingot_source_release(source);
+    return desc;
+}
+
+Bytes blob_of(ingot_program_t program)
+{
+    size_t size = 0;
+    require_ingot(ingot_program_get_cache_blob(program, &size, nullptr), "blob");
+    Bytes blob(size);
+    require_ingot(ingot_program_get_cache_blob(program, &size, blob.data()), "blob");
+    return blob;
+}
+
+/* From the ELF magic on: a blob with one section ends in its binary and 16 bytes of checksum. */
+Bytes cubin_of(const Bytes &blob)
+{
+    static const uint8_t magic[] = { 0x7f, 'E', 'L', 'F' };
+    const auto begin = std::search(blob.begin(), blob.end(), std::begin(magic), std::end(magic));
+    require(blob.end() - begin > 16, "a blob without a cubin");
+    return Bytes(begin, blob.end() - 16);
+}
+
+/* The name that comes first and that the driver knows. */
+std::string kernel_of(ingot_program_t program)
+{
+    size_t size = 0;
+    require_ingot(ingot_program_get_kernel_names(program, &size, nullptr), "kernel names");
+    std::string names(size, '\0');
+    require_ingot(ingot_program_get_kernel_names(program, &size, names.data()), "kernel names");
+    return names.c_str();
+}
+
+/* Both ways to have the program, and if `kernel` is given a kernel of it. */
+class Loading {
+public:
+    Loading(const Gpu &gpu, ingot_program_desc_t desc, Bytes blob, std::string kernel)
+        : gpu_(gpu), desc_(desc), blob_(std::move(blob)), cubin_(cubin_of(blob_)), kernel_(std::move(kernel)),
+          load_(gpu.driver.function<CUresult (*)(CUmodule *, const void *)>("cuModuleLoadData")),
+          get_(gpu.driver.function<CUresult (*)(CUfunction *, CUmodule, const char *)>("cuModuleGetFunction"))
+    {
+    }
+
+    size_t cubin_size() const { return cubin_.size(); }
+
+    double by_ingot(bool with_kernel) const
+    {
+        ingot_program_t program = nullptr;
+        ingot_kernel_t kernel = nullptr;
+        const Clock::time_point start = Clock::now();
+        ingot_status_t status = ingot_program_create_from_cache_blob(&program, desc_, blob_.size(), blob_.data());
+        if (with_kernel && status == INGOT_SUCCESS)
+            status = ingot_kernel_create(&kernel, program, 0, kernel_.c_str());
+        const double time = microseconds_since(start);
+        require_ingot(status, "create_from_cache_blob");
+        ingot_kernel_release(kernel);
+        ingot_program_release(program);
+        return time;
+    }
+
+    double by_driver(bool with_kernel) const
+    {
+        CUmodule module = nullptr;
+        CUfunction function = nullptr;
+        const Clock::time_point start = Clock::now();
+        CUresult result = load_(&module, cubin_.data());
+        if (with_kernel && result == CUDA_SUCCESS)
+            result = get_(&function, module, kernel_.c_str());
+        const double time = microseconds_since(start);
+        CudaDriver::check(result, "the driver's own load");
+        gpu_.driver.call("cuModuleUnload", module);
+        return time;
+    }
+
+    /* Whoever comes second finds what the first left in the processor's caches, so they take turns at it. */
+    void measure(bool with_kernel, Sample &ingot, Sample &driver) const
+    {
+        by_ingot(with_kernel);
+        const int rounds = std::clamp(static_cast<int>(3e5 / by_driver(with_kernel)), 21, 301);
+        for (int i = 0; i < rounds; ++i) {
+            if (i % 2 == 0)
+                ingot.values.push_back(by_ingot(with_kernel));
+            driver.values.push_back(by_driver(with_kernel));
+            if (i % 2 == 1)
+                ingot.values.push_back(by_ingot(with_kernel));
+        }
+    }
+
+private:
+    const Gpu &gpu_;
+    ingot_program_desc_t desc_;
+    Bytes blob_;
+    Bytes cubin_;
+    std::string kernel_;
+    CUresult (*load_)(CUmodule *, const void *);
+    CUresult (*get_)(CUfunction *, CUmodule, const char *);
+};
+
+double build(ingot_program_desc_t desc, ingot_program_t *program)
+{
+    const Clock::time_point start = Clock::now();
+    const ingot_status_t status = ingot_program_create(program, desc);
+    const double time = microseconds_since(start);
+    require_ingot(status, "build");
+    return time;
+}
+
+void measure_load(const Gpu &gpu, const ProgramFile &file)
+{
+    ingot_program_desc_t desc = describe(gpu, file, INGOT_PROGRAM_NO_MEMORY_CACHE);
+    ingot_program_t program = nullptr;
+    Sample built, ingot, driver, ingot_kernel, driver_kernel;
+    for (int i = 0; i < 5; ++i) {
+        ingot_program_release(program);
+        program = nullptr;
+        built.values.push_back(build(desc, &program));
+    }
+    const Loading loading(gpu, desc, blob_of(program), kernel_of(program));
+    ingot_program_release(program);
+    loading.measure(false, ingot, driver);
+    loading.measure(true, ingot_kernel, driver_kernel);
+    std::printf("load\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%zu\n", file.name.c_str(), built.median(),
+                ingot.median(), ingot.spread(), driver.median(), driver.spread(), ingot_kernel.median(),
+                driver_kernel.median(), loading.cubin_size());
+    std::fflush(stdout);
+    ingot_program_desc_release(desc);
+}
+
+} // namespace
+
+void measure_loads(const std::string &set)
+{
+    const Gpu gpu;
+    for (const ProgramFile &file : list_programs(set))
+        measure_load(gpu, file);
+}
+
+void measure_ready(const std::string &set, const std::string &store_path)
+{
+    const Clock::time_point begin = Clock::now();
+    const Gpu gpu;
+    const double native_us = microseconds_since(begin);
+    ingot_storage_t store = nullptr;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = store_path.c_str();
+    require_ingot(ingot_persist_open(&store, &info), "store");
+    std::vector<ingot_program_desc_t> descs;
+    for (const ProgramFile &file : list_programs(set))
+        descs.push_back(describe(gpu, file, 0));
+    size_t id_size = 0;
+    const uint8_t *id = nullptr;
+    const Clock::time_point identity = Clock::now();
+    require_ingot(ingot_program_desc_get_cache_blob_id(descs[0], &id_size, &id), "id");
+    std::printf("start\t%.3f\t%.3f\n", native_us / 1000, microseconds_since(identity) / 1000);
+    for (size_t i = 0; i < descs.size(); ++i) {
+        ingot_program_t program = nullptr;
+        ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+        const Clock::time_point start = Clock::now();
+        require_ingot(ingot_persist_program_create(&program, descs[i], store, &origin), "program");
+        std::printf("ready\t%zu\t%s\t%.3f\n", i, ingot_origin_name(origin), microseconds_since(start) / 1000);
+        ingot_program_release(program);
+    }
+    require_ingot(ingot_persist_flush(store), "flush");
+    for (ingot_program_desc_t desc : descs)
+        ingot_program_desc_release(desc);
+    ingot_storage_release(store);
+}
+
+} // namespace cuda_bench
