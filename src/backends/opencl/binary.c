@@ -11,12 +11,14 @@
  *    writes to every pointer of CL_PROGRAM_BINARIES, the NULL ones too.
  *  - Intel's driver compiles a binary of another device or driver again, from the SPIR-V that it holds, and says so in
  *    the build log alone. That counts as a refusal: an equal identity should not have let it come so far.
- *  - Both load a binary whatever the options; PoCL uses those that matter at run time (denormals), so they are given.
+ *  - NVIDIA's binary is PTX, which it compiles at each load; see nvidia_binary.h.
+ *  - PoCL and Intel's driver load a binary whatever the options; PoCL uses those that matter at run time (denormals), so they are given.
  */
 #include "backends/opencl/binary.h"
 
 #include "backends/opencl/errors.h"
 #include "backends/opencl/intel_binary.h"
+#include "backends/opencl/nvidia_binary.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -208,6 +210,42 @@ static ingot_status_t write_smallest(const struct opencl_state *state, cl_device
     return status;
 }
 
+/* Whether a program of the machine code can stand for one of the PTX. */
+static int can_replace(const struct opencl_state *state, cl_device_id device, const ingot_binary_t *ptx,
+                       const ingot_binary_t *native)
+{
+    cl_program of_ptx = NULL;
+    cl_program of_native = NULL;
+    ingot_status_t status = make_of_binary(state, device, ptx->size, ptx->bytes, &of_ptx);
+    if (status == INGOT_SUCCESS)
+        status = make_of_binary(state, device, native->size, native->bytes, &of_native);
+    const int can = status == INGOT_SUCCESS && nvidia_binary_is_equal(state, device, of_ptx, of_native);
+    if (of_ptx != NULL)
+        (void)clReleaseProgram(of_ptx);
+    if (of_native != NULL)
+        (void)clReleaseProgram(of_native);
+    return can;
+}
+
+/* As machine code, if that is to be had and nothing is lost by it; else as small as it can be. */
+static ingot_status_t write_best(const struct opencl_state *state, const struct opencl_program *program,
+                                 cl_device_id device, const ingot_binary_t *given, ingot_sink_t *binary)
+{
+    size_t size = 0;
+    void *native = NULL;
+    ingot_status_t status =
+        nvidia_binary_translate(state, program->native, device, given->size, given->bytes, &size, &native);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const ingot_binary_t translated = { size, native };
+    if (native != NULL && can_replace(state, device, given, &translated))
+        status = ingot_sink_write(binary, size, native);
+    else
+        status = write_smallest(state, device, given->size, given->bytes, binary);
+    ingot_deallocate(&state->allocator, native, size);
+    return status;
+}
+
 ingot_status_t opencl_get_binary(void *opaque, void *opaque_program, uint32_t device_index, ingot_sink_t *binary)
 {
     const struct opencl_state *state = opaque;
@@ -217,7 +255,8 @@ ingot_status_t opencl_get_binary(void *opaque, void *opaque_program, uint32_t de
     ingot_status_t status = read_binary(state, opaque_program, device, &size, &bytes);
     if (status != INGOT_SUCCESS)
         return status;
-    status = write_smallest(state, device, size, bytes, binary);
+    const ingot_binary_t given = { size, bytes };
+    status = write_best(state, opaque_program, device, &given, binary);
     ingot_deallocate(&state->allocator, bytes, size);
     return status;
 }

@@ -23,7 +23,8 @@ static const char *const intel_compilers[] = { "libigc.so.2",          "libigc.s
                                                "libigdfcl.so.2",       "libigdfcl.so.1",
                                                "libopencl-clang.so.14", "libopencl-clang.so.15",
                                                NULL };
-static const char *const nvidia_compilers[] = { "libnvidia-ptxjitcompiler.so.1", "libnvidia-nvvm.so.4", NULL };
+static const char *const nvidia_compilers[] = { "libnvidia-ptxjitcompiler.so.1", "libnvidia-nvvm.so.4",
+                                                "libnvJitLink.so.13", "libnvJitLink.so.12", NULL };
 static const char *const amd_compilers[] = { "libamd_comgr.so.3", "libamd_comgr.so.2", NULL };
 static const char *const no_compilers[] = { NULL };
 
