@@ -8,6 +8,8 @@
 
 #include "backends/cuda/program.h"
 
+#include <string.h>
+
 ingot_status_t cuda_get_binary(void *state, void *opaque_program, uint32_t device_index, ingot_sink_t *binary)
 {
     const struct cuda_program *program = opaque_program;
@@ -15,39 +17,41 @@ ingot_status_t cuda_get_binary(void *state, void *opaque_program, uint32_t devic
     (void)state;
     if (part == NULL)
         return INGOT_INVALID_ARGUMENTS;
-    const struct cuda_bytes *bytes = &part->bytes;
-    for (size_t i = 0; i < program->part_count && bytes->bytes == NULL; ++i) { /* an equal part's */
-        if (program->parts[i].image.cubin == part->image.cubin)
-            bytes = &program->parts[i].bytes;
-    }
-    return ingot_sink_write(binary, bytes->size, bytes->bytes);
+    return ingot_sink_write(binary, part->size, part->bytes);
 }
 
-/* Equal devices are given the same binary; it is copied once. */
-static const struct cuda_part *find_equal(const struct cuda_program *program, size_t before,
-                                          const ingot_binary_t *binaries)
+/* Equal devices are given the same binary; it is kept once. */
+static size_t first_with(const ingot_binary_t *binaries, size_t index)
 {
-    for (size_t i = 0; i < before; ++i) {
-        if (binaries[i].bytes == binaries[before].bytes && binaries[i].size == binaries[before].size &&
-            program->parts[i].bytes.bytes != NULL)
-            return &program->parts[i];
-    }
-    return NULL;
+    size_t first = 0;
+    while (binaries[first].bytes != binaries[index].bytes || binaries[first].size != binaries[index].size)
+        ++first;
+    return first;
 }
 
-static ingot_status_t copy_image(const struct cuda_state *state, const ingot_build_request_t *request,
-                                 const ingot_binary_t *binary, struct cuda_part *part)
+/* A multiple of 8, so that each image is aligned. */
+static size_t padded(size_t size)
 {
-    if (binary->size == 0)
-        return ingot_set_error_detail(INGOT_BLOB_REJECTED, "an empty binary");
-    ingot_status_t status = cuda_bytes_copy(&part->bytes, &state->allocator, binary->size, binary->bytes);
+    return (size + 7) / 8 * 8;
+}
+
+static size_t size_of_all(size_t count, const ingot_binary_t *binaries)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; ++i)
+        size += first_with(binaries, i) == i ? padded(binaries[i].size) : 0;
+    return size;
+}
+
+static ingot_status_t load_part(const struct cuda_state *state, const ingot_build_request_t *request,
+                                struct cuda_part *part)
+{
+    const ingot_status_t status = cuda_image_read(&part->image, part->size, part->bytes);
     if (status != INGOT_SUCCESS)
         return status;
-    status = cuda_image_read(&part->image, part->bytes.size, part->bytes.bytes);
-    if (status == INGOT_SUCCESS &&
-        !cuda_image_has_expressions(&part->image, request->name_expression_count, request->name_expressions))
+    if (!cuda_image_has_expressions(&part->image, request->name_expression_count, request->name_expressions))
         return ingot_set_error_detail(INGOT_BLOB_REJECTED, "a binary of other name expressions");
-    return status;
+    return cuda_part_load(state, part, INGOT_BLOB_REJECTED);
 }
 
 ingot_status_t cuda_load(void *opaque, const ingot_build_request_t *request, size_t device_count,
@@ -55,15 +59,19 @@ ingot_status_t cuda_load(void *opaque, const ingot_build_request_t *request, siz
 {
     const struct cuda_state *state = opaque;
     struct cuda_program *program = NULL;
-    ingot_status_t status = cuda_program_create(state, device_count, device_indices, &program);
+    ingot_status_t status =
+        cuda_program_create(state, device_count, device_indices, size_of_all(device_count, binaries), &program);
+    uint8_t *place = status == INGOT_SUCCESS ? cuda_program_room(program) : NULL;
     for (size_t i = 0; i < device_count && status == INGOT_SUCCESS; ++i) {
-        const struct cuda_part *equal = find_equal(program, i, binaries);
-        if (equal != NULL)
-            program->parts[i].image = equal->image;
-        else
-            status = copy_image(state, request, &binaries[i], &program->parts[i]);
-        if (status == INGOT_SUCCESS)
-            status = cuda_part_load(state, &program->parts[i], INGOT_BLOB_REJECTED);
+        struct cuda_part *part = &program->parts[i];
+        const size_t first = first_with(binaries, i);
+        part->size = binaries[i].size;
+        part->bytes = first == i ? place : program->parts[first].bytes;
+        if (first == i && part->size > 0) {
+            memcpy(place, binaries[i].bytes, part->size);
+            place += padded(part->size);
+        }
+        status = load_part(state, request, part);
     }
     if (status == INGOT_SUCCESS) {
         *out = program;

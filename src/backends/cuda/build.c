@@ -13,9 +13,11 @@ static ingot_status_t build_part(const struct cuda_state *state, const ingot_bui
 {
     const struct cuda_device *device = &state->devices[part->device_index];
     const struct cuda_target target = { state->allocator, state->driver.version, device->major, device->minor };
-    ingot_status_t status = cuda_compile(&target, request, log, &part->bytes);
+    ingot_status_t status = cuda_compile(&target, request, log, &part->built);
+    part->size = part->built.size;
+    part->bytes = part->built.bytes;
     if (status == INGOT_SUCCESS)
-        status = cuda_image_read(&part->image, part->bytes.size, part->bytes.bytes);
+        status = cuda_image_read(&part->image, part->size, part->bytes);
     /* What is refused here was compiled for an architecture that an option named. */
     return status == INGOT_SUCCESS ? cuda_part_load(state, part, INGOT_BUILD_FAILED) : status;
 }
@@ -25,7 +27,7 @@ ingot_status_t cuda_build(void *opaque, const ingot_build_request_t *request, si
 {
     const struct cuda_state *state = opaque;
     struct cuda_program *program = NULL;
-    ingot_status_t status = cuda_program_create(state, device_count, device_indices, &program);
+    ingot_status_t status = cuda_program_create(state, device_count, device_indices, 0, &program);
     for (size_t i = 0; i < device_count && status == INGOT_SUCCESS; ++i)
         status = build_part(state, request, log, &program->parts[i]);
     if (status == INGOT_SUCCESS) {

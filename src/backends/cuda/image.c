@@ -26,18 +26,6 @@ ingot_status_t cuda_bytes_init(struct cuda_bytes *bytes, const ingot_allocator_t
     return INGOT_SUCCESS;
 }
 
-ingot_status_t cuda_bytes_copy(struct cuda_bytes *bytes, const ingot_allocator_t *allocator, size_t size,
-                               const uint8_t *from)
-{
-    bytes->size = 0;
-    bytes->bytes = ingot_allocate_bytes(allocator, size);
-    if (bytes->bytes == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes", size);
-    memcpy(bytes->bytes, from, size);
-    bytes->size = size;
-    return INGOT_SUCCESS;
-}
-
 void cuda_bytes_fini(struct cuda_bytes *bytes, const ingot_allocator_t *allocator)
 {
     ingot_deallocate(allocator, bytes->bytes, bytes->size);
@@ -72,10 +60,14 @@ static ingot_status_t refuse(const char *why)
 /* Whether these bytes are this many texts with their NULs. */
 static int are_texts(uint64_t count, size_t size, const char *texts)
 {
-    uint64_t found = 0;
-    for (size_t i = 0; i < size; ++i)
-        found += texts[i] == '\0';
-    return found == count && size > 0 && texts[size - 1] == '\0';
+    const char *const end = texts + size;
+    for (; count > 0 && texts < end; --count) {
+        const char *nul = memchr(texts, '\0', (size_t)(end - texts));
+        if (nul == NULL)
+            return 0;
+        texts = nul + 1;
+    }
+    return count == 0 && texts == end;
 }
 
 ingot_status_t cuda_image_read(struct cuda_image *image, size_t size, const uint8_t *bytes)
@@ -115,10 +107,16 @@ const char *cuda_image_lowered_name(const struct cuda_image *image, const char *
 
 int cuda_image_has_expressions(const struct cuda_image *image, size_t count, const char *const *expressions)
 {
-    int has = image->expression_count == count;
-    for (size_t i = 0; i < count && has; ++i)
-        has = cuda_image_lowered_name(image, expressions[i]) != NULL;
-    return has;
+    const char *text = image->texts;
+    if (image->expression_count != count)
+        return 0;
+    for (size_t i = 0; i < count; ++i) { /* both are sorted */
+        if (strcmp(text, expressions[i]) != 0)
+            return 0;
+        text += strlen(text) + 1; /* the lowered name */
+        text += strlen(text) + 1;
+    }
+    return 1;
 }
 
 struct name_list {

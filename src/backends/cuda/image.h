@@ -17,8 +17,6 @@ struct cuda_bytes {
 };
 /* Zeroed; INGOT_OUT_OF_MEMORY. */
 ingot_status_t cuda_bytes_init(struct cuda_bytes *bytes, const ingot_allocator_t *allocator, size_t size);
-ingot_status_t cuda_bytes_copy(struct cuda_bytes *bytes, const ingot_allocator_t *allocator, size_t size,
-                               const uint8_t *from);
 void cuda_bytes_fini(struct cuda_bytes *bytes, const ingot_allocator_t *allocator);
 
 /* Pointers go into the image. */

@@ -6,22 +6,35 @@
 #include "backends/cuda/errors.h"
 #include "backends/cuda/ops.h"
 
-static size_t program_size(size_t part_count)
+#include <string.h>
+
+#define ROOM_ALIGNMENT 16u
+
+static size_t room_offset(size_t part_count)
 {
-    return sizeof(struct cuda_program) + part_count * sizeof(struct cuda_part);
+    const size_t size = sizeof(struct cuda_program) + part_count * sizeof(struct cuda_part);
+    return (size + ROOM_ALIGNMENT - 1) / ROOM_ALIGNMENT * ROOM_ALIGNMENT;
 }
 
 ingot_status_t cuda_program_create(const struct cuda_state *state, size_t device_count, const uint32_t *device_indices,
-                                   struct cuda_program **out)
+                                   size_t room, struct cuda_program **out)
 {
-    struct cuda_program *program = ingot_allocate(&state->allocator, program_size(device_count));
+    const size_t offset = room_offset(device_count);
+    struct cuda_program *program = ingot_allocate_bytes(&state->allocator, offset + room);
     if (program == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program of %zu devices", device_count);
+    memset(program, 0, offset);
+    program->block_size = offset + room;
     program->part_count = device_count;
     for (size_t i = 0; i < device_count; ++i)
         program->parts[i].device_index = device_indices[i];
     *out = program;
     return INGOT_SUCCESS;
+}
+
+uint8_t *cuda_program_room(struct cuda_program *program)
+{
+    return (uint8_t *)program + room_offset(program->part_count);
 }
 
 const struct cuda_part *cuda_program_part(const struct cuda_program *program, uint32_t device_index)
@@ -58,7 +71,7 @@ static void destroy_part(const struct cuda_state *state, struct cuda_part *part)
         (void)state->driver.unload_module(part->module);
         cuda_leave(&state->driver, pushed);
     }
-    cuda_bytes_fini(&part->bytes, &state->allocator);
+    cuda_bytes_fini(&part->built, &state->allocator);
 }
 
 void cuda_destroy_program(void *opaque, void *opaque_program)
@@ -69,7 +82,7 @@ void cuda_destroy_program(void *opaque, void *opaque_program)
         return;
     for (size_t i = 0; i < program->part_count; ++i)
         destroy_part(state, &program->parts[i]);
-    ingot_deallocate(&state->allocator, program, program_size(program->part_count));
+    ingot_deallocate(&state->allocator, program, program->block_size);
 }
 
 /* All devices have the same kernels; the first one's are asked. */
@@ -86,8 +99,8 @@ size_t cuda_get_program_size(void *state, void *opaque_program)
     size_t total = 0;
     (void)state;
     for (size_t i = 0; i < program->part_count; ++i)
-        total += program->parts[i].bytes.size + program->parts[i].image.cubin_size; /* here, and on the device */
-    return total;
+        total += program->parts[i].built.size + program->parts[i].image.cubin_size; /* here, and on the device */
+    return total + program->block_size - room_offset(program->part_count);
 }
 
 static const struct cuda_program *native_of(const_ingot_program_t handle, const void *out)

@@ -11,18 +11,23 @@
 struct cuda_part {
     uint32_t device_index;
     CUmodule module; /* NULL: not made */
-    struct cuda_bytes bytes;
-    struct cuda_image image; /* goes into the bytes, or into an equal part's */
+    size_t size;
+    const uint8_t *bytes;    /* of the image; equal parts have the same */
+    struct cuda_image image; /* what they say */
+    struct cuda_bytes built; /* where they were compiled here; else they lie behind the parts */
 };
 
 struct cuda_program {
+    size_t block_size;
     size_t part_count;
     struct cuda_part parts[];
 };
 
-/* A program for these devices without images and modules. */
+/* A program for these devices without images and modules, and with room for bytes of images in the same block: loading
+ * is too short for another allocation. */
 ingot_status_t cuda_program_create(const struct cuda_state *state, size_t device_count, const uint32_t *device_indices,
-                                   struct cuda_program **program);
+                                   size_t room, struct cuda_program **program);
+uint8_t *cuda_program_room(struct cuda_program *program);
 /* The part for a device; NULL, with a detail, where the program was not made for it. */
 const struct cuda_part *cuda_program_part(const struct cuda_program *program, uint32_t device_index);
 /* Makes the module of the part's image. `refused`: the status where the driver does not take it. */

@@ -59,14 +59,15 @@ void opencl_destroy_program(void *opaque, void *opaque_program)
     ingot_deallocate(&state->allocator, program, program_size(program->device_count));
 }
 
-/* Intel's driver lists the kernels that the first device of the native program has. Where that is none of those built
- * for, it lists nothing; a program of the binary has no device but the right one. */
+/* Drivers list the kernels that the first device of the native program has. Where that is none of those built for,
+ * Intel's lists nothing and NVIDIA's fails; a program of the binary has no device but the right one. */
 static ingot_status_t read_names(const struct opencl_state *state, const struct opencl_program *program,
                                  struct opencl_text *text)
 {
     cl_program native = NULL;
     ingot_status_t status = opencl_kernel_names_text(&state->allocator, program->native, text);
-    if (status != INGOT_SUCCESS || *text->chars != '\0' || program->device_count == state->context_device_count)
+    const int tells = status == INGOT_SUCCESS && *text->chars != '\0';
+    if (tells || status == INGOT_OUT_OF_MEMORY || program->device_count == state->context_device_count)
         return status;
     opencl_text_fini(&state->allocator, text);
     status = opencl_copy_for_first_device(state, program, &native);
