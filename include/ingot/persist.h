@@ -118,7 +118,8 @@ INGOT_API ingot_status_t ingot_persist_program_create(ingot_program_t *program, 
                                                       ingot_storage_t storage, ingot_origin_t *origin);
 
 /**
- * Takes and stores what waits for it; returns when that is done, also what the storage's thread is at.
+ * Takes and stores what waits for it; returns when that is done, also what the storage's thread is at. Where it is
+ * recorded what is asked for (ingot/prewarm.h), the record is saved, too.
  *
  * What waits holds its program and its context, whose event callback may be called until then, in any thread. At most
  * 256 programs and 64 MiB of their ids wait; whoever adds one more stores the oldest first. What waits when the

@@ -6,6 +6,7 @@
  *   hits     other threads take what is in memory, again and again, and a storage is at work; nothing is released
  *   busy     they also build and evict, in the midst of which the process ends. No driver survives that: it shuts down
  *            with a thread in it, whether Ingot called it or the application
+ *   prewarm  the programs are being loaded ahead by threads of the storage
  *   late     a storage is at work, and all is released after the driver has shut down: by a handler that was registered
  *            before the driver was loaded, as a static object's destructor is
  * The exit status is 42 when it got as far as it should.
@@ -17,7 +18,7 @@
 
 #include <unistd.h>
 
-#include <ingot/persist.hpp>
+#include <ingot/prewarm.hpp>
 
 #include "conformance/device_under_test.h"
 
@@ -40,6 +41,7 @@ struct World {
     std::vector<ingot::program_desc> descs;
     std::vector<ingot::program> programs;
     std::vector<ingot::kernel> kernels;
+    std::vector<ingot::prewarm> prewarms;
 };
 World *world;
 
@@ -135,6 +137,21 @@ void busy(const std::string &directory)
         std::this_thread::yield();
 }
 
+/* Many at once, so that the process ends in the midst of them. */
+void prewarm(const std::string &directory)
+{
+    const std::string manifest = directory + ".manifest";
+    make_world(directory, 0);
+    ingot::record(world->store, manifest);
+    for (const ingot::program_desc &desc : world->descs)
+        ingot::create_program(desc, world->store);
+    world->store.flush();
+    for (int i = 0; i < 16; ++i)
+        world->prewarms.emplace_back(world->context, world->store, manifest);
+    while (world->prewarms[0].progress().loaded == 0)
+        std::this_thread::yield();
+}
+
 } // namespace
 
 int main(int count, char **arguments)
@@ -150,6 +167,8 @@ int main(int count, char **arguments)
         unloaded(arguments[2]);
     else if (mode == "busy")
         busy(arguments[2]);
+    else if (mode == "prewarm")
+        prewarm(arguments[2]);
     else if (mode == "late")
         make_world(arguments[2], kPrograms);
     else
