@@ -169,13 +169,12 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
     return status;
 }
 
-bool bucket_put_aside(struct directory *directory, const char *entry_path, uint64_t inode, struct account *account,
-                      char aside[PATH_CAPACITY])
+bool bucket_put_aside(struct directory *directory, const char *entry_path, uint64_t inode, uint64_t bytes,
+                      struct account *account, char aside[PATH_CAPACITY])
 {
     struct file_facts facts;
     if (files_facts_at(directory->root, entry_path, &facts) < 0 || facts.inode != inode)
         return false;
-    const uint64_t bytes = entry_bytes(directory->root, entry_path);
     temporary_name(directory, aside);
     if (files_rename(directory->root, entry_path, directory->root, aside) < 0)
         return false;
@@ -202,7 +201,8 @@ ingot_status_t bucket_take_away(struct directory *directory, const char *entry_p
         status = account_begin(directory, deadline_ns, &account);
     if (status != INGOT_SUCCESS)
         return status;
-    const bool is_aside = bucket_put_aside(directory, entry_path, inode, &account, aside);
+    const uint64_t bytes = entry_bytes(directory->root, entry_path);
+    const bool is_aside = bucket_put_aside(directory, entry_path, inode, bytes, &account, aside);
     if (is_aside)
         account_write(&account);
     account_end(&account);

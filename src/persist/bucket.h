@@ -30,10 +30,10 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
 /* Judges the bucket's directory. INGOT_NOT_FOUND, INGOT_UNTRUSTED, INGOT_IO_ERROR. */
 ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path);
 
-/* Moves an entry to tmp under a lock that the caller holds, if it is still the one with this inode; aside is its new
- * path. False: it is not. */
-bool bucket_put_aside(struct directory *directory, const char *entry_path, uint64_t inode, struct account *account,
-                      char aside[PATH_CAPACITY]);
+/* Moves an entry of so many bytes to tmp under a lock that the caller holds, if it is still the one with this inode;
+ * aside is its new path. False: it is not. */
+bool bucket_put_aside(struct directory *directory, const char *entry_path, uint64_t inode, uint64_t bytes,
+                      struct account *account, char aside[PATH_CAPACITY]);
 
 /* The same with the lock, followed by its deletion. */
 ingot_status_t bucket_take_away(struct directory *directory, const char *entry_path, uint64_t inode,

@@ -105,7 +105,7 @@ static ingot_status_t evict_batch(struct eviction *eviction)
         const struct survey_entry *entry = &survey->entries[eviction->next++];
         char path[PATH_CAPACITY];
         survey_path(survey, entry, path);
-        if (!bucket_put_aside(directory, path, entry->inode, &account, aside[count_aside]))
+        if (!bucket_put_aside(directory, path, entry->inode, entry->bytes, &account, aside[count_aside]))
             continue;
         ++count_aside;
         note_gone(eviction, entry, &account);

@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <ingot/backend.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -326,13 +328,37 @@ int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes)
     return (size_t)count == size ? 0 : -EIO;
 }
 
+/* Whether a file is on another machine, or in another process. */
+static bool is_remote(int fd)
+{
+    static const uint64_t types[] = {NFS_SUPER_MAGIC,   SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC, SMB2_SUPER_MAGIC,
+                                     FUSE_SUPER_MAGIC,  V9FS_MAGIC,      CEPH_SUPER_MAGIC, AFS_SUPER_MAGIC,
+                                     CODA_SUPER_MAGIC};
+    struct statfs facts;
+    if (fstatfs(fd, &facts) != 0)
+        return true; /* to copy is never wrong */
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); ++i)
+        if ((uint64_t)facts.f_type == types[i])
+            return true;
+    return false;
+}
+
 int files_map(int fd, size_t size, const uint8_t **bytes)
 {
-    void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    const bool is_copy = is_remote(fd);
+    void *mapped = is_copy ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                           : mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED)
         return -errno;
-    *bytes = mapped;
-    return 0;
+    size_t got = size;
+    int result = is_copy ? files_read(fd, 0, size, mapped, &got) : 0;
+    if (result == 0 && got != size)
+        result = -EIO; /* it became shorter */
+    if (result < 0)
+        (void)munmap(mapped, size);
+    else
+        *bytes = mapped;
+    return result;
 }
 
 void files_unmap(const uint8_t *bytes, size_t size)

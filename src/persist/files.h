@@ -65,7 +65,8 @@ ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t 
 int files_write(int fd, size_t size, const void *bytes);
 int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes); /* as many calls as it takes */
 int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
-/* A file's first size bytes for reading, and their end. */
+/* A file's first size bytes for reading, and their end; a copy where the file is on another machine, since a mapping of
+ * what has gone there ends the process by a signal. */
 int files_map(int fd, size_t size, const uint8_t **bytes);
 void files_unmap(const uint8_t *bytes, size_t size);
 int files_truncate(int fd, uint64_t size_bytes);

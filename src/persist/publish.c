@@ -145,7 +145,8 @@ static enum occupant judge_occupant(struct publication *publication, const char 
         char aside[PATH_CAPACITY];
         if (publication->aside[0] != '\0')
             return OCCUPANT_OTHER; /* one is enough; the next search takes it away */
-        if (!bucket_put_aside(directory, entry_path, facts.inode, account, aside))
+        const uint64_t bytes = entry_bytes(directory->root, entry_path);
+        if (!bucket_put_aside(directory, entry_path, facts.inode, bytes, account, aside))
             return OCCUPANT_UNKNOWN;
         memcpy(publication->aside, aside, sizeof(aside));
         return OCCUPANT_GONE;

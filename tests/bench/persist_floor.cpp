@@ -11,6 +11,7 @@
 #include <xxh_x86dispatch.h>
 #endif
 
+#include <cerrno>
 #include <stdexcept>
 
 namespace bench {
@@ -45,7 +46,7 @@ Floor::Floor(const std::string &root) : root_(-1), buffer_(size_t{2} << 20)
 {
     mkdir(root.c_str(), 0700);
     root_ = open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    require(root_ >= 0 && mkdirat(root_, "tmp", 0700) == 0, "root");
+    require(root_ >= 0 && (mkdirat(root_, "tmp", 0700) == 0 || errno == EEXIST), "root");
 }
 
 Floor::~Floor()

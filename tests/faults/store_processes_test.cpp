@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "support/store_fixture.h"
+#include "support/traced_child.h"
 
 using namespace store_fixture;
 
@@ -184,6 +185,84 @@ TEST(StoreProcesses, ReadersOfAnEntryThatIsReplacedGetOneOrTheOther)
     EXPECT_EQ(2u, entries_of(root).size());
     expect_no_leftovers(root);
 }
+
+TEST(StoreProcesses, ManyThatFindTheStoreFullEvictAsOne)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    const Bytes blob = random_bytes(1, 1000);
+    constexpr unsigned most = 60;
+    {
+        Store store(root);
+        for (unsigned i = 0; i < most; ++i)
+            ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(100 + i), blob));
+    }
+    const uint64_t limit = bytes_in(root);
+    EXPECT_EQ(8u, run_processes(8, [&](unsigned process) {
+                  return Store(root, limit).put(numbered_id(200 + process), blob) == INGOT_SUCCESS ? 0 : 1;
+              }));
+    EXPECT_LE(most / 2, entries_of(root).size());
+    EXPECT_GE(most / 2 + 8, entries_of(root).size());
+    for (unsigned process = 0; process < 8; ++process)
+        EXPECT_EQ(INGOT_SUCCESS, Store(root, limit).load(numbered_id(200 + process)));
+    expect_no_leftovers(root);
+}
+
+TEST(StoreProcesses, AForkInTheMiddleOfStoresSharesNoLock)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    for (unsigned i = 0; i < 20; ++i) /* whatever a store keeps open, it has now */
+        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10000 + i), kBlob));
+    std::atomic<unsigned> failed{0};
+    std::thread storing([&] {
+        for (unsigned i = 0; i < 100; ++i)
+            failed += store.put(numbered_id(i), kBlob) != INGOT_SUCCESS ? 1 : 0;
+    });
+    EXPECT_EQ(6u, run_processes(6, [&](unsigned process) {
+                  for (unsigned i = 0; i < 60; ++i)
+                      if (store.put(numbered_id((process + 1) * 1000 + i), kBlob) != INGOT_SUCCESS)
+                          return 1;
+                  return 0;
+              }));
+    storing.join();
+    EXPECT_EQ(0u, failed);
+    EXPECT_EQ(20u + 100 + 6 * 60, entries_of(root).size());
+    expect_no_leftovers(root);
+}
+
+#if defined(__x86_64__)
+TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    const std::string path = root.string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.lock_timeout_ms = 20;
+    Store store(info);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    unsigned stopped = 0;
+    const auto outcome = traced_child::run(
+        [&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
+        [&](pid_t child, unsigned stop) {
+            user_regs_struct registers;
+            ptrace(PTRACE_GETREGS, child, nullptr, &registers);
+            if (stop % 2 != 0 || registers.orig_rax != SYS_pwrite64)
+                return;
+            ++stopped; /* it has the lock, and its entry has its name */
+            EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));
+            EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
+            EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
+        });
+    EXPECT_EQ(1u, stopped);
+    EXPECT_EQ(0, outcome.exit_status);
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob));
+    EXPECT_EQ(3u, entries_of(root).size());
+    expect_no_leftovers(root);
+}
+#endif
 
 TEST(StoreProcesses, TheRootVanishesWhileAllAreAtIt)
 {

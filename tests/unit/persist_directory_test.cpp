@@ -145,18 +145,34 @@ TEST(PersistDirectory, KeepsIdsThatShareABucketApart)
 
 TEST(PersistDirectory, LooksAtALimitedNumberOfEntriesInABucket)
 {
-    ScratchDirectory scratch;
+    ScratchDirectory scratch(fast_volume());
     const fs::path root = scratch.path() / "store";
     Store store(root, 0, one_bucket);
     for (unsigned i = 0; i < 64; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob)) << i;
     EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(64), kBlob));
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(63)));
-    for (unsigned i = 1000; i < 1300; ++i)
+    for (unsigned i = 1000; i < 11000; ++i)
         fs::create_directory(root / "7" / std::to_string(i));
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(63)));
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(64)));
     EXPECT_EQ(0u, leftovers_in(root));
+}
+
+TEST(PersistDirectory, KeepsWhatIsBelowARootWithALongPath)
+{
+    ScratchDirectory scratch(fast_volume());
+    fs::path root = scratch.path();
+    while (root.string().size() + 201 < 4095)
+        root /= std::string(200, 'd');
+    fs::create_directories(root);
+    root /= std::string(4094 - root.string().size(), 's');
+    ASSERT_EQ(4095u, root.string().size()); /* with its NUL the longest that the system takes */
+    Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.status());
+    EXPECT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, store.remove(kId));
 }
 
 TEST(PersistDirectory, SeparatesFramedIds)
