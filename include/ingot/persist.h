@@ -89,6 +89,10 @@ INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_
 /**
  * Opens a directory store.
  *
+ * A relative path is one from the working directory of now. The store stays in the directory that it was opened in,
+ * wherever that is moved; when it is deleted, the next miss or store opens or makes the one at the path, and tells by
+ * an INGOT_EVENT_STORAGE_DEGRADED.
+ *
  * @retval INGOT_INVALID_ARGUMENTS  A malformed info.
  * @retval INGOT_UNTRUSTED          The root is a link, no directory, of another user, or writable by others.
  * @retval INGOT_READ_ONLY          The root is missing and cannot be made.
