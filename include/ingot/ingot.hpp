@@ -122,11 +122,7 @@ public:
         reference(std::move(other)).swap(*this);
         return *this;
     }
-    ~reference()
-    {
-        if (handle_ != nullptr)
-            Release(handle_);
-    }
+    ~reference() { Release(handle_); } /* which does nothing for NULL: a test here would be one more on every hit */
 
     /** Borrowed; NULL for an empty handle. */
     Handle get() const noexcept { return handle_; }

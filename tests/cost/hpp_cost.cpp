@@ -12,8 +12,6 @@
 
 #include "support/reference_backend.h"
 
-namespace {
-
 struct World {
     ingot::context context;
     ingot::program_desc desc;
@@ -35,11 +33,9 @@ struct World {
     }
 };
 
-} // namespace
+extern "C" { /* callgrind is told these names */
 
-extern "C" {
-
-__attribute__((noinline)) static long hits_c_program(World &world, long count)
+__attribute__((noinline)) long hits_c_program(World &world, long count)
 {
     const_ingot_program_desc_t desc = world.desc.get();
     long found = 0;
@@ -53,7 +49,7 @@ __attribute__((noinline)) static long hits_c_program(World &world, long count)
     return found;
 }
 
-__attribute__((noinline)) static long hits_cpp_program(World &world, long count)
+__attribute__((noinline)) long hits_cpp_program(World &world, long count)
 {
     long found = 0;
     for (long i = 0; i < count; ++i) {
@@ -63,7 +59,7 @@ __attribute__((noinline)) static long hits_cpp_program(World &world, long count)
     return found;
 }
 
-__attribute__((noinline)) static long hits_c_kernel(World &world, long count)
+__attribute__((noinline)) long hits_c_kernel(World &world, long count)
 {
     const_ingot_program_desc_t desc = world.desc.get();
     long found = 0;
@@ -77,7 +73,7 @@ __attribute__((noinline)) static long hits_c_kernel(World &world, long count)
     return found;
 }
 
-__attribute__((noinline)) static long hits_cpp_kernel(World &world, long count)
+__attribute__((noinline)) long hits_cpp_kernel(World &world, long count)
 {
     long found = 0;
     for (long i = 0; i < count; ++i) {
@@ -87,7 +83,7 @@ __attribute__((noinline)) static long hits_cpp_kernel(World &world, long count)
     return found;
 }
 
-__attribute__((noinline)) static long hits_c_object(World &world, long count)
+__attribute__((noinline)) long hits_c_object(World &world, long count)
 {
     ingot_object_cache_t cache = world.cache.get();
     long found = 0;
@@ -101,7 +97,7 @@ __attribute__((noinline)) static long hits_c_object(World &world, long count)
     return found;
 }
 
-__attribute__((noinline)) static long hits_cpp_object(World &world, long count)
+__attribute__((noinline)) long hits_cpp_object(World &world, long count)
 {
     long found = 0;
     for (long i = 0; i < count; ++i) {
