@@ -1,5 +1,5 @@
 /*
- * main.c - the executor with 1, 4 and 16 threads: it prints memory and hits, and ends with 1 where a bound was not kept.
+ * main.c - the executor with 1, 4 and 16 threads: prints memory and hits, and ends with 1 where a bound was not kept.
  */
 #include <stdio.h>
 #include <stdlib.h>

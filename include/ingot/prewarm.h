@@ -37,8 +37,8 @@ typedef struct ingot_persist_record_info {
  * From now on notes the programs that ingot_persist_program_create loads or compiles with this storage, each once. What
  * it finds in memory was noted when it got there, unless it got there by another way.
  *
- * Nothing is written before ingot_persist_record_save, ingot_persist_flush, or the storage's last release: a process that
- * is killed or exits before leaves the manifest of the run before. A forked child records nothing.
+ * Nothing is written before ingot_persist_record_save, ingot_persist_flush, or the storage's last release: a process
+ * that is killed or exits before leaves the manifest of the run before. A forked child records nothing.
  *
  * @param[in] info  NULL: ends recording, after saving. A record that is there is ended so, too.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
@@ -123,9 +123,9 @@ typedef struct ingot_prewarm_info {
 /**
  * Begins to load a manifest's programs from @p storage for @p context; returns when the threads run.
  *
- * What is loaded is held by the prewarm, outside of the context's in-memory cache and its limits, until it is asked for or the
- * prewarm is released. Whoever asks for it by ingot_persist_program_create with this context and this storage gets it
- * into the in-memory cache, in the group of who asks, with INGOT_ORIGIN_STORAGE. Several prewarms may run at once.
+ * What is loaded is held by the prewarm, outside of the context's in-memory cache and its limits, until it is asked for
+ * or the prewarm is released. Whoever asks for it by ingot_persist_program_create with this context and this storage
+ * gets it into the in-memory cache, in the group of who asks, with INGOT_ORIGIN_STORAGE. Several may run at once.
  *
  * The prewarm holds the context and the storage. exit() waits for loads that are under way, as ingot_persist_flush has
  * it for blobs that are taken, and no other begins. After fork the child's prewarms are over and give nothing.

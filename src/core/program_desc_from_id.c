@@ -1,8 +1,8 @@
 /*
  * program_desc_from_id.c - a descriptor of an id alone, for programs that are loaded before anybody describes them.
  *
- * An id has digests where a descriptor has sources, so nothing can be compiled of it; but options, constants and devices
- * stand in it, and that is all that loading a binary needs. The id may come from anywhere: an equal one asked for later
+ * An id has digests where a descriptor has sources, so nothing can be compiled of it; but options, constants and
+ * devices stand in it, and that is all that loading a binary needs. The id may come from anywhere: an equal one asked for later
  * is compared in full, so what matters here is that nothing malformed is believed, and that what no descriptor of
  * this context can ever ask for is refused before anything is loaded.
  */
@@ -92,7 +92,7 @@ static ingot_status_t view_field(struct id_view *view, uint32_t tag, const struc
             return malformed("has a name expression that is empty or contains NUL");
     }
     return tag != ID_SPEC_CONSTANT || is_constant(value) ? INGOT_SUCCESS
-                                                         : malformed("has a constant of another size than 1, 2, 4 or 8");
+                                                         : malformed("has a constant whose size is not 1, 2, 4 or 8");
 }
 
 static ingot_status_t view_id(struct id_view *view, size_t size, const uint8_t *id)

@@ -71,7 +71,8 @@ struct Session {
         return self->hook ? self->hook(operation) : INGOT_SUCCESS;
     }
 
-    Desc describe(const std::string &source = "kernel twice x 2 *\n", uint32_t flags = 0, const char *group = nullptr) const
+    Desc describe(const std::string &source = "kernel twice x 2 *\n", uint32_t flags = 0,
+                  const char *group = nullptr) const
     {
         ProgramText text;
         text.sources = {source};

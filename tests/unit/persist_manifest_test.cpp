@@ -134,7 +134,8 @@ TEST_F(PersistManifest, AgesOthersOnceARunHoweverOftenItSaves)
     Session session;
     for (const int number : {5, 6, 7}) {
         session.create(session.describe(numbered_source(number)), store);
-        EXPECT_EQ(INGOT_SUCCESS, number != 6 ? ingot_persist_record_save(store.get()) : ingot_persist_flush(store.get()));
+        EXPECT_EQ(INGOT_SUCCESS,
+                  number != 6 ? ingot_persist_record_save(store.get()) : ingot_persist_flush(store.get()));
     }
     const std::vector<Entry> found = entries();
     ASSERT_EQ(4u, found.size());
