@@ -17,7 +17,7 @@
 #define BYTE_TOTAL 0u
 #define BYTE_SURVEY 1u
 #define FILE_SIZE 21u
-#define QUICK_POLLS 40u
+#define QUICK_POLLS 200u
 #define FIRST_PAUSE_NS 20000u
 #define LONGEST_PAUSE_NS 2000000u
 
