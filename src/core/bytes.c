@@ -130,23 +130,22 @@ const uint8_t *bytes_get(struct bytes_reader *reader, size_t size)
     return place;
 }
 
-static uint64_t get_little_endian(struct bytes_reader *reader, size_t size)
-{
-    const uint8_t *place = bytes_get(reader, size);
-    uint64_t value = 0;
-    for (size_t i = 0; place != NULL && i < size; ++i)
-        value |= (uint64_t)place[i] << (8 * i);
-    return value;
-}
-
 uint32_t bytes_get_u32(struct bytes_reader *reader)
 {
-    return (uint32_t)get_little_endian(reader, 4);
+    const uint8_t *place = bytes_get(reader, 4);
+    /* Written out, compilers make one load of it. */
+    return place == NULL ? 0
+                         : (uint32_t)place[0] | (uint32_t)place[1] << 8 | (uint32_t)place[2] << 16 |
+                               (uint32_t)place[3] << 24;
 }
 
 uint64_t bytes_get_u64(struct bytes_reader *reader)
 {
-    return get_little_endian(reader, 8);
+    const uint8_t *place = bytes_get(reader, 8);
+    return place == NULL ? 0
+                         : (uint64_t)place[0] | (uint64_t)place[1] << 8 | (uint64_t)place[2] << 16 |
+                               (uint64_t)place[3] << 24 | (uint64_t)place[4] << 32 | (uint64_t)place[5] << 40 |
+                               (uint64_t)place[6] << 48 | (uint64_t)place[7] << 56;
 }
 
 const uint8_t *bytes_get_framed(struct bytes_reader *reader, size_t *size)

@@ -1,25 +1,18 @@
 /*
  * digest.c - the two hashes; see digest.h.
- *
- * On x86-64 xxHash picks its vector code at run time: the plain entry point has what the distribution's oldest
- * processor can do, and checking a blob of megabytes with it costs as much as the driver's own loading.
  */
 #include "core/digest.h"
 
 #include <sodium.h>
 #include <xxhash.h>
 
-#if defined(__x86_64__)
-#include <xxh_x86dispatch.h>
-#endif
+#include "core/digest_avx2.h"
 
 struct hash128 hash128_of(size_t size, const void *bytes)
 {
-#if defined(__x86_64__)
-    const XXH128_hash_t hash = XXH3_128bits_dispatch(bytes, size);
-#else
+    if (digest_has_avx2())
+        return hash128_avx2(size, bytes);
     const XXH128_hash_t hash = XXH3_128bits(bytes, size);
-#endif
     return (struct hash128){hash.low64, hash.high64};
 }
 

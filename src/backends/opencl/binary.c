@@ -145,14 +145,14 @@ done:
     return status;
 }
 
-/* A native program of the binary, for one device; the caller releases it. */
-static ingot_status_t make_of_binary(const struct opencl_state *state, cl_device_id device, size_t size,
-                                     const unsigned char *bytes, cl_program *native)
+/* A native program that is built of these binaries; the caller releases it. */
+static ingot_status_t make_of_binaries(const struct opencl_state *state, cl_uint count, const cl_device_id *devices,
+                                       const size_t *sizes, const unsigned char **bytes, cl_program *native)
 {
     cl_int error = CL_SUCCESS;
-    cl_program made = clCreateProgramWithBinary(state->context, 1, &device, &size, &bytes, NULL, &error);
+    cl_program made = clCreateProgramWithBinary(state->context, count, devices, sizes, bytes, NULL, &error);
     if (made != NULL)
-        error = clBuildProgram(made, 1, &device, NULL, NULL, NULL);
+        error = clBuildProgram(made, count, devices, NULL, NULL, NULL);
     if (error != CL_SUCCESS) {
         if (made != NULL)
             (void)clReleaseProgram(made);
@@ -160,6 +160,36 @@ static ingot_status_t make_of_binary(const struct opencl_state *state, cl_device
     }
     *native = made;
     return INGOT_SUCCESS;
+}
+
+static ingot_status_t make_of_binary(const struct opencl_state *state, cl_device_id device, size_t size,
+                                     const unsigned char *bytes, cl_program *native)
+{
+    return make_of_binaries(state, 1, &device, &size, &bytes, native);
+}
+
+/* The same binary for all devices of the native context. */
+static ingot_status_t make_for_all(const struct opencl_state *state, size_t size, const unsigned char *bytes,
+                                   cl_program *native)
+{
+    const size_t count = state->context_device_count;
+    const size_t block = count * (sizeof(size_t) + sizeof(void *) + sizeof(cl_device_id));
+    ingot_status_t status = INGOT_SUCCESS;
+    size_t *sizes = ingot_allocate(&state->allocator, block);
+    if (sizes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu binaries", count);
+    const unsigned char **binaries = (const unsigned char **)(sizes + count);
+    cl_device_id *devices = (cl_device_id *)(binaries + count);
+    for (size_t i = 0; i < count; ++i) {
+        sizes[i] = size;
+        binaries[i] = bytes;
+    }
+    const cl_int error =
+        clGetContextInfo(state->context, CL_CONTEXT_DEVICES, count * sizeof(*devices), devices, NULL);
+    status = error == CL_SUCCESS ? make_of_binaries(state, (cl_uint)count, devices, sizes, binaries, native)
+                                 : opencl_fail(INGOT_BACKEND_ERROR, "clGetContextInfo", error);
+    ingot_deallocate(&state->allocator, sizes, block);
+    return status;
 }
 
 /* A load's log is empty or short as a rule: one call to the driver, and no memory. */
@@ -261,15 +291,16 @@ ingot_status_t opencl_get_binary(void *opaque, void *opaque_program, uint32_t de
     return status;
 }
 
-ingot_status_t opencl_copy_for_first_device(const struct opencl_state *state, const struct opencl_program *program,
-                                            cl_program *native)
+ingot_status_t opencl_copy_program(const struct opencl_state *state, const struct opencl_program *program,
+                                   int for_all, cl_program *native)
 {
+    const cl_device_id device = program->devices[0];
     size_t size = 0;
     void *bytes = NULL;
-    ingot_status_t status = read_binary(state, program, program->devices[0], &size, &bytes);
+    ingot_status_t status = read_binary(state, program, device, &size, &bytes);
     if (status != INGOT_SUCCESS)
         return status;
-    status = make_of_binary(state, program->devices[0], size, bytes, native);
+    status = for_all ? make_for_all(state, size, bytes, native) : make_of_binary(state, device, size, bytes, native);
     ingot_deallocate(&state->allocator, bytes, size);
     return status;
 }

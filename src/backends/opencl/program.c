@@ -59,23 +59,32 @@ void opencl_destroy_program(void *opaque, void *opaque_program)
     ingot_deallocate(&state->allocator, program, program_size(program->device_count));
 }
 
-/* Drivers list the kernels that the first device of the native program has. Where that is none of those built for,
- * Intel's lists nothing and NVIDIA's fails; a program of the binary has no device but the right one. */
-static ingot_status_t read_names(const struct opencl_state *state, const struct opencl_program *program,
-                                 struct opencl_text *text)
+static ingot_status_t read_names_of_copy(const struct opencl_state *state, const struct opencl_program *program,
+                                         int for_all, struct opencl_text *text)
 {
     cl_program native = NULL;
-    ingot_status_t status = opencl_kernel_names_text(&state->allocator, program->native, text);
-    const int tells = status == INGOT_SUCCESS && *text->chars != '\0';
-    if (tells || status == INGOT_OUT_OF_MEMORY || program->device_count == state->context_device_count)
-        return status;
-    opencl_text_fini(&state->allocator, text);
-    status = opencl_copy_for_first_device(state, program, &native);
+    ingot_status_t status = opencl_copy_program(state, program, for_all, &native);
     if (status != INGOT_SUCCESS)
         return status;
     status = opencl_kernel_names_text(&state->allocator, native, text);
     (void)clReleaseProgram(native);
     return status;
+}
+
+/* Drivers list the kernels that the first device of the native program has. Where that is none of those built for,
+ * Intel's lists nothing; a program of the binary has no device but the right one. NVIDIA's fails, for such a program
+ * too; one that has the binary for all devices of the context it lists. */
+static ingot_status_t read_names(const struct opencl_state *state, const struct opencl_program *program,
+                                 struct opencl_text *text)
+{
+    ingot_status_t status = opencl_kernel_names_text(&state->allocator, program->native, text);
+    if (program->device_count == state->context_device_count)
+        return status;
+    if (status == INGOT_SUCCESS && *text->chars == '\0') {
+        opencl_text_fini(&state->allocator, text);
+        status = read_names_of_copy(state, program, 0, text);
+    }
+    return status == INGOT_BACKEND_ERROR ? read_names_of_copy(state, program, 1, text) : status;
 }
 
 /* OpenCL separates names by ';', Ingot ends each with a NUL. */
