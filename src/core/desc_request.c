@@ -64,7 +64,7 @@ ingot_status_t desc_request_check_files(const ingot_build_request_t *request, co
         status = error_out_of_memory();
     if (status == INGOT_SUCCESS)
         *unchanged = closure.reason == NULL && closure.files.size == desc->files_size &&
-                     memcmp(closure.files.bytes, desc->files, desc->files_size) == 0;
+                     memcmp(closure.files.bytes, program_desc_files(desc), desc->files_size) == 0;
     include_closure_fini(&closure);
     return status;
 }

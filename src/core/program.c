@@ -115,7 +115,6 @@ static struct program_body *alloc_body(const ingot_allocator_t *allocator, const
     body->kernels = (void *)(body + 1);
     body->by_tag = (void *)((uint8_t *)body->kernels + kernels_size);
     body->names = (char *)body->by_tag + tags_size;
-    body->log = body->names + parts->names_size;
     return body;
 }
 
@@ -124,7 +123,7 @@ static void fill_body(struct program_body *body, const struct program_parts *par
     if (parts->names_size != 0)
         memcpy(body->names, parts->names, parts->names_size);
     if (parts->log_size != 0)
-        memcpy(body->log, parts->log, parts->log_size);
+        memcpy(body->names + body->names_size, parts->log, parts->log_size);
     index_names(body);
     body->native = parts->native;
     body->owner = parts->owner;
@@ -351,7 +350,7 @@ ingot_status_t ingot_program_get_build_log(const_ingot_program_t program, size_t
     if (program == NULL || size == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or size is NULL");
     const struct program_body *body = program_body(program);
-    return bytes_copy_out(body->log_size, body->log, size, log);
+    return bytes_copy_out(body->log_size, program_log(body), size, log);
 }
 
 ingot_status_t ingot_program_get_kernel_names(const_ingot_program_t program, size_t *size, char *names)

@@ -30,14 +30,18 @@ struct program_body {
     struct ingot_program *owner; /* of native, referenced; NULL: it is this body's own */
     size_t names_size;
     size_t block_size;
-    size_t log_size; /* with NUL */
-    char *log;
+    size_t log_size;                         /* with NUL; the log lies behind the names */
     size_t device_bytes;                     /* of the binaries, as far as known */
     bool files_changed; /* between the descriptor and the compiling: the id does not vouch for this program */
     os_mutex blob_lock;
     size_t blob_size; /* under blob_lock, as blob */
     uint8_t *blob;    /* gathered by a size query and not yet copied out, or NULL */
 };
+
+static inline const char *program_log(const struct program_body *body)
+{
+    return body->names + body->names_size;
+}
 
 extern const struct memory_cache_ops program_cache_ops;
 

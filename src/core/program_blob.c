@@ -45,7 +45,7 @@ static void write_blob(struct bytes_writer *writer, const struct program_body *b
                                    .names_size = body->names_size,
                                    .names = body->names,
                                    .log_size = body->log_size - 1,
-                                   .log = body->log,
+                                   .log = program_log(body),
                                    .section_count = (uint32_t)classes->class_count};
     for (size_t i = 0; i < classes->class_count; ++i) {
         const size_t start = i != 0 ? ends[i - 1] : 0;

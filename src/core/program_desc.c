@@ -148,7 +148,7 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
     for (size_t i = 0; i < desc->name_expression_count; ++i)
         desc->name_expressions[i] = put_text(&place, desc->name_expressions[i]);
     desc->files_size = files->size;
-    desc->files = put_framed(&place, files->size, files->bytes);
+    (void)put_framed(&place, files->size, files->bytes); /* last: program_desc_files */
     assert(place == desc->key + desc->key_size);
     desc->key_hash = hash128_of(desc->key_size, desc->key);
 }
@@ -187,8 +187,7 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     *desc = sizes;
     uint8_t *place = (uint8_t *)(desc + 1);
     desc->sources = take(&place, source_count * sizeof(*desc->sources));
-    desc->spec_constants = take(&place, info->spec_constant_count * sizeof(*desc->spec_constants));
-    desc->spec_values = take(&place, info->spec_constant_count * sizeof(*desc->spec_values));
+    desc->spec_constants = take(&place, constants_size);
     desc->name_expressions = take(&place, expressions_size);
     desc->device_indices = take(&place, desc->device_count * sizeof(*desc->device_indices));
     desc->key = take(&place, desc->key_size);
@@ -224,6 +223,7 @@ static ingot_status_t copy_spec_constants(struct ingot_program_desc *desc, const
 
     if (count == 0)
         return INGOT_SUCCESS;
+    uint64_t *values = (uint64_t *)(desc->spec_constants + count);
     memcpy(desc->spec_constants, info->spec_constants, count * sizeof(*desc->spec_constants));
     qsort(desc->spec_constants, count, sizeof(*desc->spec_constants), compare_spec_constants);
     for (size_t i = 0; i < count; ++i) {
@@ -231,9 +231,9 @@ static ingot_status_t copy_spec_constants(struct ingot_program_desc *desc, const
         if (i != 0 && constant->id == constant[-1].id)
             return error_set(INGOT_INVALID_ARGUMENTS, "specialization constant %u is given twice",
                              (unsigned)constant->id);
-        desc->spec_values[i] = 0;
-        memcpy(&desc->spec_values[i], constant->value, constant->size);
-        constant->value = &desc->spec_values[i];
+        values[i] = 0;
+        memcpy(&values[i], constant->value, constant->size);
+        constant->value = &values[i];
     }
     desc->spec_constant_count = count;
     return INGOT_SUCCESS;

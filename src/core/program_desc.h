@@ -32,20 +32,24 @@ struct ingot_program_desc {
     struct ingot_source **sources; /* retained; headers follow the sources */
     char *compile_options;         /* the caller's own, without the environment's; in the key, as the next */
     char *link_options;
-    ingot_spec_constant_t *spec_constants; /* sorted by id; values point into spec_values */
+    ingot_spec_constant_t *spec_constants; /* sorted by id; their values lie behind them */
     size_t spec_constant_count;
-    uint64_t *spec_values;
     const char **name_expressions; /* sorted by bytes; in the key */
     size_t name_expression_count;
     char *group;
     char *not_cacheable; /* why, or NULL */
-    size_t files_size;
-    uint8_t *files; /* the end of the key: what the sources reach by #include, see include_closure.h */
+    size_t files_size; /* of program_desc_files */
     size_t key_size;
     uint8_t *key;
     struct hash128 key_hash;
     _Atomic(struct cache_blob_id *) id; /* release/acquire */
 };
+
+/* The end of the key: what the sources reach by #include, see include_closure.h. */
+static inline const uint8_t *program_desc_files(const struct ingot_program_desc *desc)
+{
+    return desc->key + desc->key_size - desc->files_size;
+}
 
 void program_desc_reference(struct ingot_program_desc *desc);
 bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_program_desc *b);

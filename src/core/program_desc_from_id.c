@@ -220,15 +220,16 @@ static char *take_text(uint8_t **place, const struct id_value *value)
     return text;
 }
 
-static void read_constant(struct ingot_program_desc *desc, const struct id_value *value)
+static void read_constant(struct ingot_program_desc *desc, const struct id_view *view, const struct id_value *value)
 {
     struct bytes_reader field;
+    uint64_t *values = (uint64_t *)(desc->spec_constants + view->constant_count);
     const size_t i = desc->spec_constant_count++;
 
     bytes_reader_init(&field, value->size, value->bytes);
     const uint32_t id = bytes_get_u32(&field);
-    memcpy(&desc->spec_values[i], value->bytes + 4, value->size - 4);
-    desc->spec_constants[i] = (ingot_spec_constant_t){id, (uint32_t)value->size - 4, &desc->spec_values[i]};
+    memcpy(&values[i], value->bytes + 4, value->size - 4);
+    desc->spec_constants[i] = (ingot_spec_constant_t){id, (uint32_t)value->size - 4, &values[i]};
 }
 
 /* Expressions' texts go to place. */
@@ -242,7 +243,7 @@ static void read_constants_and_expressions(struct ingot_program_desc *desc, cons
     while (bytes_left(&reader) != 0) {
         const uint32_t tag = next_field(&reader, &value);
         if (tag == ID_SPEC_CONSTANT)
-            read_constant(desc, &value);
+            read_constant(desc, view, &value);
         else if (tag == ID_NAME_EXPRESSION)
             desc->name_expressions[desc->name_expression_count++] = take_text(place, &value);
     }
@@ -269,8 +270,7 @@ static ingot_status_t create(const struct id_view *view, struct ingot_context *c
     }
     uint8_t *place = (uint8_t *)(made + 1);
     made->block_size = block_size;
-    made->spec_constants = take(&place, view->constant_count * sizeof(*made->spec_constants));
-    made->spec_values = take(&place, view->constant_count * sizeof(*made->spec_values));
+    made->spec_constants = take(&place, constants_size);
     made->name_expressions = take(&place, view->expression_count * sizeof(*made->name_expressions));
     made->device_indices = take(&place, device_count * sizeof(*made->device_indices));
     made->key = take(&place, key_size);

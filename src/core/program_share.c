@@ -56,7 +56,7 @@ ingot_status_t ingot_program_share(ingot_program_t *program, const_ingot_program
                                         .names_size = body->names_size,
                                         .names = body->names,
                                         .log_size = body->log_size - 1,
-                                        .log = body->log,
+                                        .log = program_log(body),
                                         .device_bytes = body->device_bytes};
     ingot_program_retain(parts.owner);
     return program_create(program, desc, &parts);

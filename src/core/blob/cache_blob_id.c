@@ -99,7 +99,7 @@ static ingot_status_t put_program(struct bytes_writer *writer, const struct ingo
         status = options_without_paths(&context->allocator, context->compile_options, &options[1]);
     if (status == INGOT_SUCCESS) {
         put_sources(writer, desc);
-        put_field(writer, ID_FILES, desc->files_size, desc->files);
+        put_field(writer, ID_FILES, desc->files_size, program_desc_files(desc));
         put_text_field(writer, ID_COMPILE_OPTIONS, options[0]);
         put_text_field(writer, ID_LINK_OPTIONS, desc->link_options);
         put_text_field(writer, ID_ENVIRONMENT_COMPILE_OPTIONS, options[1]);
