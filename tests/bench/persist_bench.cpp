@@ -209,8 +209,8 @@ using StoreOne = std::function<void(unsigned number, const Bytes &id, const Byte
 /* Microseconds in which so many processes have each stored so many ids of their own. */
 double time_processes(const std::function<StoreOne()> &open, unsigned processes, unsigned count, unsigned first_id)
 {
-    int gate[2];
-    require(pipe(gate) == 0, "pipe");
+    int gate[2], ready[2];
+    require(pipe(gate) == 0 && pipe(ready) == 0, "pipe");
     const Bytes blob = random_bytes(2, 4096);
     std::vector<pid_t> children;
     for (unsigned p = 0; p < processes; ++p) {
@@ -222,8 +222,8 @@ double time_processes(const std::function<StoreOne()> &open, unsigned processes,
             std::vector<Bytes> ids;
             for (unsigned i = 0; i < count; ++i)
                 ids.push_back(id_of(first + i));
-            char byte;
-            if (read(gate[0], &byte, 1) != 0)
+            char byte = 0;
+            if (write(ready[1], &byte, 1) != 1 || close(ready[1]) != 0 || read(gate[0], &byte, 1) != 0)
                 _exit(1);
             for (unsigned i = 0; i < count; ++i)
                 store_one(first + i, ids[i], blob);
@@ -231,7 +231,12 @@ double time_processes(const std::function<StoreOne()> &open, unsigned processes,
         }
         children.push_back(child);
     }
-    usleep(200000); /* all are at the gate */
+    close(ready[1]); /* so that a child that died ends the waiting, once the others have come */
+    for (unsigned p = 0; p < processes; ++p) {
+        char byte;
+        require(read(ready[0], &byte, 1) == 1, "a child did not come to the gate");
+    }
+    close(ready[0]);
     const Clock::time_point start = Clock::now();
     close(gate[0]);
     close(gate[1]);
