@@ -13,7 +13,7 @@ set(INGOT_CLI AUTO CACHE STRING "The tool ingot: ON (required), AUTO (if cJSON a
 set_property(CACHE INGOT_CLI PROPERTY STRINGS ON AUTO OFF)
 
 option(INGOT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-option(INGOT_REQUIRE_DEVICES "Fail where a device or tool that a test needs is missing, instead of leaving the test out" OFF)
+option(INGOT_REQUIRE_DEVICES "Fail where a device or tool of a test is missing, instead of leaving the test out" OFF)
 option(INGOT_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(INGOT_BUILD_BENCHMARKS "Build the benchmarks" OFF)
 

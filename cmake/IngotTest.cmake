@@ -122,8 +122,8 @@ function(ingot_add_test)
     target_compile_definitions(${arg_NAME} PRIVATE INGOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ${arg_DEFINITIONS})
     target_include_directories(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(${arg_NAME} PRIVATE
-        ingot_test_support ${arg_LIBS} ingot_dep::xxhash ingot_dep::sodium GTest::gtest GTest::gtest_main ingot_sanitizer_support
-        Threads::Threads ${CMAKE_DL_LIBS})
+        ingot_test_support ${arg_LIBS} ingot_dep::xxhash ingot_dep::sodium GTest::gtest GTest::gtest_main
+        ingot_sanitizer_support Threads::Threads ${CMAKE_DL_LIBS})
     ingot_add_command_test(NAME ${arg_NAME} COMMAND $<TARGET_FILE:${arg_NAME}> DEVICES ${arg_DEVICES}
         TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
 endfunction()

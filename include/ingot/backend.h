@@ -50,7 +50,8 @@ INGOT_API ingot_status_t ingot_sink_reserve(ingot_sink_t *sink, size_t size, voi
 /** Takes the fields of a device's identity; made by Ingot. */
 typedef struct ingot_identity ingot_identity_t;
 /** One field. @p name is a stable word such as "driver_version"; @p value is any bytes, text where it can be. */
-INGOT_API ingot_status_t ingot_identity_add(ingot_identity_t *identity, const char *name, size_t size, const void *value);
+INGOT_API ingot_status_t ingot_identity_add(ingot_identity_t *identity, const char *name, size_t size,
+                                            const void *value);
 /**
  * The field "compiler": the ELF build-ids of the library that holds @p driver_function, of all that it was linked
  * with (except the C and C++ runtimes), and of @p compiler_libraries (a NULL-terminated list of names as dlopen takes

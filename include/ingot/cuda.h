@@ -5,10 +5,11 @@
  *
  * Sources: INGOT_SOURCE_CUDA_CPP, compiled by NVRTC to machine code for the device, and INGOT_SOURCE_PTX. Several are
  * linked into one program by nvJitLink, which also translates PTX. Compile options go to NVRTC, link options to
- * nvJitLink; a program of PTX alone gives nvJitLink both. They are split at blanks; quotes and backslashes are taken off
- * as a shell does. Unless an option names another (--gpu-architecture=sm_90a), the architecture is the device's.
+ * nvJitLink; a program of PTX alone gives nvJitLink both. They are split at blanks; quotes and backslashes are taken
+ * off as a shell does. Unless an option names another (--gpu-architecture=sm_90a), the architecture is the device's.
  *
- * Name expressions are resolved in the first source of CUDA C++. Kernels are then found by expression and by lowered name.
+ * Name expressions are resolved in the first source of CUDA C++. Kernels are then found by expression and by lowered
+ * name.
  *
  * Nothing here is linked with CUDA: libcuda.so.1 is opened when a context is made, libnvrtc and libnvJitLink (of the
  * driver's major version or an older one, from 12 on) when a program is built or an id is asked for. They stay open.
@@ -50,8 +51,8 @@ INGOT_API ingot_status_t ingot_cuda_program_get_native(const_ingot_program_t pro
                                                        CUmodule *native);
 
 /**
- * The lowered name of one of the program's name expressions, e.g. of "&ns::table<int>" for cuModuleGetGlobal. Known after
- * loading from a blob too.
+ * The lowered name of one of the program's name expressions, e.g. of "&ns::table<int>" for cuModuleGetGlobal. Known
+ * after loading from a blob too.
  *
  * @param[out] lowered_name  Valid as long as @p program is held.
  * @retval INGOT_NOT_FOUND          The program was described without this expression.

@@ -264,8 +264,8 @@ typedef struct ingot_program_info {
     size_t device_count;
     const char *group; /**< Eviction group, e.g. an input shape; not part of the id. NULL: none. */
     uint32_t flags;    /**< ingot_program_flags_t */
-    /** Expressions that name entry points of templates or namespaces, such as "scale<float>", and make them be compiled;
-     *  kernels are then found by them. Any order, each once. For backends that have them (ingot/cuda.h). */
+    /** Expressions that name entry points of templates or namespaces, such as "scale<float>", and make them be
+     *  compiled; kernels are then found by them. Any order, each once. For backends that have them (ingot/cuda.h). */
     const char *const *name_expressions;
     size_t name_expression_count;
 } ingot_program_info_t;
@@ -304,7 +304,7 @@ INGOT_API ingot_status_t ingot_program_desc_get_devices(const_ingot_program_desc
  */
 INGOT_API ingot_status_t ingot_program_desc_is_cacheable(const_ingot_program_desc_t desc, const char **reason);
 
-/* ---- the three entry points for persistence ------------------------------------------------------------------------ */
+/* ---- the three entry points for persistence ---------------------------------------------------------------------- */
 
 /**
  * The bytes that identify what a build of @p desc would produce: equal in every process in which sources, options,
@@ -370,7 +370,7 @@ INGOT_API ingot_status_t ingot_program_desc_create_from_cache_blob_id(ingot_prog
                                                                       ingot_context_t context, size_t size,
                                                                       const uint8_t *id);
 
-/* ---- programs ---------------------------------------------------------------------------------------------------------- */
+/* ---- programs ---------------------------------------------------------------------------------------------------- */
 
 /**
  * The program of @p desc: from memory, or by waiting for a thread that builds it, or by building it.
@@ -412,8 +412,8 @@ INGOT_API ingot_status_t ingot_program_load(ingot_program_t *program, const_ingo
  * Makes the program of @p desc out of one with an equal id, past the in-memory cache; for builders. Nothing is loaded
  * or compiled: the two share what the driver made, which lives until both are gone.
  *
- * @param[in] other  Of the same context, and made for all devices of @p desc at least; typically by a descriptor of an id
- *                   alone.
+ * @param[in] other  Of the same context, and made for all devices of @p desc at least; typically by a descriptor of
+ *                   an id alone.
  * @retval INGOT_BLOB_MISMATCH  Their ids differ.
  * @retval INGOT_NOT_FOUND      @p other was not made for one of the devices.
  * @retval INGOT_NOT_CACHEABLE  No id can vouch for @p desc, or for what @p other was compiled of.
@@ -431,7 +431,7 @@ INGOT_API ingot_status_t ingot_program_get_build_log(const_ingot_program_t progr
 /** Kernel names, each with its NUL, sorted; size protocol over all of them together. Kept in the blob. */
 INGOT_API ingot_status_t ingot_program_get_kernel_names(const_ingot_program_t program, size_t *size, char *names);
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /**
  * A kernel of a program, shared by all who ask. It holds a reference to the program.
@@ -460,12 +460,14 @@ INGOT_API void ingot_kernel_release(ingot_kernel_t kernel);
 INGOT_API ingot_status_t ingot_kernel_lock(ingot_kernel_t kernel);
 INGOT_API ingot_status_t ingot_kernel_unlock(ingot_kernel_t kernel);
 
-/* ---- the in-memory cache ---------------------------------------------------------------------------------------------------- */
+/* ---- the in-memory cache ----------------------------------------------------------------------------------------- */
 
 /** Sets all limits at once; what is over them is evicted before this returns, least recently used first. */
-INGOT_API ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context, const ingot_cache_capacity_t *capacity);
+INGOT_API ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context,
+                                                          const ingot_cache_capacity_t *capacity);
 /** @param[in,out] capacity  struct_size set by the caller. */
-INGOT_API ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context, ingot_cache_capacity_t *capacity);
+INGOT_API ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context,
+                                                          ingot_cache_capacity_t *capacity);
 
 /**
  * Evicts once, least recently used first and oldest groups first, what is over @p to; the limits stay as they are. For
@@ -503,7 +505,7 @@ typedef struct ingot_cache_stats {
 /** @param[in,out] stats  struct_size set by the caller. Exact when no other thread is in a call. */
 INGOT_API ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingot_cache_stats_t *stats);
 
-/* ---- ids and blobs for people ----------------------------------------------------------------------------------------------------- */
+/* ---- ids and blobs for people ------------------------------------------------------------------------------------ */
 
 /**
  * An id as a JSON object, one member a field; size protocol, with NUL.
@@ -523,7 +525,8 @@ INGOT_API ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const
  * each, "build_log"; size protocol, with NUL. Needs no device.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Refused, as loading it would be.
  */
-INGOT_API ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob, size_t *text_size, char *text);
+INGOT_API ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob, size_t *text_size,
+                                                   char *text);
 
 #ifdef __cplusplus
 }

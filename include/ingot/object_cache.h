@@ -80,7 +80,7 @@ INGOT_API ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_ob
  * The object at a place, which stays there for others.
  *
  * @param[out] object  A reference, to be released.
- * @retval INGOT_NOT_FOUND          There is none; one that is being made for ingot_object_cache_get_or_create is not there.
+ * @retval INGOT_NOT_FOUND          There is none; one that is being made by ingot_object_cache_get_or_create is not.
  * @retval INGOT_INVALID_ARGUMENTS  Something is NULL.
  */
 INGOT_API ingot_status_t ingot_object_cache_get(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
@@ -101,10 +101,10 @@ INGOT_API ingot_status_t ingot_object_cache_take(ingot_object_t *object, ingot_o
 typedef ingot_status_t (*ingot_object_creator_t)(void **value, void *user);
 
 /**
- * The object at a place, made if there is none: one creator runs a place, however many threads ask, and the others wait.
- * A creator's INGOT_BUILD_FAILED is told to all who wait; after another failure one of them tries once more, with its
- * own creator. A failure is not remembered. What was cleared while it was made, or set by another meanwhile, is given
- * to those who asked and not kept.
+ * The object at a place, made if there is none: one creator runs a place, however many threads ask, and the others
+ * wait. A creator's INGOT_BUILD_FAILED is told to all who wait; after another failure one of them tries once more, with
+ * its own creator. A failure is not remembered. What was cleared while it was made, or set by another meanwhile, is
+ * given to those who asked and not kept.
  *
  * @param[in] creator_user  For @p creator.
  * @param[in] destructor    Of this object if it is made here. NULL: the cache's.
@@ -134,8 +134,8 @@ INGOT_API void *ingot_object_get_value(const_ingot_object_t object);
 INGOT_API ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, const char *session, const char *group);
 
 /**
- * Sets how many groups the cache keeps, over all sessions; a group of two sessions is two. Over it the oldest group goes
- * whole, with all its objects; what is over it now is dropped before this returns.
+ * Sets how many groups the cache keeps, over all sessions; a group of two sessions is two. Over it the oldest group
+ * goes whole, with all its objects; what is over it now is dropped before this returns.
  *
  * @param[in] max_groups  0: no limit; the cache then never drops anything by itself. That is the default.
  */

@@ -52,9 +52,10 @@ INGOT_API void ingot_storage_release(ingot_storage_t storage);
 
 /** The three operations, through the table. @p blob must be released with its release function.
  *  Statuses as in ingot_storage_ops_t; INGOT_READ_ONLY where a table has no store or remove. */
-INGOT_API ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-INGOT_API ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
-                                             const uint8_t *blob);
+INGOT_API ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const uint8_t *id,
+                                            ingot_buffer_t *blob);
+INGOT_API ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id,
+                                             size_t blob_size, const uint8_t *blob);
 INGOT_API ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 /*
- * desc_request.c - a descriptor as a backend sees it: views of its sources, and its options joined with the environment's.
+ * desc_request.c - a descriptor as a backend sees it: views of its sources, and its options joined with the
+ * environment's.
  */
 #include <string.h>
 

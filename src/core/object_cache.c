@@ -1,8 +1,9 @@
 /*
  * object_cache.c - an integrator's own objects in the in-memory cache: session, group, name.
  *
- * The engine knows one level of groups, so its group is session and group together, "SIZE:SESSIONGROUP" with the session's
- * size in decimal, which no other pair is. The public handle of an object is the engine's entry, as a program's is.
+ * The engine knows one level of groups, so its group is session and group together, "SIZE:SESSIONGROUP" with the
+ * session's size in decimal, which no other pair is. The public handle of an object is the engine's entry, as a
+ * program's is.
  *
  * Two counts, as a context has: `holders` are the application's references; `references` are all of them (each object
  * has one, the holders together have one). When the last holder lets go the cache is closed, and with the last object

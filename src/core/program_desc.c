@@ -255,7 +255,8 @@ static ingot_status_t sort_name_expressions(struct ingot_program_desc *desc, con
     qsort(desc->name_expressions, count, sizeof(*desc->name_expressions), compare_expressions);
     for (size_t i = 1; i < count; ++i) {
         if (strcmp(desc->name_expressions[i], desc->name_expressions[i - 1]) == 0)
-            return error_set(INGOT_INVALID_ARGUMENTS, "the name expression %s is given twice", desc->name_expressions[i]);
+            return error_set(INGOT_INVALID_ARGUMENTS, "the name expression %s is given twice",
+                             desc->name_expressions[i]);
     }
     desc->name_expression_count = count;
     return INGOT_SUCCESS;

@@ -2,8 +2,9 @@
  * program_desc.h - what to build; immutable, but for what it remembers.
  *
  * `key` holds all that decides what a build makes within this context, framed, so that equal keys (and equal sources,
- * compared by content) mean equal programs. It finds programs in memory; across processes the id does (cache_blob_id.h).
- * Remembered are the program it led to (`memo`), the kernel (`kernel_memo`) and its id (`id`), without a lock.
+ * compared by content) mean equal programs. It finds programs in memory; across processes the id does
+ * (cache_blob_id.h). Remembered are the program it led to (`memo`), the kernel (`kernel_memo`) and its id (`id`),
+ * without a lock.
  */
 #ifndef INGOT_CORE_PROGRAM_DESC_H
 #define INGOT_CORE_PROGRAM_DESC_H

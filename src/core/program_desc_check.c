@@ -19,8 +19,8 @@ static ingot_status_t check_sources(const struct ingot_context *context, const i
             return error_set(INGOT_INVALID_ARGUMENTS, "source %zu is NULL", i);
         if (info->sources[i]->kind == INGOT_SOURCE_HEADER ||
             !context->ops.accepts(context->state, info->sources[i]->kind))
-            return error_set(INGOT_INVALID_ARGUMENTS, "source %zu is of kind %d, which the backend %s does not build", i,
-                             (int)info->sources[i]->kind, context->ops.name);
+            return error_set(INGOT_INVALID_ARGUMENTS, "source %zu is of kind %d, which the backend %s does not build",
+                             i, (int)info->sources[i]->kind, context->ops.name);
     }
     for (size_t i = 0; i < info->header_count; ++i) {
         if (info->headers[i] == NULL || info->headers[i]->kind != INGOT_SOURCE_HEADER)
@@ -58,7 +58,8 @@ static ingot_status_t check_devices(const struct ingot_context *context, const i
         return error_set(INGOT_INVALID_ARGUMENTS, "more devices than the context has");
     for (size_t i = 0; i < info->device_count; ++i) {
         if (info->device_indices[i] >= context->device_count)
-            return error_set(INGOT_INVALID_ARGUMENTS, "the context has no device %u", (unsigned)info->device_indices[i]);
+            return error_set(INGOT_INVALID_ARGUMENTS, "the context has no device %u",
+                             (unsigned)info->device_indices[i]);
     }
     return INGOT_SUCCESS;
 }

@@ -6,8 +6,8 @@
 
 #include "core/program_desc.h"
 
-/* INGOT_INVALID_ARGUMENTS with a sentence for what is malformed, INGOT_UNIMPLEMENTED for what the backend does not have;
- * constants, devices and name expressions given twice are found later. */
+/* INGOT_INVALID_ARGUMENTS with a sentence for what is malformed, INGOT_UNIMPLEMENTED for what the backend does not
+ * have; constants, devices and name expressions given twice are found later. */
 ingot_status_t program_info_check(const struct ingot_context *context, const ingot_program_info_t *info);
 
 #endif

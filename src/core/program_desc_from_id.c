@@ -2,9 +2,9 @@
  * program_desc_from_id.c - a descriptor of an id alone, for programs that are loaded before anybody describes them.
  *
  * An id has digests where a descriptor has sources, so nothing can be compiled of it; but options, constants and
- * devices stand in it, and that is all that loading a binary needs. The id may come from anywhere: an equal one asked for later
- * is compared in full, so what matters here is that nothing malformed is believed, and that what no descriptor of
- * this context can ever ask for is refused before anything is loaded.
+ * devices stand in it, and that is all that loading a binary needs. The id may come from anywhere: an equal one asked
+ * for later is compared in full, so what matters here is that nothing malformed is believed, and that what no
+ * descriptor of this context can ever ask for is refused before anything is loaded.
  */
 #include <string.h>
 

@@ -90,7 +90,8 @@ static ingot_status_t compile(struct workshop *shop, size_t device_count, const 
     }
     status = explain_failure(shop, status);
     context_count(status == INGOT_SUCCESS ? &context->counters.builds : &context->counters.build_failures);
-    program_emit(shop->desc, INGOT_EVENT_BUILD, status, start, 0, status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
+    program_emit(shop->desc, INGOT_EVENT_BUILD, status, start, 0,
+                 status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
     if (status != INGOT_SUCCESS)
         return status;
     status = check_files(shop);

@@ -1,8 +1,8 @@
 /*
  * cuda_bench.cpp - what Ingot saves over NVIDIA's compilers, and what it costs beside the driver's own loading.
  *
- * Figures come from processes of their own, started through scripts/with-device, which turns the driver's own cache off.
- * Without a GPU nothing is measured, and the report says so.
+ * Figures come from processes of their own, started through scripts/with-device, which turns the driver's own cache
+ * off. Without a GPU nothing is measured, and the report says so.
  *
  *     bench_cuda --json FILE
  *     bench_cuda --child loads|ready SET STORE             what the processes do, with CUDA
@@ -56,8 +56,9 @@ public:
         double build_us = 0, warm_us = 0;
         std::vector<double> ratios, kernel_ratios;
         for (const std::string set : { "digits", "others" }) {
-            std::printf("\ncuda, %s, us\n  %-18s %10s %9s %7s %9s %7s %7s | %9s %9s %7s %8s\n", set.c_str(), "", "build",
-                        "ingot", "spread", "driver", "spread", "ratio", "+ kernel", "driver", "ratio", "bytes");
+            std::printf("\ncuda, %s, us\n  %-18s %10s %9s %7s %9s %7s %7s | %9s %9s %7s %8s\n", set.c_str(), "",
+                        "build", "ingot", "spread", "driver", "spread", "ratio", "+ kernel", "driver", "ratio",
+                        "bytes");
             for (const std::vector<std::string> &fields : run_child("cuda", "loads", set, "-")) {
                 require(fields.size() == 10 && fields[0] == "load", "a measuring process printed something else");
                 const double built = std::stod(fields[2]), ingot = std::stod(fields[3]), driver = std::stod(fields[5]);
@@ -75,7 +76,8 @@ public:
         require(!ratios.empty(), "no program was measured");
         report.add("cuda_cold_over_warm", build_us / warm_us, "times", bench::Goal::at_least, 20);
         report.add("cuda_warm_over_driver", geometric_mean(ratios), "times", bench::Goal::at_most, 1.10);
-        report.add("cuda_warm_with_kernel_over_driver", geometric_mean(kernel_ratios), "times", bench::Goal::at_most, 1.10);
+        report.add("cuda_warm_with_kernel_over_driver", geometric_mean(kernel_ratios), "times", bench::Goal::at_most,
+                   1.10);
         report.add("cuda_programs", static_cast<double>(ratios.size()), "");
     }
 
@@ -90,8 +92,8 @@ public:
         for (int i = 0; i < 5; ++i)
             warm.values.push_back(ready(device, child, set, store + "0", "storage", native, identity));
         const double warm_ms = warm.median();
-        std::printf("\n%s, %s: all programs ready, ms (the programs alone)\n  cold %.2f (%zu processes), warm %.2f (5)\n",
-                    device.c_str(), set.c_str(), cold.median(), cold.values.size(), warm_ms);
+        std::printf("\n%s, %s: all programs ready, ms (the programs alone)\n", device.c_str(), set.c_str());
+        std::printf("  cold %.2f (%zu processes), warm %.2f (5)\n", cold.median(), cold.values.size(), warm_ms);
         if (!native.values.empty())
             std::printf("  before that: the driver's context %.1f, the device's identity %.1f\n", native.median(),
                         identity.median());
@@ -140,7 +142,8 @@ private:
                 native.values.push_back(std::stod(fields[1]));
                 identity.values.push_back(std::stod(fields[2]));
             } else if (fields[0] == "ready") {
-                require(fields.size() == 4 && fields[2] == expected_origin, fields[1] + " did not come from " + expected_origin);
+                require(fields.size() == 4 && fields[2] == expected_origin,
+                        fields[1] + " did not come from " + expected_origin);
                 total += std::stod(fields[3]);
             }
         }
@@ -153,7 +156,8 @@ private:
                                                     const std::string &set, const std::string &store)
     {
         child_process::Child child({ with_device, device, self_, "--child", what, set, store }, folder_ + "/output");
-        require(child.wait() == 0, "the " + what + " process of " + set + " on " + device + " failed:\n" + child.output());
+        require(child.wait() == 0,
+                "the " + what + " process of " + set + " on " + device + " failed:\n" + child.output());
         std::vector<std::vector<std::string>> lines;
         std::istringstream output(child.output());
         for (std::string line; std::getline(output, line);) {

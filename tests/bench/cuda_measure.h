@@ -8,7 +8,8 @@
 
 namespace cuda_bench {
 
-/* load, name, build us, Ingot us, its spread, driver us, its spread, with a kernel: Ingot us, driver us, bytes of cubin */
+/* load, name, build us, Ingot us, its spread, driver us, its spread, with a kernel: Ingot us, driver us, bytes of
+ * cubin */
 void measure_loads(const std::string &set);
 
 /* start, native context ms, identity ms; then ready, name, origin, ms for each program through the store */

@@ -94,7 +94,8 @@ private:
         report->add("fast_kernel_ns", median(samples[kKernel]), "ns");
         report->add("content_hit_ns", median(samples[kContent]), "ns");
         report->add("hit_over_floor", ratio(samples[kHit], samples[kFloor]), "ratio", bench::Goal::at_most, 2.5);
-        report->add("fast_kernel_over_floor", ratio(samples[kKernel], samples[kFloor]), "ratio", bench::Goal::at_most, 5);
+        report->add("fast_kernel_over_floor", ratio(samples[kKernel], samples[kFloor]), "ratio", bench::Goal::at_most,
+                    5);
         if (samples.size() <= kOnednn4096) {
             std::printf("  oneDNN was not built with: its metrics are left out\n");
             return;

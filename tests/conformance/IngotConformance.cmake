@@ -5,7 +5,8 @@ include_guard(GLOBAL)
 set(INGOT_CONFORMANCE_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 
 # What every backend must do. A backend brings one file more: its device_under_test().
-set(ingot_conformance_files main.cpp children.cpp id_test.cpp id_alone_test.cpp blob_test.cpp devices_test.cpp program_test.cpp)
+set(ingot_conformance_files
+    main.cpp children.cpp id_test.cpp id_alone_test.cpp blob_test.cpp devices_test.cpp program_test.cpp)
 list(TRANSFORM ingot_conformance_files PREPEND ${INGOT_CONFORMANCE_DIR}/)
 set(INGOT_CONFORMANCE_SOURCES ${ingot_conformance_files} CACHE INTERNAL "")
 

@@ -27,11 +27,12 @@ const char kTwoKernels[] =
     "extern \"C\" __global__ void twice(int *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] += x[i]; }\n"
     "extern \"C\" __global__ void square(int *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] *= x[i]; }\n";
 const char kAdd[] =
-    "extern \"C\" __global__ void add(int *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] = x[i] + AMOUNT; }\n";
+    "extern \"C\" __global__ void add(int *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] += AMOUNT; }\n";
 const char kFailing[] = "extern \"C\" __global__ void add(int *x) { x[0] = no_such_name; }\n";
 const char kCalling[] =
     "__device__ int helper(int x);\n"
-    "extern \"C\" __global__ void call(int *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] = helper(x[i]); }\n";
+    "extern \"C\" __global__ void call(int *x)\n"
+    "{ int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] = helper(x[i]); }\n";
 
 ProgramText cuda_cpp(const std::string &text) { return {{{INGOT_SOURCE_CUDA_CPP, text}}}; }
 
@@ -63,7 +64,7 @@ public:
     uint32_t equal_device() const override { return 1; } /* a GPU, or another context of the first */
     std::optional<uint32_t> different_device() const override { return driver_.different_device(); }
 
-    /* No variable makes a real GPU another one; one by which the compiler makes other code for it stands in for that. */
+    /* No variable makes a real GPU another one; one by which the compiler makes other code stands in for that. */
     Environment environment_of_another_device() const override
     {
         return executes() ? Environment{{"NVRTC_APPEND_FLAGS", "-maxrregcount=128"}}
@@ -245,6 +246,6 @@ TEST(CudaDevices, OfTwoContextsKeepEachItsOwnModule)
         ASSERT_EQ(INGOT_SUCCESS, ingot_cuda_program_get_native(program.get(), i, &modules[i]));
     EXPECT_NE(modules[0], modules[1]);
     EXPECT_EQ(1u, stats_of(both).builds);
-    std::cout << "devices 0 and 1 are " << (CudaDriver::get().equal_gpu_count() > 1 ? "two equal GPUs" : "two contexts of one GPU")
-              << std::endl;
+    const bool two = CudaDriver::get().equal_gpu_count() > 1;
+    std::cout << "devices 0 and 1 are " << (two ? "two equal GPUs" : "two contexts of one GPU") << std::endl;
 }

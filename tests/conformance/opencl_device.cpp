@@ -133,8 +133,8 @@ public:
             throw std::runtime_error(ingot_last_error_detail());
         check(clGetKernelInfo(native, CL_KERNEL_PROGRAM, sizeof(program), &program, nullptr), "clGetKernelInfo");
         check(clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(context), &context, nullptr), "clGetProgramInfo");
-        check(clGetProgramInfo(program, CL_PROGRAM_DEVICES, devices.size() * sizeof(devices[0]), devices.data(), nullptr),
-              "clGetProgramInfo");
+        const size_t size = devices.size() * sizeof(devices[0]);
+        check(clGetProgramInfo(program, CL_PROGRAM_DEVICES, size, devices.data(), nullptr), "clGetProgramInfo");
         const cl_command_queue queue = clCreateCommandQueueWithProperties(context, devices[0], nullptr, &error);
         check(error, "clCreateCommandQueueWithProperties");
         std::vector<int> values(8, x);

@@ -1,5 +1,6 @@
 /*
- * opencl_nvidia_test.cpp - NVIDIA's OpenCL: a blob holds machine code, and a program of it does what one of the source does.
+ * opencl_nvidia_test.cpp - NVIDIA's OpenCL: a blob holds machine code, and a program of it does what one of the source
+ * does.
  *
  * The kernels use what is in a binary beside instructions: local and constant memory, images and samplers, text to be
  * printed, ids with an offset, required sizes.
@@ -23,7 +24,8 @@ const char kKernels[] =
     "    const int l = get_local_id(0), i = get_global_id(0) - get_global_offset(0);\n"
     "    scratch[l] = x[i]; fixed[3 - l] = table[l];\n"
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "    x[i] = scratch[3 - l] + fixed[l] + added[l] * scalar + (int)get_global_offset(0) * 1000 + (int)get_num_groups(0) * 100000;\n"
+    "    x[i] = scratch[3 - l] + fixed[l] + added[l] * scalar + (int)get_global_offset(0) * 1000 + "
+    "(int)get_num_groups(0) * 100000;\n"
     "    if (i == 0) printf(\"said %d\\n\", scalar);\n"
     "}\n"
     "__kernel void look(__global float *x, read_only image2d_t image) {\n"
@@ -72,7 +74,8 @@ std::vector<double> results_of(cl_context context, cl_program program)
     check(clSetKernelArg(look, 1, sizeof(cl_mem), &image), "clSetKernelArg");
     check(clEnqueueNDRangeKernel(queue, look, 1, nullptr, &image_size, nullptr, 0, nullptr, nullptr), "look");
     check(clEnqueueReadBuffer(queue, x_buffer, CL_TRUE, 0, x.size() * 4, x.data(), 0, nullptr, nullptr), "read");
-    check(clEnqueueReadBuffer(queue, seen_buffer, CL_TRUE, 0, seen.size() * 4, seen.data(), 0, nullptr, nullptr), "read");
+    check(clEnqueueReadBuffer(queue, seen_buffer, CL_TRUE, 0, seen.size() * 4, seen.data(), 0, nullptr, nullptr),
+          "read");
     for (const cl_mem buffer : {x_buffer, added_buffer, seen_buffer, image})
         clReleaseMemObject(buffer);
     clReleaseKernel(mixed);

@@ -1,7 +1,8 @@
 /*
  * cache_blob_fuzzer.cpp - any bytes as a blob and as an id: no report of a sanitizer, and what is accepted is whole.
  *
- * A blob's checksum would stop nearly every input at the door, so each input is also tried with its checksum made right.
+ * A blob's checksum would stop nearly every input at the door, so each input is also tried with its checksum made
+ * right.
  */
 #include <cstdlib>
 #include <cstring>

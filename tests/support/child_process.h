@@ -23,7 +23,8 @@ class Child {
 public:
     using Environment = std::map<std::string, std::string>;
 
-    Child(const std::vector<std::string> &arguments, const std::string &output_path, const Environment &environment = {})
+    Child(const std::vector<std::string> &arguments, const std::string &output_path,
+          const Environment &environment = {})
         : output_path_(output_path)
     {
         std::vector<char *> argv;

@@ -1,5 +1,6 @@
 /*
- * cuda_stand_in.c - a libcuda.so.1 without a GPU, for machines that have none, and for failures that no GPU makes on demand.
+ * cuda_stand_in.c - a libcuda.so.1 without a GPU, for machines that have none, and for failures that no GPU makes on
+ * demand.
  *
  * It loads what the real compilers made, by the rules of the real driver: machine code for its own architecture and
  * nothing else. Kernels are found in it, and not launched. Its machine has three GPUs, two equal ones and another; the

@@ -15,7 +15,8 @@ public:
     static constexpr size_t kNever = SIZE_MAX;
 
     /* Fails request number fail_at (from 0), and with all_after set every later one too. */
-    explicit FailingAllocator(size_t fail_at = kNever, bool all_after = false) : fail_at_(fail_at), all_after_(all_after)
+    explicit FailingAllocator(size_t fail_at = kNever, bool all_after = false)
+        : fail_at_(fail_at), all_after_(all_after)
     {
         table_ = {allocate, deallocate, this};
     }

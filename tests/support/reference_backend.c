@@ -153,7 +153,8 @@ static ingot_status_t load(void *self, const ingot_build_request_t *request, siz
     if (program == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program");
     for (size_t i = 0; status == INGOT_SUCCESS && i < device_count; ++i)
-        status = reference_code_copy(&program->codes[i], binaries[i].size, binaries[i].bytes, state->targets[devices[i]]);
+        status =
+            reference_code_copy(&program->codes[i], binaries[i].size, binaries[i].bytes, state->targets[devices[i]]);
     if (status != INGOT_SUCCESS) {
         free_program(program);
         return status;

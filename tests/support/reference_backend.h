@@ -1,11 +1,12 @@
 /*
  * reference_backend.h - a small backend, written against the public interface as a user would write one.
  *
- * Its language is lines of `kernel NAME WORD...`, where words are integers, `x` (the argument), `+`, `-`, `*`, names that an
- * option -DNAME=INTEGER or a line `#define NAME INTEGER` defines, `$ID` or `$ID=DEFAULT` for a specialization constant, and
- * functions, in reverse Polish order. `function NAME WORD...` may stand in any of the sources; `#include "NAME"` takes an
- * embedded header or a file of a directory named by -I; `__DATE__` is the day. It compiles to bytes that are bound to a
- * target, so that everything a driver does can be seen here too, and with its hooks everything a driver may do wrong.
+ * Its language is lines of `kernel NAME WORD...`, where words are integers, `x` (the argument), `+`, `-`, `*`, names
+ * that an option -DNAME=INTEGER or a line `#define NAME INTEGER` defines, `$ID` or `$ID=DEFAULT` for a specialization
+ * constant, and functions, in reverse Polish order. `function NAME WORD...` may stand in any of the sources;
+ * `#include "NAME"` takes an embedded header or a file of a directory named by -I; `__DATE__` is the day. It compiles
+ * to bytes that are bound to a target, so that everything a driver does can be seen here too, and with its hooks
+ * everything a driver may do wrong.
  */
 #ifndef INGOT_TESTS_REFERENCE_BACKEND_H
 #define INGOT_TESTS_REFERENCE_BACKEND_H
@@ -35,8 +36,8 @@ typedef struct reference_info {
     const char *const *targets; /* one a device; equal names are equal devices */
     const char *driver_version;
     reference_counts_t *counts; /* updated atomically; NULL: not wanted */
-    /* Called before each operation with its name ("build", "load", "get_binary", "create_kernel", "identify"); any status
-     * but INGOT_SUCCESS becomes the operation's. NULL: none. */
+    /* Called before each operation with its name ("build", "load", "get_binary", "create_kernel", "identify"); any
+     * status but INGOT_SUCCESS becomes the operation's. NULL: none. */
     ingot_status_t (*hook)(void *user, const char *operation);
     void *hook_user;
     int no_binaries;             /* leave get_binary and load out */

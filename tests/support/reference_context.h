@@ -19,7 +19,8 @@ template <typename T, void (*Release)(T)> struct Releaser {
     using pointer = T;
     void operator()(T handle) const { Release(handle); }
 };
-template <typename T, void (*Release)(T)> using Handle = std::unique_ptr<std::remove_pointer_t<T>, Releaser<T, Release>>;
+template <typename T, void (*Release)(T)>
+using Handle = std::unique_ptr<std::remove_pointer_t<T>, Releaser<T, Release>>;
 
 using Context = Handle<ingot_context_t, ingot_context_release>;
 using Source = Handle<ingot_source_t, ingot_source_release>;

@@ -152,7 +152,8 @@ TEST(CacheBlobId, IsDescribedFieldByField)
     const std::string text = describe(id_with({}, program));
     EXPECT_NE(std::string::npos, text.find("\"backend\": \"reference\"")) << text;
     EXPECT_NE(std::string::npos, text.find("\"device[0].device_name\": \"alpha\"")) << text;
-    EXPECT_NE(std::string::npos, text.find("\"compile_options\": \"-DNAME=\\u0022q\\u005cu\\u000a\xc3\xa4\\u00ff\\u0022\""))
+    EXPECT_NE(std::string::npos,
+              text.find("\"compile_options\": \"-DNAME=\\u0022q\\u005cu\\u000a\xc3\xa4\\u00ff\\u0022\""))
         << text;
     EXPECT_NE(std::string::npos, text.find("\"spec_constant[7]\": \"0201000000000000\"")) << text;
     EXPECT_NE(std::string::npos, text.find("\"library\": \"" + std::string(ingot_version()) + "\"")) << text;

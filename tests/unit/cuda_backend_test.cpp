@@ -1,5 +1,6 @@
 /*
- * cuda_backend_test.cpp - the CUDA backend over a driver: contexts, failures of every call, and what must not be compiled.
+ * cuda_backend_test.cpp - the CUDA backend over a driver: contexts, failures of every call, and what must not be
+ * compiled.
  *
  * The driver is cuda_stand_in.c, because no real one fails on demand; the compilers are the real ones.
  */
@@ -29,7 +30,8 @@ void fail(const char *call, CUresult result, int times = 1)
 int live_modules() { return driver().function<int (*)()>("cuda_stand_in_live_modules")(); }
 int stack_depth() { return driver().function<int (*)()>("cuda_stand_in_stack_depth")(); }
 
-ingot_status_t try_make(ingot_context_t *context, std::vector<CUcontext> natives, const ingot_context_info_t *info = nullptr)
+ingot_status_t try_make(ingot_context_t *context, std::vector<CUcontext> natives,
+                        const ingot_context_info_t *info = nullptr)
 {
     return ingot_cuda_context_create(context, static_cast<uint32_t>(natives.size()), natives.data(), info);
 }
@@ -82,7 +84,8 @@ TEST(CudaContext, LeavesTheThreadsContextsAsTheyWere)
 
 TEST(CudaContext, SaysWhichCallFailed)
 {
-    for (const char *call : {"cuDriverGetVersion", "cuCtxPushCurrent", "cuCtxGetDevice", "cuDeviceGetName", "cuDeviceGetAttribute"}) {
+    for (const char *call :
+         {"cuDriverGetVersion", "cuCtxPushCurrent", "cuCtxGetDevice", "cuDeviceGetName", "cuDeviceGetAttribute"}) {
         ingot_context_t context = nullptr;
         fail(call, CUDA_ERROR_DEINITIALIZED);
         EXPECT_EQ(INGOT_BACKEND_ERROR, try_make(&context, {driver().contexts()[0]})) << call;
@@ -141,7 +144,8 @@ TEST(CudaProgram, IsBuiltAndLoadedOrFailsCleanlyAtEveryAllocation)
 TEST(CudaProgram, IsTriedOnceMoreWhenTheDeviceHasNoMemory)
 {
     const Context context = make();
-    const Program other = create(describe(context, {{{INGOT_SOURCE_CUDA_CPP, "extern \"C\" __global__ void f() {}\n"}}}));
+    const Program other =
+        create(describe(context, {{{INGOT_SOURCE_CUDA_CPP, "extern \"C\" __global__ void f() {}\n"}}}));
     const Bytes blob = blob_of(create(describe(context, twice())));
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
     for (const bool loads : {false, true}) {
@@ -250,7 +254,8 @@ TEST(CudaProgram, OfPtxIsLoadedWithoutPtx)
 
 TEST(CudaProgram, IsCacheableWithTheToolkitsHeaders)
 {
-    for (const char *header : {"cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h", "math_constants.h", "vector_types.h"}) {
+    for (const char *header :
+         {"cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h", "math_constants.h", "vector_types.h"}) {
         ProgramText text{{{INGOT_SOURCE_CUDA_CPP, std::string("#include <") + header + ">\n" + kTwice}}};
         text.compile_options = "-I " CUDA_INCLUDE_DIRECTORY;
         const Desc desc = describe(make(), text);

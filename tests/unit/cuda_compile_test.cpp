@@ -1,5 +1,6 @@
 /*
- * cuda_compile_test.cpp - the CUDA backend's way from a request to machine code, by the real compilers and without a GPU.
+ * cuda_compile_test.cpp - the CUDA backend's way from a request to machine code, by the real compilers and without a
+ * GPU.
  */
 #include <algorithm>
 #include <cstring>
@@ -219,7 +220,8 @@ TEST(CudaCompile, KeepsLoweredNamesOfExpressions)
 
 TEST(CudaCompile, KeepsWarningsOfEverySource)
 {
-    Compilation both{{cuda(std::string("#warning careful\n") + kCalling), cuda(std::string("#warning also\n") + kHelper)}};
+    Compilation both{
+        {cuda(std::string("#warning careful\n") + kCalling), cuda(std::string("#warning also\n") + kHelper)}};
     both.sources[0].name = "first.cu";
     ASSERT_EQ(INGOT_SUCCESS, both.run()) << ingot_last_error_detail();
     EXPECT_NE(std::string::npos, both.log.find("first.cu(1): warning")) << both.log;
@@ -301,8 +303,8 @@ TEST(CudaOptions, GiveOutTheArchitectureThatStandsLast)
 {
     const ingot_allocator_t allocator{nullptr, nullptr, nullptr};
     cuda_options options{};
-    ASSERT_EQ(INGOT_SUCCESS,
-              cuda_options_init(&options, &allocator, "-a -arch=sm_80 -b --gpu-architecture sm_90a -architect", "-arch", 0));
+    ASSERT_EQ(INGOT_SUCCESS, cuda_options_init(&options, &allocator,
+                                               "-a -arch=sm_80 -b --gpu-architecture sm_90a -architect", "-arch", 0));
     EXPECT_STREQ("sm_90a", cuda_options_take_architecture(&options));
     const Names words(options.words, options.words + options.count);
     EXPECT_EQ((Names{"-a", "-b", "-architect", "-arch"}), words);
@@ -319,7 +321,9 @@ TEST(CudaImage, IsReadWithinItsBytesWhateverTheySay)
         cuda_image view{};
         if (cuda_image_read(&view, bytes.size(), bytes.data()) != INGOT_SUCCESS)
             return;
-        const auto ignore = [](void *, const char *name) { return strlen(name) < 4096 ? INGOT_SUCCESS : INGOT_BACKEND_ERROR; };
+        const auto ignore = [](void *, const char *name) {
+            return strlen(name) < 4096 ? INGOT_SUCCESS : INGOT_BACKEND_ERROR;
+        };
         (void)cuda_image_lowered_name(&view, "scale<char>");
         (void)cuda_cubin_for_each_kernel(view.cubin_size, view.cubin, ignore, nullptr);
     };

@@ -21,7 +21,8 @@ template <typename Hash> void expect_equal(Hash hash)
     std::vector<uint8_t> bytes(300000);
     for (size_t i = 0; i < bytes.size(); ++i)
         bytes[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
-    for (const size_t size : {0u, 1u, 3u, 4u, 8u, 9u, 16u, 17u, 128u, 129u, 240u, 241u, 1023u, 1024u, 1025u, 4096u, 299990u}) {
+    for (const size_t size :
+         {0u, 1u, 3u, 4u, 8u, 9u, 16u, 17u, 128u, 129u, 240u, 241u, 1023u, 1024u, 1025u, 4096u, 299990u}) {
         for (const size_t offset : {0u, 1u, 5u, 8u}) {
             const XXH128_hash_t wanted = XXH3_128bits(bytes.data() + offset, size);
             const hash128 found = hash(size, bytes.data() + offset);

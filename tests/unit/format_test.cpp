@@ -75,7 +75,8 @@ ProgramText program_text()
 
 Bytes device_field()
 {
-    return join({framed(text("device_name")), framed(text("alpha")), framed(text("driver_version")), framed(text("1"))});
+    return join(
+        {framed(text("device_name")), framed(text("alpha")), framed(text("driver_version")), framed(text("1"))});
 }
 
 Bytes library_fields(const std::string &version)
@@ -189,7 +190,8 @@ TEST(Format, ABlobMadeByHandIsTaken)
     const Bytes by_hand = blob_by_hand(ingot_version(), Bytes(section.bytes, section.bytes + section.size));
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
     ingot_program_t program = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_create_from_cache_blob(&program, desc.get(), by_hand.size(), by_hand.data()));
+    ASSERT_EQ(INGOT_SUCCESS,
+              ingot_program_create_from_cache_blob(&program, desc.get(), by_hand.size(), by_hand.data()));
     const Program held(program);
     EXPECT_EQ(2 * 258 + 3, run(create_kernel(held, "f"), 2));
 }

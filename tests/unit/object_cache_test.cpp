@@ -406,9 +406,10 @@ TEST(ObjectCache, CreatorsFailuresAreToldAndNotRemembered)
 {
     Cache cache;
     ingot_object_t object = nullptr;
-    EXPECT_EQ(INGOT_BUILD_FAILED,
-              get_or_create(cache, "n", [](void **) { return ingot_set_error_detail(INGOT_BUILD_FAILED, "no %s", "luck"); },
-                            &object));
+    EXPECT_EQ(
+        INGOT_BUILD_FAILED,
+        get_or_create(
+            cache, "n", [](void **) { return ingot_set_error_detail(INGOT_BUILD_FAILED, "no %s", "luck"); }, &object));
     EXPECT_STREQ("no luck", ingot_last_error_detail());
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, get_or_create(cache, "n", [](void **) { return INGOT_SUCCESS; }, &object))
         << "success without an object";
@@ -478,7 +479,8 @@ TEST(ObjectCache, ChecksItsArguments)
     info.allocator = &half;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_create(&made, &info));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_set(nullptr, nullptr, "s", "g", "n", &value, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_set(nullptr, cache.get(), nullptr, "g", "n", &value, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              ingot_object_cache_set(nullptr, cache.get(), nullptr, "g", "n", &value, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_set(nullptr, cache.get(), "s", "g", "n", nullptr, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_get(nullptr, cache.get(), "s", "g", "n"));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_get(&object, cache.get(), "s", nullptr, "n"));

@@ -1,10 +1,10 @@
 /*
  * identity.c - what tells one device, driver and compiler from another.
  *
- * Two devices with equal fields run each other's binaries. Code is selected by the compute capability, made by NVRTC (with
- * its library of built-in functions) and nvJitLink, and loaded by the driver: their versions and build-ids are here, and
- * the variables by which NVRTC takes more options. What belongs to one machine or one process (UUIDs, ordinals, clock
- * rates, memory sizes, handles) is not.
+ * Two devices with equal fields run each other's binaries. Code is selected by the compute capability, made by NVRTC
+ * (with its library of built-in functions) and nvJitLink, and loaded by the driver: their versions and build-ids are
+ * here, and the variables by which NVRTC takes more options. What belongs to one machine or one process (UUIDs,
+ * ordinals, clock rates, memory sizes, handles) is not.
  */
 #include "backends/cuda/identity.h"
 

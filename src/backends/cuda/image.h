@@ -1,9 +1,9 @@
 /*
  * image.h - what a program's binary is: a cubin, and before it the lowered names of its name expressions.
  *
- * Without expressions it is the cubin alone. With them: IMAGE_MAGIC, the number of expressions, the size of the texts, each
- * expression and its lowered name with a NUL behind each, zeros up to a multiple of 8 bytes, and the cubin. Numbers are
- * 64-bit little-endian; expressions are sorted by bytes.
+ * Without expressions it is the cubin alone. With them: IMAGE_MAGIC, the number of expressions, the size of the texts,
+ * each expression and its lowered name with a NUL behind each, zeros up to a multiple of 8 bytes, and the cubin.
+ * Numbers are 64-bit little-endian; expressions are sorted by bytes.
  */
 #ifndef INGOT_BACKENDS_CUDA_IMAGE_H
 #define INGOT_BACKENDS_CUDA_IMAGE_H

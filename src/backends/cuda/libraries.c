@@ -2,8 +2,8 @@
  * libraries.c - functions of CUDA's libraries, looked up at run time.
  *
  * A machine without a GPU, or with a driver and no compiler, can so run what was linked with this backend, and a warm
- * start touches the compilers only as far as their identity needs. The libraries are never closed: they start threads and
- * register handlers for the process's end, and the application may use them too.
+ * start touches the compilers only as far as their identity needs. The libraries are never closed: they start threads
+ * and register handlers for the process's end, and the application may use them too.
  */
 #include "backends/cuda/libraries.h"
 

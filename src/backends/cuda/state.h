@@ -1,8 +1,8 @@
 /*
  * state.h - what an Ingot context over CUDA is made of.
  *
- * Everything here is written once, by ingot_cuda_context_create, and only read afterwards; so it needs no lock. The native
- * contexts are the application's, which keeps them alive: CUDA counts no references.
+ * Everything here is written once, by ingot_cuda_context_create, and only read afterwards; so it needs no lock. The
+ * native contexts are the application's, which keeps them alive: CUDA counts no references.
  */
 #ifndef INGOT_BACKENDS_CUDA_STATE_H
 #define INGOT_BACKENDS_CUDA_STATE_H

@@ -12,7 +12,8 @@
  *  - Intel's driver compiles a binary of another device or driver again, from the SPIR-V that it holds, and says so in
  *    the build log alone. That counts as a refusal: an equal identity should not have let it come so far.
  *  - NVIDIA's binary is PTX, which it compiles at each load; see nvidia_binary.h.
- *  - PoCL and Intel's driver load a binary whatever the options; PoCL uses those that matter at run time (denormals), so they are given.
+ *  - PoCL and Intel's driver load a binary whatever the options; PoCL uses those that matter at run time (denormals),
+ *    so they are given.
  */
 #include "backends/opencl/binary.h"
 

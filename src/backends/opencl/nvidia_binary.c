@@ -1,10 +1,10 @@
 /*
  * nvidia_binary.c - machine code in place of the PTX that NVIDIA's driver gives out as a program's binary.
  *
- * Seen with driver 580: clCreateProgramWithBinary takes an ELF file of machine code as it takes PTX, and such a program gives
- * out the same file as its binary. The options by which the driver's own translation can be changed are not known to the
- * linker, so programs with them keep their PTX. And PTX stays where a program of it would say more than one of the machine
- * code.
+ * Seen with driver 580: clCreateProgramWithBinary takes an ELF file of machine code as it takes PTX, and such a program
+ * gives out the same file as its binary. The options by which the driver's own translation can be changed are not known
+ * to the linker, so programs with them keep their PTX. And PTX stays where a program of it would say more than one of
+ * the machine code.
  */
 #include "backends/opencl/nvidia_binary.h"
 
@@ -157,7 +157,8 @@ static int has_equal_kernel(cl_device_id device, cl_kernel kernel, cl_program ot
     return equal;
 }
 
-int nvidia_binary_is_equal(const struct opencl_state *state, cl_device_id device, cl_program of_ptx, cl_program of_native)
+int nvidia_binary_is_equal(const struct opencl_state *state, cl_device_id device, cl_program of_ptx,
+                           cl_program of_native)
 {
     cl_uint count = 0;
     int equal = 1;

@@ -15,6 +15,7 @@ ingot_status_t nvidia_binary_translate(const struct opencl_state *state, cl_prog
                                        size_t size, const void *bytes, size_t *native_size, void **native);
 
 /* Whether a program of the machine code has the kernels that one of the PTX has, and tells the same of them. */
-int nvidia_binary_is_equal(const struct opencl_state *state, cl_device_id device, cl_program of_ptx, cl_program of_native);
+int nvidia_binary_is_equal(const struct opencl_state *state, cl_device_id device, cl_program of_ptx,
+                           cl_program of_native);
 
 #endif

@@ -84,8 +84,8 @@ static ingot_status_t link_with(const struct linker *linker, void *handle, const
     return refused("nvJitLinkGetLinkedCubin", result);
 }
 
-ingot_status_t nvidia_link_ptx(const ingot_allocator_t *allocator, unsigned cuda_major, unsigned capability, size_t size,
-                               const void *ptx, size_t *native_size, void **native)
+ingot_status_t nvidia_link_ptx(const ingot_allocator_t *allocator, unsigned cuda_major, unsigned capability,
+                               size_t size, const void *ptx, size_t *native_size, void **native)
 {
     struct linker linker;
     char architecture[32] = "";

@@ -12,7 +12,7 @@
 #include "core/bytes.h"
 
 struct include_closure {
-    struct bytes_writer files; /* what was reached outside of the sources and embedded headers; see doc/blob-format.md */
+    struct bytes_writer files; /* reached outside of the sources and embedded headers; see doc/blob-format.md */
     char *reason;              /* alloc_text; why no id can vouch for the sources, or NULL */
 };
 

@@ -1,7 +1,10 @@
 /* elementwise.cu - activations of a network and their gradients, for two element types. */
 struct Gelu {
     __device__ static float value(float x) { return 0.5f * x * (1.0f + erff(x * 0.70710678f)); }
-    __device__ static float slope(float x) { return 0.5f * (1.0f + erff(x * 0.70710678f)) + x * 0.39894228f * expf(-0.5f * x * x); }
+    __device__ static float slope(float x)
+    {
+        return 0.5f * (1.0f + erff(x * 0.70710678f)) + x * 0.39894228f * expf(-0.5f * x * x);
+    }
 };
 struct Silu {
     __device__ static float value(float x) { return x / (1.0f + expf(-x)); }
@@ -23,7 +26,8 @@ template <typename Activation, typename T> __global__ void forward(const T *inpu
         output[i] = static_cast<T>(Activation::value(static_cast<float>(input[i])));
 }
 
-template <typename Activation, typename T> __global__ void backward(const T *input, const T *gradient, T *output, unsigned count)
+template <typename Activation, typename T>
+__global__ void backward(const T *input, const T *gradient, T *output, unsigned count)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count)

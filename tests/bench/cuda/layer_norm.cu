@@ -1,4 +1,5 @@
-/* layer_norm.cu - a row minus its mean, over its deviation; with RMS, over its root mean square alone. Option: BLOCK. */
+/* layer_norm.cu - a row minus its mean, over its deviation; with RMS, over its root mean square alone.
+ * Option: BLOCK. */
 extern "C" __global__ void layer_norm(const float *input, const float *scale, const float *shift, float *output,
                                       int columns, float epsilon)
 {

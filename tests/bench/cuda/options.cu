@@ -4,8 +4,8 @@ __device__ inline REAL normal(REAL x)
     return static_cast<REAL>(0.5) * erfc(-x * static_cast<REAL>(0.70710678118654752));
 }
 
-extern "C" __global__ void black_scholes(const REAL *price, const REAL *strike, const REAL *years, REAL *call, REAL *put,
-                                         REAL rate, REAL volatility, int count)
+extern "C" __global__ void black_scholes(const REAL *price, const REAL *strike, const REAL *years, REAL *call,
+                                         REAL *put, REAL rate, REAL volatility, int count)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count)

@@ -1,4 +1,5 @@
-/* rotary.cu - rotary position embedding, and the next token of a model: temperature, softmax, a draw. Option: VOCABULARY. */
+/* rotary.cu - rotary position embedding, and the next token of a model: temperature, softmax, a draw.
+ * Option: VOCABULARY. */
 extern "C" __global__ void rotate(float *heads, const int *positions, int head_size, float base)
 {
     float *head = heads + (static_cast<size_t>(blockIdx.y) * gridDim.x + blockIdx.x) * head_size;
