@@ -232,7 +232,7 @@ static const ingot_backend_ops_t operations = {
 ingot_status_t tinycc_context_create(ingot_context_t *context, uint32_t device_count, const tinycc_device_t *devices,
                                      const ingot_context_info_t *info)
 {
-    ingot_allocator_t allocator = {NULL, NULL, NULL}; /* the C library's */
+    const ingot_allocator_t allocator = ingot_context_info_get_allocator(info);
 
     if (device_count == 0 || devices == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "no devices");
@@ -241,8 +241,6 @@ ingot_status_t tinycc_context_create(ingot_context_t *context, uint32_t device_c
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "device %u has %u lanes, not 1 to 64", (unsigned)i,
                                           (unsigned)devices[i].lanes);
     }
-    if (info != NULL && info->allocator != NULL)
-        allocator = *info->allocator;
     struct state *state = ingot_allocate(&allocator, state_size(device_count));
     if (state == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the backend's state");

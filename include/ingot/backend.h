@@ -37,6 +37,11 @@ INGOT_API void *ingot_allocate(const ingot_allocator_t *allocator, size_t size);
 INGOT_API void *ingot_allocate_bytes(const ingot_allocator_t *allocator, size_t size);
 /** @p size as it was allocated; NULL memory does nothing. */
 INGOT_API void ingot_deallocate(const ingot_allocator_t *allocator, void *memory, size_t size);
+/**
+ * The allocator that a context's info names, for a backend's function that makes contexts. One whose functions are
+ * NULL where @p info is NULL, names none, or is of a version that had none.
+ */
+INGOT_API ingot_allocator_t ingot_context_info_get_allocator(const ingot_context_info_t *info);
 
 /** Takes bytes from an operation; made by Ingot. Bytes are copied. @retval INGOT_OUT_OF_MEMORY */
 typedef struct ingot_sink ingot_sink_t;
@@ -46,6 +51,11 @@ INGOT_API ingot_status_t ingot_sink_write(ingot_sink_t *sink, size_t size, const
  * this sink. @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_sink_reserve(ingot_sink_t *sink, size_t size, void **bytes);
+/**
+ * What a compiler said, for a build log: @p text with one line's end at its end, however many it has; nothing for one
+ * that is empty. @retval INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_sink_write_log(ingot_sink_t *sink, const char *text);
 
 /** Takes the fields of a device's identity; made by Ingot. */
 typedef struct ingot_identity ingot_identity_t;

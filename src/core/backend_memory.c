@@ -7,6 +7,7 @@
 #include <ingot/backend.h>
 
 #include "core/alloc.h"
+#include "core/info.h"
 
 static ingot_allocator_t checked(const ingot_allocator_t *allocator)
 {
@@ -32,4 +33,12 @@ void ingot_deallocate(const ingot_allocator_t *allocator, void *memory, size_t s
 {
     const ingot_allocator_t usable = checked(allocator);
     alloc_free(&usable, memory, size);
+}
+
+ingot_allocator_t ingot_context_info_get_allocator(const ingot_context_info_t *info)
+{
+    const ingot_allocator_t none = {NULL, NULL, NULL};
+    ingot_context_info_t known;
+
+    return INFO_READ(known, info) && known.allocator != NULL ? *known.allocator : none;
 }

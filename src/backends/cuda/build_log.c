@@ -5,21 +5,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_MESSAGE 512u
-
-ingot_status_t cuda_write_log(const char *text, ingot_sink_t *log)
-{
-    ingot_status_t status = INGOT_SUCCESS;
-    size_t length = strlen(text);
-    while (length > 0 && text[length - 1] == '\n')
-        --length;
-    if (length == 0)
-        return INGOT_SUCCESS;
-    status = ingot_sink_write(log, length, text);
-    return status == INGOT_SUCCESS ? ingot_sink_write(log, 1, "\n") : status;
-}
 
 ingot_status_t cuda_refuse_program(ingot_sink_t *log, const char *format, ...)
 {
@@ -28,6 +15,6 @@ ingot_status_t cuda_refuse_program(ingot_sink_t *log, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    const ingot_status_t status = cuda_write_log(message, log);
+    const ingot_status_t status = ingot_sink_write_log(log, message);
     return status == INGOT_SUCCESS ? ingot_set_error_detail(INGOT_BUILD_FAILED, "%s", message) : status;
 }

@@ -6,9 +6,6 @@
 
 #include <ingot/backend.h>
 
-/* A compiler's text, with one line's end at its end; nothing for an empty one. */
-ingot_status_t cuda_write_log(const char *text, ingot_sink_t *log);
-
 /* A refusal of the program in words of our own: to the log, and INGOT_BUILD_FAILED with the same detail. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))

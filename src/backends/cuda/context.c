@@ -82,7 +82,7 @@ static ingot_status_t add_devices(struct cuda_state *state, uint32_t count, cons
 ingot_status_t ingot_cuda_context_create(ingot_context_t *context, uint32_t context_count,
                                          const CUcontext *cuda_contexts, const ingot_context_info_t *info)
 {
-    ingot_allocator_t allocator = { NULL, NULL, NULL };
+    const ingot_allocator_t allocator = ingot_context_info_get_allocator(info);
     struct cuda_state *state = NULL;
     if (context == NULL || cuda_contexts == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
@@ -90,8 +90,6 @@ ingot_status_t ingot_cuda_context_create(ingot_context_t *context, uint32_t cont
     ingot_status_t status = check_contexts(context_count, cuda_contexts);
     if (status != INGOT_SUCCESS)
         return status;
-    if (info != NULL && info->struct_size >= sizeof(*info) && info->allocator != NULL)
-        allocator = *info->allocator;
     state = ingot_allocate(&allocator, sizeof(*state));
     if (state == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context");

@@ -77,8 +77,10 @@ static ingot_status_t visit_symbols(const struct cubin *cubin, const Elf64_Shdr 
         memcpy(&symbol, cubin->bytes + symbols->sh_offset + at, sizeof(symbol));
         if (!is_kernel(&symbol))
             continue;
+        if (symbol.st_name >= names->sh_size)
+            return malformed();
         const char *name = (const char *)cubin->bytes + names->sh_offset + symbol.st_name;
-        if (symbol.st_name >= names->sh_size || memchr(name, '\0', (size_t)(names->sh_size - symbol.st_name)) == NULL)
+        if (memchr(name, '\0', (size_t)(names->sh_size - symbol.st_name)) == NULL)
             return malformed();
         status = visit(user, name);
     }

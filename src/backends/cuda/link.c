@@ -20,7 +20,7 @@ static ingot_status_t take_log(struct cuda_link *link, nvJitLinkResult (*get_siz
     if (status != INGOT_SUCCESS)
         return status;
     if (get(link->handle, (char *)text.bytes) == NVJITLINK_SUCCESS)
-        status = cuda_write_log((const char *)text.bytes, link->log);
+        status = ingot_sink_write_log(link->log, (const char *)text.bytes);
     cuda_bytes_fini(&text, link->allocator);
     return status;
 }

@@ -69,7 +69,7 @@ static ingot_status_t take_log(const struct cuda_nvrtc_job *job, const struct cu
     if (status != INGOT_SUCCESS)
         return status;
     result = size > 0 ? nvrtc->log(program, (char *)text.bytes) : NVRTC_SUCCESS;
-    status = result == NVRTC_SUCCESS ? cuda_write_log((const char *)text.bytes, job->log)
+    status = result == NVRTC_SUCCESS ? ingot_sink_write_log(job->log, (const char *)text.bytes)
                                      : fail(nvrtc, "nvrtcGetProgramLog", result);
     cuda_bytes_fini(&text, job->allocator);
     return status;

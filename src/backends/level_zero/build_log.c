@@ -8,21 +8,8 @@
 #include "backends/level_zero/errors.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_MESSAGE 160u
-
-ingot_status_t level_zero_write_log(const char *text, ingot_sink_t *log)
-{
-    ingot_status_t status = INGOT_SUCCESS;
-    size_t length = strlen(text);
-    while (length > 0 && text[length - 1] == '\n')
-        --length;
-    if (length == 0)
-        return INGOT_SUCCESS;
-    status = ingot_sink_write(log, length, text);
-    return status == INGOT_SUCCESS ? ingot_sink_write(log, 1, "\n") : status;
-}
 
 ingot_status_t level_zero_conclude(const struct level_zero_state *state, const char *call, ze_result_t result,
                                    ze_module_build_log_handle_t native_log, ingot_sink_t *log)
@@ -31,16 +18,16 @@ ingot_status_t level_zero_conclude(const struct level_zero_state *state, const c
     struct level_zero_text text = { NULL, 0 };
     ingot_status_t status = level_zero_take_log_text(state, native_log, &text);
     if (status == INGOT_SUCCESS && text.chars != NULL)
-        status = level_zero_write_log(text.chars, log);
+        status = ingot_sink_write_log(log, text.chars);
     level_zero_text_fini(state, &text);
     if (result == ZE_RESULT_SUCCESS)
         return status;
     switch (result) {
     case ZE_RESULT_ERROR_MODULE_BUILD_FAILURE:
     case ZE_RESULT_ERROR_MODULE_LINK_FAILURE:
-        (void)snprintf(message, sizeof(message), "%s: %s (0x%x)\n", call, level_zero_result_name(result),
+        (void)snprintf(message, sizeof(message), "%s: %s (0x%x)", call, level_zero_result_name(result),
                        (unsigned)result);
-        status = ingot_sink_write(log, strlen(message), message);
+        status = ingot_sink_write_log(log, message);
         return status == INGOT_SUCCESS ? level_zero_fail(INGOT_BUILD_FAILED, call, result) : status;
     case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
     case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE: /* no compiler */

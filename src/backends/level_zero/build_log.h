@@ -6,9 +6,6 @@
 
 #include "backends/level_zero/state.h"
 
-/* Writes a text, ending in one newline; nothing for an empty one. */
-ingot_status_t level_zero_write_log(const char *text, ingot_sink_t *log);
-
 /*
  * The status of a call that compiles or links, with its detail: INGOT_BUILD_FAILED where the compiler refused the
  * program. Takes the native log, and names the refusal in `log` too, since the driver keeps no word of some.

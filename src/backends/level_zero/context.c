@@ -101,7 +101,7 @@ ingot_status_t ingot_level_zero_context_create(ingot_context_t *context, ze_driv
                                                ze_context_handle_t ze_context, uint32_t device_count,
                                                const ze_device_handle_t *devices, const ingot_context_info_t *info)
 {
-    ingot_allocator_t allocator = { NULL, NULL, NULL };
+    const ingot_allocator_t allocator = ingot_context_info_get_allocator(info);
     struct level_zero_state *state = NULL;
     ingot_status_t status = INGOT_SUCCESS;
     if (context == NULL || driver == NULL || ze_context == NULL || (device_count != 0 && devices == NULL))
@@ -110,8 +110,6 @@ ingot_status_t ingot_level_zero_context_create(ingot_context_t *context, ze_driv
                                       : driver == NULL     ? "driver"
                                       : ze_context == NULL ? "ze_context"
                                                            : "devices");
-    if (info != NULL && info->struct_size >= sizeof(*info) && info->allocator != NULL)
-        allocator = *info->allocator;
     state = ingot_allocate(&allocator, sizeof(*state));
     if (state == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context");

@@ -137,8 +137,7 @@ static ingot_status_t check_options(const char *options, ingot_sink_t *log)
                             (length == 2 || options[length - 3] == ' ' || options[length - 3] == '\t');
         if (!is_last)
             continue;
-        (void)ingot_sink_write(log, sizeof("a last option without its value\n") - 1,
-                               "a last option without its value\n");
+        (void)ingot_sink_write_log(log, "a last option without its value");
         return ingot_set_error_detail(INGOT_BUILD_FAILED, "the option %s comes last and has no value", with_value[i]);
     }
     return INGOT_SUCCESS;

@@ -9,7 +9,6 @@
 #include "backends/opencl/errors.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_MESSAGE 160u
 
@@ -17,18 +16,9 @@ static ingot_status_t collect_one(const struct opencl_state *state, cl_program n
                                   ingot_sink_t *log)
 {
     struct opencl_text text = { NULL, 0 };
-    size_t length = 0;
     ingot_status_t status = opencl_build_log_text(&state->allocator, native, device, &text);
-    if (status != INGOT_SUCCESS)
-        return status;
-    length = strlen(text.chars);
-    while (length > 0 && text.chars[length - 1] == '\n')
-        --length;
-    if (length > 0) {
-        status = ingot_sink_write(log, length, text.chars);
-        if (status == INGOT_SUCCESS)
-            status = ingot_sink_write(log, 1, "\n");
-    }
+    if (status == INGOT_SUCCESS)
+        status = ingot_sink_write_log(log, text.chars);
     opencl_text_fini(&state->allocator, &text);
     return status;
 }
@@ -66,8 +56,8 @@ ingot_status_t opencl_conclude(const struct opencl_state *state, const char *cal
     if (error == CL_SUCCESS)
         return status;
     if (compiler_refused(error)) {
-        (void)snprintf(message, sizeof(message), "%s: %s (%d)\n", call, opencl_error_name(error), (int)error);
-        status = ingot_sink_write(log, strlen(message), message);
+        (void)snprintf(message, sizeof(message), "%s: %s (%d)", call, opencl_error_name(error), (int)error);
+        status = ingot_sink_write_log(log, message);
         return status == INGOT_SUCCESS ? opencl_fail(INGOT_BUILD_FAILED, call, error) : status;
     }
     if (error == CL_COMPILER_NOT_AVAILABLE || error == CL_LINKER_NOT_AVAILABLE)

@@ -200,7 +200,7 @@ static ingot_status_t get_context_devices(const ingot_allocator_t *allocator, cl
 ingot_status_t ingot_opencl_context_create(ingot_context_t *context, cl_context cl_context, uint32_t device_count,
                                            const cl_device_id *devices, const ingot_context_info_t *info)
 {
-    ingot_allocator_t allocator = { NULL, NULL, NULL };
+    const ingot_allocator_t allocator = ingot_context_info_get_allocator(info);
     cl_device_id *of_context = NULL;
     uint32_t of_context_count = 0;
     struct opencl_state *state = NULL;
@@ -208,8 +208,6 @@ ingot_status_t ingot_opencl_context_create(ingot_context_t *context, cl_context 
     if (context == NULL || cl_context == NULL || (device_count != 0 && devices == NULL))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
                                       context == NULL ? "context" : cl_context == NULL ? "cl_context" : "devices");
-    if (info != NULL && info->struct_size >= sizeof(*info) && info->allocator != NULL)
-        allocator = *info->allocator;
     status = get_context_devices(&allocator, cl_context, &of_context_count, &of_context);
     if (status != INGOT_SUCCESS)
         return status;
