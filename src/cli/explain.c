@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/entry.h"
@@ -76,10 +77,22 @@ static int read_id_file(struct explaining *explaining, FILE *file)
     return EXIT_DONE;
 }
 
+/* NULL where there is no such file. A directory is none: within a store an entry's name is also a directory's. */
+static FILE *open_file(const char *path)
+{
+    struct stat about;
+    FILE *file = fopen(path, "re");
+    if (file != NULL && fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode)) {
+        (void)fclose(file);
+        file = NULL;
+    }
+    return file;
+}
+
 static int find_wanted(struct explaining *explaining, ingot_storage_t storage)
 {
     size_t size = 0;
-    FILE *file = fopen(explaining->wanted_name, "re");
+    FILE *file = open_file(explaining->wanted_name);
     explaining->is_stored = file == NULL;
     const int code = file != NULL ? read_id_file(explaining, file)
                                   : entry_find(&explaining->wanted, storage, explaining->wanted_name);

@@ -140,6 +140,23 @@ TEST_F(CliList, ExplainsThatAStoredBlobIsRefused)
     EXPECT_EQ(0u, result.output.find("miss: stored as " + name + ", refused: ")) << result.output;
 }
 
+/* There an entry's name is also the path of its directory. */
+TEST_F(CliList, ExplainsAnEntryFromWithinTheStore)
+{
+    const std::string name = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
+    const Result result = run_shell("cd $STORE && $INGOT explain --dir . " + name);
+    EXPECT_EQ(1, result.code) << result.output;
+    EXPECT_EQ(0u, result.output.find("miss: nearest is ")) << result.output;
+}
+
+TEST_F(CliList, ExplainsAnIdFromAPipe)
+{
+    const fs::path id = scratch() / "id";
+    store_fixture::write_file(id, alpha_id);
+    const Result result = run_shell("$INGOT explain --dir $STORE <(cat " + id.string() + ")");
+    EXPECT_EQ(0, result.code) << result.output;
+}
+
 TEST_F(CliList, ExplainsNothingThatIsNoId)
 {
     const fs::path file = scratch() / "file";
