@@ -25,15 +25,6 @@ static ingot_status_t check_ops(const ingot_backend_ops_t *ops)
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits)
-{
-    ingot_cache_capacity_t known;
-    if (!INFO_READ(known, capacity))
-        return error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or struct_size is not set");
-    *limits = (struct memory_cache_limits){known.max_programs, known.max_bytes, known.max_groups};
-    return INGOT_SUCCESS;
-}
-
 static void destroy(struct ingot_context *context)
 {
     const ingot_allocator_t allocator = context->allocator;
@@ -57,7 +48,7 @@ static ingot_status_t fill(struct ingot_context *context, const ingot_context_in
     struct memory_cache_limits limits = environment->limits;
 
     if (info->cache_capacity != NULL) {
-        const ingot_status_t status = read_capacity(info->cache_capacity, &limits);
+        const ingot_status_t status = context_read_capacity(info->cache_capacity, &limits);
         if (status != INGOT_SUCCESS)
             return status;
     }
@@ -213,86 +204,4 @@ bool context_make_room(struct ingot_context *context, ingot_status_t status)
         return false;
     memory_cache_clear(context->programs, NULL, EVICTED_MEMORY);
     return true;
-}
-
-ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context, const ingot_cache_capacity_t *capacity)
-{
-    struct memory_cache_limits limits;
-
-    if (context == NULL)
-        return error_null_argument("context");
-    const ingot_status_t status = read_capacity(capacity, &limits);
-    if (status == INGOT_SUCCESS)
-        memory_cache_set_limits(context->programs, &limits);
-    return status;
-}
-
-ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context, ingot_cache_capacity_t *capacity)
-{
-    ingot_cache_capacity_t known = INGOT_CACHE_CAPACITY_INIT;
-    struct memory_cache_limits limits;
-
-    if (context == NULL)
-        return error_null_argument("context");
-    memory_cache_get_limits(context->programs, &limits);
-    known.max_programs = limits.max_entries;
-    known.max_bytes = limits.max_bytes;
-    known.max_groups = limits.max_groups;
-    return INFO_WRITE(capacity, known)
-               ? INGOT_SUCCESS
-               : error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or struct_size is not set");
-}
-
-ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to)
-{
-    struct memory_cache_limits limits;
-
-    if (context == NULL)
-        return error_null_argument("context");
-    const ingot_status_t status = read_capacity(to, &limits);
-    if (status == INGOT_SUCCESS)
-        memory_cache_trim(context->programs, &limits);
-    return status;
-}
-
-ingot_status_t ingot_context_clear_cache(ingot_context_t context, const char *group)
-{
-    if (context == NULL)
-        return error_null_argument("context");
-    memory_cache_clear(context->programs, group, EVICTED_CLEAR);
-    return INGOT_SUCCESS;
-}
-
-static uint64_t count_of(const _Atomic uint64_t *counter)
-{
-    return atomic_load_explicit((_Atomic uint64_t *)counter, memory_order_relaxed);
-}
-
-ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingot_cache_stats_t *stats)
-{
-    ingot_cache_stats_t known = INGOT_CACHE_STATS_INIT;
-    struct memory_cache_counts counts;
-
-    if (context == NULL)
-        return error_null_argument("context");
-    memory_cache_get_counts(context->programs, &counts);
-    known.hits = counts.hits;
-    known.misses = counts.misses + count_of(&context->counters.uncached);
-    known.waits = counts.waits;
-    known.builds = count_of(&context->counters.builds);
-    known.build_failures = count_of(&context->counters.build_failures);
-    known.loads = count_of(&context->counters.loads);
-    known.load_failures = count_of(&context->counters.load_failures);
-    known.blobs_taken = count_of(&context->counters.blobs_taken);
-    known.evictions_count = counts.evictions[EVICTED_COUNT];
-    known.evictions_bytes = counts.evictions[EVICTED_BYTES];
-    known.evictions_groups = counts.evictions[EVICTED_GROUPS];
-    known.evictions_clear = counts.evictions[EVICTED_CLEAR];
-    known.evictions_memory = counts.evictions[EVICTED_MEMORY];
-    known.programs = counts.entries;
-    known.bytes = counts.bytes;
-    known.groups = counts.groups;
-    return INFO_WRITE(stats, known)
-               ? INGOT_SUCCESS
-               : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or struct_size is not set");
 }

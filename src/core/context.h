@@ -49,6 +49,9 @@ void context_unreference(struct ingot_context *context);
 ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
                                     const struct device_identity **identity);
 
+/* INGOT_INVALID_ARGUMENTS where struct_size is not set. */
+ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits);
+
 /* Whether a call that ended so is to be made once more: after emptying the cache for want of memory. */
 bool context_make_room(struct ingot_context *context, ingot_status_t status);
 
