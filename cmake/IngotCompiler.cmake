@@ -42,3 +42,12 @@ function(ingot_compile_settings target)
         $<$<COMPILE_LANGUAGE:CXX>:${INGOT_CXX_WARNINGS}>
         $<$<BOOL:${INGOT_WERROR}>:-Werror>)
 endfunction()
+
+# For a file with util/xxh3_avx2.h. Without -mavx2, as on other processors, it says that it has none.
+include(CheckIncludeFile)
+check_include_file(sys/platform/x86.h INGOT_HAS_PLATFORM_X86) # of glibc 2.33 and later, on x86
+function(ingot_compile_for_avx2 source)
+    if(INGOT_HAS_PLATFORM_X86)
+        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -mavx2)
+    endif()
+endfunction()

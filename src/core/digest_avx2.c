@@ -1,28 +1,14 @@
 /*
- * digest_avx2.c - see digest_avx2.h. Compiled for AVX2 on x86-64, with xxHash's code in it.
+ * digest_avx2.c - see digest_avx2.h. Compiled for AVX2 on x86-64.
  */
-#define XXH_INLINE_ALL
 #include "core/digest_avx2.h"
 
-#include <xxhash.h>
-
-#if defined(__AVX2__)
-
-#include <sys/platform/x86.h> /* of the C library, which has asked processor and system */
+#include "util/xxh3_avx2.h"
 
 bool digest_has_avx2(void)
 {
-    return CPU_FEATURE_ACTIVE(AVX2);
+    return xxh3_has_avx2();
 }
-
-#else
-
-bool digest_has_avx2(void)
-{
-    return false;
-}
-
-#endif
 
 struct hash128 hash128_avx2(size_t size, const void *bytes)
 {

@@ -141,7 +141,7 @@ static bool is_trusted(const struct file_facts *facts)
 static ingot_status_t map(const char *path, size_t *size, const uint8_t **bytes)
 {
     const char *name;
-    struct file_facts facts;
+    struct file_facts facts = {0};
     const int parent = files_open_parent(path, &name);
     const int fd = parent < 0 ? parent : files_open_read(parent, name);
     if (parent >= 0)
