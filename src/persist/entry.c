@@ -45,27 +45,35 @@ ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pi
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t open_file(const struct entry_place *place, const char *name, int *fd, uint64_t *size_bytes)
+/* A descriptor or a negated errno. */
+static int open_file(const struct entry_place *place, const char *name)
 {
     char path[PATH_CAPACITY];
     paths_join(path, place->path, name);
-    *fd = files_open_read(place->at, path);
-    if (*fd == -ENOENT)
+    return files_open_read(place->at, path);
+}
+
+/* Judges what open_file returned. */
+static ingot_status_t judge_file(const struct entry_place *place, const char *name, int fd, uint64_t *size_bytes)
+{
+    if (fd == -ENOENT)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "an entry without %s", name);
-    if (*fd < 0)
-        return files_read_failed(*fd, "opening", name);
+    if (fd < 0)
+        return files_read_failed(fd, "opening", name);
     struct file_facts facts;
-    const int result = files_facts(*fd, &facts);
-    ingot_status_t status = INGOT_SUCCESS;
+    const int result = files_facts(fd, &facts);
     if (result < 0)
-        status = files_read_failed(result, "examining", name);
-    else if (!facts.is_file || !files_are_private(&facts, place->owner))
-        status = ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no file, or others own or may write it", name);
-    if (status != INGOT_SUCCESS)
-        (void)files_close(*fd);
-    else
-        *size_bytes = facts.size_bytes;
-    return status;
+        return files_read_failed(result, "examining", name);
+    if (!facts.is_file || !files_are_private(&facts, place->owner))
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no file, or others own or may write it", name);
+    *size_bytes = facts.size_bytes;
+    return INGOT_SUCCESS;
+}
+
+static void close_file(int fd)
+{
+    if (fd >= 0)
+        (void)files_close(fd);
 }
 
 static ingot_status_t check_id(const struct key_file *key, size_t id_size, const uint8_t *id)
@@ -75,12 +83,13 @@ static ingot_status_t check_id(const struct key_file *key, size_t id_size, const
     return INGOT_SUCCESS;
 }
 
+/* An id that is the one asked for needs no checksum; another one may be that one, damaged. */
 static ingot_status_t compare_id(const struct key_file *key, const uint8_t *found, size_t id_size, const uint8_t *id)
 {
+    if (memcmp(found, id, id_size) == 0)
+        return INGOT_SUCCESS;
     const ingot_status_t status = check_id(key, id_size, found);
-    if (status != INGOT_SUCCESS)
-        return status;
-    return memcmp(found, id, id_size) == 0 ? INGOT_SUCCESS : INGOT_BLOB_MISMATCH;
+    return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
 }
 
 /* Reads all of a key.bin that has the size that it would have for this id. */
@@ -110,66 +119,56 @@ static ingot_status_t read_header(int fd, uint64_t file_size, struct key_file *k
     return status != INGOT_SUCCESS ? status : key_file_decode(key, file_size, size, header);
 }
 
-static ingot_status_t verify_key(const struct entry_place *place, struct key_file *key, size_t id_size,
+static ingot_status_t verify_key(const struct entry_place *place, int fd, struct key_file *key, size_t id_size,
                                  const uint8_t *id, const ingot_allocator_t *allocator)
 {
-    int fd;
     uint64_t file_size = 0;
-    ingot_status_t status = open_file(place, "key.bin", &fd, &file_size);
+    ingot_status_t status = judge_file(place, "key.bin", fd, &file_size);
     if (status != INGOT_SUCCESS)
         return status;
-    if (file_size == KEY_FILE_HEADER_SIZE + (uint64_t)id_size) {
-        status = read_key(fd, key, id_size, id, allocator);
-    } else {
-        status = read_header(fd, file_size, key);
-        if (status == INGOT_SUCCESS)
-            status = INGOT_BLOB_MISMATCH;
-    }
-    (void)files_close(fd);
-    return status;
+    if (file_size == KEY_FILE_HEADER_SIZE + (uint64_t)id_size)
+        return read_key(fd, key, id_size, id, allocator);
+    status = read_header(fd, file_size, key);
+    return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
 }
 
-static ingot_status_t read_blob(const struct entry_place *place, const struct key_file *key,
+static ingot_status_t read_blob(const struct entry_place *place, int fd, const struct key_file *key,
                                 const ingot_allocator_t *allocator, ingot_buffer_t *blob)
 {
-    int fd;
     uint64_t file_size = 0;
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
     uint8_t *bytes;
-    ingot_status_t status = open_file(place, "kernel.bin", &fd, &file_size);
+    ingot_status_t status = judge_file(place, "kernel.bin", fd, &file_size);
     if (status != INGOT_SUCCESS)
         return status;
-    if (file_size != key->blob_size_bytes) {
-        status = ingot_set_error_detail(file_size < key->blob_size_bytes ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
-                                        "kernel.bin has %llu bytes instead of %llu", (unsigned long long)file_size,
-                                        (unsigned long long)key->blob_size_bytes);
-        goto done;
-    }
+    if (file_size != key->blob_size_bytes)
+        return ingot_set_error_detail(file_size < key->blob_size_bytes ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
+                                      "kernel.bin has %llu bytes instead of %llu", (unsigned long long)file_size,
+                                      (unsigned long long)key->blob_size_bytes);
     status = memory_make_buffer(allocator, (size_t)file_size, &buffer, &bytes);
-    if (status != INGOT_SUCCESS)
-        goto done;
-    status = files_read_all(fd, "kernel.bin", 0, buffer.size, bytes);
-    if (status != INGOT_SUCCESS)
-        goto done;
-    if (!checksum_holds(&key->blob_checksum, buffer.size, bytes)) {
+    if (status == INGOT_SUCCESS)
+        status = files_read_all(fd, "kernel.bin", 0, buffer.size, bytes);
+    if (status == INGOT_SUCCESS && !checksum_holds(&key->blob_checksum, buffer.size, bytes))
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of kernel.bin does not hold");
-        goto done;
-    }
-    *blob = buffer;
-    buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
-done:
-    memory_release_buffer(&buffer);
-    (void)files_close(fd);
+    if (status == INGOT_SUCCESS)
+        *blob = buffer;
+    else
+        memory_release_buffer(&buffer);
     return status;
 }
 
+/* Both files are opened before either is read: the kernel finds the second by what it has just touched. */
 ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const uint8_t *id,
                           const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob)
 {
-    const ingot_status_t status = verify_key(place, key, id_size, id, allocator);
-    if (status != INGOT_SUCCESS || blob == NULL)
-        return status;
-    return read_blob(place, key, allocator, blob);
+    const int key_fd = open_file(place, "key.bin");
+    const int blob_fd = open_file(place, "kernel.bin");
+    ingot_status_t status = verify_key(place, key_fd, key, id_size, id, allocator);
+    if (status == INGOT_SUCCESS)
+        status = read_blob(place, blob_fd, key, allocator, blob);
+    close_file(blob_fd);
+    close_file(key_fd);
+    return status;
 }
 
 static ingot_status_t copy_id(int fd, const struct key_file *key, const ingot_allocator_t *allocator,
@@ -192,31 +191,32 @@ static ingot_status_t copy_id(int fd, const struct key_file *key, const ingot_al
 ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_allocator_t *allocator,
                                 struct key_file *key, ingot_buffer_t *id, ingot_buffer_t *blob)
 {
-    int fd;
     uint64_t file_size = 0;
     memset(key, 0, sizeof(*key));
     *id = (ingot_buffer_t)INGOT_BUFFER_INIT;
-    ingot_status_t status = open_file(place, "key.bin", &fd, &file_size);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = read_header(fd, file_size, key);
+    const int key_fd = open_file(place, "key.bin");
+    ingot_status_t status = judge_file(place, "key.bin", key_fd, &file_size);
     if (status == INGOT_SUCCESS)
-        status = copy_id(fd, key, allocator, id);
-    (void)files_close(fd);
+        status = read_header(key_fd, file_size, key);
+    if (status == INGOT_SUCCESS)
+        status = copy_id(key_fd, key, allocator, id);
+    close_file(key_fd);
     if (status != INGOT_SUCCESS || blob == NULL)
         return status;
-    return read_blob(place, key, allocator, blob);
+    const int blob_fd = open_file(place, "kernel.bin");
+    status = read_blob(place, blob_fd, key, allocator, blob);
+    close_file(blob_fd);
+    return status;
 }
 
 ingot_status_t entry_read_header(const struct entry_place *place, struct key_file *key)
 {
-    int fd;
     uint64_t file_size = 0;
-    ingot_status_t status = open_file(place, "key.bin", &fd, &file_size);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = read_header(fd, file_size, key);
-    (void)files_close(fd);
+    const int fd = open_file(place, "key.bin");
+    ingot_status_t status = judge_file(place, "key.bin", fd, &file_size);
+    if (status == INGOT_SUCCESS)
+        status = read_header(fd, file_size, key);
+    close_file(fd);
     return status;
 }
 

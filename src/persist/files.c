@@ -87,23 +87,15 @@ static int open_name(int at, const char *name, int flags, mode_t mode)
     return result;
 }
 
-/* Whether a path has a component "..", or begins at the root of the file system; *is_name: it is one component. */
-static bool may_leave(const char *path, bool *is_name)
+/* Whether a path has a component "..", or begins at the root of the file system. */
+static bool may_leave(const char *path)
 {
-    const char *begin = path;
-    *is_name = true;
     if (*path == '/')
         return true;
-    for (const char *end = path;; ++end) {
-        if (*end != '/' && *end != '\0')
-            continue;
-        if (end - begin == 2 && begin[0] == '.' && begin[1] == '.')
+    for (const char *dot = strchr(path, '.'); dot != NULL; dot = strchr(dot + 1, '.'))
+        if ((dot == path || dot[-1] == '/') && dot[1] == '.' && (dot[2] == '/' || dot[2] == '\0'))
             return true;
-        if (*end == '\0')
-            return false;
-        *is_name = false;
-        begin = end + 1;
-    }
+    return false;
 }
 
 /* The same as openat2 with RESOLVE_NO_SYMLINKS, a component at a time. */
@@ -137,10 +129,9 @@ static int open_by_components(int at, const char *path, int flags, mode_t mode)
 
 static int open_below(int at, const char *path, int flags, mode_t mode)
 {
-    bool is_name;
-    if (may_leave(path, &is_name))
+    if (may_leave(path))
         return -EXDEV;
-    if (is_name)
+    if (strchr(path, '/') == NULL)
         return open_name(at, path, flags, mode); /* cheaper, and all that a single name needs */
     struct open_how how = {
         .flags = (uint64_t)(unsigned)(flags | O_NOFOLLOW | O_CLOEXEC),

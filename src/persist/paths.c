@@ -11,23 +11,21 @@
 
 #define HEX_DIGITS 16
 
-static char *append_text(char *end, const char *text)
-{
-    const size_t length = strlen(text);
-    memcpy(end, text, length + 1);
-    return end + length;
-}
-
+/* Two digits a division: each waits for the one before it. */
 static char *append_number(char *end, uint64_t number)
 {
     char digits[DIGITS_MAX];
-    int count = 0;
-    do {
-        digits[count++] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number != 0);
-    while (count > 0)
-        *end++ = digits[--count];
+    size_t begin = DIGITS_MAX;
+    for (; number >= 100; number /= 100) {
+        const unsigned pair = (unsigned)(number % 100);
+        digits[--begin] = (char)('0' + pair % 10);
+        digits[--begin] = (char)('0' + pair / 10);
+    }
+    digits[--begin] = (char)('0' + number % 10);
+    if (number >= 10)
+        digits[--begin] = (char)('0' + number / 10);
+    memcpy(end, digits + begin, DIGITS_MAX - begin);
+    end += DIGITS_MAX - begin;
     *end = '\0';
     return end;
 }
@@ -36,24 +34,24 @@ void paths_bucket(char path[PATH_CAPACITY], const char *name_space, uint64_t buc
 {
     char *end = path;
     if (name_space[0] != '\0') {
-        end = append_text(end, name_space);
-        end = append_text(end, "/");
+        end = stpcpy(end, name_space);
+        end = stpcpy(end, "/");
     }
     (void)append_number(end, bucket);
 }
 
 void paths_entry(char path[PATH_CAPACITY], const char *parent, uint32_t number)
 {
-    char *end = append_text(path, parent);
-    end = append_text(end, "/");
+    char *end = stpcpy(path, parent);
+    end = stpcpy(end, "/");
     (void)append_number(end, number);
 }
 
 void paths_join(char path[PATH_CAPACITY], const char *parent, const char *name)
 {
-    char *end = append_text(path, parent);
-    end = append_text(end, "/");
-    (void)append_text(end, name);
+    char *end = stpcpy(path, parent);
+    end = stpcpy(end, "/");
+    (void)stpcpy(end, name);
 }
 
 void paths_number(char text[PATH_CAPACITY], uint64_t number)
@@ -64,8 +62,8 @@ void paths_number(char text[PATH_CAPACITY], uint64_t number)
 void paths_temporary(char path[PATH_CAPACITY], const char *parent, unsigned long process, uint64_t bits)
 {
     static const char hex[] = "0123456789abcdef";
-    char *end = append_text(path, parent);
-    end = append_text(end, "/");
+    char *end = stpcpy(path, parent);
+    end = stpcpy(end, "/");
     end = append_number(end, process);
     *end++ = '-';
     for (int i = 0; i < HEX_DIGITS; ++i, bits <<= 4)

@@ -31,8 +31,12 @@ void read(const fuzz::Bytes &key_bytes, const fuzz::Bytes &blob_bytes)
     const ingot_status_t status = entry_read_whole(&entry, &allocator, &key, &id, &blob);
     if (status == INGOT_SUCCESS && (decoded != INGOT_SUCCESS || blob.size != blob_bytes.size()))
         abort();
-    if (status == INGOT_SUCCESS && entry_read(&entry, id.size, id.bytes, &allocator, &key, nullptr) != INGOT_SUCCESS)
+    ingot_buffer_t again = INGOT_BUFFER_INIT;
+    if (status == INGOT_SUCCESS && entry_read(&entry, id.size, id.bytes, &allocator, &key, &again) != INGOT_SUCCESS)
         abort();
+    if (again.size != blob.size || (again.size != 0 && std::memcmp(again.bytes, blob.bytes, blob.size) != 0))
+        abort();
+    memory_release_buffer(&again);
     memory_release_buffer(&id);
     memory_release_buffer(&blob);
     close(folder);
