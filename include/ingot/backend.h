@@ -43,8 +43,9 @@ INGOT_API void ingot_deallocate(const ingot_allocator_t *allocator, void *memory
  */
 INGOT_API ingot_allocator_t ingot_context_info_get_allocator(const ingot_context_info_t *info);
 
-/** Takes bytes from an operation; made by Ingot. Bytes are copied. @retval INGOT_OUT_OF_MEMORY */
+/** Takes bytes from an operation; made by Ingot. */
 typedef struct ingot_sink ingot_sink_t;
+/** Appends bytes, which are copied. @retval INGOT_OUT_OF_MEMORY */
 INGOT_API ingot_status_t ingot_sink_write(ingot_sink_t *sink, size_t size, const void *bytes);
 /**
  * For a driver that fills a buffer: @p size more bytes to be written by the caller, valid until the next call with

@@ -234,6 +234,7 @@ typedef struct ingot_source_info {
 
 /** Makes a source; its content is hashed once, here. @retval INGOT_OUT_OF_MEMORY */
 INGOT_API ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_info_t *info);
+/** One more reference, and one less. Descriptors hold references of their own. */
 INGOT_API ingot_status_t ingot_source_retain(ingot_source_t source);
 INGOT_API void ingot_source_release(ingot_source_t source);
 
@@ -284,6 +285,7 @@ typedef struct ingot_program_info {
  */
 INGOT_API ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
                                                    const ingot_program_info_t *info);
+/** One more reference, and one less. Programs hold references of their own. */
 INGOT_API ingot_status_t ingot_program_desc_retain(ingot_program_desc_t desc);
 INGOT_API void ingot_program_desc_release(ingot_program_desc_t desc);
 
@@ -422,6 +424,7 @@ INGOT_API ingot_status_t ingot_program_load(ingot_program_t *program, const_ingo
 INGOT_API ingot_status_t ingot_program_share(ingot_program_t *program, const_ingot_program_desc_t desc,
                                              ingot_program_t other);
 
+/** One more reference, and one less. The in-memory cache has its own, as has each kernel. */
 INGOT_API ingot_status_t ingot_program_retain(ingot_program_t program);
 INGOT_API void ingot_program_release(ingot_program_t program);
 
@@ -450,6 +453,7 @@ INGOT_API ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_pr
 /** A native kernel object of its own for the same entry point, e.g. one a thread. @retval INGOT_UNIMPLEMENTED */
 INGOT_API ingot_status_t ingot_kernel_clone(ingot_kernel_t *clone, ingot_kernel_t kernel);
 
+/** One more reference, and one less. A shared kernel lives as long as its program. */
 INGOT_API ingot_status_t ingot_kernel_retain(ingot_kernel_t kernel);
 INGOT_API void ingot_kernel_release(ingot_kernel_t kernel);
 

@@ -55,6 +55,7 @@ typedef struct ingot_object_cache_info {
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingot_object_cache_info_t *info);
+/** One more reference to the cache. */
 INGOT_API ingot_status_t ingot_object_cache_retain(ingot_object_cache_t cache);
 /** Letting go of the last reference clears the cache; objects that are held live on until released. */
 INGOT_API void ingot_object_cache_release(ingot_object_cache_t cache);
@@ -117,6 +118,7 @@ INGOT_API ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object
                                                           ingot_object_creator_t creator, void *creator_user,
                                                           ingot_object_destructor_t destructor);
 
+/** One more reference to the object. */
 INGOT_API ingot_status_t ingot_object_retain(ingot_object_t object);
 /** A handle may outlive its cache. */
 INGOT_API void ingot_object_release(ingot_object_t object);

@@ -27,8 +27,7 @@ extern "C" {
  * @param[in]  device_count  0: all devices of @p cl_context, in its order.
  * @param[in]  devices       Of @p cl_context, each once; sub-devices too.
  * @param[in]  info          NULL: defaults.
- * @retval INGOT_INVALID_ARGUMENTS  A device is not of the context, or is given twice.
- * @retval INGOT_UNIMPLEMENTED      Built without OpenCL.
+ * @retval INGOT_INVALID_ARGUMENTS  A device is not of @p cl_context, or is given twice; @p cl_context is none.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_opencl_context_create(ingot_context_t *context, cl_context cl_context,

@@ -46,6 +46,7 @@ typedef struct ingot_storage_ops {
 /** A storage over @p ops (copied) and @p self, which it owns on success.
  *  @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
 INGOT_API ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self);
+/** One more reference. */
 INGOT_API ingot_status_t ingot_storage_retain(ingot_storage_t storage);
 /** Letting go of the last reference does what ingot_persist_flush does, then destroys. */
 INGOT_API void ingot_storage_release(ingot_storage_t storage);
