@@ -28,6 +28,7 @@
 #include "bench/bench_report.h"
 #include "bench/sample.h"
 #include "persist_peers.h"
+#include "support/scratch_directory.h"
 
 namespace {
 
@@ -310,12 +311,11 @@ void measure_eviction(bench::Report *report, const fs::path &scratch)
 int run(const char *json)
 {
     const char *chosen = std::getenv("INGOT_BENCH_DIR");
-    std::string pattern = std::string(chosen != nullptr ? chosen : "/dev/shm") + "/ingot-bench-XXXXXX";
-    require(mkdtemp(pattern.data()) != nullptr, "no scratch directory");
-    const fs::path scratch = pattern;
     bench::Report report;
     int result = 0;
     try {
+        const ScratchDirectory directory(chosen != nullptr ? chosen : "/dev/shm");
+        const fs::path &scratch = directory.path();
         compare_size(&report, scratch, "4k", 4096, 1000, 500);
         compare_size(&report, scratch, "64k", 65536, 1000, 200);
         compare_size(&report, scratch, "1m", 1 << 20, 1000, 20);
@@ -329,7 +329,6 @@ int run(const char *json)
         std::fprintf(stderr, "%s\n", failure.what());
         result = 1;
     }
-    fs::remove_all(scratch);
     return result;
 }
 

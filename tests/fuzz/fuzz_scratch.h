@@ -10,9 +10,10 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <vector>
+
+#include "support/scratch_directory.h"
 
 extern "C" {
 #include "persist/checksum.h"
@@ -25,23 +26,8 @@ using Bytes = std::vector<uint8_t>;
 /* One for the whole run; it goes at the end. */
 inline const std::string &scratch()
 {
-    struct Directory {
-        Directory()
-        {
-            const char *base = std::getenv("TMPDIR");
-            path = std::string(base != nullptr ? base : "/tmp") + "/ingot-fuzz-XXXXXX";
-            if (mkdtemp(path.data()) == nullptr)
-                abort();
-        }
-        ~Directory()
-        {
-            std::error_code ignored;
-            std::filesystem::remove_all(path, ignored);
-        }
-        std::string path;
-    };
-    static const Directory directory;
-    return directory.path;
+    static const ScratchDirectory directory;
+    return directory.path().native();
 }
 
 inline void write_file(const std::string &path, const uint8_t *data, size_t size)

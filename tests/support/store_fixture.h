@@ -1,5 +1,5 @@
 /*
- * store_fixture.h - scratch directories, and stores in them, for the tests of persist.
+ * store_fixture.h - stores in scratch directories, for the tests of persist.
  */
 #ifndef INGOT_TESTS_SUPPORT_STORE_FIXTURE_H
 #define INGOT_TESTS_SUPPORT_STORE_FIXTURE_H
@@ -12,11 +12,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <ingot/persist.h>
+
+#include "support/scratch_directory.h"
 
 extern "C" {
 #include "persist/checksum.h"
@@ -29,31 +30,7 @@ namespace store_fixture {
 
 namespace fs = std::filesystem;
 using Bytes = std::vector<uint8_t>;
-
-/* A directory of its own that goes with the object. */
-class ScratchDirectory {
-public:
-    ScratchDirectory() : ScratchDirectory(std::getenv("TMPDIR")) {}
-    /* Below base, else below /tmp. */
-    explicit ScratchDirectory(const char *base)
-    {
-        std::string pattern = std::string(base != nullptr ? base : "/tmp") + "/store-XXXXXX";
-        if (mkdtemp(pattern.data()) == nullptr)
-            throw std::runtime_error("no scratch directory " + pattern);
-        path_ = pattern;
-    }
-    ScratchDirectory(const ScratchDirectory &) = delete;
-    ScratchDirectory &operator=(const ScratchDirectory &) = delete;
-    ~ScratchDirectory()
-    {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    const fs::path &path() const { return path_; }
-
-private:
-    fs::path path_;
-};
+using ::ScratchDirectory;
 
 /* Where to make thousands of stores: some file systems are ten times slower for minutes after many deletions. */
 inline const char *fast_volume()

@@ -16,6 +16,7 @@ extern "C" {
 #include "core/include_closure/include_closure.h"
 }
 #include "support/failing_allocator.h"
+#include "support/scratch_directory.h"
 
 namespace
 {
@@ -70,17 +71,10 @@ class IncludeClosure : public testing::Test
   protected:
     void SetUp() override
     {
-        char name[] = "/tmp/ingot_closure_XXXXXX";
-        ASSERT_NE(nullptr, mkdtemp(name));
-        directory_ = name;
         before_ = std::filesystem::current_path();
-        std::filesystem::current_path(directory_);
+        std::filesystem::current_path(scratch_.path());
     }
-    void TearDown() override
-    {
-        std::filesystem::current_path(before_);
-        std::filesystem::remove_all(directory_);
-    }
+    void TearDown() override { std::filesystem::current_path(before_); }
     void write(const std::string &path, const std::string &text)
     {
         if (path.find('/') != std::string::npos)
@@ -113,7 +107,7 @@ class IncludeClosure : public testing::Test
                 continue; /* the shape */
             const std::string found(reinterpret_cast<const char *>(entry), DIGEST_SIZE);
             contents.push_back("?");
-            for (const auto &file : std::filesystem::recursive_directory_iterator(directory_)) {
+            for (const auto &file : std::filesystem::recursive_directory_iterator(scratch_.path())) {
                 const std::string text = file.is_regular_file() ? read(file.path()) : "";
                 if (digest(text) == found)
                     contents.back() = text;
@@ -122,7 +116,7 @@ class IncludeClosure : public testing::Test
         EXPECT_FALSE(reader.failed);
         return contents;
     }
-    std::string directory_;
+    ScratchDirectory scratch_;
     std::filesystem::path before_;
 };
 

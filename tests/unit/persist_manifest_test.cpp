@@ -3,12 +3,10 @@
  */
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <ingot/prewarm.h>
 
 #include "support/failing_allocator.h"
+#include "support/forked_child.h"
 #include "support/persist_session.h"
 
 using namespace store_fixture;
@@ -252,18 +250,13 @@ TEST_F(PersistManifest, HasTheProgramsOfAllProcessesThatWroteIt)
     constexpr int kProcesses = 6;
     std::vector<pid_t> children;
     for (int number = 0; number < kProcesses; ++number) {
-        const pid_t child = fork();
-        if (child == 0) {
+        children.push_back(forked_child::start([&] {
             run({10 * number, 10 * number + 1, 99});
-            _exit(HasFailure() || told_.empty() || told_.back().status != INGOT_SUCCESS ? 1 : 0);
-        }
-        children.push_back(child);
+            return HasFailure() || told_.empty() || told_.back().status != INGOT_SUCCESS ? 1 : 0;
+        }));
     }
-    for (const pid_t child : children) {
-        int status = 0;
-        ASSERT_EQ(child, waitpid(child, &status, 0));
-        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    }
+    for (const pid_t child : children)
+        EXPECT_EQ(0, forked_child::wait_for(child));
     EXPECT_EQ(2u * kProcesses + 1, entries().size());
 }
 
@@ -274,14 +267,10 @@ TEST_F(PersistManifest, IsNotWrittenByAForkedChild)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), &record));
     Session session;
     session.create(session.describe(numbered_source(1)), store);
-    const pid_t child = fork();
-    if (child == 0) {
-        session.create(session.describe(numbered_source(2)), store);
-        _exit(ingot_persist_record_save(store.get()) == INGOT_SUCCESS && !fs::exists(path_) ? 0 : 1);
-    }
-    int status = 0;
-    ASSERT_EQ(child, waitpid(child, &status, 0));
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    EXPECT_EQ(0, forked_child::run([&] {
+                  session.create(session.describe(numbered_source(2)), store);
+                  return ingot_persist_record_save(store.get()) == INGOT_SUCCESS && !fs::exists(path_) ? 0 : 1;
+              }));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_save(store.get()));
     EXPECT_EQ(1u, entries().size());
 }

@@ -4,8 +4,6 @@
  */
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
@@ -16,6 +14,7 @@
 
 #include <ingot/prewarm.h>
 
+#include "support/forked_child.h"
 #include "support/reference_context.h"
 #include "support/store_fixture.h"
 
@@ -120,18 +119,6 @@ private:
     Context context_;
 };
 
-/* The exit status of work in a forked child, 128 and the signal where it was killed. */
-template <typename Work> int in_child(const Work &work)
-{
-    const pid_t child = fork();
-    if (child == 0)
-        work();
-    int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) != child)
-        return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 } // namespace
 
 TEST_F(PersistQueue, CreateReturnsBeforeTheBlobIsStored)
@@ -205,14 +192,14 @@ TEST_F(PersistQueue, AForkedChildHasAnEmptyQueueAndGoesOn)
     ScratchDirectory scratch;
     const fs::path root = scratch.path() / "store";
     Store store(root);
-    EXPECT_EQ(0, in_child([&] {
+    EXPECT_EQ(0, forked_child::run([&] {
                   if (ingot_persist_flush(gated.storage) != INGOT_SUCCESS)
-                      _exit(1); /* did not wait for what is only the parent's */
+                      return 1; /* did not wait for what is only the parent's */
                   create(store.get(), 100);
                   if (ingot_persist_flush(store.get()) != INGOT_SUCCESS || entries_of(root).size() != 1)
-                      _exit(2);
+                      return 2;
                   ingot_storage_retain(store.get());
-                  _exit(testing::Test::HasFailure() ? 3 : 0);
+                  return testing::Test::HasFailure() ? 3 : 0;
               }));
     gated.open();
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage));
@@ -221,14 +208,14 @@ TEST_F(PersistQueue, AForkedChildHasAnEmptyQueueAndGoesOn)
 
 TEST_F(PersistQueue, AnExitDoesNotWaitForWhatWaits)
 {
-    EXPECT_EQ(7, in_child([&] {
+    EXPECT_EQ(7, forked_child::run([&] {
                   auto *gated = new GatedStorage; /* whose gate stays shut */
                   for (int i = 0; i < 3; ++i)
                       create(gated->storage, i);
                   gated->wait_until_someone_waits();
-                  _exit(7);
+                  return 7;
               }));
-    EXPECT_EQ(0, in_child([&] {
+    EXPECT_EQ(0, forked_child::run([&]() -> int {
                   auto *gated = new GatedStorage;
                   create(gated->storage, 1);
                   gated->wait_until_someone_waits();
@@ -320,8 +307,9 @@ ExitingDriver *ExitingDriver::self;
 TEST_F(PersistQueue, AnExitWaitsForWhatIsInTheDriverAndLetsNothingElseIn)
 {
     ScratchDirectory scratch;
-    EXPECT_EQ(7, in_child([&] { ExitingDriver::run((scratch.path() / "store").string(), "get_binary"); }));
-    EXPECT_EQ(7, in_child([&] { ExitingDriver::run((scratch.path() / "ahead").string(), "load"); }));
+    const std::string path = scratch.path().string();
+    EXPECT_EQ(7, forked_child::run([&]() -> int { ExitingDriver::run(path + "/store", "get_binary"); }));
+    EXPECT_EQ(7, forked_child::run([&]() -> int { ExitingDriver::run(path + "/ahead", "load"); }));
 }
 
 TEST_F(PersistQueue, ACallbackOfTheThreadMayFlush)

@@ -1,0 +1,44 @@
+/*
+ * forked_child.h - work in a forked process, which has this one's open stores, memory and locks.
+ */
+#ifndef INGOT_TESTS_SUPPORT_FORKED_CHILD_H
+#define INGOT_TESTS_SUPPORT_FORKED_CHILD_H
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <functional>
+
+namespace forked_child {
+
+/* The exit status; 128 and the signal's number of one that was killed; -1 where there is no such child. */
+inline int wait_for(pid_t child)
+{
+    int status = 0;
+    pid_t ended = -1;
+    while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+    }
+    if (child <= 0 || ended != child)
+        return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Begins work in a child, which ends with what it returns; no destructor and no handler of exit() runs. */
+inline pid_t start(const std::function<int()> &work)
+{
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(work());
+    return child;
+}
+
+/* The same, and waits for it. */
+inline int run(const std::function<int()> &work)
+{
+    return wait_for(start(work));
+}
+
+} // namespace forked_child
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * scratch_directory.h - a directory of its own that goes with the object.
+ */
+#ifndef INGOT_TESTS_SUPPORT_SCRATCH_DIRECTORY_H
+#define INGOT_TESTS_SUPPORT_SCRATCH_DIRECTORY_H
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+class ScratchDirectory {
+public:
+    ScratchDirectory() : ScratchDirectory(std::getenv("TMPDIR")) {}
+    /* Below base, else below /tmp. */
+    explicit ScratchDirectory(const char *base)
+    {
+        std::string pattern = std::string(base != nullptr ? base : "/tmp") + "/ingot-XXXXXX";
+        if (mkdtemp(pattern.data()) == nullptr)
+            throw std::runtime_error("no scratch directory " + pattern);
+        path_ = pattern;
+    }
+    ScratchDirectory(const ScratchDirectory &) = delete;
+    ScratchDirectory &operator=(const ScratchDirectory &) = delete;
+    ~ScratchDirectory()
+    {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    const std::filesystem::path &path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+#endif
