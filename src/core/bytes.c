@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "util/little_endian.h"
 
 void bytes_writer_init(struct bytes_writer *writer, const ingot_allocator_t *allocator)
 {
@@ -60,24 +61,18 @@ void bytes_put(struct bytes_writer *writer, size_t size, const void *bytes)
         memcpy(place, bytes, size);
 }
 
-static void put_little_endian(uint8_t *place, uint64_t value, size_t size)
-{
-    for (size_t i = 0; i < size; ++i)
-        place[i] = (uint8_t)(value >> (8 * i));
-}
-
 void bytes_put_u32(struct bytes_writer *writer, uint32_t value)
 {
     uint8_t *place = bytes_reserve(writer, 4);
     if (place != NULL)
-        put_little_endian(place, value, 4);
+        le_put_u32(place, value);
 }
 
 void bytes_put_u64(struct bytes_writer *writer, uint64_t value)
 {
     uint8_t *place = bytes_reserve(writer, 8);
     if (place != NULL)
-        put_little_endian(place, value, 8);
+        le_put_u64(place, value);
 }
 
 void bytes_put_framed(struct bytes_writer *writer, size_t size, const void *bytes)
@@ -94,7 +89,7 @@ void bytes_put_text(struct bytes_writer *writer, const char *text)
 void bytes_patch_u64(struct bytes_writer *writer, size_t offset, uint64_t value)
 {
     if (!writer->failed)
-        put_little_endian(writer->bytes + offset, value, 8);
+        le_put_u64(writer->bytes + offset, value);
 }
 
 uint8_t *bytes_take(struct bytes_writer *writer, size_t *size)
@@ -133,19 +128,13 @@ const uint8_t *bytes_get(struct bytes_reader *reader, size_t size)
 uint32_t bytes_get_u32(struct bytes_reader *reader)
 {
     const uint8_t *place = bytes_get(reader, 4);
-    /* Written out, compilers make one load of it. */
-    return place == NULL ? 0
-                         : (uint32_t)place[0] | (uint32_t)place[1] << 8 | (uint32_t)place[2] << 16 |
-                               (uint32_t)place[3] << 24;
+    return place == NULL ? 0 : le_get_u32(place);
 }
 
 uint64_t bytes_get_u64(struct bytes_reader *reader)
 {
     const uint8_t *place = bytes_get(reader, 8);
-    return place == NULL ? 0
-                         : (uint64_t)place[0] | (uint64_t)place[1] << 8 | (uint64_t)place[2] << 16 |
-                               (uint64_t)place[3] << 24 | (uint64_t)place[4] << 32 | (uint64_t)place[5] << 40 |
-                               (uint64_t)place[6] << 48 | (uint64_t)place[7] << 56;
+    return place == NULL ? 0 : le_get_u64(place);
 }
 
 const uint8_t *bytes_get_framed(struct bytes_reader *reader, size_t *size)

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "persist/bytes.h"
 #include "persist/key_file.h"
+#include "util/little_endian.h"
 
 #define FORMAT_VERSION 1u
 #define MUST_UNDERSTAND_FLAGS 0xffffu
@@ -24,17 +24,17 @@ static ingot_status_t check_header(size_t size, const uint8_t *bytes)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the bundle ends within its header");
     if (memcmp(bytes, magic, sizeof(magic)) != 0)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the file does not begin as a bundle");
-    const uint32_t version = bytes_get_u32(bytes + 8);
+    const uint32_t version = le_get_u32(bytes + 8);
     if (version != FORMAT_VERSION)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "the bundle has format version %u", (unsigned)version);
     const struct checksum checksum = checksum_of(CHECKED_SIZE, bytes);
-    if (bytes_get_u32(bytes + 12) != BUNDLE_HEADER_SIZE ||
+    if (le_get_u32(bytes + 12) != BUNDLE_HEADER_SIZE ||
         memcmp(bytes + CHECKED_SIZE, checksum.bytes, CHECKSUM_SIZE) != 0)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the bundle's header does not hold");
-    const uint32_t flags = bytes_get_u32(bytes + 64);
+    const uint32_t flags = le_get_u32(bytes + 64);
     if ((flags & MUST_UNDERSTAND_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "the bundle has unknown flags %#x", (unsigned)flags);
-    const uint64_t recorded_size = bytes_get_u64(bytes + 24);
+    const uint64_t recorded_size = le_get_u64(bytes + 24);
     if (recorded_size != size)
         return ingot_set_error_detail(size < recorded_size ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
                                       "the bundle has %zu bytes instead of %llu", size,
@@ -66,8 +66,8 @@ ingot_status_t bundle_file_parse(struct bundle_file *file, size_t size, const ui
     const ingot_status_t status = check_header(size, bytes);
     if (status != INGOT_SUCCESS)
         return status;
-    const uint64_t entry_count = bytes_get_u64(bytes + 16);
-    const uint64_t index_offset = bytes_get_u64(bytes + 32);
+    const uint64_t entry_count = le_get_u64(bytes + 16);
+    const uint64_t index_offset = le_get_u64(bytes + 32);
     if (index_offset < BUNDLE_HEADER_SIZE || index_offset > size || index_offset % BUNDLE_ALIGNMENT != 0 ||
         (size - index_offset) % BUNDLE_RECORD_SIZE != 0 || (size - index_offset) / BUNDLE_RECORD_SIZE != entry_count)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the bundle's index cannot be where its header says");
@@ -84,12 +84,12 @@ struct bundle_record bundle_file_record(const struct bundle_file *file, uint64_t
 {
     const uint8_t *at = file->index + number * BUNDLE_RECORD_SIZE;
     struct bundle_record record = {
-        .hash = bytes_get_u64(at),
-        .id_offset = bytes_get_u64(at + 8),
-        .id_size = bytes_get_u64(at + 16),
-        .blob_offset = bytes_get_u64(at + 24),
-        .blob_size = bytes_get_u64(at + 32),
-        .created_ns = bytes_get_u64(at + 40),
+        .hash = le_get_u64(at),
+        .id_offset = le_get_u64(at + 8),
+        .id_size = le_get_u64(at + 16),
+        .blob_offset = le_get_u64(at + 24),
+        .blob_size = le_get_u64(at + 32),
+        .created_ns = le_get_u64(at + 40),
     };
     memcpy(record.blob_checksum.bytes, at + 48, CHECKSUM_SIZE);
     return record;
@@ -97,12 +97,12 @@ struct bundle_record bundle_file_record(const struct bundle_file *file, uint64_t
 
 void bundle_file_encode_record(const struct bundle_record *record, uint8_t bytes[BUNDLE_RECORD_SIZE])
 {
-    bytes_put_u64(bytes, record->hash);
-    bytes_put_u64(bytes + 8, record->id_offset);
-    bytes_put_u64(bytes + 16, record->id_size);
-    bytes_put_u64(bytes + 24, record->blob_offset);
-    bytes_put_u64(bytes + 32, record->blob_size);
-    bytes_put_u64(bytes + 40, record->created_ns);
+    le_put_u64(bytes, record->hash);
+    le_put_u64(bytes + 8, record->id_offset);
+    le_put_u64(bytes + 16, record->id_size);
+    le_put_u64(bytes + 24, record->blob_offset);
+    le_put_u64(bytes + 32, record->blob_size);
+    le_put_u64(bytes + 40, record->created_ns);
     memcpy(bytes + 48, record->blob_checksum.bytes, CHECKSUM_SIZE);
 }
 
@@ -113,7 +113,7 @@ static uint64_t lower_bound(const struct bundle_file *file, uint64_t hash)
     uint64_t end = file->entry_count;
     while (first < end) {
         const uint64_t middle = first + (end - first) / 2;
-        if (bytes_get_u64(file->index + middle * BUNDLE_RECORD_SIZE) < hash)
+        if (le_get_u64(file->index + middle * BUNDLE_RECORD_SIZE) < hash)
             first = middle + 1;
         else
             end = middle;
@@ -142,12 +142,12 @@ void bundle_file_encode_header(uint8_t header[BUNDLE_HEADER_SIZE], uint64_t entr
 {
     memset(header, 0, BUNDLE_HEADER_SIZE);
     memcpy(header, magic, sizeof(magic));
-    bytes_put_u32(header + 8, FORMAT_VERSION);
-    bytes_put_u32(header + 12, BUNDLE_HEADER_SIZE);
-    bytes_put_u64(header + 16, entry_count);
-    bytes_put_u64(header + 24, index_offset + entry_count * BUNDLE_RECORD_SIZE);
-    bytes_put_u64(header + 32, index_offset);
-    bytes_put_u64(header + 40, created_ns);
+    le_put_u32(header + 8, FORMAT_VERSION);
+    le_put_u32(header + 12, BUNDLE_HEADER_SIZE);
+    le_put_u64(header + 16, entry_count);
+    le_put_u64(header + 24, index_offset + entry_count * BUNDLE_RECORD_SIZE);
+    le_put_u64(header + 32, index_offset);
+    le_put_u64(header + 40, created_ns);
     memcpy(header + 48, index_checksum->bytes, CHECKSUM_SIZE);
     const struct checksum checksum = checksum_of(CHECKED_SIZE, header);
     memcpy(header + CHECKED_SIZE, checksum.bytes, CHECKSUM_SIZE);

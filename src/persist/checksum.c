@@ -14,8 +14,8 @@
 #include <xxh_x86dispatch.h>
 #endif
 
-#include "persist/bytes.h"
 #include "persist/checksum_avx2.h"
+#include "util/little_endian.h"
 
 #define LONG_SIZE (256u * 1024u)
 
@@ -34,8 +34,8 @@ struct checksum checksum_of(size_t size, const void *bytes)
     const bool is_for_avx2 = size < LONG_SIZE && checksum_has_avx2();
     const struct checksum_words words = is_for_avx2 ? checksum_128_avx2(size, bytes) : hash_widest(size, bytes);
     struct checksum checksum;
-    bytes_put_u64(checksum.bytes, words.low);
-    bytes_put_u64(checksum.bytes + 8, words.high);
+    le_put_u64(checksum.bytes, words.low);
+    le_put_u64(checksum.bytes + 8, words.high);
     return checksum;
 }
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "persist/bytes.h"
+#include "util/little_endian.h"
 
 #define FORMAT_VERSION 1u
 #define MUST_UNDERSTAND_FLAGS 0xffffu
@@ -20,8 +20,8 @@ static const uint8_t magic[8] = {0x89, 'I', 'N', 'G', 'K', 'E', 'Y', '\n'};
 
 void key_file_encode_last_use(uint64_t last_use_ns, uint8_t stamp[KEY_FILE_LAST_USE_SIZE])
 {
-    bytes_put_u64(stamp, last_use_ns);
-    bytes_put_u64(stamp + 8, ~last_use_ns);
+    le_put_u64(stamp, last_use_ns);
+    le_put_u64(stamp + 8, ~last_use_ns);
 }
 
 struct key_file key_file_of(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob, uint64_t now_ns)
@@ -40,14 +40,14 @@ void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_
 {
     memset(header, 0, KEY_FILE_HEADER_SIZE);
     memcpy(header, magic, sizeof(magic));
-    bytes_put_u32(header + 8, FORMAT_VERSION);
-    bytes_put_u32(header + 12, KEY_FILE_HEADER_SIZE);
-    bytes_put_u64(header + 16, key->id_size_bytes);
-    bytes_put_u64(header + 24, key->blob_size_bytes);
+    le_put_u32(header + 8, FORMAT_VERSION);
+    le_put_u32(header + 12, KEY_FILE_HEADER_SIZE);
+    le_put_u64(header + 16, key->id_size_bytes);
+    le_put_u64(header + 24, key->blob_size_bytes);
     memcpy(header + 32, key->id_checksum.bytes, CHECKSUM_SIZE);
     memcpy(header + 48, key->blob_checksum.bytes, CHECKSUM_SIZE);
-    bytes_put_u64(header + 64, key->created_ns);
-    bytes_put_u32(header + 72, key->flags);
+    le_put_u64(header + 64, key->created_ns);
+    le_put_u32(header + 72, key->flags);
     const struct checksum checksum = checksum_of(CHECKED_SIZE, header);
     memcpy(header + CHECKED_SIZE, checksum.bytes, CHECKSUM_SIZE);
     key_file_encode_last_use(key->last_use_ns, header + KEY_FILE_LAST_USE_OFFSET);
@@ -59,14 +59,14 @@ static ingot_status_t check_frame(size_t header_size, const uint8_t *header)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "key.bin ends within its header");
     if (memcmp(header, magic, sizeof(magic)) != 0)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "key.bin does not begin as one");
-    const uint32_t version = bytes_get_u32(header + 8);
+    const uint32_t version = le_get_u32(header + 8);
     if (version != FORMAT_VERSION)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "key.bin has format version %u", (unsigned)version);
     const struct checksum checksum = checksum_of(CHECKED_SIZE, header);
-    if (bytes_get_u32(header + 12) != KEY_FILE_HEADER_SIZE ||
+    if (le_get_u32(header + 12) != KEY_FILE_HEADER_SIZE ||
         memcmp(header + CHECKED_SIZE, checksum.bytes, CHECKSUM_SIZE) != 0)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of key.bin's header does not hold");
-    const uint32_t flags = bytes_get_u32(header + 72);
+    const uint32_t flags = le_get_u32(header + 72);
     if ((flags & MUST_UNDERSTAND_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "key.bin has unknown flags %#x", (unsigned)flags);
     return INGOT_SUCCESS;
@@ -78,8 +78,8 @@ ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t 
     if (status != INGOT_SUCCESS)
         return status;
 
-    const uint64_t id_size = bytes_get_u64(header + 16);
-    const uint64_t blob_size = bytes_get_u64(header + 24);
+    const uint64_t id_size = le_get_u64(header + 16);
+    const uint64_t blob_size = le_get_u64(header + 24);
     if (id_size == 0 || id_size > KEY_FILE_MAX_ID_SIZE || blob_size == 0 || blob_size > KEY_FILE_MAX_BLOB_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "key.bin has impossible sizes");
     if (file_size < KEY_FILE_HEADER_SIZE + id_size)
@@ -91,10 +91,10 @@ ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t 
     key->blob_size_bytes = blob_size;
     memcpy(key->id_checksum.bytes, header + 32, CHECKSUM_SIZE);
     memcpy(key->blob_checksum.bytes, header + 48, CHECKSUM_SIZE);
-    key->created_ns = bytes_get_u64(header + 64);
-    key->flags = bytes_get_u32(header + 72);
-    const uint64_t last_use_ns = bytes_get_u64(header + KEY_FILE_LAST_USE_OFFSET);
-    const bool is_torn = bytes_get_u64(header + KEY_FILE_LAST_USE_OFFSET + 8) != ~last_use_ns;
+    key->created_ns = le_get_u64(header + 64);
+    key->flags = le_get_u32(header + 72);
+    const uint64_t last_use_ns = le_get_u64(header + KEY_FILE_LAST_USE_OFFSET);
+    const bool is_torn = le_get_u64(header + KEY_FILE_LAST_USE_OFFSET + 8) != ~last_use_ns;
     key->last_use_ns = is_torn ? key->created_ns : last_use_ns;
     return INGOT_SUCCESS;
 }

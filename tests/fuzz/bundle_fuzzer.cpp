@@ -6,7 +6,7 @@
 
 extern "C" {
 #include "persist/bundle_file.h"
-#include "persist/bytes.h"
+#include "util/little_endian.h"
 }
 
 namespace {
@@ -39,8 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read(bytes);
     if (size < BUNDLE_HEADER_SIZE)
         return 0;
-    bytes_put_u64(bytes.data() + 24, size);
-    const uint64_t index = bytes_get_u64(bytes.data() + 32);
+    le_put_u64(bytes.data() + 24, size);
+    const uint64_t index = le_get_u64(bytes.data() + 32);
     if (index < size)
         fuzz::set_checksum(&bytes, 48, index, size - index);
     fuzz::set_checksum(&bytes, 96, 0, 96);

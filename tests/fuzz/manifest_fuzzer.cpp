@@ -5,9 +5,9 @@
 #include "fuzz/fuzz_scratch.h"
 
 extern "C" {
-#include "persist/bytes.h"
 #include "persist/manifest.h"
 #include "persist/memory.h"
+#include "util/little_endian.h"
 }
 
 namespace {
@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read(bytes);
     if (size < MANIFEST_HEADER_SIZE)
         return 0;
-    bytes_put_u64(bytes.data() + 16, size);
+    le_put_u64(bytes.data() + 16, size);
     fuzz::set_checksum(&bytes, 32, MANIFEST_HEADER_SIZE, size - MANIFEST_HEADER_SIZE);
     fuzz::set_checksum(&bytes, 48, 0, 48);
     read(bytes);

@@ -7,6 +7,7 @@
 #include "backends/cuda/image.h"
 
 #include "backends/cuda/cubin.h"
+#include "util/little_endian.h"
 
 #include <string.h>
 
@@ -31,20 +32,6 @@ void cuda_bytes_fini(struct cuda_bytes *bytes, const ingot_allocator_t *allocato
     ingot_deallocate(allocator, bytes->bytes, bytes->size);
     bytes->bytes = NULL;
     bytes->size = 0;
-}
-
-static void put_number(uint8_t *bytes, uint64_t number)
-{
-    for (size_t i = 0; i < NUMBER_SIZE; ++i)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-}
-
-static uint64_t get_number(const uint8_t *bytes)
-{
-    uint64_t number = 0;
-    for (size_t i = 0; i < NUMBER_SIZE; ++i)
-        number |= (uint64_t)bytes[i] << (8 * i);
-    return number;
 }
 
 static uint64_t padded(uint64_t size)
@@ -76,8 +63,8 @@ ingot_status_t cuda_image_read(struct cuda_image *image, size_t size, const uint
     image->cubin = bytes;
     image->cubin_size = size;
     if (size >= HEAD_SIZE && memcmp(bytes, IMAGE_MAGIC, MAGIC_SIZE) == 0) {
-        const uint64_t count = get_number(bytes + MAGIC_SIZE);
-        const uint64_t texts_size = get_number(bytes + MAGIC_SIZE + NUMBER_SIZE);
+        const uint64_t count = le_get_u64(bytes + MAGIC_SIZE);
+        const uint64_t texts_size = le_get_u64(bytes + MAGIC_SIZE + NUMBER_SIZE);
         const char *texts = (const char *)bytes + HEAD_SIZE;
         if (count == 0 || count > size || texts_size > size - HEAD_SIZE || padded(HEAD_SIZE + texts_size) > size ||
             !are_texts(2 * count, (size_t)texts_size, texts))
@@ -155,8 +142,8 @@ ingot_status_t cuda_image_write_head(struct cuda_bytes *head, const ingot_alloca
     if (status != INGOT_SUCCESS)
         return status;
     memcpy(head->bytes, IMAGE_MAGIC, MAGIC_SIZE);
-    put_number(head->bytes + MAGIC_SIZE, count);
-    put_number(head->bytes + MAGIC_SIZE + NUMBER_SIZE, texts_size);
+    le_put_u64(head->bytes + MAGIC_SIZE, count);
+    le_put_u64(head->bytes + MAGIC_SIZE + NUMBER_SIZE, texts_size);
     char *place = (char *)head->bytes + HEAD_SIZE;
     for (size_t i = 0; i < count; ++i) {
         const char *const texts[] = { expressions[i], lowered_names[i] };

@@ -18,6 +18,7 @@
 #include "backends/level_zero/build.h"
 #include "backends/level_zero/errors.h"
 #include "backends/level_zero/program.h"
+#include "util/little_endian.h"
 
 #include <string.h>
 
@@ -25,20 +26,6 @@
 #define PARTS_MAGIC "INGOTZEM"
 #define MAGIC_SIZE 8u
 #define NUMBER_SIZE 8u
-
-static void put_number(uint8_t *bytes, uint64_t number)
-{
-    for (size_t i = 0; i < NUMBER_SIZE; ++i)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-}
-
-static uint64_t get_number(const uint8_t *bytes)
-{
-    uint64_t number = 0;
-    for (size_t i = 0; i < NUMBER_SIZE; ++i)
-        number |= (uint64_t)bytes[i] << (8 * i);
-    return number;
-}
 
 static ingot_status_t native_size(ze_module_handle_t module, size_t *size)
 {
@@ -73,11 +60,11 @@ static ingot_status_t write_parts_header(size_t count, const ze_module_handle_t 
         return status;
     uint8_t *at = bytes;
     memcpy(at, PARTS_MAGIC, MAGIC_SIZE);
-    put_number(at + MAGIC_SIZE, count);
+    le_put_u64(at + MAGIC_SIZE, count);
     for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
         size_t size = 0;
         status = native_size(modules[i], &size);
-        put_number(at + MAGIC_SIZE + NUMBER_SIZE * (i + 1), size);
+        le_put_u64(at + MAGIC_SIZE + NUMBER_SIZE * (i + 1), size);
     }
     return status;
 }
@@ -102,13 +89,13 @@ static size_t count_parts(const ingot_binary_t *binary)
 {
     if (binary->size < MAGIC_SIZE + NUMBER_SIZE || memcmp(binary->bytes, PARTS_MAGIC, MAGIC_SIZE) != 0)
         return 1;
-    const uint64_t count = get_number(binary->bytes + MAGIC_SIZE);
+    const uint64_t count = le_get_u64(binary->bytes + MAGIC_SIZE);
     uint64_t left = binary->size - MAGIC_SIZE - NUMBER_SIZE;
     if (count > left / NUMBER_SIZE)
         return 0;
     left -= count * NUMBER_SIZE;
     for (uint64_t i = 0; i < count; ++i) {
-        const uint64_t size = get_number(binary->bytes + MAGIC_SIZE + NUMBER_SIZE * (i + 1));
+        const uint64_t size = le_get_u64(binary->bytes + MAGIC_SIZE + NUMBER_SIZE * (i + 1));
         if (size > left)
             return 0;
         left -= size;
@@ -125,7 +112,7 @@ static ingot_binary_t get_part(const ingot_binary_t *binary, size_t count, size_
     part.bytes += MAGIC_SIZE + NUMBER_SIZE * (count + 1);
     for (size_t i = 0; i <= index; ++i) {
         part.bytes += i > 0 ? part.size : 0;
-        part.size = (size_t)get_number(binary->bytes + MAGIC_SIZE + NUMBER_SIZE * (i + 1));
+        part.size = (size_t)le_get_u64(binary->bytes + MAGIC_SIZE + NUMBER_SIZE * (i + 1));
     }
     return part;
 }
