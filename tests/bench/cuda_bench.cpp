@@ -11,44 +11,23 @@
 #include "bench/bench_report.h"
 #include "bench/cuda_measure.h"
 #include "bench/cuda_opencl.h"
+#include "bench/measuring.h"
 #include "bench/sample.h"
 #include "bench/startup_measure.h"
-#include "bench/startup_programs.h"
-#include "support/child_process.h"
+#include "support/scratch_directory.h"
 
-#include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <sstream>
 
 namespace {
 
 using bench::Sample;
-using startup::require;
-
-const std::string with_device = INGOT_SOURCE_DIR "/scripts/with-device";
-
-/* The geometric mean: every program counts alike, however large. */
-double geometric_mean(const std::vector<double> &ratios)
-{
-    double sum = 0;
-    for (const double ratio : ratios)
-        sum += std::log(ratio);
-    return std::exp(sum / static_cast<double>(ratios.size()));
-}
+using bench::require;
 
 class Bench {
 public:
-    Bench(std::string self, std::string folder) : self_(std::move(self)), folder_(std::move(folder)) {}
+    explicit Bench(const std::string &folder) : folder_(folder), processes_(folder) {}
 
-    bool has(const std::string &device)
-    {
-        child_process::Child child({ with_device, "--check", device }, folder_ + "/check");
-        if (child.wait() == 0)
-            return true;
-        std::printf("%s: nothing is measured, for there is %s", device.c_str(), child.output().c_str());
-        return false;
-    }
+    bool has(const std::string &device) const { return processes_.has(device); }
 
     /* The table of the programs, one after the other in one process. */
     void measure_loads(bench::Report &report)
@@ -59,7 +38,7 @@ public:
             std::printf("\ncuda, %s, us\n  %-18s %10s %9s %7s %9s %7s %7s | %9s %9s %7s %8s\n", set.c_str(), "",
                         "build", "ingot", "spread", "driver", "spread", "ratio", "+ kernel", "driver", "ratio",
                         "bytes");
-            for (const std::vector<std::string> &fields : run_child("cuda", "loads", set, "-")) {
+            for (const std::vector<std::string> &fields : processes_.run("cuda", "loads", set, "-")) {
                 require(fields.size() == 10 && fields[0] == "load", "a measuring process printed something else");
                 const double built = std::stod(fields[2]), ingot = std::stod(fields[3]), driver = std::stod(fields[5]);
                 const double ingot_kernel = std::stod(fields[7]), driver_kernel = std::stod(fields[8]);
@@ -75,9 +54,9 @@ public:
         }
         require(!ratios.empty(), "no program was measured");
         report.add("cuda_cold_over_warm", build_us / warm_us, "times", bench::Goal::at_least, 20);
-        report.add("cuda_warm_over_driver", geometric_mean(ratios), "times", bench::Goal::at_most, 1.10);
-        report.add("cuda_warm_with_kernel_over_driver", geometric_mean(kernel_ratios), "times", bench::Goal::at_most,
-                   1.10);
+        report.add("cuda_warm_over_driver", bench::geometric_mean(ratios), "times", bench::Goal::at_most, 1.10);
+        report.add("cuda_warm_with_kernel_over_driver", bench::geometric_mean(kernel_ratios), "times",
+                   bench::Goal::at_most, 1.10);
         report.add("cuda_programs", static_cast<double>(ratios.size()), "");
     }
 
@@ -108,8 +87,8 @@ public:
     {
         measure_ready("nvidia", "opencl-ready", "digits", 5, report);
         const std::string store = folder_ + "/nvidia-digits-0";
-        const auto own = run_child("nvidia", "opencl-own", "digits", store);
-        const auto loads = run_child("nvidia", "opencl-load", "digits", store);
+        const auto own = processes_.run("nvidia", "opencl-own", "digits", store);
+        const auto loads = processes_.run("nvidia", "opencl-load", "digits", store);
         std::vector<double> ratios, same_ratios;
         double build_us = 0, warm_us = 0;
         require(!own.empty() && own.size() == loads.size(), "no program was measured");
@@ -127,8 +106,8 @@ public:
             same_ratios.push_back(ingot / same);
         }
         report.add("nvidia_cold_over_warm", build_us / warm_us, "times", bench::Goal::at_least, 10);
-        report.add("nvidia_warm_over_driver", geometric_mean(ratios), "times", bench::Goal::at_most, 1.10);
-        report.add("nvidia_warm_over_same_binary", geometric_mean(same_ratios), "times");
+        report.add("nvidia_warm_over_driver", bench::geometric_mean(ratios), "times", bench::Goal::at_most, 1.10);
+        report.add("nvidia_warm_over_same_binary", bench::geometric_mean(same_ratios), "times");
     }
 
 private:
@@ -137,7 +116,7 @@ private:
                  const std::string &expected_origin, Sample &native, Sample &identity)
     {
         double total = 0;
-        for (const std::vector<std::string> &fields : run_child(device, child, set, store)) {
+        for (const std::vector<std::string> &fields : processes_.run(device, child, set, store)) {
             if (fields[0] == "start") {
                 native.values.push_back(std::stod(fields[1]));
                 identity.values.push_back(std::stod(fields[2]));
@@ -151,28 +130,8 @@ private:
         return total;
     }
 
-    /* The lines that the process printed, each split at its tabs. */
-    std::vector<std::vector<std::string>> run_child(const std::string &device, const std::string &what,
-                                                    const std::string &set, const std::string &store)
-    {
-        child_process::Child child({ with_device, device, self_, "--child", what, set, store }, folder_ + "/output");
-        require(child.wait() == 0,
-                "the " + what + " process of " + set + " on " + device + " failed:\n" + child.output());
-        std::vector<std::vector<std::string>> lines;
-        std::istringstream output(child.output());
-        for (std::string line; std::getline(output, line);) {
-            std::istringstream stream(line);
-            std::vector<std::string> fields;
-            for (std::string field; std::getline(stream, field, '\t');)
-                fields.push_back(field);
-            if (fields.size() > 1) /* A driver may print lines of its own. */
-                lines.push_back(fields);
-        }
-        return lines;
-    }
-
-    std::string self_;
     std::string folder_;
+    bench::MeasuringProcesses processes_;
 };
 
 int measure_as_child(char **arguments)
@@ -201,10 +160,9 @@ int main(int count, char **arguments)
         std::fputs("usage: bench_cuda --json FILE\n", stderr);
         return 2;
     }
-    std::string folder = (std::filesystem::temp_directory_path() / "ingot-cuda.XXXXXX").string();
-    require(mkdtemp(folder.data()) != nullptr, "no temporary directory");
+    const ScratchDirectory folder;
     bench::Report report;
-    Bench bench(std::filesystem::canonical("/proc/self/exe").string(), folder);
+    Bench bench(folder.path().string());
     if (bench.has("cuda")) {
         bench.measure_loads(report);
         bench.measure_ready("cuda", "ready", "digits", 5, report);
@@ -212,7 +170,6 @@ int main(int count, char **arguments)
     }
     if (bench.has("nvidia"))
         bench.measure_opencl(report);
-    std::filesystem::remove_all(folder);
     report.print();
     require(report.write_json(arguments[2]), std::string("cannot write ") + arguments[2]);
     return 0;

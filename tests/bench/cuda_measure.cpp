@@ -4,6 +4,7 @@
 #include "bench/cuda_measure.h"
 
 #include "bench/cuda_programs.h"
+#include "bench/measuring.h"
 #include "bench/sample.h"
 #include "support/cuda_driver.h"
 
@@ -11,33 +12,20 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <functional>
 #include <iterator>
 
 namespace cuda_bench {
 
 namespace {
 
+using bench::blob_of;
 using bench::Clock;
 using bench::microseconds_since;
+using bench::ProgramFile;
+using bench::require;
+using bench::require_ingot;
 using bench::Sample;
 using Bytes = std::vector<uint8_t>;
-
-void require(bool holds, const std::string &what)
-{
-    if (holds)
-        return;
-    std::fprintf(stderr, "cuda: %s\n", what.c_str());
-    std::exit(1);
-}
-
-void require_ingot(ingot_status_t status, const std::string &what)
-{
-    require(status == INGOT_SUCCESS, what + ": " + ingot_status_name(status) + ": " + ingot_last_error_detail());
-}
 
 /* The first GPU, current in this thread, and Ingot's context over it. */
 struct Gpu {
@@ -52,40 +40,6 @@ struct Gpu {
     }
     ~Gpu() { ingot_context_release(context); }
 };
-
-ingot_program_desc_t describe(const Gpu &gpu, const ProgramFile &file, uint32_t flags)
-{
-    std::ifstream stream(file.path, std::ios::binary);
-    const std::string text{ std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>() };
-    require(!text.empty(), "cannot read " + file.path);
-    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
-    source_info.kind = INGOT_SOURCE_CUDA_CPP;
-    source_info.bytes = text.data();
-    source_info.size = text.size();
-    source_info.name = file.name.c_str();
-    ingot_source_t source = nullptr;
-    require_ingot(ingot_source_create(&source, &source_info), file.name);
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = &source;
-    info.source_count = 1;
-    info.compile_options = file.options.c_str();
-    info.name_expressions = file.expressions.data();
-    info.name_expression_count = file.expressions.size();
-    info.flags = flags;
-    ingot_program_desc_t desc = nullptr;
-    require_ingot(ingot_program_desc_create(&desc, gpu.context, &info), file.name);
-    ingot_source_release(source);
-    return desc;
-}
-
-Bytes blob_of(ingot_program_t program)
-{
-    size_t size = 0;
-    require_ingot(ingot_program_get_cache_blob(program, &size, nullptr), "blob");
-    Bytes blob(size);
-    require_ingot(ingot_program_get_cache_blob(program, &size, blob.data()), "blob");
-    return blob;
-}
 
 /* From the ELF magic on: a blob with one section ends in its binary and 16 bytes of checksum. */
 Bytes cubin_of(const Bytes &blob)
@@ -147,18 +101,12 @@ public:
         return time;
     }
 
-    /* Whoever comes second finds what the first left in the processor's caches, so they take turns at it. */
     void measure(bool with_kernel, Sample &ingot, Sample &driver) const
     {
         by_ingot(with_kernel);
         const int rounds = std::clamp(static_cast<int>(3e5 / by_driver(with_kernel)), 21, 301);
-        for (int i = 0; i < rounds; ++i) {
-            if (i % 2 == 0)
-                ingot.values.push_back(by_ingot(with_kernel));
-            driver.values.push_back(by_driver(with_kernel));
-            if (i % 2 == 1)
-                ingot.values.push_back(by_ingot(with_kernel));
-        }
+        bench::take_turns(
+            rounds, [&] { return by_ingot(with_kernel); }, [&] { return by_driver(with_kernel); }, ingot, driver);
     }
 
 private:
@@ -182,7 +130,8 @@ double build(ingot_program_desc_t desc, ingot_program_t *program)
 
 void measure_load(const Gpu &gpu, const ProgramFile &file)
 {
-    ingot_program_desc_t desc = describe(gpu, file, INGOT_PROGRAM_NO_MEMORY_CACHE);
+    ingot_program_desc_t desc =
+        bench::describe(gpu.context, INGOT_SOURCE_CUDA_CPP, file, INGOT_PROGRAM_NO_MEMORY_CACHE);
     ingot_program_t program = nullptr;
     Sample built, ingot, driver, ingot_kernel, driver_kernel;
     for (int i = 0; i < 5; ++i) {
@@ -221,7 +170,7 @@ void measure_ready(const std::string &set, const std::string &store_path)
     require_ingot(ingot_persist_open(&store, &info), "store");
     std::vector<ingot_program_desc_t> descs;
     for (const ProgramFile &file : list_programs(set))
-        descs.push_back(describe(gpu, file, 0));
+        descs.push_back(bench::describe(gpu.context, INGOT_SOURCE_CUDA_CPP, file, 0));
     size_t id_size = 0;
     const uint8_t *id = nullptr;
     const Clock::time_point identity = Clock::now();

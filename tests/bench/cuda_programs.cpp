@@ -66,11 +66,11 @@ const std::vector<Row> &others()
 
 } // namespace
 
-std::vector<ProgramFile> list_programs(const std::string &set)
+std::vector<bench::ProgramFile> list_programs(const std::string &set)
 {
     const bool is_digits = set == "digits";
     const std::string folder = std::string(INGOT_SOURCE_DIR "/tests/bench/cuda") + (is_digits ? "/digits" : "");
-    std::vector<ProgramFile> programs;
+    std::vector<bench::ProgramFile> programs;
     for (const Row &row : is_digits ? digits() : others())
         programs.push_back({ row.name, folder + "/" + row.file,
                              "--std=c++17 -I " + folder + " -I " CUDA_INCLUDE_DIRECTORY " " + row.options,

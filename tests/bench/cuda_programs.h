@@ -4,20 +4,15 @@
 #ifndef INGOT_TESTS_BENCH_CUDA_PROGRAMS_H
 #define INGOT_TESTS_BENCH_CUDA_PROGRAMS_H
 
+#include "bench/measuring.h"
+
 #include <string>
 #include <vector>
 
 namespace cuda_bench {
 
-struct ProgramFile {
-    std::string name;
-    std::string path;
-    std::string options;
-    std::vector<const char *> expressions;
-};
-
 /* "digits" or "others". */
-std::vector<ProgramFile> list_programs(const std::string &set);
+std::vector<bench::ProgramFile> list_programs(const std::string &set);
 
 } // namespace cuda_bench
 

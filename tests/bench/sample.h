@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <vector>
 
 namespace bench {
@@ -29,6 +30,28 @@ struct Sample {
     /* The distance of the quartiles as a part of the median. */
     double spread() { return (quantile(0.75) - quantile(0.25)) / median(); }
 };
+
+/* Whoever comes second finds what the first left in the processor's caches, so the two take turns at it. */
+template <typename One, typename Other>
+void take_turns(int rounds, One one, Other other, Sample &of_one, Sample &of_other)
+{
+    for (int i = 0; i < rounds; ++i) {
+        if (i % 2 == 0)
+            of_one.values.push_back(one());
+        of_other.values.push_back(other());
+        if (i % 2 == 1)
+            of_one.values.push_back(one());
+    }
+}
+
+/* Every ratio counts alike, however large what it is of. */
+inline double geometric_mean(const std::vector<double> &ratios)
+{
+    double sum = 0;
+    for (const double ratio : ratios)
+        sum += std::log(ratio);
+    return std::exp(sum / static_cast<double>(ratios.size()));
+}
 
 } // namespace bench
 

@@ -11,19 +11,18 @@
  *     bench_startup --child prewarm STORE MANIFEST  they are loaded ahead with two threads; serial: one by one
  */
 #include "bench/bench_report.h"
+#include "bench/sample.h"
 #include "bench/startup_level_zero.h"
 #include "bench/startup_measure.h"
 #include "bench/startup_prewarm.h"
 #include "bench/startup_programs.h"
-#include "support/child_process.h"
+#include "support/scratch_directory.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 
 namespace {
 
@@ -43,14 +42,7 @@ struct Loads {
         ingot_us += other.ingot_us;
     }
 
-    /* The geometric mean: every program counts alike, however large. */
-    double ratio() const
-    {
-        double sum = 0;
-        for (const double r : ratios)
-            sum += std::log(r);
-        return std::exp(sum / static_cast<double>(ratios.size()));
-    }
+    double ratio() const { return bench::geometric_mean(ratios); }
 };
 
 struct Ready {
@@ -67,7 +59,7 @@ double median(std::vector<double> values)
 
 class Bench {
 public:
-    Bench(std::string self, std::string folder) : self_(std::move(self)), folder_(std::move(folder)) {}
+    explicit Bench(const std::string &folder) : folder_(folder), processes_(folder) {}
 
     /* Rounds of a cold process with an empty store and a warm one with the store that it filled. */
     void measure(const std::string &device, double cold_over_warm, bench::Report &report)
@@ -118,7 +110,7 @@ public:
     {
         const std::string store = folder_ + "/prewarm-" + device, manifest = store + ".manifest";
         std::vector<double> serial, threads;
-        run_child(device, "record", store, manifest);
+        processes_.run(device, "record", store, manifest);
         for (int i = 0; i < 15; ++i) {
             serial.push_back(run_in_memory(device, "serial", store, manifest));
             threads.push_back(run_in_memory(device, "prewarm", store, manifest));
@@ -139,7 +131,7 @@ public:
         std::vector<double> fixed_us;
         std::printf("\nlevel_zero, SPIR-V modules, us\n  %-24s %12s %12s %7s %12s %7s %7s %10s\n", "", "build", "ingot",
                     "spread", "driver", "spread", "ratio", "bytes");
-        for (const std::vector<std::string> &fields : run_child("level_zero-tgllp", "modules", folder, "-")) {
+        for (const std::vector<std::string> &fields : processes_.run("level_zero-tgllp", "modules", folder, "-")) {
             require(fields.size() == 8 && fields[0] == "module", "a measuring process printed something else");
             const double build = std::stod(fields[2]), ingot = std::stod(fields[3]), driver = std::stod(fields[5]);
             std::printf("  %-24s %12.1f %12.1f %6.0f%% %12.1f %6.0f%% %7.3f %10s\n", fields[1].c_str(), build, ingot,
@@ -219,7 +211,7 @@ private:
                     const std::string &expected_origin)
     {
         Ready ready;
-        for (const std::vector<std::string> &fields : run_child(device, "ready", set, store)) {
+        for (const std::vector<std::string> &fields : processes_.run(device, "ready", set, store)) {
             if (fields[0] == "flush") {
                 ready.flush_ms = std::stod(fields[1]);
                 continue;
@@ -241,7 +233,7 @@ private:
         Loads loads;
         std::printf("  %-24s %12s %7s %12s %7s %7s %10s %10s %10s\n", "from a blob, us", "ingot", "spread", "driver",
                     "spread", "ratio", "bytes", "id", "storage");
-        for (const std::vector<std::string> &fields : run_child(device, "load", set, store)) {
+        for (const std::vector<std::string> &fields : processes_.run(device, "load", set, store)) {
             require(fields.size() == 9 && fields[0] == "load", "a measuring process printed something else");
             const double ingot = std::stod(fields[2]), driver = std::stod(fields[4]), ratio = ingot / driver;
             std::printf("  %-24s %12.1f %6.0f%% %12.1f %6.0f%% %7.3f %10s %10.1f %10.1f\n", fields[1].c_str(), ingot,
@@ -261,39 +253,16 @@ private:
     double run_in_memory(const std::string &device, const std::string &what, const std::string &store,
                          const std::string &manifest)
     {
-        child_process::Child::Environment environment;
+        bench::MeasuringProcesses::Environment environment;
         if (std::filesystem::is_directory("/dev/shm"))
             environment["TMPDIR"] = "/dev/shm";
-        const auto lines = run_child(device, what, store, manifest, environment);
+        const auto lines = processes_.run(device, what, store, manifest, environment);
         require(lines.size() == 1 && lines[0][0] == "ready", "a measuring process printed something else");
         return std::stod(lines[0][1]);
     }
 
-    /* The lines that the process printed, each split at its tabs. */
-    std::vector<std::vector<std::string>> run_child(const std::string &device, const std::string &what,
-                                                    const std::string &set, const std::string &store,
-                                                    const child_process::Child::Environment &environment = {})
-    {
-        const std::string with_device = INGOT_SOURCE_DIR "/scripts/with-device";
-        child_process::Child child({ with_device, device, self_, "--child", what, set, store }, folder_ + "/output",
-                                   environment);
-        const int status = child.wait();
-        require(status == 0, "the " + what + " process of " + set + " on " + device + " failed:\n" + child.output());
-        std::vector<std::vector<std::string>> lines;
-        std::istringstream output(child.output());
-        for (std::string line; std::getline(output, line);) {
-            std::istringstream stream(line);
-            std::vector<std::string> fields;
-            for (std::string field; std::getline(stream, field, '\t');)
-                fields.push_back(field);
-            if (fields.size() > 1) /* A driver may print lines of its own. */
-                lines.push_back(fields);
-        }
-        return lines;
-    }
-
-    std::string self_;
     std::string folder_;
+    bench::MeasuringProcesses processes_;
 };
 
 int measure_as_child(char **arguments)
@@ -323,17 +292,15 @@ int main(int count, char **arguments)
         std::fputs("usage: bench_startup --json FILE\n", stderr);
         return 2;
     }
-    std::string folder = (std::filesystem::temp_directory_path() / "ingot-startup.XXXXXX").string();
-    require(mkdtemp(folder.data()) != nullptr, "no temporary directory");
+    const ScratchDirectory folder;
     bench::Report report;
-    Bench bench(std::filesystem::canonical("/proc/self/exe").string(), folder);
+    Bench bench(folder.path().string());
     bench.measure_cost_of_storing(report);
     bench.measure("pocl", 10, report);
     bench.measure("intel", 20, report);
     bench.measure_level_zero(report);
     bench.measure_prewarm("pocl", "prewarm_2_threads_over_serial", bench::Goal::at_most, report);
     bench.measure_prewarm("intel", "prewarm_2_threads_over_serial_intel", bench::Goal::none, report);
-    std::filesystem::remove_all(folder);
     report.print();
     require(report.write_json(arguments[2]), std::string("cannot write ") + arguments[2]);
     return 0;

@@ -10,8 +10,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 namespace startup {
@@ -41,26 +39,6 @@ struct Device {
     ~Device() { ingot_context_release(context); }
 };
 
-ingot_program_desc_t describe(const Device &device, const std::string &path)
-{
-    std::ifstream file(path, std::ios::binary);
-    const std::string module{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
-    source_info.kind = INGOT_SOURCE_SPIRV;
-    source_info.bytes = module.data();
-    source_info.size = module.size();
-    ingot_source_t source = nullptr;
-    require_ingot(ingot_source_create(&source, &source_info), path);
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = &source;
-    info.source_count = 1;
-    info.flags = INGOT_PROGRAM_NO_MEMORY_CACHE;
-    ingot_program_desc_t desc = nullptr;
-    require_ingot(ingot_program_desc_create(&desc, device.context, &info), path);
-    ingot_source_release(source);
-    return desc;
-}
-
 std::vector<uint8_t> binary_of(ingot_program_t program)
 {
     ze_module_handle_t module = nullptr;
@@ -70,15 +48,6 @@ std::vector<uint8_t> binary_of(ingot_program_t program)
     std::vector<uint8_t> binary(size);
     require(zeModuleGetNativeBinary(module, &size, binary.data()) == ZE_RESULT_SUCCESS, "zeModuleGetNativeBinary");
     return binary;
-}
-
-std::vector<uint8_t> blob_of(ingot_program_t program)
-{
-    size_t size = 0;
-    require_ingot(ingot_program_get_cache_blob(program, &size, nullptr), "blob");
-    std::vector<uint8_t> blob(size);
-    require_ingot(ingot_program_get_cache_blob(program, &size, blob.data()), "blob");
-    return blob;
 }
 
 double load_by_ingot(ingot_program_desc_t desc, const std::vector<uint8_t> &blob)
@@ -111,26 +80,22 @@ double load_by_driver(const Device &device, const std::vector<uint8_t> &binary)
 
 void measure_module(const Device &device, const std::string &path)
 {
-    ingot_program_desc_t desc = describe(device, path);
+    ingot_program_desc_t desc = bench::describe(device.context, INGOT_SOURCE_SPIRV, { path, path, "" },
+                                                INGOT_PROGRAM_NO_MEMORY_CACHE);
     ingot_program_t program = nullptr;
     const Clock::time_point start = Clock::now();
     require_ingot(ingot_program_create(&program, desc), path);
     const double build_us = microseconds_since(start);
-    const std::vector<uint8_t> blob = blob_of(program);
+    const std::vector<uint8_t> blob = bench::blob_of(program);
     const std::vector<uint8_t> binary = binary_of(program);
     ingot_program_release(program);
 
     load_by_ingot(desc, blob);
     const int rounds = std::clamp(static_cast<int>(5e5 / load_by_driver(device, binary)), 21, 301);
     Sample ingot, driver;
-    for (int i = 0; i < rounds; ++i) {
-        /* Whoever comes second finds what the first left in the processor's caches, so they take turns at it. */
-        if (i % 2 == 0)
-            ingot.values.push_back(load_by_ingot(desc, blob));
-        driver.values.push_back(load_by_driver(device, binary));
-        if (i % 2 == 1)
-            ingot.values.push_back(load_by_ingot(desc, blob));
-    }
+    bench::take_turns(
+        rounds, [&] { return load_by_ingot(desc, blob); }, [&] { return load_by_driver(device, binary); }, ingot,
+        driver);
     std::printf("module\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%zu\n", std::filesystem::path(path).stem().c_str(), build_us,
                 ingot.median(), ingot.spread(), driver.median(), driver.spread(), binary.size());
     std::fflush(stdout);

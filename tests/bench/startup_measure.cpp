@@ -104,14 +104,9 @@ void measure_load_of(const Setup &setup, const ProgramFile &file)
     const double once = load_by_driver(setup, binary, file.options);
     const int rounds = std::clamp(static_cast<int>(5e5 / once), 5, 301);
     Sample ingot, driver;
-    for (int i = 0; i < rounds; ++i) {
-        /* Whoever comes second finds what the first left in the processor's caches, so they take turns at it. */
-        if (i % 2 == 0)
-            ingot.values.push_back(load_by_ingot(desc, blob));
-        driver.values.push_back(load_by_driver(setup, binary, file.options));
-        if (i % 2 == 1)
-            ingot.values.push_back(load_by_ingot(desc, blob));
-    }
+    bench::take_turns(
+        rounds, [&] { return load_by_ingot(desc, blob); }, [&] { return load_by_driver(setup, binary, file.options); },
+        ingot, driver);
     const double storage_us = median_of(11, [&] {
         ingot_buffer_t again = INGOT_BUFFER_INIT;
         const Clock::time_point start = Clock::now();

@@ -3,9 +3,6 @@
  */
 #include "bench/startup_programs.h"
 
-#include <cstdio>
-#include <cstdlib>
-
 namespace startup {
 
 namespace {
@@ -125,22 +122,9 @@ void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program p
     clReleaseMemObject(buffer);
 }
 
-void require(bool holds, const std::string &what)
-{
-    if (holds)
-        return;
-    std::fprintf(stderr, "startup: %s\n", what.c_str());
-    std::exit(1);
-}
-
 void require_cl(cl_int error, const std::string &what)
 {
     require(error == CL_SUCCESS, what + " failed (" + std::to_string(error) + ")");
-}
-
-void require_ingot(ingot_status_t status, const std::string &what)
-{
-    require(status == INGOT_SUCCESS, what + ": " + ingot_status_name(status) + ": " + ingot_last_error_detail());
 }
 
 } // namespace startup

@@ -4,6 +4,8 @@
 #ifndef INGOT_TESTS_BENCH_STARTUP_PROGRAMS_H
 #define INGOT_TESTS_BENCH_STARTUP_PROGRAMS_H
 
+#include "bench/measuring.h"
+
 #include <ingot/opencl.h>
 
 #include <string>
@@ -11,11 +13,9 @@
 
 namespace startup {
 
-struct ProgramFile {
-    std::string name;
-    std::string path;
-    std::string options;
-};
+using bench::ProgramFile;
+using bench::require;
+using bench::require_ingot;
 
 /* "digits" or "hashcat"; options as these applications give them, for the kind of device that is measured. */
 std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu);
@@ -27,9 +27,7 @@ std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu);
 void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program program, cl_device_id device);
 
 /* Ends the process with a sentence where a step failed. */
-void require(bool holds, const std::string &what);
 void require_cl(cl_int error, const std::string &what);
-void require_ingot(ingot_status_t status, const std::string &what);
 
 } // namespace startup
 

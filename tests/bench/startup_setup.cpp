@@ -3,9 +3,6 @@
  */
 #include "bench/startup_setup.h"
 
-#include <fstream>
-#include <iterator>
-
 namespace startup {
 
 bool is_cpu(cl_device_id device)
@@ -44,25 +41,7 @@ Setup::~Setup()
 
 ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint32_t flags)
 {
-    std::ifstream stream(file.path, std::ios::binary);
-    const std::string text{ std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>() };
-    require(!text.empty(), "cannot read " + file.path);
-    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
-    source_info.kind = INGOT_SOURCE_OPENCL_C;
-    source_info.bytes = text.data();
-    source_info.size = text.size();
-    source_info.name = file.name.c_str();
-    ingot_source_t source = nullptr;
-    require_ingot(ingot_source_create(&source, &source_info), file.name);
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    info.sources = &source;
-    info.source_count = 1;
-    info.compile_options = file.options.c_str();
-    info.flags = flags;
-    ingot_program_desc_t desc = nullptr;
-    require_ingot(ingot_program_desc_create(&desc, setup.context, &info), file.name);
-    ingot_source_release(source);
-    return desc;
+    return bench::describe(setup.context, INGOT_SOURCE_OPENCL_C, file, flags);
 }
 
 } // namespace startup

@@ -1,0 +1,103 @@
+/*
+ * measuring.cpp - measuring processes and the programs that they make ready.
+ */
+#include "bench/measuring.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace bench {
+
+namespace {
+
+const std::string with_device = INGOT_SOURCE_DIR "/scripts/with-device";
+
+} // namespace
+
+void require(bool holds, const std::string &what)
+{
+    if (holds)
+        return;
+    std::fprintf(stderr, "bench: %s\n", what.c_str());
+    std::exit(1);
+}
+
+void require_ingot(ingot_status_t status, const std::string &what)
+{
+    require(status == INGOT_SUCCESS, what + ": " + ingot_status_name(status) + ": " + ingot_last_error_detail());
+}
+
+ingot_program_desc_t describe(ingot_context_t context, ingot_source_kind_t kind, const ProgramFile &file,
+                              uint32_t flags)
+{
+    std::ifstream stream(file.path, std::ios::binary);
+    const std::string text{ std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>() };
+    require(!text.empty(), "cannot read " + file.path);
+    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
+    source_info.kind = kind;
+    source_info.bytes = text.data();
+    source_info.size = text.size();
+    source_info.name = file.name.c_str();
+    ingot_source_t source = nullptr;
+    require_ingot(ingot_source_create(&source, &source_info), file.name);
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = &source;
+    info.source_count = 1;
+    info.compile_options = file.options.c_str();
+    info.name_expressions = file.expressions.data();
+    info.name_expression_count = file.expressions.size();
+    info.flags = flags;
+    ingot_program_desc_t desc = nullptr;
+    require_ingot(ingot_program_desc_create(&desc, context, &info), file.name);
+    ingot_source_release(source);
+    return desc;
+}
+
+std::vector<uint8_t> blob_of(ingot_program_t program)
+{
+    size_t size = 0;
+    require_ingot(ingot_program_get_cache_blob(program, &size, nullptr), "blob");
+    std::vector<uint8_t> blob(size);
+    require_ingot(ingot_program_get_cache_blob(program, &size, blob.data()), "blob");
+    return blob;
+}
+
+MeasuringProcesses::MeasuringProcesses(const std::string &folder)
+    : self_(std::filesystem::canonical("/proc/self/exe").string()), output_(folder + "/output")
+{
+}
+
+bool MeasuringProcesses::has(const std::string &device) const
+{
+    child_process::Child child({ with_device, "--check", device }, output_);
+    if (child.wait() == 0)
+        return true;
+    std::printf("%s: nothing is measured, for there is %s", device.c_str(), child.output().c_str());
+    return false;
+}
+
+MeasuringProcesses::Lines MeasuringProcesses::run(const std::string &device, const std::string &what,
+                                                  const std::string &set, const std::string &store,
+                                                  const Environment &environment) const
+{
+    child_process::Child child({ with_device, device, self_, "--child", what, set, store }, output_, environment);
+    require(child.wait() == 0,
+            "the " + what + " process of " + set + " on " + device + " failed:\n" + child.output());
+    Lines lines;
+    std::istringstream output(child.output());
+    for (std::string line; std::getline(output, line);) {
+        std::istringstream stream(line);
+        std::vector<std::string> fields;
+        for (std::string field; std::getline(stream, field, '\t');)
+            fields.push_back(field);
+        if (fields.size() > 1) /* A driver may print lines of its own. */
+            lines.push_back(fields);
+    }
+    return lines;
+}
+
+} // namespace bench
