@@ -16,9 +16,8 @@
 
 enum { LINE_CAPACITY = 1024 };
 
-void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user, const char *destination)
+static void open_file(struct trace *trace, const char *destination)
 {
-    *trace = (struct trace){.callback = callback, .user = user, .file = -1};
     if (destination == NULL || *destination == '\0' || strcmp(destination, "0") == 0)
         return;
     if (strcmp(destination, "1") == 0) {
@@ -31,12 +30,20 @@ void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user
         fprintf(stderr, "ingot: INGOT_TRACE: %s cannot be opened: %s\n", destination, strerror(errno));
 }
 
+void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user, const char *destination)
+{
+    *trace = (struct trace){.callback = callback, .user = user, .file = -1};
+    open_file(trace, destination);
+    trace->wanted = callback != NULL || trace->file >= 0;
+}
+
 void trace_fini(struct trace *trace)
 {
     if (trace->owns_file)
         close(trace->file);
     trace->file = -1;
     trace->owns_file = false;
+    trace->wanted = trace->callback != NULL;
 }
 
 static void plain(char *place, size_t capacity, const char *text)

@@ -11,6 +11,7 @@
 #include <ingot/ingot.h>
 
 struct trace {
+    bool wanted; /* by callback or file */
     ingot_event_callback_t callback;
     void *user;
     int file; /* descriptor of INGOT_TRACE's output, or -1 */
@@ -22,7 +23,7 @@ void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user
 void trace_fini(struct trace *trace);
 static inline bool trace_wanted(const struct trace *trace)
 {
-    return trace->callback != NULL || trace->file >= 0;
+    return trace->wanted;
 }
 void trace_emit(const struct trace *trace, const ingot_event_t *event);
 
