@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/memory_cache/cache_hit.h"
 
 void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context)
 {
@@ -234,7 +235,7 @@ void ingot_kernel_release(ingot_kernel_t kernel)
         const struct program_body *body = cache_entry_value(program);
         kernel_destroy(kernel, body->desc->context);
     }
-    cache_entry_release(program);
+    cache_release_fast(program);
 }
 
 ingot_status_t ingot_kernel_lock(ingot_kernel_t kernel)

@@ -5,9 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/membarrier.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,6 +54,64 @@ void os_condition_wait(os_condition *condition, os_mutex *mutex)
 void os_condition_wake_all(os_condition *condition)
 {
     pthread_cond_broadcast(condition);
+}
+
+void os_do_once(os_once *once, void (*action)(void))
+{
+    pthread_once(once, action);
+}
+
+uint32_t os_thread_number(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+bool os_thread_is_there(uint32_t number)
+{
+    const int saved = errno;
+    const bool gone = syscall(SYS_tgkill, getpid(), (pid_t)number, 0) != 0 && errno == ESRCH;
+    errno = saved;
+    return !gone;
+}
+
+bool os_call_after_fork(void (*action)(void))
+{
+    return pthread_atfork(NULL, NULL, action) == 0;
+}
+
+static bool membarrier(int command)
+{
+    const int saved = errno;
+    const bool done = syscall(SYS_membarrier, command, 0, 0) == 0;
+    errno = saved;
+    return done;
+}
+
+bool os_prepare_barrier(void)
+{
+    return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+
+static void sleep_ns(long ns)
+{
+    const struct timespec time = {0, ns};
+    nanosleep(&time, NULL);
+}
+
+void os_barrier_on_all_threads(void)
+{
+    enum { LONGER_THAN_A_WRITE_IS_HELD_BACK_NS = 20000000 };
+
+    if (!membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) /* a filter was installed since os_prepare_barrier */
+        sleep_ns(LONGER_THAN_A_WRITE_IS_HELD_BACK_NS);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+void os_nap(void)
+{
+    enum { NAP_NS = 20000 };
+
+    sleep_ns(NAP_NS);
 }
 
 uint64_t os_now_ns(void)

@@ -1,5 +1,6 @@
 /*
- * os.h - what the core needs of the operating system, in one place: locks, time, the environment, reading a file.
+ * os.h - what the core needs of the operating system, in one place: locks, threads, time, the environment, reading a
+ * file.
  *
  * The core reads files for one reason: the content of what a source includes is part of what it is. It writes none
  * but the trace that the user asked for by name.
@@ -8,11 +9,15 @@
 #define INGOT_CORE_OS_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "core/bytes.h"
 
 typedef pthread_mutex_t os_mutex;
 typedef pthread_cond_t os_condition;
+typedef pthread_once_t os_once;
+
+#define OS_ONCE_INIT PTHREAD_ONCE_INIT
 
 ingot_status_t os_mutex_init(os_mutex *mutex);
 void os_mutex_fini(os_mutex *mutex);
@@ -22,6 +27,24 @@ ingot_status_t os_condition_init(os_condition *condition);
 void os_condition_fini(os_condition *condition);
 void os_condition_wait(os_condition *condition, os_mutex *mutex);
 void os_condition_wake_all(os_condition *condition);
+
+void os_do_once(os_once *once, void (*action)(void));
+
+/* Among all threads that there are now; never 0. */
+uint32_t os_thread_number(void);
+/* Whether this process has such a thread. When it has not, that thread has done all that it ever did. */
+bool os_thread_is_there(uint32_t number);
+/* Has a child process call this at its begin, in its one thread. */
+bool os_call_after_fork(void (*action)(void));
+/* Whether os_barrier_on_all_threads can be had. Once it said yes, it may be used from any thread. */
+bool os_prepare_barrier(void);
+/*
+ * A full memory barrier in the calling thread and, somewhere between begin and end of the call, in each other thread of
+ * the process: what a thread wrote before its barrier is seen by all that come after theirs. Where the system refuses
+ * what it once granted, this sleeps for longer than any processor holds back a write.
+ */
+void os_barrier_on_all_threads(void);
+void os_nap(void); /* tens of microseconds */
 
 uint64_t os_now_ns(void); /* monotonic */
 

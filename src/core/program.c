@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/kernel.h"
+#include "core/memory_cache/cache_hit.h"
 
 void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind, ingot_status_t status,
                   uint64_t start_ns, size_t bytes, const char *reason)
@@ -222,27 +223,6 @@ static ingot_status_t make(struct cache_entry **entry, size_t *bytes, void *user
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t request_program(ingot_program_t *program, const struct ingot_program_desc *desc,
-                                      struct making *making)
-{
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
-    const struct cache_request request = {desc->key_hash, desc, &shared->memo,
-                                          *desc->group != '\0' ? desc->group : NULL};
-    const uint64_t start = trace_wanted(&desc->context->trace) ? os_now_ns() : 0;
-    struct cache_entry *entry = NULL;
-    enum cache_outcome outcome = CACHE_HIT;
-
-    const ingot_status_t status =
-        memory_cache_get_or_make(desc->context->programs, &request, make, making, &entry, &outcome);
-    if (outcome == CACHE_WAITED)
-        program_emit(desc, INGOT_EVENT_WAIT, status, start, 0, "");
-    else if (outcome == CACHE_HIT && status == INGOT_SUCCESS)
-        program_emit(desc, INGOT_EVENT_HIT, status, start, 0, "");
-    if (status == INGOT_SUCCESS)
-        *program = (struct ingot_program *)entry;
-    return status;
-}
-
 /* Past the cache, for a program that its flags keep out of it. */
 static ingot_status_t make_uncached(ingot_program_t *program, struct making *making)
 {
@@ -257,19 +237,49 @@ static ingot_status_t make_uncached(ingot_program_t *program, struct making *mak
     return status;
 }
 
+static bool keeps_out_of_cache(const struct ingot_program_desc *desc)
+{
+    return (desc->flags & INGOT_PROGRAM_NO_MEMORY_CACHE) != 0;
+}
+
+/* By content, or made. Never inline: a hit by memo needs none of this one's frame. */
+__attribute__((noinline)) static ingot_status_t request_program(ingot_program_t *program,
+                                                                const struct ingot_program_desc *desc,
+                                                                ingot_program_builder_t builder, void *user)
+{
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
+    struct making making = {desc, builder, user};
+    const struct cache_request request = {desc->key_hash, desc, &shared->memo,
+                                          *desc->group != '\0' ? desc->group : NULL};
+    struct cache_entry *entry = NULL;
+    enum cache_outcome outcome = CACHE_HIT;
+
+    if (keeps_out_of_cache(desc))
+        return make_uncached(program, &making);
+    const uint64_t start = trace_wanted(&desc->context->trace) ? os_now_ns() : 0;
+    const ingot_status_t status =
+        memory_cache_get_or_make(desc->context->programs, &request, make, &making, &entry, &outcome);
+    if (outcome == CACHE_WAITED)
+        program_emit(desc, INGOT_EVENT_WAIT, status, start, 0, "");
+    else if (outcome == CACHE_HIT && status == INGOT_SUCCESS)
+        program_emit(desc, INGOT_EVENT_HIT, status, start, 0, "");
+    if (status == INGOT_SUCCESS)
+        *program = (struct ingot_program *)entry;
+    return status;
+}
+
 static inline ingot_status_t get_or_create(ingot_program_t *program, const struct ingot_program_desc *desc,
                                            ingot_program_builder_t builder, void *user)
 {
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
-    struct making making = {desc, builder, user};
+    struct cache_entry *entry =
+        keeps_out_of_cache(desc) ? NULL : cache_recall_fast(desc->context->programs, &shared->memo);
 
-    if ((desc->flags & INGOT_PROGRAM_NO_MEMORY_CACHE) != 0)
-        return make_uncached(program, &making);
-    struct cache_entry *entry = memory_cache_recall(desc->context->programs, &shared->memo);
     if (entry == NULL)
-        return request_program(program, desc, &making);
+        return request_program(program, desc, builder, user);
     *program = (struct ingot_program *)entry;
-    program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
+    if (trace_wanted(&desc->context->trace))
+        program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
     return INGOT_SUCCESS;
 }
 
@@ -340,7 +350,7 @@ ingot_status_t ingot_program_retain(ingot_program_t program)
 void ingot_program_release(ingot_program_t program)
 {
     if (program != NULL)
-        cache_entry_release(program_entry(program));
+        cache_release_fast(program_entry(program));
 }
 
 /* ---- what a program says ---- */

@@ -70,8 +70,8 @@ struct program_parts {
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts);
 
-/* Tells of an event of this descriptor's. */
-void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind, ingot_status_t status,
-                  uint64_t start_ns, size_t bytes, const char *reason);
+/* Tells of an event of this descriptor's, to whoever wants to know. Cold: mostly nobody does. */
+__attribute__((cold)) void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind,
+                                        ingot_status_t status, uint64_t start_ns, size_t bytes, const char *reason);
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "core/memory_cache/cache_entry.h"
 
+#include "core/memory_cache/cache_hit.h"
+
 ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t *allocator,
                                const struct memory_cache_ops *ops, void *user)
 {
@@ -91,63 +93,97 @@ void entry_publish(struct cache_entry *entry, uint64_t serial)
     atomic_fetch_add_explicit(&entry->central, CENTRAL_BIG + 1, memory_order_relaxed);
 
     const uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed);
-    for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
-        /* release: pairs with the acquire in entry_try_retain by one who read mask in an earlier life */
+    for (unsigned stripe = 0; stripe < STRIPES_SHARED; ++stripe) {
+        /* release: pairs with the acquire in entry_try_add_shared by one who read mask in an earlier life */
         if ((mask >> stripe & 1) != 0)
             atomic_store_explicit(&entry_slot(entry, stripe)->count, SLOT_BIAS, memory_order_release);
     }
-    /* release: pairs with the acquires of mask in entry_joined */
+    /* release: pairs with the acquires of mask in entry_joined and entry_join */
     atomic_fetch_and_explicit(&entry->mask, ~ENTRY_KILLED, memory_order_release);
 }
 
-uint64_t entry_kill(struct cache_entry *entry)
+static uint64_t hits_in_slots(const struct cache_entry *entry, uint64_t stripes)
 {
-    /* relaxed: which stripes there are is all that is read; no one uses a slot for the first time after this */
-    const uint64_t mask = atomic_fetch_or_explicit(&entry->mask, ENTRY_KILLED, memory_order_relaxed);
-    int64_t collected = 0;
     uint64_t hits = 0;
 
-    for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
-        if ((mask >> stripe & 1) == 0)
-            continue;
-        /* acquire: what was dropped there was used before. release: who finds it DEAD turns to central later. */
-        const uint64_t count =
-            atomic_exchange_explicit(&entry_slot(entry, stripe)->count, SLOT_DEAD, memory_order_acq_rel);
-        collected += (int64_t)(count % SLOT_HIT) - (int64_t)SLOT_BIAS;
-        hits += count / SLOT_HIT;
-    }
-    /* acq_rel: passes on what the exchanges acquired to who drops the last reference. The caller's keeps it off 0. */
-    atomic_fetch_add_explicit(&entry->central, collected - CENTRAL_BIG, memory_order_acq_rel);
-    return hits;
-}
-
-uint64_t entry_hits(const struct cache_entry *entry)
-{
-    /* relaxed, as the next: a number */
-    uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed) & ~ENTRY_KILLED;
-    uint64_t hits = 0;
-
-    for (unsigned stripe = 0; mask != 0; ++stripe, mask >>= 1) {
-        if ((mask & 1) != 0)
+    for (unsigned stripe = 0; stripes != 0; ++stripe, stripes >>= 1) {
+        /* relaxed: a number */
+        if ((stripes & 1) != 0)
             hits += atomic_load_explicit(&entry_slot(entry, stripe)->count, memory_order_relaxed) / SLOT_HIT;
     }
     return hits;
 }
 
+uint64_t entry_kill(struct cache_entry *entry)
+{
+    uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed);
+
+    /* relaxed: which stripes there are is all that is read; no one uses a slot for the first time after this */
+    while (!atomic_compare_exchange_weak_explicit(&entry->mask, &mask, (mask | ENTRY_KILLED) & ~STRIPE_SET_OWNED,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+    }
+    entry->stripes = mask;
+    entry->hits = hits_in_slots(entry, mask);
+    return mask;
+}
+
+uint64_t entry_collect(struct cache_entry *entry)
+{
+    uint64_t stripes = entry->stripes;
+    int64_t references = 0;
+    uint64_t hits = 0;
+
+    for (unsigned stripe = 0; stripes != 0; ++stripe, stripes >>= 1) {
+        if ((stripes & 1) == 0)
+            continue;
+        /* acquire: what was dropped there was used before. release: who finds it DEAD turns to central later. Nobody
+         * changes an owned stripe's slot now; it is made ready for the next life. */
+        const uint64_t count = atomic_exchange_explicit(
+            &entry_slot(entry, stripe)->count, stripe_is_owned(stripe) ? SLOT_BIAS : SLOT_DEAD, memory_order_acq_rel);
+        references += (int64_t)(count % SLOT_HIT) - (int64_t)SLOT_BIAS;
+        hits += count / SLOT_HIT;
+    }
+    /* acq_rel: passes on what the exchanges acquired to who drops the last reference. The caller's keeps it off 0. */
+    atomic_fetch_add_explicit(&entry->central, references - CENTRAL_BIG, memory_order_acq_rel);
+    return hits - entry->hits;
+}
+
+uint64_t entry_hits(const struct cache_entry *entry)
+{
+    return hits_in_slots(entry, atomic_load_explicit(&entry->mask, memory_order_relaxed) & ~ENTRY_KILLED);
+}
+
 uint64_t entry_take_hits(struct cache_entry *entry, unsigned stripe)
 {
-    struct cache_slot *slot = entry_slot(entry, stripe);
-    uint64_t count = atomic_load_explicit(&slot->count, memory_order_relaxed);
+    uint64_t count = atomic_load_explicit(&entry_slot(entry, stripe)->count, memory_order_relaxed);
+
+    if (stripe_is_owned(stripe)) {
+        const uint64_t hits = count / SLOT_HIT;
+        return entry_try_add_owned(entry, stripe, -(hits * SLOT_HIT)) != SLOT_DEAD ? hits : 0;
+    }
     do {
         if (count == SLOT_DEAD)
-            return 0; /* entry_kill has collected them */
+            return 0; /* entry_collect has counted them */
         /* relaxed: a change that is no store goes on with what earlier droppers released */
-    } while (!atomic_compare_exchange_weak_explicit(&slot->count, &count, count % SLOT_HIT, memory_order_relaxed,
-                                                    memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&entry_slot(entry, stripe)->count, &count, count % SLOT_HIT,
+                                                    memory_order_relaxed, memory_order_relaxed));
     return count / SLOT_HIT;
 }
 
-void entry_end(struct cache_entry *entry)
+bool entry_join(struct cache_entry *entry, uint64_t bit)
+{
+    uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_acquire);
+    do {
+        if ((mask & ENTRY_KILLED) != 0)
+            return false;
+        /* acq_rel: acquires as entry_joined does; whoever kills later sees the bit, by the order of changes to mask */
+    } while (!atomic_compare_exchange_weak_explicit(&entry->mask, &mask, mask | bit, memory_order_acq_rel,
+                                                    memory_order_acquire));
+    return true;
+}
+
+/* The last reference is gone. */
+static void end_life(struct cache_entry *entry)
 {
     struct cache_pool *pool = entry->pool;
     void (*const destroy)(void *, void *) = pool->ops.destroy;
@@ -159,6 +195,13 @@ void entry_end(struct cache_entry *entry)
     pool->free = entry;
     os_mutex_unlock(&pool->lock);
     destroy(user, value); /* last: the value may be all that keeps the cache */
+}
+
+void entry_release_centrally(struct cache_entry *entry)
+{
+    /* acq_rel: each dropper's use comes before the end of the life */
+    if (atomic_fetch_sub_explicit(&entry->central, 1, memory_order_acq_rel) == 1)
+        end_life(entry);
 }
 
 uint64_t entry_last_used(const struct cache_entry *entry)
@@ -186,7 +229,12 @@ void cache_entry_retain(struct cache_entry *entry)
     entry_retain(entry, stripe_number());
 }
 
-void cache_entry_release(struct cache_entry *entry)
+void cache_entry_release_slowly(struct cache_entry *entry)
 {
     entry_release(entry, stripe_number());
+}
+
+void cache_entry_release(struct cache_entry *entry)
+{
+    cache_release_fast(entry);
 }

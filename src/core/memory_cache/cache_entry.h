@@ -1,13 +1,16 @@
 /*
  * cache_entry.h - entries of the in-memory cache: their memory and their reference counts.
  *
- * A reference to a cached entry is counted in a slot that the threads of one stripe share, so that taking and dropping
- * one writes no memory that other threads write. An entry that is not in the cache counts all in `central`. The sum of
- * all counts is the number of references; only when the entry has left the cache can the sum be known, and be zero.
+ * A reference to a cached entry is counted in a slot of the calling thread's stripe, so that taking and dropping one
+ * writes no memory that other threads write. An entry that is not in the cache counts all in `central`. The sum of all
+ * counts is the number of references; only when the entry has left the cache can the sum be known, and be zero.
  *
  * Invariants (doc/threading.md has the proof):
- *  - a slot is DEAD, and only then, if it was collected by entry_kill and entry_publish has not revived it since;
- *  - a bit of mask is never cleared; a slot whose bit is not set holds exactly SLOT_BIAS;
+ *  - a shared stripe's slot is DEAD, and only then, if entry_collect took what was in it and entry_publish has not
+ *    revived it since; an owned stripe's never is;
+ *  - a slot whose bit was never set in mask holds exactly SLOT_BIAS; no bit is set while ENTRY_KILLED is. Bits of
+ *    shared stripes are never cleared, those of owned stripes by entry_kill, so such a bit says that the entry is in
+ *    the cache;
  *  - ENTRY_KILLED is clear from the end of entry_publish to the begin of entry_kill: once a life;
  *  - serial is written before the slots of a life are revived, and never again in that life.
  * Locks: pool->lock guards the free list and the list of chunks; nothing is called under it.
@@ -27,7 +30,7 @@ enum { ENTRIES_PER_CHUNK = 16, CACHE_LINE = 64 };
 #define SLOT_BIAS (UINT64_C(1) << 39)
 /* Hits are counted in the upper bits of the word that taking a reference changes anyway. */
 #define SLOT_HIT (UINT64_C(1) << 40)
-#define SLOT_HITS_FULL (UINT64_C(1) << 62) /* far enough from the end for all threads of a stripe */
+#define SLOT_HITS_FULL (UINT64_C(1) << 63) /* as far from the end again, for all threads of a stripe */
 #define ENTRY_KILLED (UINT64_C(1) << 63)
 #define CENTRAL_BIG (INT64_C(1) << 40)
 
@@ -56,6 +59,8 @@ struct cache_entry {
     struct cache_group *group;
     enum eviction_reason reason;
 
+    uint64_t stripes; /* that had used their slots when it was killed */
+    uint64_t hits;    /* that were counted in them then */
     struct cache_entry *group_previous;
     struct cache_entry *group_next;
 };
@@ -91,15 +96,23 @@ struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value);
 
 /* Makes retaining possible for whoever finds the entry. Hash and value are set. The cache's own reference is added. */
 void entry_publish(struct cache_entry *entry, uint64_t serial);
-/* Undoes entry_publish, by one thread, once. The cache's own reference becomes the caller's. Returns the hits that were
- * counted in the slots. */
+/*
+ * Three steps, by one thread, once, undo entry_publish. entry_kill, under cache->lock: who looks from now on finds
+ * nothing; it returns the set of stripes that have counted references. stripes_settle for that set. entry_collect: the
+ * cache's own reference becomes the caller's; it returns the hits counted since entry_kill.
+ */
 uint64_t entry_kill(struct cache_entry *entry);
+uint64_t entry_collect(struct cache_entry *entry);
 /* The hits that are counted in the slots now; under cache->lock, of a cached entry. */
 uint64_t entry_hits(const struct cache_entry *entry);
-/* Empties the slot of its hits and returns them; by one who holds the entry. */
+/* Empties the slot of its hits and returns them; by one who holds the entry, in the stripe's own thread. */
 uint64_t entry_take_hits(struct cache_entry *entry, unsigned stripe);
-/* The last reference is gone. */
-void entry_end(struct cache_entry *entry);
+/* Sets the bit, for the stripe's first use of its slot; false: the entry is not in the cache. */
+bool entry_join(struct cache_entry *entry, uint64_t bit);
+/* cache_entry_release, where cache_release_fast is not enough. */
+void cache_entry_release_slowly(struct cache_entry *entry);
+/* Drops a reference that is counted in no slot. */
+void entry_release_centrally(struct cache_entry *entry);
 /* The latest stamp in the entry's slots. */
 uint64_t entry_last_used(const struct cache_entry *entry);
 
@@ -108,23 +121,18 @@ static inline struct cache_slot *entry_slot(const struct cache_entry *entry, uns
     return entry->slots + (size_t)stripe * ENTRIES_PER_CHUNK;
 }
 
-/* Whether the stripe's slot is in use. False: the entry is not in the cache. */
+/* Whether the stripe's slot may be used, after setting its bit if need be. False: the entry is not in the cache. */
 static inline bool entry_joined(struct cache_entry *entry, unsigned stripe)
 {
     const uint64_t bit = UINT64_C(1) << stripe;
     /* acquire: pairs with entry_publish's clearing of ENTRY_KILLED */
     const uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_acquire);
 
-    if ((mask & (bit | ENTRY_KILLED)) == bit)
-        return true;
-    if ((mask & ENTRY_KILLED) != 0)
-        return false;
-    /* acq_rel: acquires as above; whoever kills later must see the bit, which the order of changes to mask gives */
-    return (atomic_fetch_or_explicit(&entry->mask, bit, memory_order_acq_rel) & ENTRY_KILLED) == 0;
+    return (mask & (bit | ENTRY_KILLED)) == bit || ((mask & ENTRY_KILLED) == 0 && entry_join(entry, bit));
 }
 
-/* Adds `change` to the count, and says what that made it; SLOT_DEAD: nothing was changed. */
-static inline uint64_t entry_try_add(struct cache_entry *entry, unsigned stripe, uint64_t change)
+/* The next two add `change` to the count, and say what that made it; SLOT_DEAD: nothing was changed. */
+static inline uint64_t entry_try_add_shared(struct cache_entry *entry, unsigned stripe, uint64_t change)
 {
     if (!entry_joined(entry, stripe))
         return SLOT_DEAD;
@@ -133,10 +141,32 @@ static inline uint64_t entry_try_add(struct cache_entry *entry, unsigned stripe,
     do {
         if (count == SLOT_DEAD)
             return SLOT_DEAD;
-        /* acquire: pairs with the revival in entry_publish, so that the serial read next is of this life */
-    } while (!atomic_compare_exchange_weak_explicit(&slot->count, &count, count + change, memory_order_acquire,
+        /* acquire: pairs with the revival in entry_publish, so that the serial read next is of this life. release: all
+         * use of the value comes before what drops it; pairs with the collecting exchange in entry_collect */
+    } while (!atomic_compare_exchange_weak_explicit(&slot->count, &count, count + change, memory_order_acq_rel,
                                                     memory_order_relaxed));
     return count + change;
+}
+
+static inline uint64_t entry_try_add_owned(struct cache_entry *entry, unsigned stripe, uint64_t change)
+{
+    uint64_t count = SLOT_DEAD;
+
+    stripe_enter(stripe_of_own);
+    if (entry_joined(entry, stripe)) {
+        struct cache_slot *slot = entry_slot(entry, stripe);
+        /* relaxed: what is acquired comes with mask, what is released with stripe_leave */
+        count = atomic_load_explicit(&slot->count, memory_order_relaxed) + change;
+        atomic_store_explicit(&slot->count, count, memory_order_relaxed);
+    }
+    stripe_leave(stripe_of_own);
+    return count;
+}
+
+static inline uint64_t entry_try_add(struct cache_entry *entry, unsigned stripe, uint64_t change)
+{
+    return stripe_is_owned(stripe) ? entry_try_add_owned(entry, stripe, change)
+                                   : entry_try_add_shared(entry, stripe, change);
 }
 
 /* The entry may be any entry, in any state. True: it is held, in the life that it is in now. */
@@ -158,28 +188,10 @@ static inline void entry_retain(struct cache_entry *entry, unsigned stripe)
         atomic_fetch_add_explicit(&entry->central, 1, memory_order_relaxed); /* the caller's own keeps it alive */
 }
 
-static inline bool entry_drop_in_slot(struct cache_entry *entry, unsigned stripe)
-{
-    if (!entry_joined(entry, stripe))
-        return false;
-    struct cache_slot *slot = entry_slot(entry, stripe);
-    uint64_t count = atomic_load_explicit(&slot->count, memory_order_relaxed);
-    do {
-        if (count == SLOT_DEAD)
-            return false;
-        /* release: all use of the value comes before; pairs with the collecting exchange in entry_kill */
-    } while (!atomic_compare_exchange_weak_explicit(&slot->count, &count, count - 1, memory_order_release,
-                                                    memory_order_relaxed));
-    return true;
-}
-
 static inline void entry_release(struct cache_entry *entry, unsigned stripe)
 {
-    if (entry_drop_in_slot(entry, stripe))
-        return;
-    /* acq_rel: each dropper's use comes before the end of the life */
-    if (atomic_fetch_sub_explicit(&entry->central, 1, memory_order_acq_rel) == 1)
-        entry_end(entry);
+    if (entry_try_add(entry, stripe, (uint64_t)-1) == SLOT_DEAD)
+        entry_release_centrally(entry);
 }
 
 #endif

@@ -2,6 +2,9 @@
  * cache_recency.h - who was used least recently.
  *
  * A stamp is a generation, which insertions and evictions advance, and a number that counts a stripe's hits within it.
+ * The numbers of owned stripes are above those of shared ones, because a thread that gets an owned one had a shared one
+ * before: so it goes on with higher numbers, in every cache.
+ *
  * A hit leaves its stamp in its own slot and touches no order. The order is made when something must go: entries stand
  * under the stamp that they had when last looked at, which is never later than the true one. The first of them is the
  * least recently used if its stamp still holds; otherwise it is put where it belongs, and the next is looked at. Each
@@ -15,7 +18,7 @@
 #include "core/memory_cache/cache_entry.h"
 
 #define STAMP_SEQUENCE_BITS 20
-#define STAMP_SEQUENCE_MASK ((UINT64_C(1) << STAMP_SEQUENCE_BITS) - 1)
+#define STAMP_OWNED (UINT64_C(1) << (STAMP_SEQUENCE_BITS - 1)) /* where the numbers of owned stripes begin */
 
 struct recency_heap_item {
     uint64_t stamp; /* the entry's, here for fewer cache misses */
@@ -43,19 +46,20 @@ void recency_remove(struct cache_recency *recency, struct cache_entry *entry);
  */
 struct cache_entry *recency_oldest(struct cache_recency *recency, uint64_t generation);
 
-/* The stamp of a hit now. Without a lock; *last is the stripe's own. */
-static inline uint64_t recency_stamp(_Atomic uint64_t *generation, _Atomic uint64_t *last)
+/* The stamp of a hit now, in a stripe that is shared or owned. Without a lock; *last is the stripe's own. */
+static inline uint64_t recency_stamp(_Atomic uint64_t *generation, _Atomic uint64_t *last, bool owned)
 {
     /* relaxed: stamps order uses, not memory. Threads of one stripe may take the same number: they are no further
      * apart than one generation. */
-    const uint64_t least = atomic_load_explicit(generation, memory_order_relaxed) << STAMP_SEQUENCE_BITS;
+    const uint64_t now = atomic_load_explicit(generation, memory_order_relaxed) << STAMP_SEQUENCE_BITS;
+    const uint64_t least = owned ? now + STAMP_OWNED : now;
     const uint64_t before = atomic_load_explicit(last, memory_order_relaxed);
     const uint64_t stamp = (before > least ? before : least) + 1;
 
     atomic_store_explicit(last, stamp, memory_order_relaxed);
-    if ((stamp & STAMP_SEQUENCE_MASK) == 0) {
-        /* The numbers of this generation are used up: once in a million hits a hit advances it. */
-        uint64_t expected = (stamp >> STAMP_SEQUENCE_BITS) - 1;
+    if (stamp % STAMP_OWNED == 0) {
+        /* The numbers of this generation are used up: once in half a million hits a hit advances it. */
+        uint64_t expected = (stamp - 1) >> STAMP_SEQUENCE_BITS;
         atomic_compare_exchange_strong_explicit(generation, &expected, expected + 1, memory_order_relaxed,
                                                 memory_order_relaxed);
     }

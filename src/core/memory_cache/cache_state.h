@@ -47,6 +47,7 @@ struct memory_cache {
 struct cache_victims {
     struct cache_entry *first;
     struct cache_entry **end;
+    uint64_t stripes; /* that counted references on them */
 };
 
 void victims_init(struct cache_victims *victims);

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "core/memory_cache/cache_state.h"
 #include "core/error.h"
+#include "core/memory_cache/cache_hit.h"
 
 ingot_status_t memory_cache_create(struct memory_cache **out, const ingot_allocator_t *allocator,
                                    const struct memory_cache_ops *ops, void *user,
@@ -81,7 +81,7 @@ struct cache_entry *cache_entry_create(struct memory_cache *cache, void *value)
 /* relaxed, here and below: numbers that order and count; see recency_stamp */
 static void stamp_use(struct memory_cache *cache, struct cache_entry *entry, unsigned stripe)
 {
-    const uint64_t stamp = recency_stamp(&cache->generation, &cache->stripes[stripe].stamp);
+    const uint64_t stamp = recency_stamp(&cache->generation, &cache->stripes[stripe].stamp, stripe_is_owned(stripe));
     atomic_store_explicit(&entry_slot(entry, stripe)->last_used, stamp, memory_order_relaxed);
 }
 
@@ -90,13 +90,8 @@ static void add_hits(struct memory_cache *cache, unsigned stripe, uint64_t hits)
     atomic_fetch_add_explicit(&cache->stripes[stripe].hits, hits, memory_order_relaxed);
 }
 
-static void count_hit(struct memory_cache *cache, struct cache_entry *entry, unsigned stripe)
-{
-    stamp_use(cache, entry, stripe);
-    add_hits(cache, stripe, 1);
-}
-
-struct cache_entry *memory_cache_recall(struct memory_cache *cache, struct cache_memo *memo)
+/* In any stripe, and whatever is out of the ordinary. */
+static struct cache_entry *recall(struct memory_cache *cache, struct cache_memo *memo)
 {
     /* acquire: pairs with memory_cache_remember; what the pointer leads to is initialized */
     struct cache_entry *entry = atomic_load_explicit(&memo->entry, memory_order_acquire);
@@ -106,7 +101,7 @@ struct cache_entry *memory_cache_recall(struct memory_cache *cache, struct cache
     const uint64_t count = entry_try_add(entry, stripe, SLOT_HIT + 1);
     if (count == SLOT_DEAD)
         return NULL;
-    /* relaxed, both: serials are unique, so that equal ones prove all; entry_try_retain acquired the entry's */
+    /* relaxed, both: serials are unique, so that equal ones prove all; entry_try_add acquired the entry's */
     const uint64_t serial = atomic_load_explicit(&memo->serial, memory_order_relaxed);
     if (atomic_load_explicit(&entry->serial, memory_order_relaxed) != serial) {
         entry_release(entry, stripe);
@@ -116,7 +111,20 @@ struct cache_entry *memory_cache_recall(struct memory_cache *cache, struct cache
     stamp_use(cache, entry, stripe);
     if (count >= SLOT_HITS_FULL)
         add_hits(cache, stripe, entry_take_hits(entry, stripe));
+    stripe_count_use(stripe);
     return entry;
+}
+
+struct cache_entry *memory_cache_recall(struct memory_cache *cache, struct cache_memo *memo)
+{
+    struct cache_entry *entry = cache_recall_fast(cache, memo);
+    return entry != NULL ? entry : recall(cache, memo);
+}
+
+static void count_hit(struct memory_cache *cache, struct cache_entry *entry, unsigned stripe)
+{
+    stamp_use(cache, entry, stripe);
+    add_hits(cache, stripe, 1);
 }
 
 void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, struct cache_entry *entry)
@@ -142,6 +150,7 @@ struct cache_entry *memory_cache_find_fast(struct memory_cache *cache, const str
     struct cache_entry *entry = cache_table_glance(&cache->table, request, stripe);
     if (entry != NULL) {
         count_hit(cache, entry, stripe);
+        stripe_count_use(stripe);
         memory_cache_remember(cache, request->memo, entry);
     }
     return entry;
@@ -176,16 +185,20 @@ void victims_init(struct cache_victims *victims)
 {
     victims->first = NULL;
     victims->end = &victims->first;
+    victims->stripes = 0;
 }
 
 void victims_let_go(struct cache_victims *victims, struct memory_cache *cache, bool report)
 {
     const struct memory_cache_ops *ops = &cache->pool.ops;
+    const unsigned stripe = stripe_number();
 
+    stripes_settle(victims->stripes & ~(UINT64_C(1) << stripe));
     while (victims->first != NULL) {
         struct cache_entry *entry = victims->first;
         struct cache_group *group = entry->group;
         victims->first = entry->newer;
+        add_hits(cache, stripe, entry_collect(entry));
         if (report && ops->evicted != NULL)
             ops->evicted(cache->pool.user, entry->value, entry->bytes, group != NULL ? group->name : "", entry->reason);
         cache_entry_release(entry);
@@ -220,7 +233,8 @@ static void evict(struct memory_cache *cache, struct cache_entry *entry, enum ev
     recency_remove(&cache->recency, entry);
     if (entry->group != NULL)
         groups_remove_entry(&cache->groups, &cache->pool.allocator, entry);
-    cache->hits_of_gone += entry_kill(entry);
+    victims->stripes |= entry_kill(entry);
+    cache->hits_of_gone += entry->hits;
     cache->bytes -= entry->bytes;
     entry->reason = reason;
     entry->newer = NULL;

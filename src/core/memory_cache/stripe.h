@@ -1,24 +1,85 @@
 /*
  * stripe.h - which of a few columns of counters the calling thread writes.
  *
- * Threads take stripe numbers in turn, at their first use. Two threads may share a stripe, so whatever is counted in
- * one is counted atomically; that up to STRIPE_COUNT threads do not share is what makes it cheap. Nothing has to be
- * given back when a thread ends.
+ * A thread takes one of the shared stripes, in turn, at its first use. Threads may meet in one, so what is counted
+ * there is counted atomically. A thread that uses the cache much gets a stripe of its own, where plain additions will
+ * do: they cost a third. Who wants to read such counts for good first makes sure that the owner is not in the middle of
+ * changing one (stripes_settle), at the price of interrupting every processor that runs a thread of the process.
+ *
+ * Invariants (doc/threading.md has the proof):
+ *  - the counts of an owned stripe are changed by its owner alone, between stripe_enter and stripe_leave;
+ *  - an owner has ended before another thread gets its stripe.
+ * Nothing has to be given back when a thread ends: the stripe of one that is gone is found by who looks for one.
  */
 #ifndef INGOT_CORE_STRIPE_H
 #define INGOT_CORE_STRIPE_H
 
-enum { STRIPE_COUNT = 32 };
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-/* 0: none yet; else the number plus 1. Initial-exec: one instruction to read, also in a shared library. */
+enum {
+    STRIPE_COUNT = 32,
+    STRIPES_SHARED = 16, /* the first ones; the others are owned */
+    STRIPES_OWNED = STRIPE_COUNT - STRIPES_SHARED,
+    STRIPE_USES_TO_OWN = 16384 /* of a shared stripe by one thread, after which it asks for one of its own */
+};
+
+/* Bits of owned stripes in a set of stripes. */
+#define STRIPE_SET_OWNED (((UINT64_C(1) << STRIPES_OWNED) - 1) << STRIPES_SHARED)
+
+struct owned_stripe {
+    _Alignas(128) atomic_bool busy; /* the owner is between enter and leave */
+    unsigned number;                /* of the stripe; for the owner */
+    _Atomic uint64_t owner;         /* a thread's number; above it, how often the stripe was taken; 0: never */
+};
+
+/* The thread's stripe. 0: none yet; else the number plus 1. Initial-exec, here and below: one instruction to read, also
+ * in a shared library. */
 extern _Thread_local unsigned stripe_plus_one __attribute__((tls_model("initial-exec")));
+extern _Thread_local unsigned stripe_uses __attribute__((tls_model("initial-exec")));
+/* The same stripe, if the thread owns it; else NULL. */
+extern _Thread_local struct owned_stripe *stripe_of_own __attribute__((tls_model("initial-exec")));
 
 unsigned stripe_assign(void);
+/* Gives the calling thread a stripe of its own, if one is free and the system can do what stripes_settle needs. Whether
+ * it has one now. */
+bool stripe_own(void);
+/*
+ * Each owner that was between enter and leave has left; it, and who enters from now on, sees what the caller wrote
+ * before. The caller is not within a stripe of the set. Takes microseconds, and longer if an owner was interrupted.
+ */
+void stripes_settle(uint64_t stripes);
 
 static inline unsigned stripe_number(void)
 {
     const unsigned number = stripe_plus_one;
     return number != 0 ? number - 1 : stripe_assign();
+}
+
+static inline bool stripe_is_owned(unsigned stripe)
+{
+    return stripe >= STRIPES_SHARED;
+}
+
+static inline void stripe_count_use(unsigned stripe)
+{
+    if (!stripe_is_owned(stripe) && ++stripe_uses == STRIPE_USES_TO_OWN)
+        stripe_own();
+}
+
+/* By the owner. Nothing is called before stripe_leave. */
+static inline void stripe_enter(struct owned_stripe *own)
+{
+    atomic_store_explicit(&own->busy, true, memory_order_relaxed);
+    /* The processor may read what follows before it writes this; the barrier in stripes_settle makes up for that. */
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void stripe_leave(struct owned_stripe *own)
+{
+    /* release: pairs with the acquire in stripes_settle */
+    atomic_store_explicit(&own->busy, false, memory_order_release);
 }
 
 #endif

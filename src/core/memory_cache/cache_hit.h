@@ -1,0 +1,66 @@
+/*
+ * cache_hit.h - a hit by memo: the one path of the cache that is asked for millions of times a second.
+ *
+ * It is for threads that own a stripe, and inline, so that a hit is one function without a frame. No lock is taken, and
+ * nothing is written that another thread writes. doc/threading.md says why that is safe.
+ */
+#ifndef INGOT_CORE_CACHE_HIT_H
+#define INGOT_CORE_CACHE_HIT_H
+
+#include "core/memory_cache/cache_state.h"
+
+/*
+ * What memory_cache_recall does, where the calling thread owns a stripe and nothing is out of the ordinary. NULL: it
+ * does not, or something is; then nothing was changed, and memory_cache_recall has the answer.
+ */
+static inline struct cache_entry *cache_recall_fast(struct memory_cache *cache, struct cache_memo *memo)
+{
+    struct owned_stripe *own = stripe_of_own;
+    /* acquire: pairs with memory_cache_remember; what the pointer leads to is initialized */
+    struct cache_entry *entry = atomic_load_explicit(&memo->entry, memory_order_acquire);
+    if (own == NULL || entry == NULL)
+        return NULL;
+    const unsigned stripe = own->number;
+    struct cache_slot *slot = entry_slot(entry, stripe);
+
+    stripe_enter(own);
+    /* relaxed, all: the thread acquired this life when it set its bit. While it is in here no life ends whose bit it
+     * sees, so if the serial is the memo's, it is of what the reference is taken on. */
+    const uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed);
+    const uint64_t count = atomic_load_explicit(&slot->count, memory_order_relaxed) + (SLOT_HIT + 1);
+    const bool is_hit = (mask >> stripe & 1) != 0 && count < SLOT_HITS_FULL &&
+                        atomic_load_explicit(&entry->serial, memory_order_relaxed) ==
+                            atomic_load_explicit(&memo->serial, memory_order_relaxed);
+    if (is_hit)
+        atomic_store_explicit(&slot->count, count, memory_order_relaxed);
+    stripe_leave(own);
+    if (!is_hit)
+        return NULL;
+    /* relaxed: see recency_stamp */
+    atomic_store_explicit(&slot->last_used, recency_stamp(&cache->generation, &cache->stripes[stripe].stamp, true),
+                          memory_order_relaxed);
+    return entry;
+}
+
+/* What cache_entry_release does, in any stripe. */
+static inline void cache_release_fast(struct cache_entry *entry)
+{
+    struct owned_stripe *own = stripe_of_own;
+    bool done = false;
+
+    if (own != NULL) {
+        const unsigned stripe = own->number;
+        struct cache_slot *slot = entry_slot(entry, stripe);
+        stripe_enter(own);
+        /* relaxed, all: as above */
+        done = (atomic_load_explicit(&entry->mask, memory_order_relaxed) >> stripe & 1) != 0;
+        if (done)
+            atomic_store_explicit(&slot->count, atomic_load_explicit(&slot->count, memory_order_relaxed) - 1,
+                                  memory_order_relaxed);
+        stripe_leave(own);
+    }
+    if (!done)
+        cache_entry_release_slowly(entry);
+}
+
+#endif
