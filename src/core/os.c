@@ -14,6 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(__has_include)
+#if __has_include(<sys/single_threaded.h>) /* of glibc 2.32 and later */
+#include <sys/single_threaded.h>
+#define HAVE_SINGLE_THREADED
+#endif
+#endif
+
 #include "core/error.h"
 
 ingot_status_t os_mutex_init(os_mutex *mutex)
@@ -90,6 +97,14 @@ static bool membarrier(int command)
 bool os_prepare_barrier(void)
 {
     return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+
+void os_prepare_barrier_if_alone(void)
+{
+#ifdef HAVE_SINGLE_THREADED
+    if (__libc_single_threaded)
+        os_prepare_barrier();
+#endif
 }
 
 static void sleep_ns(long ns)

@@ -36,8 +36,11 @@ uint32_t os_thread_number(void);
 bool os_thread_is_there(uint32_t number);
 /* Has a child process call this at its begin, in its one thread. */
 bool os_call_after_fork(void (*action)(void));
-/* Whether os_barrier_on_all_threads can be had. Once it said yes, it may be used from any thread. */
+/* Whether os_barrier_on_all_threads can be had. Once it said yes, it may be used from any thread. The first time takes
+ * tens of milliseconds in a process of several threads. */
 bool os_prepare_barrier(void);
+/* The same, if it takes no time now, to save it later. */
+void os_prepare_barrier_if_alone(void);
 /*
  * A full memory barrier in the calling thread and, somewhere between begin and end of the call, in each other thread of
  * the process: what a thread wrote before its barrier is seen by all that come after theirs. Where the system refuses

@@ -20,6 +20,7 @@ ingot_status_t memory_cache_create(struct memory_cache **out, const ingot_alloca
     if (cache == NULL)
         return error_out_of_memory();
     memset(cache, 0, sizeof(*cache));
+    os_prepare_barrier_if_alone(); /* for stripe_own */
     for (size_t i = 0; i < STRIPE_COUNT; ++i) {
         atomic_init(&cache->stripes[i].stamp, 0);
         atomic_init(&cache->stripes[i].hits, 0);
