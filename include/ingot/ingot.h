@@ -428,6 +428,17 @@ INGOT_API ingot_status_t ingot_program_share(ingot_program_t *program, const_ing
 INGOT_API ingot_status_t ingot_program_retain(ingot_program_t program);
 INGOT_API void ingot_program_release(ingot_program_t program);
 
+/**
+ * Drops this program from memory, so that the next request makes it anew; who holds it keeps it. For a program that
+ * turned out to be of no use, as when the driver refuses its kernels.
+ *
+ * @retval INGOT_NOT_FOUND  It is not in memory, or no longer: another may be in its place, which stays.
+ */
+INGOT_API ingot_status_t ingot_program_forget(ingot_program_t program);
+
+/** 1 where the driver got the program's binaries, or some of them, from a cache blob; 0 where all were compiled. */
+INGOT_API int ingot_program_is_from_cache_blob(const_ingot_program_t program);
+
 /** The compiler's messages, devices in order; size protocol, with NUL. Kept in the blob. */
 INGOT_API ingot_status_t ingot_program_get_build_log(const_ingot_program_t program, size_t *size, char *log);
 

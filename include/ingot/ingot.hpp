@@ -433,6 +433,17 @@ public:
         check(ingot_program_create_from_cache_blob(out(), desc.get(), cache_blob.size(), cache_blob.data()));
     }
 
+    /** Drops it from memory; who holds it keeps it. False: it was not there, or no longer. */
+    bool forget()
+    {
+        const ingot_status_t status = ingot_program_forget(get());
+        if (status != INGOT_NOT_FOUND)
+            check(status);
+        return status == INGOT_SUCCESS;
+    }
+    /** Whether the driver got its binaries, or some of them, from a cache blob. */
+    bool is_from_cache_blob() const noexcept { return ingot_program_is_from_cache_blob(get()) != 0; }
+
     /** Empty where the program is not in memory. */
     static program lookup(const program_desc &desc)
     {

@@ -122,6 +122,25 @@ INGOT_API ingot_status_t ingot_persist_program_create(ingot_program_t *program, 
                                                       ingot_storage_t storage, ingot_origin_t *origin);
 
 /**
+ * A kernel of the program of @p desc, which comes from where ingot_persist_program_create has it from.
+ *
+ * Some drivers look at a binary only when a kernel is made of it. Where one refuses it then (INGOT_BACKEND_ERROR or
+ * INGOT_BLOB_REJECTED), and the program is from a blob, now or since earlier, the program is dropped from memory and
+ * its blob from @p storage; it is compiled, stored again, and asked for the kernel once more. That is told by an
+ * INGOT_EVENT_LOAD with INGOT_BLOB_REJECTED, counted as rejected, and, where the blob cannot be removed (a bundle, or a
+ * chain that asks one first), told by an INGOT_EVENT_STORAGE_DEGRADED: then each process compiles. Programs and kernels
+ * that others hold already are left as they are. What was compiled in this process is not compiled again.
+ *
+ * @param[in]  device_index  Of the context; one of the program's devices.
+ * @param[out] origin        The program's; INGOT_ORIGIN_BUILD also where its blob was refused. May be NULL.
+ * @retval INGOT_NOT_FOUND   The program has no such kernel.
+ * Else statuses as ingot_persist_program_create and ingot_kernel_create.
+ */
+INGOT_API ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, const_ingot_program_desc_t desc,
+                                                     ingot_storage_t storage, uint32_t device_index, const char *name,
+                                                     ingot_origin_t *origin);
+
+/**
  * Takes and stores what waits for it; returns when that is done, also what the storage's thread is at. Where it is
  * recorded what is asked for (ingot/prewarm.h), the record is saved, too.
  *
@@ -153,10 +172,11 @@ typedef struct ingot_persist_stats {
     uint64_t not_kept;  /**< Blobs outside of min_blob_bytes and max_blob_bytes. */
     uint64_t expired;   /**< Entries beyond max_age_seconds that a load found. */
     uint64_t unstamped; /**< Loads of which the time could not be noted: LRU is FIFO for those. */
+    uint64_t rejected;  /**< Sound entries that the core or the driver refused, at a load or at a kernel. */
 } ingot_persist_stats_t;
 #define INGOT_PERSIST_STATS_INIT                                                                 \
     {                                                                                            \
-        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
     }
 /** @retval INGOT_UNIMPLEMENTED  @p storage is not a directory store. */
 INGOT_API ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats);
@@ -310,7 +330,8 @@ INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, con
 
 /**
  * Storages in order: the first that has a blob gives it, and it is stored in those before; what is stored goes to the
- * first that can be written; what is removed is removed from all that can be written. References are taken.
+ * first that can be written; what is removed is removed from all that can be written. That is INGOT_READ_ONLY where one
+ * that cannot, before all that can, has it, too. References are taken.
  *
  * @param tier_count  1 to 16.
  */

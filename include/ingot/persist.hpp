@@ -113,6 +113,20 @@ inline program create_program(const program_desc &desc, const storage &storage, 
     return program(handle);
 }
 
+/**
+ * A kernel of the program of @p desc, which is compiled anew where the driver refuses the kernel of a stored one.
+ *
+ * @param[out] origin  The program's. May be NULL.
+ * @throws error  As create_program and ingot::kernel.
+ */
+inline kernel create_kernel(const program_desc &desc, const storage &storage, const char *name,
+                            uint32_t device_index = 0, ingot_origin_t *origin = nullptr)
+{
+    ingot_kernel_t handle = nullptr;
+    check(ingot_persist_kernel_create(&handle, desc.get(), storage.get(), device_index, name, origin));
+    return kernel(handle);
+}
+
 } // namespace ingot
 
 #endif

@@ -129,6 +129,7 @@ static void fill_body(struct program_body *body, const struct program_parts *par
     body->native = parts->native;
     body->owner = parts->owner;
     body->device_bytes = parts->device_bytes;
+    body->is_from_blob = parts->is_from_blob;
     body->files_changed = parts->files_changed;
 }
 
@@ -353,7 +354,22 @@ void ingot_program_release(ingot_program_t program)
         cache_release_fast(program_entry(program));
 }
 
+ingot_status_t ingot_program_forget(ingot_program_t program)
+{
+    if (program == NULL)
+        return error_null_argument("program");
+    struct cache_entry *entry = program_entry(program);
+    if (!memory_cache_forget(program_body(program)->desc->context->programs, entry))
+        return error_set(INGOT_NOT_FOUND, "the program is not in memory");
+    return INGOT_SUCCESS;
+}
+
 /* ---- what a program says ---- */
+
+int ingot_program_is_from_cache_blob(const_ingot_program_t program)
+{
+    return program != NULL && program_body(program)->is_from_blob;
+}
 
 ingot_status_t ingot_program_get_build_log(const_ingot_program_t program, size_t *size, char *log)
 {

@@ -32,6 +32,7 @@ struct program_body {
     size_t block_size;
     size_t log_size;                         /* with NUL; the log lies behind the names */
     size_t device_bytes;                     /* of the binaries, as far as known */
+    bool is_from_blob;  /* at least for one of its devices */
     bool files_changed; /* between the descriptor and the compiling: the id does not vouch for this program */
     os_mutex blob_lock;
     size_t blob_size; /* under blob_lock, as blob */
@@ -65,6 +66,7 @@ struct program_parts {
     size_t log_size;
     const char *log;
     size_t device_bytes;
+    bool is_from_blob;
     bool files_changed;
 };
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,

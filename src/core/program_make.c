@@ -335,6 +335,7 @@ static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_
     parts.names = blob.names;
     parts.log_size = blob.log_size;
     parts.log = blob.log;
+    parts.is_from_blob = true;
     return finish(shop, &parts, program);
 }
 

@@ -59,15 +59,28 @@ static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_
     return status;
 }
 
+static bool has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const ingot_status_t status = ingot_storage_load(tier, id_size, id, &blob);
+    memory_release_buffer(&blob);
+    return status == INGOT_SUCCESS;
+}
+
+/* What stays in a tier that cannot be written is hidden by what is stored next in one before it, but not behind it. */
 static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
 {
     const struct chain *chain = self;
     ingot_status_t failure = INGOT_NOT_FOUND;
     bool has_removed = false;
+    bool has_writable = false;
     for (size_t i = 0; i < chain->count; ++i) {
         const ingot_status_t status = ingot_storage_remove(chain->tiers[i], id_size, id);
+        has_writable = has_writable || status != INGOT_READ_ONLY;
         if (status == INGOT_SUCCESS)
             has_removed = true;
+        else if (status == INGOT_READ_ONLY && !has_writable && has_blob(chain->tiers[i], id_size, id))
+            failure = ingot_set_error_detail(status, "tier %zu has it, which cannot be written and is asked first", i);
         else if (status != INGOT_NOT_FOUND && status != INGOT_READ_ONLY)
             failure = status;
     }

@@ -6,6 +6,7 @@
 
 #include "persist/account.h"
 #include "persist/evict.h"
+#include "persist/storage.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -42,6 +43,7 @@ ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_st
         .not_kept = get(&counters->not_kept),
         .expired = get(&counters->expired),
         .unstamped = get(&counters->unstamped),
+        .rejected = get(&storage->rejected),
     };
     if (!account_peek(directory, &current.bytes))
         current.bytes = 0;

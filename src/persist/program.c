@@ -15,6 +15,8 @@
 #include "persist/process_end.h"
 #include "persist/storage.h"
 
+#define REASON_CAPACITY 256u
+
 /* One request, as its builder sees it. */
 struct request {
     ingot_storage_t storage;
@@ -51,12 +53,26 @@ ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_con
     return status;
 }
 
+void storage_reject(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    atomic_fetch_add_explicit(&storage->rejected, 1, memory_order_relaxed);
+    const ingot_status_t status = ingot_storage_remove(storage, id_size, id);
+    if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
+        return;
+    char why[REASON_CAPACITY];
+    (void)stpncpy(why, ingot_last_error_detail(), sizeof(why) - 1);
+    why[sizeof(why) - 1] = '\0';
+    (void)ingot_set_error_detail(status, "a refused blob stays in the storage: %s", why);
+    events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, ingot_last_error_detail());
+}
+
 ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
                                     size_t id_size, const uint8_t *id, const ingot_buffer_t *blob)
 {
     const ingot_status_t status = ingot_program_load(program, desc, blob->size, blob->bytes);
     if (storage_is_refusal(status))
-        (void)ingot_storage_remove(storage, id_size, id);
+        storage_reject(storage, ingot_program_desc_get_context(desc), id_size, id);
     return status;
 }
 
@@ -98,6 +114,17 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
         return INGOT_SUCCESS;
     }
     request->origin = INGOT_ORIGIN_BUILD;
+    return ingot_program_build(program, desc);
+}
+
+static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
+{
+    struct request *request = user;
+    request->has_id = ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id) == INGOT_SUCCESS;
+    request->is_to_store = request->has_id;
+    request->origin = INGOT_ORIGIN_BUILD;
+    if (request->has_id) /* here and not earlier: another thread may have replaced it, and then this does not run */
+        storage_reject(request->storage, request->context, request->id_size, request->id);
     return ingot_program_build(program, desc);
 }
 
@@ -165,14 +192,12 @@ static void store_now_or_later(const struct request *request, const_ingot_progra
                         mode == INGOT_PERSIST_STORE_BACKGROUND ? STORE_QUEUE_SOON : STORE_QUEUE_AT_FLUSH);
 }
 
-ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingot_program_desc_t desc,
-                                            ingot_storage_t storage, ingot_origin_t *origin)
+static ingot_status_t request_program(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                      ingot_storage_t storage, ingot_program_builder_t builder, ingot_origin_t *origin)
 {
-    if (program == NULL || desc == NULL || storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program, desc or storage is NULL");
     struct request request = {.storage = storage, .context = ingot_program_desc_get_context(desc)};
     const struct ingot_context *before = events_enter(request.context);
-    const ingot_status_t status = ingot_program_get_or_create(program, desc, load_or_build, &request);
+    const ingot_status_t status = ingot_program_get_or_create(program, desc, builder, &request);
     if (status == INGOT_SUCCESS && request.is_to_store)
         store_now_or_later(&request, desc, *program);
     if (status == INGOT_SUCCESS && request.has_id)
@@ -181,4 +206,18 @@ ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingo
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = request.origin;
     return status;
+}
+
+ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                            ingot_storage_t storage, ingot_origin_t *origin)
+{
+    if (program == NULL || desc == NULL || storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program, desc or storage is NULL");
+    return request_program(program, desc, storage, load_or_build, origin);
+}
+
+ingot_status_t storage_replace_program(ingot_storage_t storage, ingot_program_t *program,
+                                       const_ingot_program_desc_t desc, ingot_origin_t *origin)
+{
+    return request_program(program, desc, storage, build_anew, origin);
 }

@@ -18,6 +18,7 @@ struct ingot_storage {
     ingot_allocator_t allocator;
     ingot_persist_store_mode_t store_mode;
     atomic_size_t references; /* release pairs with acquire of the last one */
+    _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
     struct store_queue queue;
     struct recorder recorder;
     struct prewarm_list prewarms;
@@ -34,7 +35,14 @@ ingot_status_t storage_take_and_store(ingot_storage_t storage, const struct ingo
 /* Asks for a blob and tells the context; in program.c as the next one, for who loads ahead, too. */
 ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
                                  const uint8_t *id, ingot_buffer_t *blob);
-/* Makes the program of a blob; one that is refused is removed from the storage. */
+/* A blob is of no use: counts it and removes it, and tells the context where it stays. */
+void storage_reject(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id);
+/* As ingot_persist_program_create, but for a program that is not in memory, which is compiled and replaces what the
+ * storage has. Arguments are checked. */
+ingot_status_t storage_replace_program(ingot_storage_t storage, ingot_program_t *program,
+                                       const_ingot_program_desc_t desc, ingot_origin_t *origin);
+
+/* Makes the program of a blob; one that is refused is rejected. */
 ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
                                     size_t id_size, const uint8_t *id, const ingot_buffer_t *blob);
 bool storage_is_refusal(ingot_status_t status);

@@ -108,6 +108,21 @@ TEST_F(HppStorage, KeepsProgramsInADirectory)
     EXPECT_EQ(1u, counts.builds);
 }
 
+TEST_F(HppStorage, MakesKernelsThroughAStorage)
+{
+    const ingot::program_desc desc(context, ingot::source(REFERENCE_SOURCE_KIND, "kernel twice x 2 *\n"));
+    const ingot::storage store = ingot::storage::open(root());
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    ASSERT_TRUE(ingot::create_kernel(desc, store, "twice", 0, &origin));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
+    EXPECT_THROW(ingot::create_kernel(desc, store, "thrice"), ingot::error);
+    ingot::program program = ingot::create_program(desc, store, &origin);
+    EXPECT_EQ(INGOT_ORIGIN_MEMORY, origin);
+    EXPECT_FALSE(program.is_from_cache_blob());
+    EXPECT_TRUE(program.forget());
+    EXPECT_FALSE(program.forget());
+}
+
 TEST_F(HppStorage, LoadsStoresAndRemovesBytes)
 {
     const std::vector<uint8_t> id{1, 2, 3};

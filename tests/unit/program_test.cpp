@@ -129,6 +129,50 @@ TEST(Program, OutlivesItsContextAndEviction)
     EXPECT_EQ(1u, device.counts.states_destroyed);
 }
 
+TEST(Program, IsForgottenAloneAndOnceAndLivesOnWhereItIsHeld)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText text;
+    const Desc desc = text.make(context);
+    text.compile_options = "-DN=1";
+    const Desc other = text.make(context);
+    const Program first = create_program(desc);
+    const Program kept = create_program(other);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_forget(first.get()));
+    EXPECT_EQ(1u, stats_of(context).programs);
+    const Program second = create_program(desc);
+    EXPECT_NE(first.get(), second.get());
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_program_forget(first.get()));
+    EXPECT_EQ(second.get(), create_program(desc).get());
+    EXPECT_EQ(kept.get(), create_program(other).get());
+    EXPECT_EQ(10, run(create_kernel(first, "twice"), 5));
+    EXPECT_EQ(3u, device.counts.builds);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_forget(nullptr));
+}
+
+TEST(Program, KnowsWhetherItIsFromABlob)
+{
+    ReferenceDevice device;
+    device.targets = {"alpha", "alpha"};
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    Program program = create_program(desc);
+    EXPECT_EQ(0, ingot_program_is_from_cache_blob(program.get())) << "the second device loads what the first compiled";
+    const std::vector<uint8_t> blob = blob_of(program);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_forget(program.get()));
+    ingot_program_t loaded = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS,
+              ingot_program_create_from_cache_blob(&loaded, desc.get(), blob.size(), blob.data()));
+    program.reset(loaded);
+    EXPECT_EQ(1, ingot_program_is_from_cache_blob(loaded));
+    ingot_program_t shared = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_share(&shared, desc.get(), loaded));
+    EXPECT_EQ(1, ingot_program_is_from_cache_blob(shared));
+    ingot_program_release(shared);
+    EXPECT_EQ(0, ingot_program_is_from_cache_blob(nullptr));
+}
+
 TEST(Program, IsNotKeptWhenTheCacheIsOffOrTheFlagSaysSo)
 {
     ReferenceDevice device;

@@ -409,6 +409,24 @@ struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct c
     return entry;
 }
 
+bool memory_cache_forget(struct memory_cache *cache, struct cache_entry *entry)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    /* relaxed: a serial is given, and an entry killed, under this lock */
+    const bool is_in_it = entry->pool == &cache->pool &&
+                          atomic_load_explicit(&entry->serial, memory_order_relaxed) != 0 && !entry_is_killed(entry);
+    if (is_in_it) {
+        evict(cache, entry, EVICTED_CLEAR, &victims);
+        count_victims(cache, &victims);
+    }
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, true);
+    return is_in_it;
+}
+
 /* ---- limits ---- */
 
 void memory_cache_close(struct memory_cache *cache)

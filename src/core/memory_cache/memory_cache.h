@@ -136,6 +136,8 @@ bool memory_cache_put(struct memory_cache *cache, const struct cache_request *re
                       size_t bytes);
 /* Finds the entry and takes it out of the cache, for one caller alone; NULL where there is none. Counts a hit. */
 struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct cache_request *request);
+/* Takes an entry that the caller holds out of the cache (EVICTED_CLEAR). False: it is not in it, or no longer. */
+bool memory_cache_forget(struct memory_cache *cache, struct cache_entry *entry);
 
 /* ---- limits ---- */
 

@@ -1,0 +1,316 @@
+/*
+ * Sound entries that the driver refuses only when a kernel is made of them: dropped, compiled, stored anew. No driver
+ * at hand can be made to do that, so the reference backend does.
+ */
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "support/persist_session.h"
+
+using namespace store_fixture;
+
+namespace {
+
+struct StorageRelease {
+    void operator()(ingot_storage_t storage) const { ingot_storage_release(storage); }
+};
+using Storage = std::unique_ptr<std::remove_pointer_t<ingot_storage_t>, StorageRelease>;
+
+Storage open_store(const fs::path &path, uint32_t flags = 0)
+{
+    const std::string text = path.string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = text.c_str();
+    info.store_mode = INGOT_PERSIST_STORE_NOW;
+    info.flags = flags;
+    info.lock_timeout_ms = 60000;
+    ingot_storage_t storage = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &info)) << ingot_last_error_detail();
+    return Storage(storage);
+}
+
+Storage chain_of(const std::vector<ingot_storage_t> &tiers)
+{
+    ingot_storage_t storage = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&storage, tiers.size(), tiers.data()));
+    return Storage(storage);
+}
+
+uint64_t rejected_by(const Storage &storage)
+{
+    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(storage.get(), &stats));
+    return stats.rejected;
+}
+
+/* A process whose driver takes kernels only of what it compiled itself. */
+struct Picky : Session {
+    Picky()
+    {
+        hook = [this](const char *operation) {
+            const bool is_kernel = std::string(operation) == "create_kernel";
+            return is_kernel && __atomic_load_n(&counts.builds, __ATOMIC_SEQ_CST) == 0 ? refusal : INGOT_SUCCESS;
+        };
+    }
+    ingot_status_t refusal = INGOT_BACKEND_ERROR;
+};
+
+/* Asks for a kernel that works; where its program came from. */
+ingot_origin_t ask(const Desc &desc, const Storage &storage)
+{
+    ingot_kernel_t kernel = nullptr;
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 0, "twice", &origin))
+        << ingot_last_error_detail();
+    const Kernel owned(kernel);
+    if (kernel != nullptr) {
+        EXPECT_EQ(42, run(owned, 21));
+    }
+    return origin;
+}
+
+ingot_origin_t ask(const Session &session, const Storage &storage)
+{
+    return ask(session.describe(), storage);
+}
+
+class RefusedKernel : public testing::Test {
+protected:
+    void fill(const Storage &storage)
+    {
+        Session session;
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(session, storage));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get()));
+    }
+    void write_bundle(const Storage &storage)
+    {
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(storage.get(), bundle_path_.c_str(), nullptr, nullptr,
+                                                            nullptr));
+    }
+    Storage open_bundle()
+    {
+        ingot_storage_t storage = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&storage, bundle_path_.c_str()));
+        return Storage(storage);
+    }
+
+    ScratchDirectory scratch_;
+    fs::path root_ = scratch_.path() / "store";
+    std::string bundle_path_ = (scratch_.path() / "bundle").string();
+};
+
+} // namespace
+
+TEST_F(RefusedKernel, OfASoundEntryIsDroppedCompiledAndStoredAnew)
+{
+    const Storage storage = open_store(root_);
+    for (const ingot_status_t refusal : {INGOT_BACKEND_ERROR, INGOT_BLOB_REJECTED}) {
+        fill(storage);
+        const fs::file_time_type stored = fs::last_write_time(entries_of(root_).at(0) / "kernel.bin");
+        const uint64_t rejected = rejected_by(storage);
+        Picky picky;
+        picky.refusal = refusal;
+        const Desc desc = picky.describe();
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(desc, storage));
+        EXPECT_EQ(1u, picky.counts.loads);
+        EXPECT_EQ(1u, picky.counts.builds);
+        EXPECT_EQ(1u, picky.seen.count(INGOT_EVENT_LOAD, INGOT_BLOB_REJECTED));
+        EXPECT_EQ(1u, picky.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
+        EXPECT_EQ(0u, picky.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_READ_ONLY));
+        EXPECT_EQ(rejected + 1, rejected_by(storage));
+        EXPECT_LT(stored, fs::last_write_time(entries_of(root_).at(0) / "kernel.bin"));
+        EXPECT_EQ(INGOT_ORIGIN_MEMORY, ask(desc, storage));
+        Session next;
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, ask(next, storage));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(storage.get()));
+    }
+}
+
+TEST_F(RefusedKernel, IsFoundOutLaterToo)
+{
+    const Storage storage = open_store(root_);
+    fill(storage);
+    Picky picky;
+    const Desc desc = picky.describe();
+    ingot_program_t program = nullptr;
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage.get(), &origin));
+    const Program held(program);
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
+    EXPECT_EQ(1, ingot_program_is_from_cache_blob(program));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(desc, storage));
+    const Program compiled = create_program(desc);
+    EXPECT_NE(program, compiled.get());
+    EXPECT_EQ(0, ingot_program_is_from_cache_blob(compiled.get()));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_program_forget(program));
+    EXPECT_EQ(1u, picky.counts.builds);
+}
+
+TEST_F(RefusedKernel, OfWhatWasLoadedAheadIsReplacedToo)
+{
+    const Storage storage = open_store(root_);
+    fill(storage);
+    Picky picky;
+    const Desc desc = picky.describe();
+    const Bytes id = id_of(desc);
+    ingot_program_desc_t of_id = nullptr;
+    ingot_program_t ahead = nullptr;
+    ingot_program_t shared = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create_from_cache_blob_id(&of_id, picky.context.get(), id.size(),
+                                                                          id.data()));
+    const Desc owned_desc(of_id);
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&ahead, of_id, storage.get(), &origin));
+    const Program owned_ahead(ahead);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_share(&shared, desc.get(), ahead));
+    EXPECT_EQ(1, ingot_program_is_from_cache_blob(shared));
+    ingot_program_release(shared);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(desc, storage));
+}
+
+TEST_F(RefusedKernel, IsNotCompiledForANameThatIsMissingNorForWantOfMemory)
+{
+    const Storage storage = open_store(root_);
+    fill(storage);
+    Picky picky;
+    const Desc desc = picky.describe();
+    ingot_kernel_t kernel = nullptr;
+    EXPECT_EQ(INGOT_NOT_FOUND,
+              ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 0, "thrice", nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 7, "twice", nullptr));
+    picky.refusal = INGOT_OUT_OF_MEMORY;
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY,
+              ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 0, "twice", nullptr));
+    EXPECT_EQ(nullptr, kernel);
+    EXPECT_EQ(0u, picky.counts.builds);
+    EXPECT_EQ(0u, rejected_by(storage));
+}
+
+TEST_F(RefusedKernel, OfWhatThisProcessCompiledIsAFailureAndNoMore)
+{
+    const Storage storage = open_store(root_);
+    Session session;
+    session.hook = [](const char *operation) {
+        return std::string(operation) == "create_kernel" ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
+    };
+    const Desc desc = session.describe();
+    ingot_kernel_t kernel = nullptr;
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(INGOT_BACKEND_ERROR,
+                  ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 0, "twice", nullptr));
+    EXPECT_EQ(1u, session.counts.builds);
+    Session loads;
+    loads.hook = session.hook;
+    const Desc again = loads.describe();
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(INGOT_BACKEND_ERROR,
+                  ingot_persist_kernel_create(&kernel, again.get(), storage.get(), 0, "twice", nullptr));
+    EXPECT_EQ(1u, loads.counts.builds);
+    EXPECT_EQ(1u, rejected_by(storage));
+}
+
+TEST_F(RefusedKernel, OfAFileIsReplaced)
+{
+    ingot_storage_t file = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch_.path() / "file").c_str()));
+    const Storage storage(file);
+    fill(storage);
+    Picky picky;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(picky, storage));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get()));
+    Session next;
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, ask(next, storage));
+}
+
+TEST_F(RefusedKernel, OfABundleIsHiddenByTheTierBeforeIt)
+{
+    {
+        const Storage made = open_store(scratch_.path() / "made");
+        fill(made);
+        write_bundle(made);
+    }
+    const Storage bundle = open_bundle();
+    const Storage store = open_store(root_);
+    const Storage chain = chain_of({store.get(), bundle.get()});
+    Picky picky;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(picky, chain));
+    EXPECT_EQ(0u, picky.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_READ_ONLY));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
+    ASSERT_EQ(1u, entries_of(root_).size());
+    Session next;
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, ask(next, store)); /* what the chain asks first has it */
+}
+
+TEST_F(RefusedKernel, OfABundleThatIsAskedFirstIsToldAndCompiledByEach)
+{
+    {
+        const Storage made = open_store(scratch_.path() / "made");
+        fill(made);
+        write_bundle(made);
+    }
+    const Storage bundle = open_bundle();
+    const Storage store = open_store(root_);
+    const Storage chain = chain_of({bundle.get(), store.get()});
+    for (const Storage *storage : {&bundle, &chain}) {
+        for (int i = 0; i < 2; ++i) {
+            Picky picky;
+            EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(picky, *storage));
+            EXPECT_EQ(1u, picky.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_READ_ONLY));
+            ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage->get()));
+        }
+    }
+}
+
+TEST_F(RefusedKernel, OfAReadOnlyStoreIsTold)
+{
+    fill(open_store(root_));
+    const Storage storage = open_store(root_, INGOT_PERSIST_READ_ONLY);
+    Picky picky;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(picky, storage));
+    EXPECT_EQ(1u, picky.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_READ_ONLY));
+    EXPECT_EQ(1u, entries_of(root_).size());
+}
+
+TEST_F(RefusedKernel, ThreadsThatAreRefusedAtOnceLeaveOneSoundEntry)
+{
+    const Storage storage = open_store(root_);
+    fill(storage);
+    for (int round = 0; round < 20; ++round) {
+        Picky picky;
+        const Desc desc = picky.describe();
+        std::atomic<int> ready{0};
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i)
+            threads.emplace_back([&] {
+                for (++ready; ready < 4;)
+                    std::this_thread::yield();
+                (void)ask(desc, storage);
+            });
+        for (std::thread &thread : threads)
+            thread.join();
+        EXPECT_EQ(1u, entries_of(root_).size());
+        Session next;
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, ask(next, storage));
+    }
+}
+
+TEST_F(RefusedKernel, MissingArgumentsAreRefused)
+{
+    const Storage storage = open_store(root_);
+    Session session;
+    const Desc desc = session.describe();
+    ingot_kernel_t kernel = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              ingot_persist_kernel_create(nullptr, desc.get(), storage.get(), 0, "twice", nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              ingot_persist_kernel_create(&kernel, nullptr, storage.get(), 0, "twice", nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              ingot_persist_kernel_create(&kernel, desc.get(), nullptr, 0, "twice", nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 0, nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_forget(nullptr));
+    EXPECT_EQ(0, ingot_program_is_from_cache_blob(nullptr));
+}
