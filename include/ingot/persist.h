@@ -61,7 +61,8 @@ typedef struct ingot_persist_info {
     uint64_t max_age_seconds;
     uint64_t min_blob_bytes;    /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
     uint64_t max_blob_bytes;    /**< Nor are larger ones; 0: no limit but the format's. */
-    uint32_t low_water_percent; /**< Of the limits, what an eviction leaves at most: 1 to 100; 0: 50. */
+    /** Of the limits, what an eviction leaves at most, some of it by the next stores: 1 to 100; 0: 50. */
+    uint32_t low_water_percent;
 } ingot_persist_info_t;
 #define INGOT_PERSIST_INFO_INIT                                                                                     \
     {                                                                                                               \

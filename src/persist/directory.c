@@ -11,6 +11,7 @@
 #include "persist/bucket.h"
 #include "persist/checksum.h"
 #include "persist/events.h"
+#include "persist/evict.h"
 #include "persist/files.h"
 #include "persist/memory.h"
 #include "persist/publish.h"
@@ -119,6 +120,7 @@ static void destroy(void *self)
     struct directory *directory = self;
     if (directory == NULL)
         return;
+    evict_fini(directory);
     account_fini(directory);
     root_fini(directory);
     const ingot_allocator_t allocator = directory->allocator;

@@ -220,18 +220,27 @@ ingot_status_t entry_read_header(const struct entry_place *place, struct key_fil
     return status;
 }
 
+static uint64_t file_bytes(int at, const char *entry_path, const char *name)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    paths_join(path, entry_path, name);
+    return files_facts_at(at, path, &facts) == 0 && facts.is_file ? facts.size_bytes : 0;
+}
+
+static uint64_t sum(uint64_t key_bytes, uint64_t blob_bytes)
+{
+    return blob_bytes <= UINT64_MAX - key_bytes ? key_bytes + blob_bytes : UINT64_MAX;
+}
+
 uint64_t entry_bytes(int at, const char *entry_path)
 {
-    static const char *const names[] = {"key.bin", "kernel.bin"};
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
-        char path[PATH_CAPACITY];
-        struct file_facts facts;
-        paths_join(path, entry_path, names[i]);
-        if (files_facts_at(at, path, &facts) == 0 && facts.is_file && facts.size_bytes <= UINT64_MAX - bytes)
-            bytes += facts.size_bytes;
-    }
-    return bytes;
+    return sum(file_bytes(at, entry_path, "key.bin"), file_bytes(at, entry_path, "kernel.bin"));
+}
+
+uint64_t entry_bytes_beside(const struct entry_place *place, const struct key_file *key)
+{
+    return sum(KEY_FILE_HEADER_SIZE + key->id_size_bytes, file_bytes(place->at, place->path, "kernel.bin"));
 }
 
 uint64_t entry_modified_ns(const struct entry_place *place)

@@ -50,6 +50,8 @@ bool entry_is_bad(ingot_status_t status);
 
 /* Bytes of the files that are there. */
 uint64_t entry_bytes(int at, const char *entry_path);
+/* The same where the header of key.bin was read, which holds only if it says the file's size. */
+uint64_t entry_bytes_beside(const struct entry_place *place, const struct key_file *key);
 /* When key.bin was last modified; 0 where there is none. */
 uint64_t entry_modified_ns(const struct entry_place *place);
 

@@ -4,6 +4,12 @@
  * One process at a time counts and evicts (byte 1 of the lock file). The total is locked only for a batch of renames;
  * files are deleted afterwards, with nothing locked but byte 1. What was counted without the lock is reconciled with
  * what others stored meanwhile by the change of the total in that time.
+ *
+ * A store that finds no room lets as many entries go as it needs, and a slice more. What is left of the list is a
+ * plan: each of the next stores of the process lets a slice of it go, until the low-water mark is reached. Who has the
+ * plan has taken it out of the directory, so no lock guards it. It is a list of names only, each of which is looked at
+ * again before it goes, so it may be lost, copied by a fork, or used by two processes at once. It ends with what was
+ * over when the entries were counted, whatever has become of the total: a wrong one must not empty the store.
  */
 #include "persist/evict.h"
 
@@ -14,22 +20,39 @@
 #include "persist/bucket.h"
 #include "persist/events.h"
 #include "persist/files.h"
+#include "persist/memory.h"
 #include "persist/survey.h"
 #include "persist/temporary.h"
 
 #define BATCH 16u
+/* What one store lets go at most beyond what it needs. */
+#define SLICE 64u
+/* After so long another order may be right, since uses are noted once a minute. */
+#define PLAN_LIFE_NS UINT64_C(60000000000)
 /* How often a process that stores counts the entries while it stores as many as there may be. */
 #define COUNTS_PER_LIMIT 10u
+
+/* Entries that are to go, in order. */
+struct eviction_plan {
+    struct survey survey; /* sorted */
+    size_t next;
+    uint64_t bytes;   /* that are to go */
+    uint64_t made_ns; /* steady */
+};
 
 /* One pass. */
 struct eviction {
     struct directory *directory;
     struct survey survey;
+    bool is_sorted;
     const char *name_space; /* NULL: all of the store */
     struct evict_limits limits;
+    uint64_t may_go_bytes; /* of a plan; else UINT64_MAX */
     uint64_t deadline_ns;
     uint64_t now_ns;
-    size_t next;          /* of the survey's entries */
+    uint64_t made_ns;     /* when the survey was, steady */
+    size_t first;         /* of the survey's entries that this pass looks at */
+    size_t next;
     uint64_t total_bytes; /* of what is looked at, as of the last time it was locked */
     struct evict_result result;
 };
@@ -40,6 +63,9 @@ static ingot_status_t count(struct eviction *eviction, const struct account *bef
     struct account now;
     ingot_status_t status = survey_init(&eviction->survey, eviction->directory, eviction->name_space);
     const uint64_t counted = eviction->survey.total_bytes;
+    eviction->made_ns = files_steady_clock_ns();
+    eviction->is_sorted = false;
+    eviction->first = eviction->next = 0;
     eviction->total_bytes = counted;
     if (status != INGOT_SUCCESS || eviction->name_space != NULL)
         return status; /* a part tells nothing of the total */
@@ -68,7 +94,7 @@ static ingot_status_t count(struct eviction *eviction, const struct account *bef
 static bool is_over(const struct eviction *eviction)
 {
     const struct survey *survey = &eviction->survey;
-    if (eviction->next >= survey->entry_count)
+    if (eviction->next >= survey->entry_count || eviction->result.bytes >= eviction->may_go_bytes)
         return false;
     if (eviction->total_bytes > eviction->limits.bytes ||
         survey->entry_count - eviction->next > eviction->limits.entry_count)
@@ -121,7 +147,7 @@ static ingot_status_t evict_batch(struct eviction *eviction)
 /* Buckets that may have become empty; those that did not refuse. */
 static void remove_buckets(const struct eviction *eviction)
 {
-    for (size_t i = 0; i < eviction->next; ++i) {
+    for (size_t i = eviction->first; i < eviction->next; ++i) {
         const struct survey_entry *entry = &eviction->survey.entries[i];
         char path[PATH_CAPACITY];
         paths_bucket(path, eviction->survey.name_spaces[entry->name_space], entry->bucket);
@@ -129,19 +155,76 @@ static void remove_buckets(const struct eviction *eviction)
     }
 }
 
-static ingot_status_t evict_down(struct eviction *eviction)
+static bool has_done_a_slice(const struct eviction *eviction, uint64_t enough_bytes)
+{
+    return eviction->total_bytes <= enough_bytes && eviction->next - eviction->first >= SLICE;
+}
+
+/* Down to the limits, or only to so many bytes and by a slice. */
+static ingot_status_t evict_down(struct eviction *eviction, uint64_t enough_bytes)
 {
     ingot_status_t status = temporary_ready(eviction->directory);
     if (status != INGOT_SUCCESS)
         return status;
-    survey_sort(&eviction->survey, eviction->directory->eviction);
-    while (status == INGOT_SUCCESS && is_over(eviction)) {
+    if (!eviction->is_sorted)
+        survey_sort(&eviction->survey, eviction->directory->eviction);
+    eviction->is_sorted = true;
+    while (status == INGOT_SUCCESS && is_over(eviction) && !has_done_a_slice(eviction, enough_bytes)) {
         eviction->deadline_ns = account_deadline(eviction->directory); /* each batch may wait anew */
         status = evict_batch(eviction);
     }
     remove_buckets(eviction);
-    temporary_reclaim(eviction->directory);
+    if (!is_over(eviction))
+        temporary_reclaim(eviction->directory);
     return status;
+}
+
+static void free_plan(struct directory *directory, struct eviction_plan *plan)
+{
+    if (plan == NULL)
+        return;
+    survey_fini(&plan->survey);
+    memory_free(&directory->allocator, plan, sizeof(*plan));
+}
+
+/* acquire and release: what is in the plan goes with it */
+static bool take_plan(struct eviction *eviction)
+{
+    struct directory *directory = eviction->directory;
+    struct eviction_plan *plan = atomic_exchange_explicit(&directory->plan, NULL, memory_order_acquire);
+    if (plan == NULL)
+        return false;
+    const bool is_fresh = files_steady_clock_ns() - plan->made_ns < PLAN_LIFE_NS;
+    if (is_fresh) {
+        survey_fini(&eviction->survey);
+        eviction->survey = plan->survey;
+        eviction->is_sorted = true;
+        eviction->made_ns = plan->made_ns;
+        eviction->may_go_bytes = plan->bytes;
+        eviction->first = eviction->next = plan->next;
+        plan->survey = (struct survey){.allocator = directory->allocator};
+    }
+    free_plan(directory, plan);
+    return is_fresh;
+}
+
+/* What is left of it is for the next stores; without memory for that, for the next store that finds no room. */
+static void leave_plan(struct eviction *eviction)
+{
+    struct directory *directory = eviction->directory;
+    struct eviction_plan *plan = memory_allocate(&directory->allocator, sizeof(*plan));
+    if (plan == NULL)
+        return;
+    const uint64_t bytes = eviction->may_go_bytes != UINT64_MAX ? eviction->may_go_bytes - eviction->result.bytes
+                                                                : eviction->total_bytes - eviction->limits.bytes;
+    *plan = (struct eviction_plan){eviction->survey, eviction->next, bytes, eviction->made_ns};
+    eviction->survey = (struct survey){.allocator = directory->allocator};
+    free_plan(directory, atomic_exchange_explicit(&directory->plan, plan, memory_order_acq_rel));
+}
+
+void evict_fini(struct directory *directory)
+{
+    free_plan(directory, atomic_exchange_explicit(&directory->plan, NULL, memory_order_acquire));
 }
 
 /* A count that took the lock anyway says when the next one is due: before the limit, and often enough to see others. */
@@ -159,7 +242,7 @@ static uint64_t low_water(const struct directory *directory, uint64_t limit)
     return limit / 100 * percent + limit % 100 * percent / 100;
 }
 
-/* Lists, and evicts where an entry of so many bytes does not fit. */
+/* Evicts where an entry of so many bytes does not fit. */
 static ingot_status_t make_it_fit(struct eviction *eviction, uint64_t bytes)
 {
     struct directory *directory = eviction->directory;
@@ -174,6 +257,7 @@ static ingot_status_t make_it_fit(struct eviction *eviction, uint64_t bytes)
     }
     if (directory->eviction == INGOT_PERSIST_EVICT_OFF)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the store is full and its eviction is off");
+    uint64_t enough_bytes = 0;
     if (!has_room) {
         const uint64_t rest = directory->max_bytes - bytes;
         const uint64_t low = low_water(directory, directory->max_bytes);
@@ -183,8 +267,33 @@ static ingot_status_t make_it_fit(struct eviction *eviction, uint64_t bytes)
         const uint64_t low = low_water(directory, directory->max_entries);
         eviction->limits.entry_count = low < directory->max_entries ? low : directory->max_entries - 1;
     }
-    const ingot_status_t status = evict_down(eviction);
+    if (is_countable && directory->max_age_ns == UINT64_MAX) /* a plan knows bytes only */
+        enough_bytes = directory->max_bytes - bytes;
+    const ingot_status_t status = evict_down(eviction, enough_bytes);
     set_countdown(eviction, entry_count - eviction->next);
+    if (status == INGOT_SUCCESS && is_over(eviction))
+        leave_plan(eviction);
+    return status;
+}
+
+/* Whether what an earlier store left to go was enough. */
+static ingot_status_t go_on_to_fit(struct eviction *eviction, uint64_t bytes, bool *is_enough)
+{
+    struct directory *directory = eviction->directory;
+    *is_enough = false;
+    if (directory->max_entries != UINT64_MAX || !take_plan(eviction))
+        return INGOT_SUCCESS;
+    const ingot_status_t status = make_it_fit(eviction, bytes);
+    *is_enough = status == INGOT_SUCCESS && eviction->total_bytes <= directory->max_bytes - bytes;
+    return status;
+}
+
+/* The total as it is now. */
+static ingot_status_t look_at_total(struct eviction *eviction, struct account *now)
+{
+    const ingot_status_t status = account_begin(eviction->directory, eviction->deadline_ns, now);
+    if (status == INGOT_SUCCESS)
+        account_end(now);
     return status;
 }
 
@@ -192,12 +301,25 @@ static ingot_status_t count_and_evict(struct eviction *eviction, uint64_t bytes,
 {
     struct directory *directory = eviction->directory;
     struct account before;
-    ingot_status_t status = account_begin(directory, eviction->deadline_ns, &before);
+    ingot_status_t status = look_at_total(eviction, &before);
     if (status != INGOT_SUCCESS)
         return status;
-    account_end(&before);
     if (!is_count_due && account_has_room(directory, &before, bytes))
         return INGOT_SUCCESS; /* made by another while we waited */
+    bool is_enough = false;
+    if (!is_count_due && before.is_known) {
+        eviction->total_bytes = before.total_bytes;
+        status = go_on_to_fit(eviction, bytes, &is_enough);
+        if (status != INGOT_SUCCESS || is_enough)
+            return status;
+        survey_fini(&eviction->survey);
+        eviction->survey = (struct survey){.allocator = directory->allocator};
+        eviction->may_go_bytes = UINT64_MAX;
+        eviction->deadline_ns = account_deadline(directory);
+        status = look_at_total(eviction, &before); /* what has gone by now must not be taken for others' doing */
+        if (status != INGOT_SUCCESS)
+            return status;
+    }
     status = count(eviction, &before);
     return status == INGOT_SUCCESS ? make_it_fit(eviction, bytes) : status;
 }
@@ -205,7 +327,11 @@ static ingot_status_t count_and_evict(struct eviction *eviction, uint64_t bytes,
 static struct eviction begin(struct directory *directory, uint64_t deadline_ns)
 {
     struct eviction eviction = {
-        .directory = directory, .deadline_ns = deadline_ns, .now_ns = files_wall_clock_ns()};
+        .directory = directory,
+        .may_go_bytes = UINT64_MAX,
+        .deadline_ns = deadline_ns,
+        .now_ns = files_wall_clock_ns(),
+    };
     eviction.survey.allocator = directory->allocator;
     return eviction;
 }
@@ -219,6 +345,12 @@ static void end(struct eviction *eviction, ingot_status_t status, uint64_t start
     events_tell(eviction->directory, INGOT_EVENT_STORAGE_EVICT, status, eviction->result.bytes, started_ns, "", reason);
 }
 
+static const char *order_of(const struct directory *directory)
+{
+    return directory->eviction == INGOT_PERSIST_EVICT_LRU ? "over a limit, least recently used first"
+                                                          : "over a limit, oldest first";
+}
+
 static ingot_status_t run_pass(struct directory *directory, uint64_t bytes, bool is_count_due, uint64_t deadline_ns)
 {
     const uint64_t started_ns = files_steady_clock_ns();
@@ -229,10 +361,31 @@ static ingot_status_t run_pass(struct directory *directory, uint64_t bytes, bool
         return status;
     status = count_and_evict(&eviction, bytes, is_count_due);
     account_unlock_survey(lock_fd);
-    end(&eviction, status, started_ns,
-        directory->eviction == INGOT_PERSIST_EVICT_LRU ? "over a limit, least recently used first"
-                                                       : "over a limit, oldest first");
+    end(&eviction, status, started_ns, order_of(directory));
     return status;
+}
+
+void evict_go_on(struct directory *directory)
+{
+    /* relaxed: whether it is worth a try; take_plan decides */
+    if (atomic_load_explicit(&directory->plan, memory_order_relaxed) == NULL)
+        return;
+    const uint64_t started_ns = files_steady_clock_ns();
+    struct eviction eviction = begin(directory, 0);
+    int lock_fd;
+    if (account_lock_survey(directory, 0, &lock_fd) != INGOT_SUCCESS)
+        return;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (take_plan(&eviction)) {
+        eviction.limits =
+            (struct evict_limits){low_water(directory, directory->max_bytes), UINT64_MAX, directory->max_age_ns};
+        eviction.total_bytes = UINT64_MAX; /* until a batch has looked */
+        status = evict_down(&eviction, UINT64_MAX);
+        if (status == INGOT_SUCCESS && is_over(&eviction))
+            leave_plan(&eviction);
+    }
+    account_unlock_survey(lock_fd);
+    end(&eviction, status, started_ns, order_of(directory));
 }
 
 ingot_status_t evict_make_room(struct directory *directory, uint64_t bytes, uint64_t deadline_ns)
@@ -270,13 +423,11 @@ ingot_status_t evict_to_limits(struct directory *directory, const char *name_spa
         return status;
     eviction.limits = *limits;
     eviction.name_space = name_space;
-    status = account_begin(directory, eviction.deadline_ns, &before);
-    if (status == INGOT_SUCCESS) {
-        account_end(&before);
-        status = count(&eviction, &before);
-    }
+    status = look_at_total(&eviction, &before);
     if (status == INGOT_SUCCESS)
-        status = evict_down(&eviction);
+        status = count(&eviction, &before);
+    if (status == INGOT_SUCCESS)
+        status = evict_down(&eviction, 0);
     account_unlock_survey(lock_fd);
     *result = eviction.result;
     end(&eviction, status, started_ns, reason);
@@ -296,9 +447,8 @@ static ingot_status_t count_and_record(struct eviction *eviction, ingot_persist_
     ingot_status_t status = account_lock_survey(eviction->directory, eviction->deadline_ns, &lock_fd);
     if (status != INGOT_SUCCESS)
         return status;
-    status = account_begin(eviction->directory, eviction->deadline_ns, &before);
+    status = look_at_total(eviction, &before);
     if (status == INGOT_SUCCESS) {
-        account_end(&before);
         counted->is_recorded = before.is_known;
         counted->recorded_bytes = before.is_known ? before.total_bytes : 0;
         status = count(eviction, &before);

@@ -20,10 +20,14 @@ struct evict_result {
 };
 
 /*
- * Makes the total known, and small enough for an entry of so many bytes; by whoever gets to it first.
+ * Makes the total known, and small enough for an entry of so many bytes; by whoever gets to it first. What is to go
+ * beyond that, down to the low-water mark, mostly goes after this and the next entries are stored.
  * INGOT_BUSY: another was at it until the deadline. INGOT_NO_SPACE: eviction is off.
  */
 ingot_status_t evict_make_room(struct directory *directory, uint64_t bytes, uint64_t deadline_ns);
+
+/* After each entry that was stored: goes on with what evict_make_room left for later, if nobody else is at it. */
+void evict_go_on(struct directory *directory);
 
 /* Before each entry that is stored: counts the entries when it is time to, and lets some go where there are too many.
  * Failures are left to the next time. INGOT_NO_SPACE: there are too many, and eviction is off. */
@@ -32,6 +36,9 @@ ingot_status_t evict_for_count(struct directory *directory, uint64_t bytes, uint
 /* Lets entries go until limits are kept, of one namespace where that is not NULL. *result is set in any case. */
 ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,
                                const char *reason, struct evict_result *result);
+
+/* Forgets what was left for later; nobody may be at the store any more. */
+void evict_fini(struct directory *directory);
 
 /* Counts the store and, unless it is read-only, sets its total right. */
 ingot_status_t evict_recount(struct directory *directory, ingot_persist_count_t *count);

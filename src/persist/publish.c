@@ -253,6 +253,8 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
     if (status == INGOT_SUCCESS && directory->is_durable)
         status = synchronize_bucket(&publication);
 
+    if (status == INGOT_SUCCESS)
+        evict_go_on(directory);
     if (publication.prepared[0] != '\0')
         temporary_delete(directory, publication.prepared);
     if (publication.aside[0] != '\0')

@@ -78,16 +78,19 @@ struct reading {
     uint32_t name_space;
 };
 
-static void read_times(const struct entry_place *place, struct survey_entry *into)
+static void read_entry(const struct entry_place *place, struct survey_entry *into)
 {
     struct key_file key;
     const ingot_status_t status = entry_read_header(place, &key);
     if (status == INGOT_SUCCESS) {
         into->created_ns = key.created_ns;
         into->last_use_ns = key.last_use_ns;
-    } else if (status == INGOT_BLOB_VERSION) {
-        into->created_ns = into->last_use_ns = entry_modified_ns(place);
+        into->bytes = entry_bytes_beside(place, &key);
+        return;
     }
+    if (status == INGOT_BLOB_VERSION)
+        into->created_ns = into->last_use_ns = entry_modified_ns(place);
+    into->bytes = entry_bytes(place->at, place->path);
 }
 
 static bool visit_bucket(void *user, const char *name)
@@ -110,8 +113,7 @@ static bool visit_bucket(void *user, const char *name)
     found.inode = facts.inode;
     if (facts.is_directory) {
         const struct entry_place place = {reading->directory->root, path, reading->directory->owner};
-        read_times(&place, &found);
-        found.bytes = entry_bytes(place.at, path);
+        read_entry(&place, &found);
     }
 
     struct survey_entry *entries =

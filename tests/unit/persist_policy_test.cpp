@@ -26,6 +26,19 @@ Bytes numbered_id(unsigned number)
     return bytes_of("id number " + std::to_string(number));
 }
 
+/* Entries of one size. */
+Bytes small_id(unsigned number)
+{
+    return bytes_of("id " + std::to_string(10000 + number));
+}
+
+ingot_status_t put_small(const Store &store, unsigned number)
+{
+    return store.put(small_id(number), random_bytes(number, 20));
+}
+
+constexpr uint64_t kSmallEntry = 128 + 8 + 20;
+
 uint64_t now_ns()
 {
     timespec now;
@@ -262,4 +275,53 @@ TEST_F(PersistPolicy, EvictsToTheLowWaterMark)
     EXPECT_EQ(9u, entries_of(root()).size()); /* 8 are within 9600 bytes, and the new one */
     info.low_water_percent = 101;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Store(info).status());
+}
+
+TEST_F(PersistPolicy, ALargeEvictionIsSpreadOverTheNextStores)
+{
+    constexpr unsigned count = 400;
+    const ScratchDirectory fast(fast_volume());
+    const std::string path = (fast.path() / "store").string();
+    info.path = path.c_str();
+    info.max_bytes = count * kSmallEntry;
+    Store store(info);
+    unsigned next = 0;
+    for (; next < count; ++next)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, next));
+    ASSERT_EQ(0u, store.stats().evictions);
+    unsigned stores = 0;
+    uint64_t gone = 0;
+    for (uint64_t before = 1; before != gone; ++stores) {
+        before = gone;
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, next++));
+        gone = store.stats().evictions;
+        ASSERT_GE(128u, gone - before);
+        ASSERT_EQ(next - gone, entries_of(path).size());
+        EXPECT_EQ(INGOT_NOT_FOUND, store.load(small_id(static_cast<unsigned>(gone) - 1)));
+        EXPECT_EQ(INGOT_SUCCESS, store.load(small_id(static_cast<unsigned>(gone)))) << "the oldest goes first";
+        ASSERT_EQ(store.stats().bytes, bytes_in(path));
+    }
+    EXPECT_LT(2u, stores);
+    EXPECT_GE(info.max_bytes / 2 + stores * kSmallEntry, store.stats().bytes);
+    EXPECT_EQ(0u, leftovers_in(path));
+}
+
+TEST_F(PersistPolicy, AWrongTotalDoesNotEmptyAStoreThatIsEvicting)
+{
+    constexpr unsigned count = 400;
+    const ScratchDirectory fast(fast_volume());
+    const std::string path = (fast.path() / "store").string();
+    info.path = path.c_str();
+    info.max_bytes = count * kSmallEntry;
+    Store store(info);
+    unsigned next = 0;
+    for (; next <= count; ++next)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, next));
+    ASSERT_LT(info.max_bytes / 2, store.stats().bytes);
+    write_file(fs::path(path) / "size.txt", bytes_of("1000000000000"));
+    for (; next < count + 10; ++next)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, next));
+    EXPECT_EQ(store.stats().bytes, bytes_in(path));
+    EXPECT_LE(count / 2, entries_of(path).size());
+    EXPECT_GE(count / 2 + 10, entries_of(path).size());
 }
