@@ -244,6 +244,19 @@ TEST_F(IncludeClosure, RefusesWhatCompilersReadDifferently)
     }
 }
 
+/* Hundreds of thousands of lines joined to one: who looked back over all of it at each joint would take minutes. */
+TEST_F(IncludeClosure, ScansALongJoinedLineInOneGo)
+{
+    write("x.h", "x");
+    std::string lines;
+    for (int i = 0; i < 400000; ++i)
+        lines += "a \\ \n";
+    expect_reached(resolve("#define A " + lines + "\n#include \"x.h\""), {"x"});
+    EXPECT_NE(std::string::npos, resolve("// " + lines).reason.find("blanks after a backslash"));
+    EXPECT_NE(std::string::npos, resolve("//\\\n" + lines).reason.find("blanks after a backslash"));
+    EXPECT_EQ("", resolve("//\n" + lines).reason);
+}
+
 TEST_F(IncludeClosure, RefusesWhatIsNotFollowed)
 {
     write("x.h", "x");

@@ -21,34 +21,13 @@ static size_t splice_length(const char *backslash, const char *end)
     return p < end && *p == '\n' ? (size_t)(p + 1 - backslash) : 0;
 }
 
-/* The first character of the line that at is on, lines joined by splices being one. */
-static const char *logical_line(const char *start, const char *at)
-{
-    while (at > start) {
-        if (at[-1] == '\n') {
-            const char *p = at - 1;
-            while (p > start && is_blank_in_line(p[-1]))
-                --p;
-            if (p == start || p[-1] != '\\')
-                return at;
-        }
-        --at;
-    }
-    return at;
-}
-
 /* Compilers disagree whether blanks may stand in a splice; it matters where a directive or a comment is next to it. */
-static bool is_doubtful(const char *start, const char *backslash, const char *next, const char *end)
+static bool is_doubtful(const char *backslash, const char *next, const char *end, bool commented)
 {
     const bool spaced = next - backslash > 3 || (next - backslash == 3 && next[-2] != '\r');
-    if (!spaced)
-        return false;
-    const char *line = logical_line(start, backslash);
-    if (memmem(line, (size_t)(backslash - line), "//", 2) != NULL)
-        return true;
     while (next < end && is_blank_in_line(*next))
         ++next;
-    return next < end && (*next == '#' || *next == '%');
+    return spaced && (commented || (next < end && (*next == '#' || *next == '%')));
 }
 
 static size_t count_lines(const char *from, const char *to)
@@ -101,11 +80,19 @@ static const char *find_problem(const struct clean_text *text, const char **at, 
         return "a carriage return without a line feed";
     if ((*at = find_trigraph(text->start, end)) != NULL)
         return "a trigraph";
-    const char *p = text->start;
-    for (*splices = 0; (p = find_splice(p, end, &length)) != NULL; p += length) {
+    const char *from = text->start;
+    const char *splice;
+    bool commented = false; /* lines joined by splices being one, from its begin to the splice */
+    for (*splices = 0; (splice = find_splice(from, end, &length)) != NULL; from = splice + length) {
+        const char *line_end = memrchr(from, '\n', (size_t)(splice - from));
+        if (line_end != NULL) {
+            from = line_end + 1;
+            commented = false;
+        }
+        commented = commented || memmem(from, (size_t)(splice - from), "//", 2) != NULL;
         ++*splices;
-        *at = p;
-        if (is_doubtful(text->start, p, p + length, end))
+        *at = splice;
+        if (is_doubtful(splice, splice + length, end, commented))
             return "blanks after a backslash at the end of a line";
     }
     return NULL;
