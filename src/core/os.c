@@ -141,11 +141,12 @@ const char *os_environment(const char *name)
     return getenv(name);
 }
 
+/* With room for one byte more than is expected, so that the end is seen without growing what was read. */
 static ingot_status_t read_all(int file, const char *path, size_t expected_size, struct bytes_writer *content)
 {
+    size_t room = expected_size + 1;
     for (;;) {
         const size_t start = content->size;
-        const size_t room = expected_size > 0 ? expected_size : 65536;
         uint8_t *place = bytes_reserve(content, room);
         if (place == NULL)
             return INGOT_OUT_OF_MEMORY;
@@ -155,7 +156,8 @@ static ingot_status_t read_all(int file, const char *path, size_t expected_size,
             return error_set(INGOT_IO_ERROR, "reading %s failed: %s", path, strerror(errno));
         if (got == 0)
             return INGOT_SUCCESS;
-        expected_size = got > 0 && (size_t)got < expected_size ? expected_size - (size_t)got : 0;
+        if (got > 0)
+            room = (size_t)got < room ? room - (size_t)got : 65536;
     }
 }
 

@@ -64,8 +64,9 @@ static const char *find_lone_return(const char *from, const char *end)
 
 static const char *find_trigraph(const char *from, const char *end)
 {
-    while (from < end && (from = memmem(from, (size_t)(end - from), "??", 2)) != NULL) {
-        if (from + 2 < end && (from[2] == '/' || from[2] == '='))
+    /* Few texts have many question marks; memmem is a tenth as fast. */
+    while (from < end && (from = memchr(from, '?', (size_t)(end - from))) != NULL) {
+        if (end - from > 2 && from[1] == '?' && (from[2] == '/' || from[2] == '='))
             return from;
         ++from;
     }
