@@ -7,12 +7,12 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <functional>
 #include <string>
 
+#include "support/forked_child.h"
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
@@ -26,16 +26,10 @@ const Bytes kBlob = random_bytes(1, 1000);
 /* Runs work in a child, as another user where that is possible and wanted; returns what it returns. */
 int in_child(const std::function<int()> &work, bool as_nobody = false)
 {
-    const pid_t child = fork();
-    if (child == 0) {
-        if (as_nobody && geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0))
-            _exit(126);
-        _exit(work());
-    }
-    int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) != child)
-        return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return forked_child::run([&] {
+        const bool changes = as_nobody && geteuid() == 0;
+        return changes && (setgid(kNobody) != 0 || setuid(kNobody) != 0) ? 126 : work();
+    });
 }
 
 } // namespace

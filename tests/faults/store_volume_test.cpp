@@ -8,12 +8,12 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <functional>
 #include <string>
 
+#include "support/forked_child.h"
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
@@ -52,15 +52,11 @@ void limit_files()
 int on_a_small_volume(const std::function<int(const fs::path &)> &work)
 {
     ScratchDirectory scratch;
-    const pid_t child = fork();
-    if (child == 0) {
+    return forked_child::run([&] {
         if (!mount_small_volume(scratch.path()))
             limit_files();
-        _exit(work(scratch.path()));
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        return work(scratch.path());
+    });
 }
 
 ingot_status_t put(ingot_storage_t storage, unsigned number)
