@@ -28,6 +28,7 @@ struct publication {
     size_t id_size;
     const uint8_t *id;
     struct bucket bucket;
+    bool has_made_bucket;
     bool is_replacing; /* the entry of bucket.number */
     uint64_t bytes;
     char prepared[PATH_CAPACITY]; /* in tmp; "" when published */
@@ -80,6 +81,7 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
         return status;
     paths_bucket(bucket->path, directory->name_space, directory->bucket_of(publication->id_size, publication->id));
     const int made = files_make_directory(directory->root, bucket->path);
+    publication->has_made_bucket = made == 0;
     if (made == 0)
         return INGOT_SUCCESS;
     if (made != -EEXIST)
@@ -160,11 +162,29 @@ static bool is_no_directory(const struct directory *directory, const char *path)
     return files_facts_at(directory->root, path, &facts) == 0 && !facts.is_directory;
 }
 
+/*
+ * Whether the id has an entry by now, whatever its number. Where another id was in the bucket, another writer of this
+ * one may have gone behind it, and that one may be gone since: then the first number is free, and the id is there.
+ */
+static bool was_published_meanwhile(const struct publication *publication)
+{
+    struct bucket bucket;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    if (publication->has_made_bucket || publication->is_replacing)
+        return false;
+    const ingot_status_t status =
+        bucket_find(publication->directory, publication->id_size, publication->id, &bucket, &blob);
+    memory_release_buffer(&blob);
+    return status == INGOT_SUCCESS;
+}
+
 /* Renames under the lock of the total. */
 static ingot_status_t rename_into_place(struct publication *publication, struct account *account)
 {
     const struct directory *directory = publication->directory;
     struct bucket *bucket = &publication->bucket;
+    if (was_published_meanwhile(publication))
+        return INGOT_SUCCESS;
     /* From the first: what was free or absent in the search may have been published since, by who stores the same. */
     uint32_t number = publication->is_replacing ? bucket->number : 0;
     int result = -ENOENT;

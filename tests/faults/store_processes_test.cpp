@@ -262,6 +262,31 @@ TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
     EXPECT_EQ(3u, entries_of(root).size());
     expect_no_leftovers(root);
 }
+
+TEST(StoreProcesses, AnIdHasOneEntryThoughANumberBeforeItBecameFree)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root, 0, one_bucket);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    unsigned stopped = 0;
+    const auto outcome = traced_child::run(
+        [&] { return static_cast<int>(Store(root, 0, one_bucket).put(numbered_id(1), kBlob)); },
+        [&](pid_t child, unsigned stop) {
+            user_regs_struct registers;
+            ptrace(PTRACE_GETREGS, child, nullptr, &registers);
+            if (stop % 2 != 0 || registers.orig_rax != SYS_mkdirat || ++stopped != 2)
+                return; /* the bucket is the first that it makes; then it searches, then it prepares its entry */
+            EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
+            EXPECT_EQ(INGOT_SUCCESS, store.remove(numbered_id(0)));
+        });
+    EXPECT_EQ(2u, stopped);
+    EXPECT_EQ(0, outcome.exit_status);
+    EXPECT_EQ(1u, entries_of(root).size());
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
+    EXPECT_EQ(bytes_in(root), store.stats().bytes);
+    expect_no_leftovers(root);
+}
 #endif
 
 TEST(StoreProcesses, TheRootVanishesWhileAllAreAtIt)
