@@ -257,6 +257,16 @@ TEST_F(IncludeClosure, ScansALongJoinedLineInOneGo)
     EXPECT_EQ("", resolve("//\n" + lines).reason);
 }
 
+TEST_F(IncludeClosure, ScansALongLineOfOpenQuotesInOneGo)
+{
+    write("x.h", "x");
+    std::string quotes;
+    for (int i = 0; i < 300000; ++i)
+        quotes += "\\\"";
+    expect_reached(resolve("#error " + quotes + "\n#include \"x.h\""), {"x"});
+    expect_reached(resolve("#error '\"" + quotes + "'\"\n#include \"x.h\""), {"x"});
+}
+
 TEST_F(IncludeClosure, RefusesWhatIsNotFollowed)
 {
     write("x.h", "x");

@@ -288,6 +288,12 @@ bool scanner_skip_space(struct scanner *scanner)
 static enum token_kind scan_literal(struct scanner *scanner)
 {
     const char quote = *scanner->at;
+    /* From a quote that is not closed on, each of its kind is behind a backslash, and is not closed either. */
+    struct open_quotes *open = quote == '"' ? &scanner->open_double : &scanner->open_single;
+    if (open->to != NULL && scanner->at >= open->from && scanner->at < open->to) {
+        ++scanner->at;
+        return TOKEN_OTHER;
+    }
     const char *p = scanner->at + 1;
     while (p < scanner->end && *p != quote && *p != '\n')
         p += *p == '\\' && p + 1 < scanner->end && p[1] != '\n' ? 2 : 1;
@@ -297,6 +303,7 @@ static enum token_kind scan_literal(struct scanner *scanner)
     }
     if (has_comment_begin(scanner->at, p))
         scanner->problem = "a comment after a quote that is not closed";
+    *open = (struct open_quotes){scanner->at, p};
     ++scanner->at;
     return TOKEN_OTHER;
 }

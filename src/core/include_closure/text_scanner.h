@@ -36,12 +36,20 @@ struct token {
     size_t size;
 };
 
+/* Part of a line in which no quote of a kind is closed; NULL: none. */
+struct open_quotes {
+    const char *from;
+    const char *to;
+};
+
 struct scanner {
     const struct clean_text *text;
     const char *at;
     const char *end;
-    bool cplusplus;      /* raw strings and digit separators are known to be in the language */
-    const char *problem; /* what stopped the scan, else NULL; at stands there */
+    struct open_quotes open_single; /* the last that were found */
+    struct open_quotes open_double;
+    bool cplusplus;                 /* raw strings and digit separators are known to be in the language */
+    const char *problem;            /* what stopped the scan, else NULL; at stands there */
 };
 
 /* Borrows bytes where nothing must be joined. On a problem (a static sentence), *line is where it stands. */
