@@ -107,10 +107,14 @@ void os_prepare_barrier_if_alone(void)
 #endif
 }
 
+/* Not shorter for a signal that comes meanwhile. */
 static void sleep_ns(long ns)
 {
-    const struct timespec time = {0, ns};
-    nanosleep(&time, NULL);
+    const int saved = errno;
+    struct timespec left = {0, ns};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+    }
+    errno = saved;
 }
 
 void os_barrier_on_all_threads(void)

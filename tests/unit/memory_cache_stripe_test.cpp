@@ -9,10 +9,12 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <thread>
 
@@ -22,6 +24,9 @@ using cache_harness::kAlive;
 extern "C" {
 /* of core/memory_cache/stripe.h, which is C11 */
 extern __thread unsigned stripe_plus_one __attribute__((tls_model("initial-exec")));
+/* of core/os.h */
+void os_barrier_on_all_threads(void);
+uint64_t os_now_ns(void);
 }
 
 namespace {
@@ -29,6 +34,7 @@ namespace {
 constexpr unsigned kShared = 16;
 constexpr unsigned kOwned = 16;
 constexpr unsigned kUsesToOwn = 16384;
+constexpr unsigned kHitsInSlot = 8192;
 
 bool owns()
 {
@@ -98,6 +104,16 @@ void refuse_membarrier(int error)
     ASSERT_EQ(error, errno);
 }
 
+/* Each millisecond one, as a profiler has it. */
+void be_interrupted_all_the_time()
+{
+    struct sigaction action = {};
+    action.sa_handler = [](int) {};
+    ASSERT_EQ(0, sigaction(SIGALRM, &action, nullptr));
+    const itimerval timer = {{0, 1000}, {0, 1000}};
+    ASSERT_EQ(0, setitimer(ITIMER_REAL, &timer, nullptr));
+}
+
 /* Ends the process, in a test that runs in one of its own. */
 [[noreturn]] void exit_with_result()
 {
@@ -155,6 +171,23 @@ TEST(MemoryCacheStripe, IsOwnedAfterMuchUse)
     EXPECT_EQ(1u, harness.destroyed());
 }
 
+TEST(MemoryCacheStripe, LosesNoHitWhenASlotIsFull)
+{
+    constexpr unsigned kHits = 5 * kHitsInSlot + 3;
+    Harness harness;
+    std::thread([&] {
+        cache_memo memo = {};
+        own_in_the_end();
+        harness.touch(1, nullptr, 0, &memo);
+        for (unsigned i = 0; i < kHits; ++i)
+            ASSERT_TRUE(harness.touch(1, nullptr, 0, &memo));
+    }).join();
+    EXPECT_EQ(kHits, harness.counts().hits);
+    memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
+    EXPECT_EQ(kHits, harness.counts().hits);
+    EXPECT_EQ(1u, harness.destroyed());
+}
+
 TEST(MemoryCacheStripe, PassesOnWhenItsOwnerHasEnded)
 {
     Harness harness;
@@ -169,6 +202,23 @@ TEST(MemoryCacheStripe, PassesOnWhenItsOwnerHasEnded)
     EXPECT_EQ(3u * kOwned, harness.counts().hits);
     memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
     EXPECT_EQ(1u, harness.destroyed());
+}
+
+/* Nothing orders these threads but the stripe itself; ThreadSanitizer watches what they write of it. */
+TEST(MemoryCacheStripe, PassesOnBetweenThreadsThatAreNotOrdered)
+{
+    std::atomic<unsigned> owners{0};
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < 3 * kOwned; ++i) {
+        threads.emplace_back([&] {
+            own_in_the_end();
+            if (owns())
+                owners.fetch_add(1, std::memory_order_relaxed);
+        });
+    }
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(3u * kOwned, owners);
 }
 
 TEST(MemoryCacheStripe, IsNotTakenFromTheLiving)
@@ -305,6 +355,20 @@ TEST(MemoryCacheStripeDeathTest, WorksWhereTheBarrierIsRefusedLater)
         expect_exact_counts(&harness, &first, &second);
         refuse_membarrier(EPERM);
         expect_exact_counts(&harness, &first, &second);
+        exit_with_result();
+    };
+    EXPECT_EXIT(work(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(MemoryCacheStripeDeathTest, SleepsLongEnoughForABarrierWhateverSignalsCome)
+{
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto work = [] {
+        refuse_membarrier(EPERM);
+        be_interrupted_all_the_time();
+        const uint64_t start = os_now_ns();
+        os_barrier_on_all_threads();
+        EXPECT_GE(os_now_ns() - start, 20000000u);
         exit_with_result();
     };
     EXPECT_EXIT(work(), ::testing::ExitedWithCode(0), "");

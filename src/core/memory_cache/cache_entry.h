@@ -27,9 +27,10 @@
 enum { ENTRIES_PER_CHUNK = 16, CACHE_LINE = 64 };
 
 #define SLOT_DEAD UINT64_C(0)
-#define SLOT_BIAS (UINT64_C(1) << 39)
+/* Not reached by one thread that only takes and another that only drops, in months of nothing else. */
+#define SLOT_BIAS (UINT64_C(1) << 49)
 /* Hits are counted in the upper bits of the word that taking a reference changes anyway. */
-#define SLOT_HIT (UINT64_C(1) << 40)
+#define SLOT_HIT (UINT64_C(1) << 50)
 #define SLOT_HITS_FULL (UINT64_C(1) << 63) /* as far from the end again, for all threads of a stripe */
 #define ENTRY_KILLED (UINT64_C(1) << 63)
 #define CENTRAL_BIG (INT64_C(1) << 40)

@@ -24,8 +24,9 @@ static inline struct cache_entry *cache_recall_fast(struct memory_cache *cache, 
     struct cache_slot *slot = entry_slot(entry, stripe);
 
     stripe_enter(own);
-    /* relaxed, all: the thread acquired this life when it set its bit. While it is in here no life ends whose bit it
-     * sees, so if the serial is the memo's, it is of what the reference is taken on. */
+    /* relaxed, all: the stripe's owner, which may have been another then, acquired this life when it set the bit. While
+     * the thread is in here no life ends whose bit it sees, so if the serial is the memo's, it is of what the reference
+     * is taken on. */
     const uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed);
     const uint64_t count = atomic_load_explicit(&slot->count, memory_order_relaxed) + (SLOT_HIT + 1);
     const bool is_hit = (mask >> stripe & 1) != 0 && count < SLOT_HITS_FULL &&

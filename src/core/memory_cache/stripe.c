@@ -35,6 +35,8 @@ static void keep_own_after_fork(void)
 
 static void prepare_to_own(void)
 {
+    for (unsigned i = 0; i < STRIPES_OWNED; ++i)
+        owned_stripes[i].number = STRIPES_SHARED + i;
     can_own = os_prepare_barrier() && os_call_after_fork(keep_own_after_fork);
 }
 
@@ -87,7 +89,6 @@ bool stripe_own(void)
     os_barrier_on_all_threads(); /* all that the owner before wrote is seen from here on */
     /* acquire: pairs with its last stripe_leave, for who settles the stripe later */
     (void)atomic_load_explicit(&own->busy, memory_order_acquire);
-    own->number = STRIPES_SHARED + (unsigned)(own - owned_stripes);
     stripe_plus_one = own->number + 1;
     stripe_of_own = own;
     return true;

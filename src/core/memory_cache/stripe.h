@@ -30,7 +30,7 @@ enum {
 
 struct owned_stripe {
     _Alignas(128) atomic_bool busy; /* the owner is between enter and leave */
-    unsigned number;                /* of the stripe; for the owner */
+    unsigned number;                /* of the stripe; written once, before there is any owner */
     _Atomic uint64_t owner;         /* a thread's number; above it, how often the stripe was taken; 0: never */
 };
 
