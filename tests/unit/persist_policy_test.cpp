@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "support/store_fixture.h"
 
@@ -303,6 +305,35 @@ TEST_F(PersistPolicy, ALargeEvictionIsSpreadOverTheNextStores)
     }
     EXPECT_LT(2u, stores);
     EXPECT_GE(info.max_bytes / 2 + stores * kSmallEntry, store.stats().bytes);
+    EXPECT_EQ(0u, leftovers_in(path));
+}
+
+TEST_F(PersistPolicy, ThreadsAndAClearShareASpreadEviction)
+{
+    constexpr unsigned count = 300;
+    const ScratchDirectory fast(fast_volume());
+    const std::string path = (fast.path() / "store").string();
+    info.path = path.c_str();
+    info.max_bytes = count * kSmallEntry;
+    Store store(info);
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 4; ++t)
+        threads.emplace_back([&store, t] {
+            for (unsigned i = 0; i < 250; ++i)
+                EXPECT_EQ(INGOT_SUCCESS, put_small(store, t * 1000 + i));
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_LT(0u, store.stats().evictions);
+    EXPECT_GE(info.max_bytes, store.stats().bytes);
+    EXPECT_EQ(store.stats().bytes, bytes_in(path));
+    for (unsigned i = 0; i <= count && store.stats().bytes != info.max_bytes; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, 5000 + i));
+    ASSERT_EQ(INGOT_SUCCESS, put_small(store, 6000)); /* leaves a plan */
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+    ASSERT_EQ(INGOT_SUCCESS, put_small(store, 6001));
+    EXPECT_EQ(1u, entries_of(path).size());
+    EXPECT_EQ(kSmallEntry, store.stats().bytes);
     EXPECT_EQ(0u, leftovers_in(path));
 }
 
