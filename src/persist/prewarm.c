@@ -31,7 +31,8 @@ static void forget(void *user)
     struct prewarm_list *list = user;
     list->first = NULL;
     atomic_store_explicit(&list->count, 0, memory_order_relaxed);
-    (void)pthread_cond_init(&list->changed, NULL); /* cannot fail where it needs no memory, as on Linux */
+    (void)pthread_cond_init(&list->loaded, NULL); /* cannot fail where it needs no memory, as on Linux */
+    (void)pthread_cond_init(&list->changed, NULL);
 }
 
 static void lock(struct prewarm_list *list)
@@ -51,13 +52,18 @@ void prewarm_unlock(struct ingot_prewarm *prewarm)
 
 ingot_status_t prewarm_list_init(struct prewarm_list *list)
 {
+    ingot_status_t status = INGOT_OUT_OF_MEMORY;
     list->first = NULL;
     atomic_init(&list->count, 0);
+    if (pthread_cond_init(&list->loaded, NULL) != 0)
+        return ingot_set_error_detail(status, "no locks for a storage");
     if (pthread_cond_init(&list->changed, NULL) != 0)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no locks for a storage");
-    const ingot_status_t status = process_lock_init(&list->lock);
-    if (status != INGOT_SUCCESS)
+        (void)ingot_set_error_detail(status, "no locks for a storage");
+    else if ((status = process_lock_init(&list->lock)) == INGOT_SUCCESS)
+        return INGOT_SUCCESS;
+    else
         pthread_cond_destroy(&list->changed);
+    pthread_cond_destroy(&list->loaded);
     return status;
 }
 
@@ -66,6 +72,7 @@ void prewarm_list_fini(struct prewarm_list *list)
 {
     process_lock_fini(&list->lock);
     pthread_cond_destroy(&list->changed);
+    pthread_cond_destroy(&list->loaded);
 }
 
 static void add_to_list(struct prewarm_list *list, struct ingot_prewarm *prewarm)
@@ -98,11 +105,11 @@ static bool is_own_thread(const struct ingot_prewarm *prewarm)
 }
 
 /* Locked when called and when it returns; a prewarm that is waited for stays. */
-static void wait_for_change(struct ingot_prewarm *prewarm)
+static void wait_for(struct ingot_prewarm *prewarm, pthread_cond_t *condition)
 {
     struct prewarm_list *list = &prewarm->storage->prewarms;
     ++prewarm->waiting_count;
-    pthread_cond_wait(&list->changed, &list->lock.mutex);
+    pthread_cond_wait(condition, &list->lock.mutex);
     if (--prewarm->waiting_count == 0)
         pthread_cond_broadcast(&list->changed);
 }
@@ -117,7 +124,7 @@ static bool take_item(struct ingot_prewarm *prewarm, struct prewarm_item *item, 
         return false;
     }
     while (item->state == PREWARM_LOADING)
-        wait_for_change(prewarm);
+        wait_for(prewarm, &prewarm->storage->prewarms.loaded);
     if (item->state != PREWARM_READY)
         return false;
     *program = item->program;
@@ -305,7 +312,7 @@ static void copy_progress(ingot_prewarm_progress_t *to, const ingot_prewarm_prog
 static void wait_for_threads(struct ingot_prewarm *prewarm)
 {
     while (prewarm->active_count != 0 || prewarm->is_being_joined)
-        wait_for_change(prewarm);
+        wait_for(prewarm, &prewarm->storage->prewarms.changed);
     if (prewarm->is_joined)
         return;
     prewarm->is_being_joined = true;

@@ -51,7 +51,8 @@ struct ingot_prewarm {
 /* The prewarms of a storage. */
 struct prewarm_list {
     struct process_lock lock;
-    pthread_cond_t changed; /* an item is no longer loading, a thread has ended, nobody waits any more */
+    pthread_cond_t loaded;  /* an item is no longer loading; nobody waits who waits for an end */
+    pthread_cond_t changed; /* a thread has ended, nobody waits any more */
     struct ingot_prewarm *first; /* under lock */
     atomic_size_t count;         /* whether it is worth taking the lock; relaxed, the lock decides */
 };

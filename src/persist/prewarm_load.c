@@ -12,6 +12,10 @@
 #include "persist/prewarm.h"
 #include "persist/process_end.h"
 #include "persist/storage.h"
+#include "persist/thread_heap.h"
+
+/* What a driver allocates for a program, by the size of its blob: PoCL twice that, Intel's four times. */
+#define MEMORY_OVER_BLOB 4u
 
 /* ---- under the lock ---- */
 
@@ -53,7 +57,7 @@ static void finish_item(struct ingot_prewarm *prewarm, size_t number, enum prewa
     case PREWARM_TOO_LARGE: end(prewarm, INGOT_PREWARM_OUT_OF_BYTES); break;
     }
     progress->done += outcome != PREWARM_TOO_LARGE;
-    pthread_cond_broadcast(&prewarm->storage->prewarms.changed);
+    pthread_cond_broadcast(&prewarm->storage->prewarms.loaded);
 }
 
 static bool reserve_bytes(struct ingot_prewarm *prewarm, size_t size)
@@ -81,9 +85,19 @@ static bool make_program(struct ingot_prewarm *prewarm, const struct listed_id *
     return status == INGOT_SUCCESS;
 }
 
-static enum prewarm_outcome load_described(struct ingot_prewarm *prewarm, const struct listed_id *id,
-                                           ingot_program_desc_t desc, ingot_program_t *program)
+/* As if the programs from this one on were all as large. */
+static void expect_memory(const struct ingot_prewarm *prewarm, size_t number, size_t blob_size,
+                          struct thread_heap *heap)
 {
+    const size_t bytes = blob_size < SIZE_MAX / MEMORY_OVER_BLOB ? blob_size * MEMORY_OVER_BLOB : SIZE_MAX;
+    const size_t programs = (prewarm->manifest.ids.count - number) / prewarm->info.thread_count + 1;
+    thread_heap_expect(heap, bytes, bytes < SIZE_MAX / programs ? bytes * programs : SIZE_MAX);
+}
+
+static enum prewarm_outcome load_described(struct ingot_prewarm *prewarm, size_t number, ingot_program_desc_t desc,
+                                           struct thread_heap *heap, ingot_program_t *program)
+{
+    const struct listed_id *id = &prewarm->manifest.ids.ids[number];
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     enum prewarm_outcome outcome = PREWARM_LOADED;
     const ingot_status_t status =
@@ -92,14 +106,18 @@ static enum prewarm_outcome load_described(struct ingot_prewarm *prewarm, const 
         outcome = status == INGOT_NOT_FOUND ? PREWARM_MISSING : PREWARM_FAILED;
     else if (!reserve_bytes(prewarm, blob.size))
         outcome = PREWARM_TOO_LARGE;
-    else if (!make_program(prewarm, id, desc, &blob, program))
+    if (outcome == PREWARM_LOADED)
+        expect_memory(prewarm, number, blob.size, heap);
+    if (outcome == PREWARM_LOADED && !make_program(prewarm, id, desc, &blob, program))
         outcome = PREWARM_FAILED;
     memory_release_buffer(&blob);
     return outcome;
 }
 
-static enum prewarm_outcome load(struct ingot_prewarm *prewarm, const struct listed_id *id, ingot_program_t *program)
+static enum prewarm_outcome load(struct ingot_prewarm *prewarm, size_t number, struct thread_heap *heap,
+                                 ingot_program_t *program)
 {
+    const struct listed_id *id = &prewarm->manifest.ids.ids[number];
     ingot_program_desc_t desc = NULL;
     const uint64_t started_ns = files_steady_clock_ns();
     if (!process_end_enter())
@@ -112,18 +130,22 @@ static enum prewarm_outcome load(struct ingot_prewarm *prewarm, const struct lis
                             ingot_last_error_detail());
         return status == INGOT_BLOB_STALE ? PREWARM_STALE : PREWARM_FAILED;
     }
-    const enum prewarm_outcome outcome = load_described(prewarm, id, desc, program);
+    const enum prewarm_outcome outcome = load_described(prewarm, number, desc, heap, program);
     ingot_program_desc_release(desc);
     return outcome;
 }
 
-static void tell_progress(struct ingot_prewarm *prewarm, const ingot_prewarm_progress_t *progress)
+/* Locked when called and when it returns, and not while somebody is told. */
+static void tell_progress(struct ingot_prewarm *prewarm)
 {
-    if (prewarm->info.on_progress == NULL || prewarm->info.on_progress(progress, prewarm->info.on_progress_user))
+    const ingot_prewarm_progress_t progress = prewarm->progress;
+    if (prewarm->info.on_progress == NULL)
         return;
-    prewarm_lock(prewarm);
-    end(prewarm, INGOT_PREWARM_CANCELLED);
     prewarm_unlock(prewarm);
+    const bool goes_on = prewarm->info.on_progress(&progress, prewarm->info.on_progress_user) != 0;
+    prewarm_lock(prewarm);
+    if (!goes_on)
+        end(prewarm, INGOT_PREWARM_CANCELLED);
 }
 
 static void tell_end(const struct ingot_prewarm *prewarm, const ingot_prewarm_progress_t *progress)
@@ -142,18 +164,16 @@ void *prewarm_run(void *user)
 {
     struct ingot_prewarm *prewarm = user;
     const struct ingot_context *before = events_enter(prewarm->context);
+    struct thread_heap heap = {0};
     size_t number;
     prewarm_lock(prewarm);
     while ((number = begin_item(prewarm)) != ID_LIST_NONE) {
         ingot_program_t program = NULL;
         prewarm_unlock(prewarm);
-        const enum prewarm_outcome outcome = load(prewarm, &prewarm->manifest.ids.ids[number], &program);
+        const enum prewarm_outcome outcome = load(prewarm, number, &heap, &program);
         prewarm_lock(prewarm);
         finish_item(prewarm, number, outcome, program);
-        const ingot_prewarm_progress_t progress = prewarm->progress;
-        prewarm_unlock(prewarm);
-        tell_progress(prewarm, &progress);
-        prewarm_lock(prewarm);
+        tell_progress(prewarm);
     }
     if (prewarm->active_count == 1) { /* the last one: nothing loads any more */
         end(prewarm, INGOT_PREWARM_COMPLETE);

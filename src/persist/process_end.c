@@ -38,17 +38,18 @@ static uint64_t process_bits(void)
     return (uint64_t)(uint32_t)files_process() << 32;
 }
 
-static unsigned count_of(uint64_t value)
+static unsigned count_of(uint64_t value, uint64_t process)
 {
-    return (value & ~UINT64_C(0xffffffff)) == process_bits() ? (unsigned)(value & 0xffffffff) : 0;
+    return (value & ~UINT64_C(0xffffffff)) == process ? (unsigned)(value & 0xffffffff) : 0;
 }
 
 static void count(int change)
 {
+    const uint64_t process = process_bits();
     uint64_t value = atomic_load_explicit(&inside, memory_order_relaxed);
     /* seq_cst: entering and then reading is_ending, against the handler's setting it and then reading the count */
     while (!atomic_compare_exchange_weak_explicit(&inside, &value,
-                                                  process_bits() | (uint32_t)((int)count_of(value) + change),
+                                                  process | (uint32_t)((int)count_of(value, process) + change),
                                                   memory_order_seq_cst, memory_order_relaxed)) {
     }
 }
@@ -59,7 +60,7 @@ static void on_exit_of_process(void)
     const uint64_t begin = files_steady_clock_ns();
 
     atomic_store_explicit(&is_ending, true, memory_order_seq_cst); /* pairs with process_end_enter */
-    while (count_of(atomic_load_explicit(&inside, memory_order_seq_cst)) > own_depth &&
+    while (count_of(atomic_load_explicit(&inside, memory_order_seq_cst), process_bits()) > own_depth &&
            files_steady_clock_ns() - begin < MAX_WAIT_NS)
         (void)nanosleep(&moment, NULL);
 }

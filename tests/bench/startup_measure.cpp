@@ -25,16 +25,6 @@ cl_program native_of(ingot_program_t program)
     return native;
 }
 
-std::vector<uint8_t> binary_of(cl_program program)
-{
-    size_t size = 0;
-    require_cl(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr), "binary size");
-    std::vector<uint8_t> binary(size);
-    unsigned char *bytes = binary.data();
-    require_cl(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(bytes), &bytes, nullptr), "binary");
-    return binary;
-}
-
 double load_by_ingot(ingot_program_desc_t desc, const ingot_buffer_t &blob)
 {
     ingot_program_t program = nullptr;
@@ -48,15 +38,9 @@ double load_by_ingot(ingot_program_desc_t desc, const ingot_buffer_t &blob)
 
 double load_by_driver(const Setup &setup, const std::vector<uint8_t> &binary, const std::string &options)
 {
-    const size_t size = binary.size();
-    const unsigned char *bytes = binary.data();
-    cl_int error = CL_SUCCESS;
     const Clock::time_point start = Clock::now();
-    cl_program program = clCreateProgramWithBinary(setup.native, 1, &setup.device, &size, &bytes, nullptr, &error);
-    if (error == CL_SUCCESS)
-        error = clBuildProgram(program, 1, &setup.device, options.c_str(), nullptr, nullptr);
+    cl_program program = load_binary(setup, binary, options);
     const double time = microseconds_since(start);
-    require_cl(error, "the driver's own load");
     clReleaseProgram(program);
     return time;
 }

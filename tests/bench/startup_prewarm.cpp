@@ -8,7 +8,13 @@
 
 #include <ingot/prewarm.h>
 
+#include <atomic>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <thread>
 
 namespace startup {
 
@@ -17,18 +23,27 @@ namespace {
 using bench::Clock;
 using bench::microseconds_since;
 
-/* With their ids known, since finding out what is wanted is the same on both sides. */
-std::vector<ingot_program_desc_t> describe_all(const Setup &setup)
+constexpr size_t threads = 2;
+
+std::string manifest_of(const std::string &store)
 {
-    const std::vector<ProgramFile> files = list_programs("digits", is_cpu(setup.device));
+    return store + ".manifest";
+}
+
+std::string binary_path(const std::string &store, size_t number)
+{
+    return store + ".binaries/" + std::to_string(number);
+}
+
+/* With their ids known, since finding out what is wanted is the same on both sides. */
+std::vector<ingot_program_desc_t> describe_all(const Setup &setup, const std::string &set)
+{
     std::vector<ingot_program_desc_t> descs;
-    for (size_t i = 0; i < prewarmed_programs; ++i) {
-        ProgramFile variant = files[i % files.size()];
-        variant.options += " -DVARIANT=" + std::to_string(i / files.size());
-        descs.push_back(describe(setup, variant));
+    for (const ProgramFile &file : list_programs(set, is_cpu(setup.device))) {
+        descs.push_back(describe(setup, file));
         size_t size = 0;
         const uint8_t *id = nullptr;
-        require_ingot(ingot_program_desc_get_cache_blob_id(descs.back(), &size, &id), variant.name);
+        require_ingot(ingot_program_desc_get_cache_blob_id(descs.back(), &size, &id), file.name);
     }
     return descs;
 }
@@ -45,6 +60,13 @@ void ask_for_all(const Setup &setup, const std::vector<ingot_program_desc_t> &de
     }
 }
 
+cl_program native_of(ingot_program_t program)
+{
+    cl_program native = nullptr;
+    require_ingot(ingot_opencl_program_get_native(program, &native), "native program");
+    return native;
+}
+
 void let_go(const std::vector<ingot_program_desc_t> &descs, const std::vector<ingot_program_t> &programs)
 {
     for (const ingot_program_t program : programs)
@@ -53,31 +75,68 @@ void let_go(const std::vector<ingot_program_desc_t> &descs, const std::vector<in
         ingot_program_desc_release(desc);
 }
 
+/* Each thread takes the next number. */
+void for_each_number(size_t count, size_t thread_count, const std::function<void(size_t number)> &body)
+{
+    std::atomic<size_t> next{ 0 };
+    const auto work = [&] {
+        for (size_t number; (number = next.fetch_add(1)) < count;)
+            body(number);
+    };
+    if (thread_count == 1)
+        return work();
+    std::vector<std::thread> workers;
+    for (size_t i = 0; i < thread_count; ++i)
+        workers.emplace_back(work);
+    for (std::thread &worker : workers)
+        worker.join();
+}
+
 } // namespace
 
-void record_programs(const std::string &store, const std::string &manifest)
+void record_programs(const std::string &set, const std::string &store)
 {
     Setup setup(store);
+    const std::string manifest = manifest_of(store);
     ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
     info.path = manifest.c_str();
-    require_ingot(ingot_persist_record(setup.store, &info), "record");
-    const std::vector<ingot_program_desc_t> descs = describe_all(setup);
-    std::vector<ingot_program_t> programs;
-    ask_for_all(setup, descs, INGOT_ORIGIN_BUILD, &programs);
-    for (const ingot_program_t program : programs) {
-        cl_program native = nullptr;
-        require_ingot(ingot_opencl_program_get_native(program, &native), "native program");
+    const std::vector<ingot_program_desc_t> descs = describe_all(setup, set);
+    std::vector<ingot_program_t> programs(descs.size());
+    /* Compiled by two threads where nothing has to be launched; what is recorded is the order of asking, below. */
+    for_each_number(descs.size(), setup.launches ? 1 : threads, [&](size_t number) {
+        require_ingot(ingot_persist_program_create(&programs[number], descs[number], setup.store, nullptr), "program");
         if (setup.launches)
-            launch_all_kernels(setup.native, setup.queue, native, setup.device);
-    }
+            launch_all_kernels(setup.native, setup.queue, native_of(programs[number]), setup.device);
+    });
+    require_ingot(ingot_persist_flush(setup.store), "flush");
+    let_go({}, programs);
+    require_ingot(ingot_context_clear_cache(setup.context, nullptr), "clear");
+    programs.clear();
+    require_ingot(ingot_persist_record(setup.store, &info), "record");
+    ask_for_all(setup, descs, INGOT_ORIGIN_STORAGE, &programs);
     require_ingot(ingot_persist_flush(setup.store), "flush");
     let_go(descs, programs);
 }
 
-void measure_serial(const std::string &store)
+void write_binaries(const std::string &set, const std::string &store)
 {
     Setup setup(store);
-    const std::vector<ingot_program_desc_t> descs = describe_all(setup);
+    const std::vector<ingot_program_desc_t> descs = describe_all(setup, set);
+    std::vector<ingot_program_t> programs;
+    ask_for_all(setup, descs, INGOT_ORIGIN_STORAGE, &programs);
+    std::filesystem::create_directory(std::filesystem::path(binary_path(store, 0)).parent_path());
+    for (size_t i = 0; i < programs.size(); ++i) {
+        const std::vector<uint8_t> binary = binary_of(native_of(programs[i]));
+        std::ofstream file(binary_path(store, i), std::ios::binary);
+        file.write(reinterpret_cast<const char *>(binary.data()), static_cast<std::streamsize>(binary.size()));
+    }
+    let_go(descs, programs);
+}
+
+void measure_serial(const std::string &set, const std::string &store)
+{
+    Setup setup(store);
+    const std::vector<ingot_program_desc_t> descs = describe_all(setup, set);
     std::vector<ingot_program_t> programs;
     const Clock::time_point start = Clock::now();
     ask_for_all(setup, descs, INGOT_ORIGIN_STORAGE, &programs);
@@ -85,14 +144,15 @@ void measure_serial(const std::string &store)
     let_go(descs, programs);
 }
 
-void measure_prewarm(const std::string &store, const std::string &manifest)
+void measure_prewarm(const std::string &set, const std::string &store)
 {
     Setup setup(store);
-    const std::vector<ingot_program_desc_t> descs = describe_all(setup);
+    const std::string manifest = manifest_of(store);
+    const std::vector<ingot_program_desc_t> descs = describe_all(setup, set);
     std::vector<ingot_program_t> programs;
     ingot_prewarm_info_t info = INGOT_PREWARM_INFO_INIT;
     info.manifest = manifest.c_str();
-    info.thread_count = 2;
+    info.thread_count = threads;
     ingot_prewarm_t prewarm = nullptr;
     ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
     const Clock::time_point start = Clock::now();
@@ -100,10 +160,29 @@ void measure_prewarm(const std::string &store, const std::string &manifest)
     require_ingot(ingot_prewarm_wait(prewarm, &progress), "prewarm");
     ask_for_all(setup, descs, INGOT_ORIGIN_STORAGE, &programs);
     const double time_ms = microseconds_since(start) / 1000;
-    require(progress.loaded == prewarmed_programs, "not all programs were loaded ahead");
+    require(progress.loaded == descs.size(), "not all programs were loaded ahead");
     std::printf("ready\t%.3f\n", time_ms);
     ingot_prewarm_release(prewarm);
     let_go(descs, programs);
+}
+
+void measure_driver(const std::string &set, const std::string &store, size_t thread_count)
+{
+    Setup setup(store);
+    const std::vector<ProgramFile> files = list_programs(set, is_cpu(setup.device));
+    std::vector<std::vector<uint8_t>> binaries;
+    for (size_t i = 0; i < files.size(); ++i) {
+        std::ifstream file(binary_path(store, i), std::ios::binary);
+        binaries.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    }
+    std::vector<cl_program> programs(files.size());
+    const Clock::time_point start = Clock::now();
+    for_each_number(files.size(), thread_count, [&](size_t number) {
+        programs[number] = load_binary(setup, binaries[number], files[number].options);
+    });
+    std::printf("ready\t%.3f\n", microseconds_since(start) / 1000);
+    for (cl_program program : programs)
+        clReleaseProgram(program);
 }
 
 } // namespace startup

@@ -1,25 +1,30 @@
 /*
  * startup_prewarm.h - what the startup benchmark does, in processes of its own, to see what loading ahead is worth.
+ *
+ * A set is one of list_programs. Its manifest and its bare binaries stand next to the store.
  */
 #ifndef INGOT_TESTS_BENCH_STARTUP_PREWARM_H
 #define INGOT_TESTS_BENCH_STARTUP_PREWARM_H
 
-#include <cstddef>
 #include <string>
 
 namespace startup {
 
-inline constexpr size_t prewarmed_programs = 100;
+/* Makes the programs, stores them, and records that they were asked for. */
+void record_programs(const std::string &set, const std::string &store);
 
-/* Makes the programs, variants of the digits example's, stores them, and records that they were asked for. */
-void record_programs(const std::string &store, const std::string &manifest);
+/* What the driver itself is given to load. */
+void write_binaries(const std::string &set, const std::string &store);
 
 /*
  * Both make all of them ready and print "ready MS": one after the other, or by a prewarm with two threads and then by
  * asking for each. The programs have been described before; what the driver does once a process is in the time.
  */
-void measure_serial(const std::string &store);
-void measure_prewarm(const std::string &store, const std::string &manifest);
+void measure_serial(const std::string &set, const std::string &store);
+void measure_prewarm(const std::string &set, const std::string &store);
+
+/* The floor of that, "ready MS": the driver alone loads the binaries, which are in memory, with so many threads. */
+void measure_driver(const std::string &set, const std::string &store, size_t thread_count);
 
 } // namespace startup
 

@@ -11,38 +11,61 @@ namespace {
 constexpr size_t buffer_size = 1 << 20;
 constexpr char hashcat_folder[] = "/usr/share/hashcat/OpenCL";
 
-std::vector<ProgramFile> list_digits()
+constexpr size_t digits_programs = 8;
+
+/* The digits example's eight, then the same layers of wider and wider networks. */
+std::vector<ProgramFile> list_layers(size_t count)
 {
     const std::string folder = INGOT_SOURCE_DIR "/examples/digits/kernels";
-    const struct {
-        const char *name, *file, *options;
-    } programs[] = {
-        { "normalize", "normalize.cl", "-DGROUP=64 -DMAX_PIXEL=16" },
-        { "convolve 1", "conv.cl", "-DIN_CHANNELS=1 -DOUT_CHANNELS=8 -DFUSE_RELU" },
-        { "convolve 2", "conv.cl", "-DIN_CHANNELS=8 -DOUT_CHANNELS=16 -DFUSE_RELU" },
-        { "max pool", "pool.cl", "-DGROUP=64 -DCHANNELS=16" },
-        { "dense hidden", "dense.cl", "-DTILE=8 -DINPUTS=256 -DOUTPUTS=32 -DFUSE_RELU" },
-        { "dense classes", "dense.cl", "-DTILE=8 -DINPUTS=32 -DOUTPUTS=10" },
-        { "softmax", "softmax.cl", "-DGROUP=64 -DCLASSES=10" },
-        { "argmax", "argmax.cl", "-DGROUP=64 -DCLASSES=10" },
-    };
     std::vector<ProgramFile> list;
-    for (const auto &program : programs)
-        list.push_back({ program.name, folder + "/" + program.file,
-                         "-cl-std=CL1.2 -cl-kernel-arg-info -I " + folder + " " + program.options });
+    for (int round = 0; list.size() < count; ++round) {
+        const auto more = [round](int base) { return std::to_string(base + round); };
+        const struct {
+            const char *name, *file;
+            std::string options;
+        } programs[] = {
+            { "normalize", "normalize.cl", "-DGROUP=64 -DMAX_PIXEL=" + more(16) },
+            { "convolve 1", "conv.cl", "-DIN_CHANNELS=1 -DOUT_CHANNELS=" + more(8) + " -DFUSE_RELU" },
+            { "convolve 2", "conv.cl", "-DIN_CHANNELS=" + more(8) + " -DOUT_CHANNELS=" + more(16) + " -DFUSE_RELU" },
+            { "max pool", "pool.cl", "-DGROUP=64 -DCHANNELS=" + more(16) },
+            { "dense hidden", "dense.cl", "-DTILE=8 -DINPUTS=256 -DOUTPUTS=" + more(32) + " -DFUSE_RELU" },
+            { "dense classes", "dense.cl", "-DTILE=8 -DINPUTS=32 -DOUTPUTS=" + more(10) },
+            { "softmax", "softmax.cl", "-DGROUP=64 -DCLASSES=" + more(10) },
+            { "argmax", "argmax.cl", "-DGROUP=64 -DCLASSES=" + more(10) },
+        };
+        for (const auto &program : programs)
+            list.push_back({ program.name, folder + "/" + program.file,
+                             "-cl-std=CL1.2 -cl-kernel-arg-info -I " + folder + " " + program.options });
+    }
+    list.resize(count);
+    return list;
+}
+
+/* A program a network, each one wider than the one before. */
+std::vector<ProgramFile> list_networks(size_t count)
+{
+    std::vector<ProgramFile> list;
+    for (size_t i = 0; i < count; ++i)
+        list.push_back({ "network " + std::to_string(i), INGOT_SOURCE_DIR "/tests/bench/startup_network.cl",
+                         "-cl-std=CL1.2 -cl-kernel-arg-info -I " INGOT_SOURCE_DIR "/examples/digits/kernels" +
+                             std::string(" -DFUSE_RELU -DGROUP=64 -DMAX_PIXEL=16 -DTILE=16 -DCLASSES=10 -DWIDTH=") +
+                             std::to_string(8 + i) });
     return list;
 }
 
 /* hashcat 6.2's own options for an unsalted hash and a mask; VENDOR_ID 8 is Intel, 64 PoCL. */
-std::vector<ProgramFile> list_hashcat(bool is_cpu)
+std::string hashcat_options(bool is_cpu)
 {
     const std::string folder = hashcat_folder;
-    const std::string options =
-        "-cl-std=CL1.2 -cl-kernel-arg-info -w -D KERNEL_STATIC -I " + folder + " -D INCLUDE_PATH=" + folder +
-        " -D XM2S(x)=#x -D M2S(x)=XM2S(x) -D LOCAL_MEM_TYPE=1 -D VECT_SIZE=1 -D CUDA_ARCH=0 -D HAS_VPERM=0" +
-        " -D VENDOR_ID=" + (is_cpu ? "64" : "8") + " -D DEVICE_TYPE=" + (is_cpu ? "2" : "4") +
-        " -D DGST_R0=0 -D DGST_R1=3 -D DGST_R2=2 -D DGST_R3=1 -D DGST_ELEM=4 -D KERN_TYPE=0" +
-        " -D ATTACK_EXEC=11 -D ATTACK_KERN=3 -D ATTACK_MODE=3";
+    return "-cl-std=CL1.2 -cl-kernel-arg-info -w -D KERNEL_STATIC -I " + folder + " -D INCLUDE_PATH=" + folder +
+           " -D XM2S(x)=#x -D M2S(x)=XM2S(x) -D LOCAL_MEM_TYPE=1 -D VECT_SIZE=1 -D CUDA_ARCH=0 -D HAS_VPERM=0" +
+           " -D VENDOR_ID=" + (is_cpu ? "64" : "8") + " -D DEVICE_TYPE=" + (is_cpu ? "2" : "4") +
+           " -D DGST_R0=0 -D DGST_R1=3 -D DGST_R2=2 -D DGST_R3=1 -D DGST_ELEM=4 -D KERN_TYPE=0" +
+           " -D ATTACK_EXEC=11 -D ATTACK_KERN=3 -D ATTACK_MODE=3";
+}
+
+std::vector<ProgramFile> list_hashcat(bool is_cpu)
+{
     /* Those of over 1,200 that compile within seconds on both devices. */
     const char *const files[] = { "markov_le.cl",           "markov_be.cl",           "amp_a0.cl",
                                   "amp_a3.cl",              "m00000_a3-optimized.cl", "m00200_a3-optimized.cl",
@@ -50,7 +73,8 @@ std::vector<ProgramFile> list_hashcat(bool is_cpu)
                                   "m02000_a3-optimized.cl" };
     std::vector<ProgramFile> list;
     for (const char *file : files)
-        list.push_back({ std::string(file).substr(0, std::string(file).rfind('.')), folder + "/" + file, options });
+        list.push_back({ std::string(file).substr(0, std::string(file).rfind('.')),
+                         std::string(hashcat_folder) + "/" + file, hashcat_options(is_cpu) });
     return list;
 }
 
@@ -99,7 +123,14 @@ void launch(cl_command_queue queue, cl_kernel kernel, cl_device_id device, cl_me
 
 std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu)
 {
-    return set == "digits" ? list_digits() : list_hashcat(is_cpu);
+    if (set == "digits")
+        return list_layers(digits_programs);
+    if (set == "100 layers")
+        return list_layers(100);
+    if (set == "100 networks")
+        return list_networks(100);
+    require(set == "hashcat", "no set " + set);
+    return list_hashcat(is_cpu);
 }
 
 void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program program, cl_device_id device)

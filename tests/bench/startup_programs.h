@@ -17,7 +17,11 @@ using bench::ProgramFile;
 using bench::require;
 using bench::require_ingot;
 
-/* "digits" or "hashcat"; options as these applications give them, for the kind of device that is measured. */
+/*
+ * "digits" or "hashcat"; options as these applications give them, for the kind of device that is measured. A hundred
+ * of a kind: "100 layers", of the digits example's network and wider ones, a program each, and "100 networks", a
+ * program each with eleven layers.
+ */
 std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu);
 
 /*

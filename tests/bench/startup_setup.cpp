@@ -44,4 +44,26 @@ ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint3
     return bench::describe(setup.context, INGOT_SOURCE_OPENCL_C, file, flags);
 }
 
+std::vector<uint8_t> binary_of(cl_program program)
+{
+    size_t size = 0;
+    require_cl(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr), "binary size");
+    std::vector<uint8_t> binary(size);
+    unsigned char *bytes = binary.data();
+    require_cl(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(bytes), &bytes, nullptr), "binary");
+    return binary;
+}
+
+cl_program load_binary(const Setup &setup, const std::vector<uint8_t> &binary, const std::string &options)
+{
+    const size_t size = binary.size();
+    const unsigned char *bytes = binary.data();
+    cl_int error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithBinary(setup.native, 1, &setup.device, &size, &bytes, nullptr, &error);
+    if (error == CL_SUCCESS)
+        error = clBuildProgram(program, 1, &setup.device, options.c_str(), nullptr, nullptr);
+    require_cl(error, "the driver's own load");
+    return program;
+}
+
 } // namespace startup

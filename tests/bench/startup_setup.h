@@ -10,6 +10,7 @@
 #include <ingot/persist.h>
 
 #include <string>
+#include <vector>
 
 namespace startup {
 
@@ -31,6 +32,10 @@ struct Setup {
 };
 
 ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint32_t flags = 0);
+
+/* What the driver gives out for its only device, and its own loading of that. */
+std::vector<uint8_t> binary_of(cl_program program);
+cl_program load_binary(const Setup &setup, const std::vector<uint8_t> &binary, const std::string &options);
 
 } // namespace startup
 

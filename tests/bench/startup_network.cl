@@ -1,0 +1,60 @@
+/*
+ * startup_network.cl - a network of eleven layers in one program, as engines that compile a model at once have it.
+ *
+ * The digits example's kernels, one for each layer's shape. Options: those of theirs that all layers share, and WIDTH,
+ * the number of channels between layers.
+ */
+#include "normalize.cl"
+
+#define convolve_3x3 convolve_1
+#define IN_CHANNELS 1
+#define OUT_CHANNELS WIDTH
+#include "conv.cl"
+#undef convolve_3x3
+#undef IN_CHANNELS
+#undef OUT_CHANNELS
+
+#define IN_CHANNELS WIDTH
+#define OUT_CHANNELS WIDTH
+#define convolve_3x3 convolve_2
+#include "conv.cl"
+#undef convolve_3x3
+#undef OUT_CHANNELS
+
+#define OUT_CHANNELS (2 * WIDTH)
+#define convolve_3x3 convolve_3
+#include "conv.cl"
+#undef convolve_3x3
+#undef IN_CHANNELS
+#undef OUT_CHANNELS
+
+#define CHANNELS (2 * WIDTH)
+#define max_pool_2x2 max_pool_1
+#include "pool.cl"
+#undef CHANNELS
+#undef max_pool_2x2
+
+#define CHANNELS WIDTH
+#define max_pool_2x2 max_pool_2
+#include "pool.cl"
+#undef max_pool_2x2
+
+#define INPUTS (TILE * WIDTH)
+#define OUTPUTS (8 * WIDTH)
+#define dense dense_1
+#include "dense.cl"
+#undef dense
+#undef OUTPUTS
+
+#define OUTPUTS (4 * WIDTH)
+#define dense dense_2
+#include "dense.cl"
+#undef dense
+#undef OUTPUTS
+
+#define OUTPUTS CLASSES
+#define dense dense_3
+#include "dense.cl"
+
+#include "softmax.cl"
+#include "argmax.cl"
