@@ -7,11 +7,26 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Thread_local char detail[ERROR_DETAIL_CAPACITY];
+#include "core/os.h"
+
+static _Thread_local bool has_failed;
 
 const char *ingot_last_error_detail(void)
 {
-    return detail;
+    if (!has_failed)
+        return "";
+    const char *detail = os_thread_buffer(ERROR_DETAIL_CAPACITY);
+    return detail != NULL ? detail : "out of memory for the failure's detail";
+}
+
+/* At most the capacity, with its end. */
+static void set_detail(const char *text)
+{
+    char *detail = os_thread_buffer(ERROR_DETAIL_CAPACITY);
+
+    has_failed = true;
+    if (detail != NULL)
+        memcpy(detail, text, strlen(text) + 1);
 }
 
 ingot_status_t ingot_set_error_detail(ingot_status_t status, const char *format, ...)
@@ -27,18 +42,20 @@ ingot_status_t ingot_set_error_detail(ingot_status_t status, const char *format,
         text[0] = '\0';
     else if ((size_t)length >= sizeof(text))
         memcpy(text + sizeof(text) - sizeof(cut), cut, sizeof(cut));
-    memcpy(detail, text, strlen(text) + 1);
+    set_detail(text);
     return status;
 }
 
 void error_save(struct error_detail *saved)
 {
+    const char *detail = ingot_last_error_detail();
     memcpy(saved->text, detail, strlen(detail) + 1);
 }
 
 void error_restore(const struct error_detail *saved)
 {
-    memcpy(detail, saved->text, strlen(saved->text) + 1);
+    if (has_failed)
+        set_detail(saved->text);
 }
 
 ingot_status_t error_null_argument(const char *name)

@@ -1,8 +1,10 @@
 /*
  * error.h - the calling thread's sentence about its last failure.
  *
- * A fixed buffer a thread: nothing to free when a thread or the process ends. Build logs longer than that are cut at
- * their end; their first lines are the ones that matter.
+ * A fixed buffer a thread, made by its first failure and freed when it ends. It is no thread-local variable: a program
+ * that runs already has room for a few hundred bytes of those, of a library with initial-exec ones
+ * (memory_cache/stripe.h), and cannot load it if they are more. Build logs longer than the buffer are cut at their end;
+ * their first lines are the ones that matter.
  */
 #ifndef INGOT_CORE_ERROR_H
 #define INGOT_CORE_ERROR_H

@@ -68,6 +68,32 @@ void os_do_once(os_once *once, void (*action)(void))
     pthread_once(once, action);
 }
 
+static pthread_key_t buffer_key;
+static bool has_buffer_key;
+
+static void make_buffer_key(void)
+{
+    has_buffer_key = pthread_key_create(&buffer_key, free) == 0;
+}
+
+void *os_thread_buffer(size_t size)
+{
+    static os_once prepared = OS_ONCE_INIT;
+
+    os_do_once(&prepared, make_buffer_key);
+    if (!has_buffer_key)
+        return NULL;
+    void *buffer = pthread_getspecific(buffer_key);
+    if (buffer != NULL)
+        return buffer;
+    buffer = calloc(1, size);
+    if (buffer != NULL && pthread_setspecific(buffer_key, buffer) != 0) {
+        free(buffer);
+        return NULL;
+    }
+    return buffer;
+}
+
 uint32_t os_thread_number(void)
 {
     return (uint32_t)syscall(SYS_gettid);

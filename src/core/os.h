@@ -30,6 +30,11 @@ void os_condition_wake_all(os_condition *condition);
 
 void os_do_once(os_once *once, void (*action)(void));
 
+/*
+ * The calling thread's one buffer, zeroed when it is first asked for, freed by the C library when the thread ends, also
+ * if Ingot was unloaded meanwhile. Each call has the same size. NULL: there is no memory.
+ */
+void *os_thread_buffer(size_t size);
 /* Among all threads that there are now; never 0. */
 uint32_t os_thread_number(void);
 /* Whether this process has such a thread. When it has not, that thread has done all that it ever did. */
