@@ -225,6 +225,20 @@ static ingot_status_t read_manifest(struct ingot_prewarm *prewarm)
     return INGOT_SUCCESS;
 }
 
+/* Without a place that it could be given, a thread begins anywhere. */
+static bool start_thread(struct ingot_prewarm *prewarm)
+{
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    thread_place_choose(&prewarm->place, prewarm->thread_count, &attributes);
+    pthread_t *thread = &prewarm->threads[prewarm->thread_count];
+    const bool has_started = pthread_create(thread, &attributes, prewarm_run, prewarm) == 0 ||
+                             pthread_create(thread, NULL, prewarm_run, prewarm) == 0;
+    pthread_attr_destroy(&attributes);
+    return has_started;
+}
+
 /* Locked. Its threads take no signals: they are the application's. */
 static void start_threads(struct ingot_prewarm *prewarm)
 {
@@ -232,10 +246,10 @@ static void start_threads(struct ingot_prewarm *prewarm)
     sigset_t before;
     const size_t wanted = prewarm->info.thread_count < prewarm->manifest.ids.count ? prewarm->info.thread_count
                                                                                    : prewarm->manifest.ids.count;
+    thread_place_init(&prewarm->place, wanted);
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (prewarm->thread_count < wanted &&
-           pthread_create(&prewarm->threads[prewarm->thread_count], NULL, prewarm_run, prewarm) == 0) {
+    while (prewarm->thread_count < wanted && start_thread(prewarm)) {
         ++prewarm->thread_count;
         ++prewarm->active_count;
     }

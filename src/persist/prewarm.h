@@ -10,6 +10,7 @@
 #include "persist/id_list.h"
 #include "persist/manifest.h"
 #include "persist/process_lock.h"
+#include "persist/thread_place.h"
 
 enum prewarm_item_state {
     PREWARM_WAITING = 0,
@@ -45,6 +46,7 @@ struct ingot_prewarm {
     size_t thread_count;
     bool is_being_joined;
     bool is_joined;
+    struct thread_place place;
     pthread_t threads[];
 };
 

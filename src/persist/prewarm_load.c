@@ -13,6 +13,7 @@
 #include "persist/process_end.h"
 #include "persist/storage.h"
 #include "persist/thread_heap.h"
+#include "persist/thread_place.h"
 
 /* What a driver allocates for a program, by the size of its blob: PoCL twice that, Intel's four times. */
 #define MEMORY_OVER_BLOB 4u
@@ -166,6 +167,7 @@ void *prewarm_run(void *user)
     const struct ingot_context *before = events_enter(prewarm->context);
     struct thread_heap heap = {0};
     size_t number;
+    thread_place_leave(&prewarm->place);
     prewarm_lock(prewarm);
     while ((number = begin_item(prewarm)) != ID_LIST_NONE) {
         ingot_program_t program = NULL;
