@@ -21,7 +21,7 @@ struct bucket {
 };
 
 /*
- * Searches for an id and copies its blob out. Bad entries are taken away on the way.
+ * Searches for an id and copies its blob out; a NULL blob is not looked at. Bad entries are taken away on the way.
  * INGOT_NOT_FOUND; else the first reason why an entry that might have been it was refused.
  */
 ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,

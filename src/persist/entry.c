@@ -162,9 +162,9 @@ ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const
                           const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob)
 {
     const int key_fd = open_file(place, "key.bin");
-    const int blob_fd = open_file(place, "kernel.bin");
+    const int blob_fd = blob != NULL ? open_file(place, "kernel.bin") : -ENOENT;
     ingot_status_t status = verify_key(place, key_fd, key, id_size, id, allocator);
-    if (status == INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS && blob != NULL)
         status = read_blob(place, blob_fd, key, allocator, blob);
     close_file(blob_fd);
     close_file(key_fd);

@@ -30,7 +30,7 @@ ingot_status_t entry_examine(const struct entry_place *place, struct file_facts 
 ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pinned);
 
 /*
- * Verifies the entry and copies its header and its blob out.
+ * Verifies the entry and copies its header and its blob out; a NULL blob verifies key.bin only.
  * INGOT_BLOB_MISMATCH: sound as far as looked at, and of another id. INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT: bad.
  * INGOT_BLOB_VERSION: of another format. INGOT_UNTRUSTED, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY.
  */
