@@ -11,7 +11,7 @@
 #include "persist/bucket.h"
 #include "persist/checksum.h"
 #include "persist/events.h"
-#include "persist/evict.h"
+#include "persist/eviction_plan.h"
 #include "persist/files.h"
 #include "persist/memory.h"
 #include "persist/publish.h"
@@ -120,7 +120,7 @@ static void destroy(void *self)
     struct directory *directory = self;
     if (directory == NULL)
         return;
-    evict_fini(directory);
+    eviction_plan_discard(directory);
     account_fini(directory);
     root_fini(directory);
     const ingot_allocator_t allocator = directory->allocator;

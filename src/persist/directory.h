@@ -71,7 +71,7 @@ struct directory {
     struct directory_counters counters; /* relaxed: they order nothing */
     struct account_files kept[ACCOUNT_KEPT];
     _Atomic uint64_t countdown;         /* how many entries to store until all are counted; relaxed: a guess */
-    _Atomic(struct eviction_plan *) plan; /* whose turn it is next; NULL: none, or someone has it: see evict.c */
+    _Atomic(struct eviction_plan *) plan; /* see eviction_plan.h; NULL: none, or someone has it */
     _Atomic uint64_t name_bits;         /* of the next name in tmp; relaxed: all that counts is that they differ */
     atomic_bool has_told_unstamped;     /* relaxed: an event too many does no harm */
     char name_space[NAMESPACE_MAX + 1]; /* "" where there is none */

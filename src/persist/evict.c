@@ -5,11 +5,8 @@
  * files are deleted afterwards, with nothing locked but byte 1. What was counted without the lock is reconciled with
  * what others stored meanwhile by the change of the total in that time.
  *
- * A store that finds no room lets as many entries go as it needs, and a slice more. What is left of the list is a
- * plan: each of the next stores of the process lets a slice of it go, until the low-water mark is reached. Who has the
- * plan has taken it out of the directory, so no lock guards it. It is a list of names only, each of which is looked at
- * again before it goes, so it may be lost, copied by a fork, or used by two processes at once. It ends with what was
- * over when the entries were counted, whatever has become of the total: a wrong one must not empty the store.
+ * A store that finds no room lets as many entries go as it needs, and a slice more. What is left of the list is a plan
+ * (eviction_plan.h): each of the next stores of the process lets a slice of it go, until the low-water mark is reached.
  */
 #include "persist/evict.h"
 
@@ -19,26 +16,16 @@
 #include "persist/account.h"
 #include "persist/bucket.h"
 #include "persist/events.h"
+#include "persist/eviction_plan.h"
 #include "persist/files.h"
-#include "persist/memory.h"
 #include "persist/survey.h"
 #include "persist/temporary.h"
 
 #define BATCH 16u
 /* What one store lets go at most beyond what it needs. */
 #define SLICE 64u
-/* After so long another order may be right, since uses are noted once a minute. */
-#define PLAN_LIFE_NS UINT64_C(60000000000)
 /* How often a process that stores counts the entries while it stores as many as there may be. */
 #define COUNTS_PER_LIMIT 10u
-
-/* Entries that are to go, in order. */
-struct eviction_plan {
-    struct survey survey; /* sorted */
-    size_t next;
-    uint64_t bytes;   /* that are to go */
-    uint64_t made_ns; /* steady */
-};
 
 /* One pass. */
 struct eviction {
@@ -179,52 +166,28 @@ static ingot_status_t evict_down(struct eviction *eviction, uint64_t enough_byte
     return status;
 }
 
-static void free_plan(struct directory *directory, struct eviction_plan *plan)
-{
-    if (plan == NULL)
-        return;
-    survey_fini(&plan->survey);
-    memory_free(&directory->allocator, plan, sizeof(*plan));
-}
-
-/* acquire and release: what is in the plan goes with it */
 static bool take_plan(struct eviction *eviction)
 {
-    struct directory *directory = eviction->directory;
-    struct eviction_plan *plan = atomic_exchange_explicit(&directory->plan, NULL, memory_order_acquire);
-    if (plan == NULL)
+    struct eviction_plan plan;
+    if (!eviction_plan_take(eviction->directory, &plan))
         return false;
-    const bool is_fresh = files_steady_clock_ns() - plan->made_ns < PLAN_LIFE_NS;
-    if (is_fresh) {
-        survey_fini(&eviction->survey);
-        eviction->survey = plan->survey;
-        eviction->is_sorted = true;
-        eviction->made_ns = plan->made_ns;
-        eviction->may_go_bytes = plan->bytes;
-        eviction->first = eviction->next = plan->next;
-        plan->survey = (struct survey){.allocator = directory->allocator};
-    }
-    free_plan(directory, plan);
-    return is_fresh;
+    survey_fini(&eviction->survey);
+    eviction->survey = plan.survey;
+    eviction->is_sorted = true;
+    eviction->made_ns = plan.made_ns;
+    eviction->may_go_bytes = plan.bytes;
+    eviction->first = eviction->next = plan.next;
+    return true;
 }
 
-/* What is left of it is for the next stores; without memory for that, for the next store that finds no room. */
+/* What is left of it is for the next stores. */
 static void leave_plan(struct eviction *eviction)
 {
-    struct directory *directory = eviction->directory;
-    struct eviction_plan *plan = memory_allocate(&directory->allocator, sizeof(*plan));
-    if (plan == NULL)
-        return;
     const uint64_t bytes = eviction->may_go_bytes != UINT64_MAX ? eviction->may_go_bytes - eviction->result.bytes
                                                                 : eviction->total_bytes - eviction->limits.bytes;
-    *plan = (struct eviction_plan){eviction->survey, eviction->next, bytes, eviction->made_ns};
-    eviction->survey = (struct survey){.allocator = directory->allocator};
-    free_plan(directory, atomic_exchange_explicit(&directory->plan, plan, memory_order_acq_rel));
-}
-
-void evict_fini(struct directory *directory)
-{
-    free_plan(directory, atomic_exchange_explicit(&directory->plan, NULL, memory_order_acquire));
+    struct eviction_plan plan = {eviction->survey, eviction->next, bytes, eviction->made_ns};
+    eviction->survey = (struct survey){.allocator = eviction->directory->allocator};
+    eviction_plan_leave(eviction->directory, &plan);
 }
 
 /* A count that took the lock anyway says when the next one is due: before the limit, and often enough to see others. */
@@ -367,8 +330,7 @@ static ingot_status_t run_pass(struct directory *directory, uint64_t bytes, bool
 
 void evict_go_on(struct directory *directory)
 {
-    /* relaxed: whether it is worth a try; take_plan decides */
-    if (atomic_load_explicit(&directory->plan, memory_order_relaxed) == NULL)
+    if (!eviction_plan_is_there(directory))
         return;
     const uint64_t started_ns = files_steady_clock_ns();
     struct eviction eviction = begin(directory, 0);

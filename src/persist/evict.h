@@ -37,9 +37,6 @@ ingot_status_t evict_for_count(struct directory *directory, uint64_t bytes, uint
 ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,
                                const char *reason, struct evict_result *result);
 
-/* Forgets what was left for later; nobody may be at the store any more. */
-void evict_fini(struct directory *directory);
-
 /* Counts the store and, unless it is read-only, sets its total right. */
 ingot_status_t evict_recount(struct directory *directory, ingot_persist_count_t *count);
 
