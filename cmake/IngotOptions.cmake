@@ -36,6 +36,14 @@ function(ingot_summary_line what state)
     set(ingot_summary "${ingot_summary};${what}: ${state}" CACHE INTERNAL "")
 endfunction()
 
+# For a backend that cannot be built: an error where it was asked for, a line of the summary where it was left open.
+function(ingot_backend_is_missing what option reason)
+    if(NOT ${option} STREQUAL "AUTO")
+        message(FATAL_ERROR "Ingot: ${option} is ${${option}}, but there are ${reason}.")
+    endif()
+    ingot_summary_line("${what}" "off: ${reason}")
+endfunction()
+
 function(ingot_print_summary)
     message(STATUS "Ingot ${PROJECT_VERSION}:")
     foreach(line IN LISTS ingot_summary)
