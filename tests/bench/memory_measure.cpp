@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <thread>
 
 namespace memory_bench {
@@ -64,8 +66,8 @@ public:
         subject_ = subject;
         operations_ = operations;
         start();
-        while (done_ != threads_.size()) /* off the processors that are being measured */
-            std::this_thread::sleep_for(std::chrono::microseconds(100));
+        std::unique_lock<std::mutex> lock(mutex_); /* asleep: the processors are being measured */
+        all_done_.wait(lock, [this] { return done_ == threads_.size(); });
         return *std::max_element(elapsed_ns_.begin(), elapsed_ns_.end());
     }
 
@@ -75,6 +77,13 @@ private:
         done_ = 0;
         ready_ = 0;
         ++turn_;
+    }
+
+    void tell_done()
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (++done_ == elapsed_ns_.size())
+            all_done_.notify_one();
     }
 
     void work(unsigned number)
@@ -96,7 +105,7 @@ private:
             const Clock::time_point begin = Clock::now();
             subject->run(number, operations_);
             elapsed_ns_[number] = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
-            ++done_;
+            tell_done();
         }
         for (Subject *subject : subjects_)
             subject->leave();
@@ -109,6 +118,8 @@ private:
     std::atomic<size_t> operations_{0};
     std::atomic<unsigned> turn_{0};
     std::atomic<size_t> ready_{0};
+    std::mutex mutex_;
+    std::condition_variable all_done_;
     std::atomic<size_t> done_{0};
     std::vector<std::thread> threads_;
 };
