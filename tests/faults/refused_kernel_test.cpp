@@ -84,10 +84,12 @@ protected:
         EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(session, storage));
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get()));
     }
-    void write_bundle(const Storage &storage)
+    void make_bundle()
     {
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(storage.get(), bundle_path_.c_str(), nullptr, nullptr,
-                                                            nullptr));
+        const Storage made = open_store(scratch_.path() / "made");
+        fill(made);
+        ASSERT_EQ(INGOT_SUCCESS,
+                  ingot_persist_write_bundle(made.get(), bundle_path_.c_str(), nullptr, nullptr, nullptr));
     }
     Storage open_bundle()
     {
@@ -227,11 +229,7 @@ TEST_F(RefusedKernel, OfAFileIsReplaced)
 
 TEST_F(RefusedKernel, OfABundleIsHiddenByTheTierBeforeIt)
 {
-    {
-        const Storage made = open_store(scratch_.path() / "made");
-        fill(made);
-        write_bundle(made);
-    }
+    make_bundle();
     const Storage bundle = open_bundle();
     const Storage store = open_store(root_);
     const Storage chain = chain_of({store.get(), bundle.get()});
@@ -246,11 +244,7 @@ TEST_F(RefusedKernel, OfABundleIsHiddenByTheTierBeforeIt)
 
 TEST_F(RefusedKernel, OfABundleThatIsAskedFirstIsToldAndCompiledByEach)
 {
-    {
-        const Storage made = open_store(scratch_.path() / "made");
-        fill(made);
-        write_bundle(made);
-    }
+    make_bundle();
     const Storage bundle = open_bundle();
     const Storage store = open_store(root_);
     const Storage chain = chain_of({bundle.get(), store.get()});

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,6 +57,15 @@ protected:
         info.lock_timeout_ms = 60000;
     }
     const fs::path root() const { return path_; }
+    /* Makes info that of a store where many are quickly made, with room for so many small entries. Its path. */
+    std::string use_fast_store(unsigned count)
+    {
+        fast_.emplace(fast_volume());
+        fast_path_ = (fast_->path() / "store").string();
+        info.path = fast_path_.c_str();
+        info.max_bytes = count * kSmallEntry;
+        return fast_path_;
+    }
 
     fs::path entry_of(const Bytes &id) const
     {
@@ -84,6 +94,8 @@ protected:
 private:
     ScratchDirectory scratch_;
     const std::string path_ = (scratch_.path() / "store").string();
+    std::optional<ScratchDirectory> fast_;
+    std::string fast_path_;
 };
 
 void fill(const Store &store, unsigned count)
@@ -282,10 +294,7 @@ TEST_F(PersistPolicy, EvictsToTheLowWaterMark)
 TEST_F(PersistPolicy, ALargeEvictionIsSpreadOverTheNextStores)
 {
     constexpr unsigned count = 400;
-    const ScratchDirectory fast(fast_volume());
-    const std::string path = (fast.path() / "store").string();
-    info.path = path.c_str();
-    info.max_bytes = count * kSmallEntry;
+    const std::string path = use_fast_store(count);
     Store store(info);
     unsigned next = 0;
     for (; next < count; ++next)
@@ -311,10 +320,7 @@ TEST_F(PersistPolicy, ALargeEvictionIsSpreadOverTheNextStores)
 TEST_F(PersistPolicy, ThreadsAndAClearShareASpreadEviction)
 {
     constexpr unsigned count = 300;
-    const ScratchDirectory fast(fast_volume());
-    const std::string path = (fast.path() / "store").string();
-    info.path = path.c_str();
-    info.max_bytes = count * kSmallEntry;
+    const std::string path = use_fast_store(count);
     Store store(info);
     std::vector<std::thread> threads;
     for (unsigned t = 0; t < 4; ++t)
@@ -340,10 +346,7 @@ TEST_F(PersistPolicy, ThreadsAndAClearShareASpreadEviction)
 TEST_F(PersistPolicy, AWrongTotalDoesNotEmptyAStoreThatIsEvicting)
 {
     constexpr unsigned count = 400;
-    const ScratchDirectory fast(fast_volume());
-    const std::string path = (fast.path() / "store").string();
-    info.path = path.c_str();
-    info.max_bytes = count * kSmallEntry;
+    const std::string path = use_fast_store(count);
     Store store(info);
     unsigned next = 0;
     for (; next <= count; ++next)
