@@ -38,7 +38,7 @@ using bench::Clock;
 using bench::Goal;
 
 constexpr size_t kIdSize = 400;
-constexpr unsigned kRounds = 15;
+constexpr unsigned kRounds = 25;
 uint64_t sink; /* so that no load is optimized away */
 
 void require(bool is_so, const char *what)
@@ -89,6 +89,10 @@ public:
         require(ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data()) == INGOT_SUCCESS,
                 "store");
     }
+    void remove(const Bytes &id) const
+    {
+        require(ingot_storage_remove(storage_, id.size(), id.data()) == INGOT_SUCCESS, "remove");
+    }
     void load(const Bytes &id) const
     {
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -107,6 +111,21 @@ double time_of(unsigned count, const std::function<void(unsigned)> &work)
     for (unsigned i = 0; i < count; ++i)
         work(i);
     return bench::microseconds_since(start) / count;
+}
+
+struct Turn {
+    bench::Sample *sample;
+    unsigned count;
+    std::function<void(unsigned)> work;
+};
+
+/* Forwards and backwards, so that none always finds what the same other one left in the processor's caches. */
+void take_turns(const std::vector<Turn> &turns, unsigned round)
+{
+    for (size_t i = 0; i < turns.size(); ++i) {
+        const Turn &turn = turns[round % 2 == 0 ? i : turns.size() - 1 - i];
+        turn.sample->values.push_back(time_of(turn.count, turn.work));
+    }
 }
 
 void add_ratio(bench::Report *report, const std::string &name, bench::Sample &of, bench::Sample &to, Goal goal,
@@ -129,13 +148,14 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
     for (unsigned i = 0; i < count + (kRounds + 1) * stores_a_round; ++i)
         ids.push_back(id_of(i));
 
-    bench::Floor floor(folder / "floor");
+    bench::LoadFloor load_floor(folder / "files");
+    bench::StoreFloor store_floor(folder / "floor");
     Storage store(folder / "store", UINT64_MAX);
     const auto lmdb = bench::open_lmdb(folder / "lmdb");
     const auto sqlite = bench::open_sqlite(folder / "sqlite");
     for (unsigned i = 0; i < count; ++i) {
-        floor.store(i, ids[i], blob);
         store.store(ids[i], blob);
+        load_floor.copy_from(folder / "store", ids[i]);
         lmdb->store(ids[i], blob);
         sqlite->store(ids[i], blob);
     }
@@ -145,28 +165,28 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
     Storage bundle(folder / "bundle");
 
     const unsigned sqlite_loads = blob_size < (1 << 20) ? count : count / 5; /* it takes minutes of them */
-    bench::Sample loads, floors, bundles, lmdbs, sqlites, stores, store_floors;
+    bench::Sample loads, load_floors, bundles, lmdbs, sqlites, stores, store_floors;
     unsigned next = count;
+    const std::vector<Turn> turns = {
+        { &load_floors, count, [&](unsigned i) { sink ^= load_floor.load(i); } },
+        { &loads, count, [&](unsigned i) { store.load(ids[i]); } },
+        { &bundles, count, [&](unsigned i) { bundle.load(ids[i]); } },
+        { &lmdbs, count, [&](unsigned i) { sink ^= lmdb->load(ids[i]); } },
+        { &sqlites, sqlite_loads, [&](unsigned i) { sink ^= sqlite->load(ids[i]); } },
+        { &store_floors, stores_a_round, [&](unsigned i) { store_floor.store(next + i, ids[next + i], blob); } },
+        { &stores, stores_a_round, [&](unsigned i) { store.store(ids[next + i], blob); } },
+    };
     for (unsigned round = 0; round <= kRounds; ++round) {
-        const double times[] = {
-            time_of(count, [&](unsigned i) { sink ^= floor.load(i); }),
-            time_of(count, [&](unsigned i) { store.load(ids[i]); }),
-            time_of(count, [&](unsigned i) { bundle.load(ids[i]); }),
-            time_of(count, [&](unsigned i) { sink ^= lmdb->load(ids[i]); }),
-            time_of(sqlite_loads, [&](unsigned i) { sink ^= sqlite->load(ids[i]); }),
-            time_of(stores_a_round, [&](unsigned i) { floor.store(next + i, ids[next + i], blob); }),
-            time_of(stores_a_round, [&](unsigned i) { store.store(ids[next + i], blob); }),
-        };
+        take_turns(turns, round);
         next += stores_a_round;
-        bench::Sample *const samples[] = {&floors, &loads, &bundles, &lmdbs, &sqlites, &store_floors, &stores};
-        for (size_t i = 0; round != 0 && i < std::size(samples); ++i) /* the first one warms up */
-            samples[i]->values.push_back(times[i]);
     }
-    add_ratio(report, "load_over_floor_" + label, loads, floors, Goal::at_most, 1.3);
+    for (const Turn &turn : turns)
+        turn.sample->values.erase(turn.sample->values.begin()); /* the first round warmed up */
+    add_ratio(report, "load_over_floor_" + label, loads, load_floors, Goal::at_most, 1.3);
     add_ratio(report, "store_over_floor_" + label, stores, store_floors, Goal::at_most, 1.5);
     add_ratio(report, "bundle_over_lmdb_" + label, bundles, lmdbs, Goal::at_most, 1.0);
     report->add("load_" + label, loads.median(), "us");
-    report->add("load_floor_" + label, floors.median(), "us");
+    report->add("load_floor_" + label, load_floors.median(), "us");
     report->add("store_" + label, stores.median(), "us");
     report->add("store_floor_" + label, store_floors.median(), "us");
     report->add("bundle_load_" + label, bundles.median(), "us");
@@ -196,8 +216,9 @@ void compare_counts(bench::Report *report, const fs::path &scratch)
         large_loads.values.push_back(time_of(a_round, [&](unsigned i) { large.load(ids[(i * 97u) % large_count]); }));
         small_stores.values.push_back(time_of(a_round, [&](unsigned i) { small.store(ids[next + i], blob); }));
         large_stores.values.push_back(time_of(a_round, [&](unsigned i) { large.store(ids[next + i], blob); }));
-        for (unsigned i = 0; i < a_round; ++i) /* it stays small */
-            ingot_storage_remove(small.get(), ids[next + i].size(), ids[next + i].data());
+        for (const Storage *store : { &small, &large }) /* both stay as large, and both find memory that was in use */
+            for (unsigned i = 0; i < a_round; ++i)
+                store->remove(ids[next + i]);
         next += a_round;
     }
     add_ratio(report, "load_100k_over_1k", large_loads, small_loads, Goal::at_most, 1.5);
@@ -273,7 +294,7 @@ void compare_processes(bench::Report *report, const fs::path &scratch)
         return [store](unsigned, const Bytes &id, const Bytes &blob) { store->store(id, blob); };
     });
     bench::Sample floors = speedups_of(root, [&root]() -> StoreOne {
-        const auto floor = std::make_shared<bench::Floor>(root);
+        const auto floor = std::make_shared<bench::StoreFloor>(root);
         return [floor](unsigned number, const Bytes &id, const Bytes &blob) { floor->store(number, id, blob); };
     });
     report->add("two_process_speedup", ours.median(), "times", Goal::at_least, 1.6);

@@ -12,6 +12,8 @@
 #endif
 
 #include <cerrno>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 namespace bench {
@@ -30,6 +32,20 @@ void write_file(int at, const char *name, const Bytes &bytes)
     close(fd);
 }
 
+Bytes read_file(const std::string &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    require(file.is_open(), "open for reading");
+    return Bytes(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+int open_root(const std::string &root)
+{
+    const int fd = open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    require(fd >= 0, "root");
+    return fd;
+}
+
 } // namespace
 
 uint64_t checksum(size_t size, const void *bytes)
@@ -42,33 +58,51 @@ uint64_t checksum(size_t size, const void *bytes)
     return hash.low64 ^ hash.high64;
 }
 
-Floor::Floor(const std::string &root) : root_(-1), buffer_(size_t{2} << 20)
+StoreFloor::StoreFloor(const std::string &root)
 {
     mkdir(root.c_str(), 0700);
-    root_ = open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    require(root_ >= 0 && (mkdirat(root_, "tmp", 0700) == 0 || errno == EEXIST), "root");
+    root_ = open_root(root);
+    require(mkdirat(root_, "tmp", 0700) == 0 || errno == EEXIST, "tmp");
 }
 
-Floor::~Floor()
+StoreFloor::~StoreFloor()
 {
     close(root_);
 }
 
-void Floor::store(unsigned number, const Bytes &id, const Bytes &blob)
+void StoreFloor::store(unsigned number, const Bytes &id, const Bytes &blob)
 {
-    const std::string prepared = "tmp/" + std::to_string(number);
     const std::string entry = std::to_string(number);
+    const std::string prepared = "tmp/" + entry;
     require(mkdirat(root_, prepared.c_str(), 0700) == 0, "mkdir");
     write_file(root_, (prepared + "/key.bin").c_str(), id);
     write_file(root_, (prepared + "/kernel.bin").c_str(), blob);
     require(renameat(root_, prepared.c_str(), root_, entry.c_str()) == 0, "rename");
-    if (paths_.size() < 2 * (size_t{number} + 1))
-        paths_.resize(2 * (size_t{number} + 1));
-    paths_[2 * size_t{number}] = entry + "/key.bin";
-    paths_[2 * size_t{number} + 1] = entry + "/kernel.bin";
 }
 
-uint64_t Floor::load(unsigned number)
+LoadFloor::LoadFloor(const std::string &root) : buffer_(size_t{2} << 20)
+{
+    mkdir(root.c_str(), 0700);
+    root_ = open_root(root);
+}
+
+LoadFloor::~LoadFloor()
+{
+    close(root_);
+}
+
+void LoadFloor::copy_from(const std::string &store, const Bytes &id)
+{
+    const std::string bucket = std::to_string(XXH3_64bits(id.data(), id.size()));
+    const std::string entry = bucket + "/0";
+    require(mkdirat(root_, bucket.c_str(), 0700) == 0 && mkdirat(root_, entry.c_str(), 0700) == 0, "mkdir");
+    for (const char *name : { "/key.bin", "/kernel.bin" }) {
+        paths_.push_back(entry + name);
+        write_file(root_, paths_.back().c_str(), read_file(store + "/" + paths_.back()));
+    }
+}
+
+uint64_t LoadFloor::load(unsigned number)
 {
     uint64_t sum = 0;
     for (size_t i = 2 * size_t{number}; i < 2 * size_t{number} + 2; ++i) {

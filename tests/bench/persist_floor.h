@@ -15,20 +15,37 @@ using Bytes = std::vector<uint8_t>;
 /* XXH3-128 with the vector code of this processor, folded, so that nothing is optimized away. */
 uint64_t checksum(size_t size, const void *bytes);
 
-class Floor {
+class StoreFloor {
 public:
-    explicit Floor(const std::string &root);
-    Floor(const Floor &) = delete;
-    Floor &operator=(const Floor &) = delete;
-    ~Floor();
+    explicit StoreFloor(const std::string &root);
+    StoreFloor(const StoreFloor &) = delete;
+    StoreFloor &operator=(const StoreFloor &) = delete;
+    ~StoreFloor();
     /* A directory, two files in it, and a rename of the directory. */
     void store(unsigned number, const Bytes &id, const Bytes &blob);
-    /* openat, fstat, read and close of both files, their paths being ready, and checksums. */
+
+private:
+    int root_;
+};
+
+/*
+ * Of the files of a directory store, copied one by one as they were stored: both sides read the same bytes, by paths of
+ * the same length. What the format costs is no cost of the library.
+ */
+class LoadFloor {
+public:
+    explicit LoadFloor(const std::string &root);
+    LoadFloor(const LoadFloor &) = delete;
+    LoadFloor &operator=(const LoadFloor &) = delete;
+    ~LoadFloor();
+    /* Copies the entry of an id, which is the next number. */
+    void copy_from(const std::string &store, const Bytes &id);
+    /* openat, fstat, read and close of both files of an entry, their paths being ready, and checksums. */
     uint64_t load(unsigned number);
 
 private:
     int root_;
-    std::vector<std::string> paths_; /* key.bin and kernel.bin of each number */
+    std::vector<std::string> paths_; /* key.bin and kernel.bin of each entry */
     Bytes buffer_;
 };
 
