@@ -128,13 +128,10 @@ void take_turns(const std::vector<Turn> &turns, unsigned round)
     }
 }
 
-void add_ratio(bench::Report *report, const std::string &name, bench::Sample &of, bench::Sample &to, Goal goal,
-               double bound)
+void add_ratio(bench::Report *report, const std::string &name, const bench::Sample &of, const bench::Sample &to,
+               Goal goal, double bound)
 {
-    bench::Sample ratios;
-    for (size_t i = 0; i < of.values.size(); ++i)
-        ratios.values.push_back(of.values[i] / to.values[i]);
-    report->add(name, ratios.median(), "times", goal, bound);
+    report->add(name, bench::ratios_of(of, to).median(), "times", goal, bound);
 }
 
 /* One size of blobs: loads of all, then stores of new ones. */

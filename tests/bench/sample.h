@@ -21,6 +21,7 @@ inline double microseconds_since(Clock::time_point start)
 struct Sample {
     std::vector<double> values;
 
+    /* Sorts the values. */
     double quantile(double part)
     {
         std::sort(values.begin(), values.end());
@@ -42,6 +43,15 @@ void take_turns(int rounds, One one, Other other, Sample &of_one, Sample &of_oth
         if (i % 2 == 1)
             of_one.values.push_back(one());
     }
+}
+
+/* Of each to its neighbour in time, since what a machine does at once drifts. Before either's values are sorted. */
+inline Sample ratios_of(const Sample &one, const Sample &other)
+{
+    Sample ratios;
+    for (size_t i = 0; i < one.values.size(); ++i)
+        ratios.values.push_back(one.values[i] / other.values[i]);
+    return ratios;
 }
 
 /* Every ratio counts alike, however large what it is of. */

@@ -25,7 +25,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 
 namespace {
 
@@ -104,22 +103,17 @@ public:
             return run_digits({ "--store", folder_ + "/cost-" + std::to_string(with.values.size()) });
         };
         bench::take_turns(11, run_with, [&] { return run_digits({}); }, with, without);
-        std::vector<double> ratios;
-        for (size_t i = 0; i < with.values.size(); ++i)
-            ratios.push_back(with.values[i] / without.values[i]);
         std::printf("\npocl, the digits example until its first result, nothing stored yet\n");
         summarize("without a store", without.values);
         summarize("with a store", with.values);
-        const auto range = std::minmax_element(ratios.begin(), ratios.end());
-        std::printf("  with over without: %.3f (median of %zu pairs, %.3f to %.3f)\n", median(ratios), ratios.size(),
-                    *range.first, *range.second);
-        report.add("cold_with_persist_over_without", median(ratios), "times", bench::Goal::at_most, 1.1);
+        const double ratio = summarize_ratios("with over without", bench::ratios_of(with, without));
+        report.add("cold_with_persist_over_without", ratio, "times", bench::Goal::at_most, 1.1);
     }
 
     /*
      * A hundred programs that a previous run used: loaded ahead with two threads, against one after the other; and the
      * floor, the driver alone with two threads against one. In memory, where that can be had: PoCL writes every binary
-     * that it loads to its own cache and waits for the disk.
+     * that it loads to its own cache and waits for the disk. Neighbours are compared, as above.
      */
     void measure_prewarm(const std::string &device, const std::string &set, const std::string &name, bench::Goal goal,
                          bench::Report &report)
@@ -127,19 +121,24 @@ public:
         const std::string store = folder_ + "/" + name;
         processes_.run(device, "record", set, store);
         processes_.run(device, "binaries", set, store);
-        std::map<std::string, std::vector<double>> times;
-        for (int i = 0; i < 21; ++i) {
-            for (const std::string what : { "serial", "prewarm", "driver-1", "driver-2" })
-                times[what].push_back(run_in_memory(device, what, set, store));
-        }
+        const auto run = [&](const char *what) {
+            return [this, &device, &set, &store, what] { return run_in_memory(device, what, set, store); };
+        };
+        const int rounds = goal != bench::Goal::none ? 41 : 11;
+        bench::Sample prewarm, serial, together, alone;
+        bench::take_turns(rounds, run("prewarm"), run("serial"), prewarm, serial);
+        bench::take_turns(rounds, run("driver-2"), run("driver-1"), together, alone);
         std::printf("\n%s, %s of the previous run\n", device.c_str(), set.c_str());
-        const double serial_ms = summarize("one after the other", times["serial"]);
-        const double prewarm_ms = summarize("with two threads", times["prewarm"]);
-        const double alone_ms = summarize("the driver alone, one after the other", times["driver-1"]);
-        const double together_ms = summarize("the driver alone, with two threads", times["driver-2"]);
-        report.add(name + "_2_threads_over_serial", prewarm_ms / serial_ms, "times", goal,
-                   goal != bench::Goal::none ? 0.6 : 0);
-        report.add(name + "_driver_2_threads_over_1", together_ms / alone_ms, "times");
+        summarize("one after the other", serial.values);
+        summarize("with two threads", prewarm.values);
+        report.add(name + "_2_threads_over_serial",
+                   summarize_ratios("with two threads over one after the other", bench::ratios_of(prewarm, serial)),
+                   "times", goal, goal != bench::Goal::none ? 0.6 : 0);
+        summarize("the driver alone, one after the other", alone.values);
+        summarize("the driver alone, with two threads", together.values);
+        report.add(name + "_driver_2_threads_over_1",
+                   summarize_ratios("the driver alone, two threads over one", bench::ratios_of(together, alone)),
+                   "times");
     }
 
     /* SPIR-V modules of the same programs; of hashcat's, some small and some large. */
@@ -227,6 +226,14 @@ private:
                     totals.size(), *range.first, *range.second);
         std::fflush(stdout);
         return median(totals);
+    }
+
+    static double summarize_ratios(const char *name, bench::Sample ratios)
+    {
+        std::printf("  %s: %.3f (median of %zu pairs, quartiles %.3f and %.3f)\n", name, ratios.median(),
+                    ratios.values.size(), ratios.quantile(0.25), ratios.quantile(0.75));
+        std::fflush(stdout);
+        return ratios.median();
     }
 
     Ready run_ready(const std::string &device, const std::string &set, const std::string &store,
