@@ -34,15 +34,20 @@ struct Sample {
 
 /* Whoever comes second finds what the first left in the processor's caches, so the two take turns at it. */
 template <typename One, typename Other>
+void take_turn(int round, One one, Other other, Sample &of_one, Sample &of_other)
+{
+    if (round % 2 == 0)
+        of_one.values.push_back(one());
+    of_other.values.push_back(other());
+    if (round % 2 == 1)
+        of_one.values.push_back(one());
+}
+
+template <typename One, typename Other>
 void take_turns(int rounds, One one, Other other, Sample &of_one, Sample &of_other)
 {
-    for (int i = 0; i < rounds; ++i) {
-        if (i % 2 == 0)
-            of_one.values.push_back(one());
-        of_other.values.push_back(other());
-        if (i % 2 == 1)
-            of_one.values.push_back(one());
-    }
+    for (int round = 0; round < rounds; ++round)
+        take_turn(round, one, other, of_one, of_other);
 }
 
 /* Of each to its neighbour in time, since what a machine does at once drifts. Before either's values are sorted. */

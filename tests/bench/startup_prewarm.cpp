@@ -8,6 +8,8 @@
 
 #include <ingot/prewarm.h>
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
@@ -183,6 +185,20 @@ void measure_driver(const std::string &set, const std::string &store, size_t thr
     std::printf("ready\t%.3f\n", microseconds_since(start) / 1000);
     for (cl_program program : programs)
         clReleaseProgram(program);
+}
+
+void measure_memory(size_t thread_count)
+{
+    constexpr size_t pieces = 100, size = size_t{ 400 } << 10, page = 4096;
+    void *memory = mmap(nullptr, pieces * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    require(memory != MAP_FAILED, "memory");
+    const Clock::time_point start = Clock::now();
+    for_each_number(pieces, thread_count, [&](size_t number) {
+        for (size_t i = 0; i < size; i += page)
+            static_cast<volatile uint8_t *>(memory)[number * size + i] = 1;
+    });
+    std::printf("ready\t%.3f\n", microseconds_since(start) / 1000);
+    require(munmap(memory, pieces * size) == 0, "munmap");
 }
 
 } // namespace startup

@@ -26,6 +26,12 @@ void measure_prewarm(const std::string &set, const std::string &store);
 /* The floor of that, "ready MS": the driver alone loads the binaries, which are in memory, with so many threads. */
 void measure_driver(const std::string &set, const std::string &store, size_t thread_count);
 
+/*
+ * And the floor of that, "ready MS": so many threads touch as much new memory as Intel's driver takes for the programs
+ * of "100 networks", 400 KB each.
+ */
+void measure_memory(size_t thread_count);
+
 } // namespace startup
 
 #endif
