@@ -45,7 +45,8 @@ typedef enum ingot_persist_flags {
 typedef struct ingot_persist_info {
     size_t struct_size;
     const char *path;       /**< The root, created (0700) if missing; its parent must exist. Required. */
-    const char *name_space; /**< First level below the root: [A-Za-z0-9._-]+, not "." or "..". NULL: none. */
+    const char *name_space; /**< First level below the root: 1 to 64 of [A-Za-z0-9._-], not digits alone, and
+                                 none of ".", "..", "CACHEDIR.TAG", "lock", "size.txt", "tmp". NULL: none. */
     uint64_t max_bytes;     /**< Of all entries' files together; 0: 1 GiB. UINT64_MAX: no limit. */
     ingot_persist_eviction_t eviction;
     ingot_persist_store_mode_t store_mode;

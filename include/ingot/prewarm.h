@@ -26,7 +26,7 @@ typedef struct ingot_persist_record_info {
     size_t struct_size;
     const char *path;       /**< The manifest; it may be missing, its directory must exist. Copied. Required. */
     uint32_t max_entries;   /**< Programs in it; 0: 4096. At most 65536. */
-    uint32_t keep_runs;     /**< Runs in a row that do not ask for a program until it is left out; 0: 8. */
+    uint32_t keep_runs;     /**< A program that more runs in a row did not ask for is left out; 0: 8. */
     uint64_t max_bytes;     /**< Of the file; 0: 4 MiB. At most 64 MiB. */
     ingot_event_callback_t on_event; /**< NULL: none. Told of what is saved, and of what is left out and why. */
     void *on_event_user;

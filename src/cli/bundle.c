@@ -86,8 +86,11 @@ static int extract_entry(const ingot_persist_entry_t *entry, void *user)
     if (blob.release != NULL)
         blob.release(&blob);
     extraction->entry_count += status == INGOT_SUCCESS;
-    extraction->status = status;
-    return status == INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS && extraction->status == INGOT_SUCCESS)
+        (void)store_failed("extracting an entry", status);
+    if (status != INGOT_SUCCESS)
+        extraction->status = status;
+    return true; /* one that cannot be stored is no reason to lose the others */
 }
 
 static int extract(const struct bundling *bundling)
@@ -99,10 +102,9 @@ static int extract(const struct bundling *bundling)
     if (code == EXIT_DONE) {
         interrupt_catch();
         code = entry_visit_all(extraction.bundle, extract_entry, &extraction);
-        if (extraction.status != INGOT_SUCCESS)
-            code = store_failed("extracting", extraction.status);
-        if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
-            (void)tell(bundling, "extracted", extraction.entry_count);
+        (void)tell(bundling, "extracted", extraction.entry_count);
+        if (code == EXIT_DONE && extraction.status != INGOT_SUCCESS)
+            code = EXIT_FAILED;
     }
     ingot_storage_release(extraction.store);
     ingot_storage_release(extraction.bundle);

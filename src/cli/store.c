@@ -21,15 +21,16 @@ int store_failed(const char *doing, ingot_status_t status)
     return EXIT_FAILED;
 }
 
-/* Whoever opens a store for writing makes its lock. */
+/* Whoever opens a store for writing makes the tag, and whoever first stores the lock. */
 static bool is_store(const char *path)
 {
     const int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root < 0)
         return false;
-    const bool has_lock = faccessat(root, "lock", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    const bool has_mark = faccessat(root, "lock", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+                          faccessat(root, "CACHEDIR.TAG", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     (void)close(root);
-    return has_lock;
+    return has_mark;
 }
 
 static bool is_there(const char *path, enum store_access store_access)
@@ -37,7 +38,7 @@ static bool is_there(const char *path, enum store_access store_access)
     if (access(path, F_OK) != 0)
         (void)fprintf(stderr, "ingot: no store at %s: %s\n", path, strerror(errno));
     else if (store_access == STORE_WRITE && !is_store(path))
-        (void)fprintf(stderr, "ingot: %s is no store: it has no lock\n", path);
+        (void)fprintf(stderr, "ingot: %s is no store: it has neither lock nor CACHEDIR.TAG\n", path);
     else
         return true;
     return false;
@@ -65,7 +66,10 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     } else {
         info.path = options->directory;
     }
-    info.flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
+    if (store_access != STORE_MAKE)
+        info.flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
+    else if (info.max_bytes == 0)
+        info.max_bytes = UINT64_MAX; /* the limit is the application's, and not known: nothing of its goes for ours */
     info.name_space = options->name_space;
     info.lock_timeout_ms = LOCK_TIMEOUT_MS;
     info.max_age_seconds = 0; /* old entries are to be seen as well */

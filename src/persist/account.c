@@ -228,6 +228,8 @@ void account_write(const struct account *account)
         paths_number(digits, account->total_bytes);
         memcpy(text, digits, strlen(digits));
     }
+    if (!files_may_grow_to(sizeof(text)))
+        return; /* or the signal for it would end the process; it is a hint, and counted anew before it matters */
     (void)files_write_at(account->files.size_fd, 0, sizeof(text), text);
     if (account->is_too_long)
         (void)files_truncate(account->files.size_fd, sizeof(text));

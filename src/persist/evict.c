@@ -95,8 +95,8 @@ static void note_gone(struct eviction *eviction, const struct survey_entry *entr
 {
     ++eviction->result.entry_count;
     eviction->result.bytes += entry->bytes;
-    if (eviction->name_space == NULL)
-        eviction->total_bytes = account->is_known ? account->total_bytes : 0;
+    if (eviction->name_space == NULL && account->is_known)
+        eviction->total_bytes = account->total_bytes;
     else
         eviction->total_bytes -= entry->bytes < eviction->total_bytes ? entry->bytes : eviction->total_bytes;
 }
@@ -112,7 +112,7 @@ static ingot_status_t evict_batch(struct eviction *eviction)
     const ingot_status_t status = account_begin(directory, eviction->deadline_ns, &account);
     if (status != INGOT_SUCCESS)
         return status;
-    if (eviction->name_space == NULL)
+    if (eviction->name_space == NULL && account.is_known) /* else what was counted, less what has gone since */
         eviction->total_bytes = account.total_bytes;
     for (size_t looked_at = 0; looked_at < BATCH && is_over(eviction); ++looked_at) {
         const struct survey_entry *entry = &survey->entries[eviction->next++];

@@ -115,6 +115,35 @@ TEST_F(CliKeep, BundlesAStoreAndTakesTheBundleApart)
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 }
 
+/* The limit of a store of 1 GiB, which is what no limit means elsewhere, would let most of this one go. */
+TEST_F(CliKeep, ExtractsIntoAStoreThatIsLargerThanTheDefaultLimit)
+{
+    add_plain(1);
+    const std::string bundle = (scratch() / "bundle").string();
+    const fs::path other = scratch() / "other";
+    ASSERT_EQ(0, run({"bundle", "create", bundle}).code);
+    fs::create_directories(other / "1" / "0");
+    for (const fs::path &path : { other, other / "1", other / "1" / "0" })
+        fs::permissions(path, fs::perms::owner_all);
+    for (const char *name : { "key.bin", "kernel.bin" })
+        fs::copy(root() / names()[0] / name, other / "1" / "0" / name);
+    fs::resize_file(other / "1" / "0" / "kernel.bin", (uint64_t{1} << 30) + 4096); /* a hole */
+    EXPECT_EQ(0, run_command({CLI_PROGRAM, "bundle", "extract", bundle, "--dir", other.string()}).code);
+    EXPECT_EQ(2u, store_fixture::entries_of(other).size());
+}
+
+TEST_F(CliKeep, TakesAStoreThatWasNeverStoredTo)
+{
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    const std::string path = root().string();
+    info.path = path.c_str();
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &info));
+    ingot_storage_release(storage);
+    for (const char *command : {"clear", "recount"})
+        EXPECT_EQ(0, run({command}).code) << command;
+}
+
 TEST_F(CliKeep, SaysThatThereIsNoStore)
 {
     for (const char *command : {"ls", "stats", "verify", "clear", "recount"}) {

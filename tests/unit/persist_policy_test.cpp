@@ -7,11 +7,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "support/forked_child.h"
 #include "support/store_fixture.h"
 
 extern "C" {
@@ -188,6 +190,42 @@ TEST_F(PersistPolicy, LruIsFifoWhereUsesCannotBeNoted)
     EXPECT_EQ(created, header_of(numbered_id(0)).last_use_ns);
     EXPECT_EQ(2u, store.stats().unstamped);
     EXPECT_EQ(1u, degradations);
+}
+
+/* The signal for a file that may not grow would end the process. */
+TEST_F(PersistPolicy, TakesEntriesAwayWhereFilesMayNotGrow)
+{
+    Store store(info);
+    fill(store, 2);
+    fs::resize_file(entry_of(numbered_id(0)) / "kernel.bin", 10);
+    EXPECT_EQ(0, forked_child::run([&] {
+                  const rlimit none = {0, 0};
+                  if (setrlimit(RLIMIT_FSIZE, &none) != 0)
+                      return 1;
+                  const bool is_refused = store.load(numbered_id(0)) == INGOT_BLOB_TRUNCATED;
+                  const Bytes id = numbered_id(1);
+                  return is_refused && ingot_storage_remove(store.get(), id.size(), id.data()) == INGOT_SUCCESS ? 0 : 2;
+              }));
+    EXPECT_TRUE(entries_of(root()).empty());
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), random_bytes(2, 1000)));
+}
+
+TEST_F(PersistPolicy, ClearsAllThoughTheTotalIsLostMeanwhile)
+{
+    const std::string path = use_fast_store(1000);
+    Store store(info);
+    for (unsigned i = 0; i < 600; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
+    std::atomic<bool> goes_on{true};
+    std::thread remover([&] {
+        while (goes_on)
+            unlink((path + "/size.txt").c_str());
+    });
+    const ingot_status_t status = ingot_persist_clear(store.get());
+    goes_on = false;
+    remover.join();
+    EXPECT_EQ(INGOT_SUCCESS, status);
+    EXPECT_TRUE(entries_of(path).empty()) << entries_of(path).size();
 }
 
 TEST_F(PersistPolicy, EqualTimesGoInTheOrderOfBuckets)
