@@ -1,6 +1,8 @@
 /*
  * keep_test.cpp - the commands that keep a store: verify, evict, clear and recount; failures, and Ctrl-C anywhere.
  */
+#include <cstring>
+
 #include "cli/tool.h"
 #include "support/traced_child.h"
 
@@ -112,6 +114,27 @@ TEST_F(CliKeep, BundlesAStoreAndTakesTheBundleApart)
     EXPECT_EQ(4, run({"bundle", "create", bundle + "/below"}).code);
     damage(bundle);
     EXPECT_NE(0, run_command({CLI_PROGRAM, "bundle", "extract", bundle, "--dir", other}).code);
+    EXPECT_EQ(2u, store_fixture::entries_of(other).size());
+}
+
+TEST_F(CliKeep, ExtractsWhatFollowsADamagedEntry)
+{
+    add_plain(3);
+    const fs::path bundle = scratch() / "bundle";
+    const std::string other = (scratch() / "other").string();
+    ASSERT_EQ(0, run({"bundle", "create", bundle.string()}).code);
+    auto bytes = store_fixture::read_file(bundle);
+    const auto number_at = [&](size_t offset) {
+        uint64_t number = 0;
+        std::memcpy(&number, bytes.data() + offset, sizeof(number)); /* little-endian, as all that this runs on */
+        return number;
+    };
+    const uint64_t index = number_at(32);
+    bytes[number_at(index + 24)] ^= 1; /* the first entry's blob */
+    store_fixture::write_file(bundle, bytes);
+    const Result result = run_command({CLI_PROGRAM, "bundle", "extract", bundle.string(), "--dir", other});
+    EXPECT_EQ(4, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("2 entries extracted\n")) << result.output;
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 }
 
