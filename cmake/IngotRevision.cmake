@@ -22,10 +22,21 @@ if(GIT AND EXISTS ${SOURCE_DIR}/.git)
         OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed ERROR_QUIET)
     if(NOT failed)
         set(revision ${commit})
-        execute_process(COMMAND ${GIT} diff --quiet HEAD -- src include WORKING_DIRECTORY ${SOURCE_DIR}
-            RESULT_VARIABLE differs ERROR_QUIET)
-        if(differs)
-            string(APPEND revision -dirty)
+        # Two trees with different changes are two revisions: a digest of the changes, with files that git does
+        # not know.
+        execute_process(COMMAND ${GIT} diff --binary --no-ext-diff HEAD -- src include cmake
+            WORKING_DIRECTORY ${SOURCE_DIR} OUTPUT_VARIABLE changes ERROR_QUIET)
+        execute_process(COMMAND ${GIT} ls-files --others --exclude-standard -- src include cmake
+            WORKING_DIRECTORY ${SOURCE_DIR} OUTPUT_VARIABLE others OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+        string(REPLACE "\n" ";" others "${others}")
+        foreach(other IN LISTS others)
+            file(SHA256 ${SOURCE_DIR}/${other} digest)
+            string(APPEND changes "${other} ${digest}\n")
+        endforeach()
+        if(NOT changes STREQUAL "")
+            string(SHA256 digest "${changes}")
+            string(SUBSTRING ${digest} 0 12 digest)
+            string(APPEND revision -${digest})
         endif()
     endif()
 endif()

@@ -63,20 +63,38 @@ typedef struct ingot_identity ingot_identity_t;
 /** One field. @p name is a stable word such as "driver_version"; @p value is any bytes, text where it can be. */
 INGOT_API ingot_status_t ingot_identity_add(ingot_identity_t *identity, const char *name, size_t size,
                                             const void *value);
+/** One field with the digest of @p value (BLAKE2b-256 in hexadecimal), for values too long to stand in each id. */
+INGOT_API ingot_status_t ingot_identity_add_digest(ingot_identity_t *identity, const char *name, size_t size,
+                                                   const void *value);
 /**
  * The field "compiler": the ELF build-ids of the library that holds @p driver_function, of all that it was linked
- * with (except the C and C++ runtimes), and of @p compiler_libraries (a NULL-terminated list of names as dlopen takes
- * them; those not there are left out). Version strings lie, build-ids do not; where a library has none, its content
- * is hashed. @retval INGOT_BACKEND_ERROR  The driver's library could not be found or read.
+ * with, and of @p compiler_libraries (a NULL-terminated list of names as dlopen takes them; those not there are left
+ * out). Libraries that are known to generate no code are left out too, since they change often: the C and C++ runtimes
+ * and what drivers use for compression, XML, terminals and finding devices. Version strings lie, build-ids do not;
+ * where a library has none, its content is hashed.
+ * @retval INGOT_BACKEND_ERROR  The driver's library could not be found or read.
  */
 INGOT_API ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const void *driver_function,
                                                      const char *const *compiler_libraries);
 
 /**
+ * The field @p name: what data files of a compiler hold (device libraries, headers, settings), as one digest of their
+ * names, without directories, and of a 128-bit hash of each one's content. Files that are not there are left out; no
+ * field where none is.
+ *
+ * @param[in] paths  NULL-terminated.
+ * @retval INGOT_BACKEND_ERROR  A file is there and cannot be read.
+ */
+INGOT_API ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *name,
+                                                  const char *const *paths);
+
+/**
  * The field "environment": those of @p variables that are set, sorted, one "NAME=value" a line; no field where none is.
  * For variables that change the code a driver generates, not where it keeps it or how it reports.
  *
- * @param[in] variables  NULL-terminated. A name that ends in '*' stands for all that begin so.
+ * @param[in] variables  NULL-terminated. A name that ends in '*' stands for all that begin so; "Aa*" for all in camel
+ *                       case (letters and digits, the first a capital, one a small letter: so Intel's driver calls its
+ *                       keys). A name behind '!' takes out what others take in.
  */
 INGOT_API ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const char *const *variables);
 
@@ -87,6 +105,14 @@ typedef struct ingot_source_view {
     const void *bytes; /**< Text is followed by a NUL that @p size does not count. */
     const char *name;  /**< "" where it has none. */
 } ingot_source_view_t;
+
+/** What applies to one source: the program's, the environment's and its own options joined, and the headers likewise.
+ * */
+typedef struct ingot_source_settings {
+    const char *compile_options; /**< Never NULL. */
+    const ingot_source_view_t *headers;
+    size_t header_count;
+} ingot_source_settings_t;
 
 /** What to build, as a backend sees it. Valid as long as the operation runs. */
 typedef struct ingot_build_request {
@@ -101,7 +127,23 @@ typedef struct ingot_build_request {
     size_t spec_constant_count;
     const char *const *name_expressions; /**< Sorted by bytes; only for a backend with takes_name_expressions. */
     size_t name_expression_count;
+    /** source_count of them, where a source has options or headers of its own; only for a backend with
+     *  takes_source_settings. NULL: what stands above applies to all. */
+    const ingot_source_settings_t *source_settings;
 } ingot_build_request_t;
+
+/** What applies to a source of the request, whether it has settings of its own or not. */
+static inline ingot_source_settings_t ingot_build_request_get_settings(const ingot_build_request_t *request,
+                                                                       size_t source)
+{
+    ingot_source_settings_t settings;
+    if (request->source_settings != NULL)
+        return request->source_settings[source];
+    settings.compile_options = request->compile_options;
+    settings.headers = request->headers;
+    settings.header_count = request->header_count;
+    return settings;
+}
 
 /**
  * For backends that take SPIR-V: whether the request's modules are framed as SPIR-V is, and each constant is in one of
@@ -118,6 +160,51 @@ typedef struct ingot_binary {
     size_t size;
     const uint8_t *bytes;
 } ingot_binary_t;
+
+/** How a compiler takes its option string apart. */
+typedef enum ingot_option_quotes {
+    /** Not known, or quotes and backslashes are ordinary characters: blanks separate words. A word is understood
+     *  only if every known compiler reads it alike. */
+    INGOT_QUOTES_UNKNOWN = 0,
+    /** The same, but double quotes group what is between them and are taken off. */
+    INGOT_QUOTES_DOUBLE = 1,
+    /** Double and single quotes group, and a backslash protects the next character; white space separates. */
+    INGOT_QUOTES_SHELL = 2
+} ingot_option_quotes_t;
+
+/** When a compiler looks for an included file in the current directory. */
+typedef enum ingot_current_directory {
+    INGOT_CURRENT_UNKNOWN = 0,
+    INGOT_CURRENT_FIRST = 1, /**< Before the directories of -I. */
+    INGOT_CURRENT_LAST = 2,  /**< Behind them; for "x.h" in a source also before. */
+    INGOT_CURRENT_NEVER = 3
+} ingot_current_directory_t;
+
+/**
+ * How a compiler reads options and finds included files. With it, Ingot replaces the includes of text sources by what
+ * they include, so that the compiler needs no search path (doc/hermetic-builds.md). All zeros is a careful default;
+ * what a rule does not settle makes a program not cacheable, never a wrong one. All texts stay the backend's and must
+ * live as long as the state.
+ */
+typedef struct ingot_text_rules {
+    size_t struct_size;
+    ingot_option_quotes_t option_quotes;
+    ingot_current_directory_t current_directory;
+    int searches_beside_source; /**< "x.h" in a source is looked for beside the source's name, not in the current
+                                 *   directory. */
+    int knows_all_directories;  /**< The compiler looks nowhere but in the places named here. */
+    const char *unnamed_source; /**< The name of a source without one in messages, where the compiler takes line markers
+                                 *   with names; NULL: it takes `# 2 "" 2` for the way back to the including text. */
+    const char *const *options; /**< NULL-terminated: options known to read no file, `-w`, `-cl-*`. -I, -D and -U are
+                                 *   known. NULL: those that compilers have in common. */
+    /** NULL-terminated: likewise, those whose value is the next word. Or NULL. */
+    const char *const *options_with_value;
+    /** NULL-terminated: directories that the compiler searches by itself, behind all others. One that is also named by
+     *  -I is searched there and not where -I stands. Or NULL. */
+    const char *const *late_directories;
+    /** NULL-terminated: environment variables whose value the compiler takes for more options. Or NULL. */
+    const char *const *option_variables;
+} ingot_text_rules_t;
 
 /**
  * The operations. Required ones must be set; the three of a group are set together or not at all. Copied when the
@@ -169,6 +256,14 @@ typedef struct ingot_backend_ops {
     /** Whether programs may have name expressions. If so, get_kernel_names also names kernels by their expressions, and
      *  create_kernel finds them by these, after load too: get_binary keeps what that needs. NULL: they may not. */
     int (*takes_name_expressions)(void *state);
+
+    /** How the compiler of text sources reads options and finds files: @p rules has struct_size and zeros. Called once,
+     *  when the context is made. NULL: all zeros. */
+    void (*get_text_rules)(void *state, ingot_text_rules_t *rules);
+
+    /** Whether sources may have options and headers of their own; build then takes each source's from
+     *  ingot_build_request_get_settings. NULL: they may not. */
+    int (*takes_source_settings)(void *state);
 } ingot_backend_ops_t;
 
 /**

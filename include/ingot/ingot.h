@@ -107,7 +107,9 @@ typedef enum ingot_event_kind {
     INGOT_EVENT_STORAGE_STORE = 8,  /**< A blob was handed to a storage: status, bytes, duration_ns. */
     INGOT_EVENT_STORAGE_EVICT = 9,  /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
     INGOT_EVENT_STORAGE_DEGRADED = 10, /**< A storage went on without something; status and reason say what. */
-    INGOT_EVENT_PREWARM = 11 /**< Loading ahead ended: bytes, duration_ns; reason: why, and how much was loaded. */
+    INGOT_EVENT_PREWARM = 11, /**< Loading ahead ended: bytes, duration_ns; reason: why, and how much was loaded. */
+    INGOT_EVENT_NATIVE_BUILD = 12 /**< Compiled as the application asked, with the files that the compiler found: the
+                                   *   program has no blob; reason: what could not be replaced. */
 } ingot_event_kind_t;
 
 /** One event. Pointers are valid during the callback only and never NULL. */
@@ -229,8 +231,17 @@ typedef struct ingot_source_info {
     size_t size;       /**< Bytes; at least 1 except for a header. */
     const char *name;  /**< For messages; for a header the name in the #include. NULL: none. */
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
+    /** Options for this source alone, behind the program's. For backends that compile source by source; a header has
+     *  none. Copied. NULL: none. */
+    const char *compile_options;
+    /** Embedded headers for this source alone, beside the program's: of kind INGOT_SOURCE_HEADER, with names that
+     * differ
+     *  among themselves and from the program's. References are taken. */
+    const ingot_source_t *headers;
+    size_t header_count;
 } ingot_source_info_t;
-#define INGOT_SOURCE_INFO_INIT { sizeof(ingot_source_info_t), (ingot_source_kind_t)0, NULL, 0, NULL, NULL }
+#define INGOT_SOURCE_INFO_INIT \
+    { sizeof(ingot_source_info_t), (ingot_source_kind_t)0, NULL, 0, NULL, NULL, NULL, NULL, 0 }
 
 /** Makes a source; its content is hashed once, here. @retval INGOT_OUT_OF_MEMORY */
 INGOT_API ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_info_t *info);
@@ -280,7 +291,7 @@ typedef struct ingot_program_info {
  * A descriptor remembers the program it led to, so keep it and ask with it again: that is the fast path.
  *
  * @retval INGOT_INVALID_ARGUMENTS  A malformed info; a source kind that the backend does not take.
- * @retval INGOT_UNIMPLEMENTED      Name expressions, and the backend has none.
+ * @retval INGOT_UNIMPLEMENTED      Name expressions, or options and headers of a source, and the backend has none.
  * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
@@ -300,9 +311,11 @@ INGOT_API ingot_status_t ingot_program_desc_get_devices(const_ingot_program_desc
  * Whether an id can vouch for the program.
  *
  * @param[out] reason  May be NULL. Why not, or "" on success; valid as long as the descriptor.
- * @retval INGOT_SUCCESS        It can.
- * @retval INGOT_NOT_CACHEABLE  It cannot: an #include that no file answers to, a computed one that definitions do
- *                              not resolve, __DATE__, __TIME__ or __TIMESTAMP__. The program still builds.
+ * @retval INGOT_SUCCESS        It can, if the program builds with the includes that Ingot resolved. If it does not,
+ *                              ingot_program_get_cache_blob says so.
+ * @retval INGOT_NOT_CACHEABLE  It cannot: an option that may read a file, __DATE__, __TIME__ or __TIMESTAMP__, or a
+ * text
+ *                              that compilers read differently (doc/hermetic-builds.md). The program still builds.
  */
 INGOT_API ingot_status_t ingot_program_desc_is_cacheable(const_ingot_program_desc_t desc, const char **reason);
 

@@ -38,6 +38,8 @@ static void destroy(struct ingot_context *context)
     alloc_free(&allocator, context->identities, context->device_count * sizeof(*context->identities));
     alloc_free_text(&allocator, context->compile_options);
     alloc_free_text(&allocator, context->link_options);
+    text_rules_fini(&context->text_rules, &allocator);
+    native_builds_fini(&context->native_builds, &allocator);
     trace_fini(&context->trace);
     alloc_free(&allocator, context, sizeof(*context));
 }
@@ -58,6 +60,8 @@ static ingot_status_t fill(struct ingot_context *context, const ingot_context_in
     context->identities =
         alloc_zeroed(&context->allocator, context->device_count * sizeof(*context->identities));
     if (context->compile_options == NULL || context->link_options == NULL || context->identities == NULL)
+        return error_out_of_memory();
+    if (text_rules_init(&context->text_rules, &context->allocator, &context->ops, context->state) != INGOT_SUCCESS)
         return error_out_of_memory();
     if (memory_cache_create(&context->programs, &context->allocator, &program_cache_ops, context, &limits) !=
         INGOT_SUCCESS)
@@ -96,6 +100,11 @@ ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backen
     made->state = state;
     made->device_count = device_count;
     made->trace.file = -1;
+    status = native_builds_init(&made->native_builds);
+    if (status != INGOT_SUCCESS) {
+        alloc_free(&allocator, made, sizeof(*made));
+        return error_out_of_memory();
+    }
     status = fill(made, &known_info, &environment);
     if (status != INGOT_SUCCESS) {
         destroy(made);

@@ -13,7 +13,9 @@
 #include <ingot/backend.h>
 
 #include "core/alloc.h"
+#include "core/hermetic/text_rules.h"
 #include "core/identity/device_identity.h"
+#include "core/hermetic/native_builds.h"
 #include "core/memory_cache/memory_cache.h"
 #include "core/trace.h"
 
@@ -36,6 +38,8 @@ struct ingot_context {
     _Atomic(struct device_identity *) *identities; /* device_count; made when first asked for, release/acquire */
     char *compile_options; /* of the environment, "" where there are none */
     char *link_options;
+    struct text_rules text_rules;
+    struct native_builds native_builds;
     struct trace trace;
     struct memory_cache *programs;
     struct context_counters counters; /* written once a build or load, never by a hit */

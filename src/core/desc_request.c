@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "core/include_closure/include_closure.h"
 #include "core/program_desc.h"
 
 const char *options_join(struct arena *arena, const char *own, const char *environment)
@@ -23,6 +22,42 @@ const char *options_join(struct arena *arena, const char *own, const char *envir
     joined[own_size] = ' ';
     memcpy(joined + own_size + 1, environment, environment_size + 1);
     return joined;
+}
+
+bool program_desc_has_settings(const struct ingot_program_desc *desc)
+{
+    for (size_t i = 0; i < desc->source_count; ++i) {
+        if (source_has_settings(desc->sources[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The program's headers and the source's. */
+static const ingot_source_view_t *join_headers(struct arena *arena, const ingot_build_request_t *request,
+                                               const struct ingot_source *source)
+{
+    if (source->header_count == 0)
+        return request->headers;
+    ingot_source_view_t *views = arena_take(arena, (request->header_count + source->header_count) * sizeof(*views));
+    for (size_t i = 0; views != NULL && i < request->header_count + source->header_count; ++i)
+        views[i] = i < request->header_count ? request->headers[i]
+                                             : source_view(source->headers[i - request->header_count]);
+    return views;
+}
+
+void request_add_settings(ingot_build_request_t *request, struct ingot_source *const *sources,
+                          const char *program_options, const char *environment, struct arena *arena)
+{
+    ingot_source_settings_t *settings = arena_take(arena, request->source_count * sizeof(*settings));
+    for (size_t i = 0; settings != NULL && i < request->source_count; ++i) {
+        const struct ingot_source *source = sources[i];
+        const char *own = options_join(arena, program_options, source->compile_options);
+        settings[i].compile_options = own != NULL ? options_join(arena, own, environment) : NULL;
+        settings[i].headers = join_headers(arena, request, source);
+        settings[i].header_count = request->header_count + source->header_count;
+    }
+    request->source_settings = settings;
 }
 
 ingot_status_t desc_request_init(ingot_build_request_t *request, const struct ingot_program_desc *desc,
@@ -47,25 +82,7 @@ ingot_status_t desc_request_init(ingot_build_request_t *request, const struct in
         return error_out_of_memory();
     for (size_t i = 0; i < count; ++i)
         views[i] = source_view(desc->sources[i]);
-    return INGOT_SUCCESS;
-}
-
-ingot_status_t desc_request_check_files(const ingot_build_request_t *request, const struct ingot_program_desc *desc,
-                                        bool *unchanged)
-{
-    struct include_closure closure;
-
-    *unchanged = true;
-    if (desc->files_size == 0)
-        return INGOT_SUCCESS;
-    include_closure_init(&closure, &desc->context->allocator);
-    ingot_status_t status = include_closure_resolve(&closure, request->sources, request->source_count, request->headers,
-                                                    request->header_count, request->compile_options);
-    if (status == INGOT_SUCCESS && closure.files.failed)
-        status = error_out_of_memory();
-    if (status == INGOT_SUCCESS)
-        *unchanged = closure.reason == NULL && closure.files.size == desc->files_size &&
-                     memcmp(closure.files.bytes, program_desc_files(desc), desc->files_size) == 0;
-    include_closure_fini(&closure);
-    return status;
+    if (program_desc_has_settings(desc))
+        request_add_settings(request, desc->sources, desc->compile_options, desc->context->compile_options, arena);
+    return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
 }

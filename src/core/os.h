@@ -59,8 +59,27 @@ uint64_t os_now_ns(void); /* monotonic */
 /* NULL where it is not set. Read only while a context is made. */
 const char *os_environment(const char *name);
 
-/* Appends a regular file's content. INGOT_NOT_FOUND: no such file (a directory on the way included); INGOT_IO_ERROR:
- * there, and not readable or no regular file. */
-ingot_status_t os_read_file(const char *path, struct bytes_writer *content);
+/* Which file it is, whatever the name. */
+struct os_file_identity {
+    uint64_t device;
+    uint64_t inode;
+};
+
+static inline bool os_is_same_file(const struct os_file_identity *a, const struct os_file_identity *b)
+{
+    return a->device == b->device && a->inode == b->inode;
+}
+
+/* False: no such directory. */
+bool os_identify_directory(const char *path, struct os_file_identity *identity);
+
+/* Appends a regular file's content. identity may be NULL. INGOT_NOT_FOUND: no such file (a directory on the way
+ * included); INGOT_NO_SPACE: longer than max_size, and not read; INGOT_IO_ERROR: there, and not readable or not a
+ * regular file. */
+ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writer *content,
+                            struct os_file_identity *identity);
+/* Likewise, a piece at a time, for what is too large to be held. */
+ingot_status_t os_read_file_in_parts(const char *path, void (*take)(void *user, size_t size, const void *bytes),
+                                     void *user);
 
 #endif

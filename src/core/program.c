@@ -99,8 +99,9 @@ static struct program_body *alloc_body(const ingot_allocator_t *allocator, const
     const size_t count = count_names(parts->names_size, parts->names);
     const size_t kernels_size = desc->device_count * count * sizeof(_Atomic(struct ingot_kernel *));
     const size_t tags_size = count * sizeof(struct kernel_name);
+    const size_t reason_size = parts->native_reason != NULL ? strlen(parts->native_reason) + 1 : 0;
     const size_t block_size =
-        sizeof(struct program_body) + kernels_size + tags_size + parts->names_size + parts->log_size + 1;
+        sizeof(struct program_body) + kernels_size + tags_size + parts->names_size + parts->log_size + 1 + reason_size;
     struct program_body *body = alloc_zeroed(allocator, block_size);
 
     if (body == NULL)
@@ -125,12 +126,13 @@ static void fill_body(struct program_body *body, const struct program_parts *par
         memcpy(body->names, parts->names, parts->names_size);
     if (parts->log_size != 0)
         memcpy(body->names + body->names_size, parts->log, parts->log_size);
+    if (parts->native_reason != NULL)
+        body->native_reason = strcpy(body->names + body->names_size + body->log_size, parts->native_reason);
     index_names(body);
     body->native = parts->native;
     body->owner = parts->owner;
     body->device_bytes = parts->device_bytes;
     body->is_from_blob = parts->is_from_blob;
-    body->files_changed = parts->files_changed;
 }
 
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
@@ -159,9 +161,11 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
 
 /* ---- the cache's view ---- */
 
+/* A program that no id stands for is its own descriptor's alone. */
 static bool matches(const void *value, const void *key)
 {
-    return program_desc_equals(((const struct program_body *)value)->desc, key);
+    const struct program_body *body = value;
+    return body->native_reason != NULL ? body->desc == key : program_desc_equals(body->desc, key);
 }
 
 static bool same_key(const void *key, const void *other)
@@ -200,8 +204,6 @@ struct making {
 
 static size_t count_bytes(const struct program_body *body)
 {
-    if (body->files_changed)
-        return SIZE_MAX; /* too large to be kept: the key does not say what this program is */
     return body->block_size + body->device_bytes;
 }
 

@@ -33,7 +33,7 @@ struct program_body {
     size_t log_size;                         /* with NUL; the log lies behind the names */
     size_t device_bytes;                     /* of the binaries, as far as known */
     bool is_from_blob;  /* at least for one of its devices */
-    bool files_changed; /* between the descriptor and the compiling: the id does not vouch for this program */
+    const char *native_reason; /* why it was compiled as the application asked, so that no id stands for it; or NULL */
     os_mutex blob_lock;
     size_t blob_size; /* under blob_lock, as blob */
     uint8_t *blob;    /* gathered by a size query and not yet copied out, or NULL */
@@ -67,7 +67,7 @@ struct program_parts {
     const char *log;
     size_t device_bytes;
     bool is_from_blob;
-    bool files_changed;
+    const char *native_reason; /* as program_body's */
 };
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts);

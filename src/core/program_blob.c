@@ -91,8 +91,8 @@ static ingot_status_t take_blob(const struct program_body *body, size_t *size, u
 
     if (context->ops.get_binary == NULL)
         return error_set(INGOT_UNIMPLEMENTED, "the backend %s has no binaries", context->ops.name);
-    if (body->files_changed)
-        return error_set(INGOT_NOT_CACHEABLE, "a file that the sources include changed before they were compiled");
+    if (body->native_reason != NULL)
+        return error_set(INGOT_NOT_CACHEABLE, "%s", body->native_reason);
     ingot_status_t status = cache_blob_id_get(body->desc, &id);
     if (status != INGOT_SUCCESS)
         return status;

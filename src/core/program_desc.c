@@ -11,55 +11,10 @@
 #include <string.h>
 
 #include "core/blob/cache_blob_id.h"
+#include "core/desc_texts.h"
 #include "core/error.h"
-#include "core/include_closure/include_closure.h"
 #include "core/info.h"
 #include "core/program_desc_check.h"
-
-/* ---- what is reached by #include ---- */
-
-static bool may_include(const ingot_program_info_t *info)
-{
-    for (size_t i = 0; i < info->source_count; ++i) {
-        if (info->sources[i]->may_include)
-            return true;
-    }
-    for (size_t i = 0; i < info->header_count; ++i) {
-        if (info->headers[i]->may_include)
-            return true;
-    }
-    return false;
-}
-
-/* Options alone can include too (-include FILE), and define what forbids caching (-DNOW=__TIME__). */
-static bool options_concern(const char *options)
-{
-    return options != NULL && include_closure_options_concern(options);
-}
-
-static ingot_status_t resolve_includes(struct include_closure *closure, const struct ingot_context *context,
-                                       const ingot_program_info_t *info)
-{
-    const size_t count = info->source_count + info->header_count;
-
-    if (!may_include(info) && !options_concern(info->compile_options) && !options_concern(context->compile_options))
-        return INGOT_SUCCESS;
-    struct arena arena;
-    arena_init(&arena, &context->allocator);
-    ingot_source_view_t *views = arena_take(&arena, count * sizeof(*views));
-    const char *options = options_join(&arena, info->compile_options, context->compile_options);
-    ingot_status_t status = !arena.failed ? INGOT_SUCCESS : error_out_of_memory();
-    if (status == INGOT_SUCCESS) {
-        for (size_t i = 0; i < count; ++i)
-            views[i] = source_view(i < info->source_count ? info->sources[i] : info->headers[i - info->source_count]);
-        status = include_closure_resolve(closure, views, info->source_count, views + info->source_count,
-                                         info->header_count, options);
-        if (status == INGOT_SUCCESS && closure->files.failed)
-            status = error_out_of_memory();
-    }
-    arena_fini(&arena);
-    return status;
-}
 
 static size_t text_size(const char *text)
 {
@@ -70,6 +25,14 @@ static size_t text_size(const char *text)
  *
  * It never leaves the process, so numbers stand in it as the processor has them. */
 
+static size_t settings_size(const struct ingot_source *source)
+{
+    size_t size = 8 + strlen(source->compile_options) + 8;
+    for (size_t i = 0; i < source->header_count; ++i)
+        size += 16 + 8 + strlen(source->headers[i]->name);
+    return size;
+}
+
 static size_t key_size(const struct ingot_program_desc *desc, const ingot_program_info_t *info, size_t files_size)
 {
     size_t size = 8 + 8 + desc->device_count * sizeof(uint32_t) + 8;
@@ -77,6 +40,8 @@ static size_t key_size(const struct ingot_program_desc *desc, const ingot_progra
     size += (info->source_count + info->header_count) * (4 + 16);
     for (size_t i = 0; i < info->header_count; ++i)
         size += 8 + strlen(info->headers[i]->name);
+    for (size_t i = 0; i < info->source_count; ++i)
+        size += settings_size(info->sources[i]);
     size += 8 + text_size(info->compile_options) + 8 + text_size(info->link_options) + 8;
     for (size_t i = 0; i < info->spec_constant_count; ++i)
         size += 4 + 8 + info->spec_constants[i].size;
@@ -117,6 +82,17 @@ static char *put_text(uint8_t **place, const char *text)
     return put_framed(place, text_size(text), text != NULL ? text : "");
 }
 
+static void put_settings(uint8_t **place, const struct ingot_source *source)
+{
+    put_framed(place, strlen(source->compile_options), source->compile_options);
+    put_u64(place, source->header_count);
+    for (size_t i = 0; i < source->header_count; ++i) {
+        put_u64(place, source->headers[i]->hash.low);
+        put_u64(place, source->headers[i]->hash.high);
+        put_framed(place, strlen(source->headers[i]->name), source->headers[i]->name);
+    }
+}
+
 /* A descriptor that nothing can vouch for equals only itself: its serial number is part of its key. Options stand here
  * as they are, with directories of includes: parsing them costs more than a program met twice under two paths. */
 static void write_key(struct ingot_program_desc *desc, const ingot_program_info_t *info,
@@ -136,6 +112,8 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
         put_u64(&place, source->hash.high);
         if (source->kind == INGOT_SOURCE_HEADER)
             put_framed(&place, strlen(source->name), source->name);
+        else
+            put_settings(&place, source);
     }
     desc->compile_options = put_text(&place, info->compile_options);
     desc->link_options = put_text(&place, info->link_options);
@@ -169,7 +147,7 @@ static char *take_text(uint8_t **place, const char *text)
 }
 
 static struct ingot_program_desc *alloc_desc(struct ingot_context *context, const ingot_program_info_t *info,
-                                             const struct include_closure *closure)
+                                             const struct hermetic *hermetic)
 {
     struct ingot_program_desc sizes = {.device_count =
                                            info->device_indices != NULL ? info->device_count : context->device_count};
@@ -177,10 +155,10 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     const size_t constants_size = info->spec_constant_count * (sizeof(ingot_spec_constant_t) + sizeof(uint64_t));
     const size_t expressions_size = info->name_expression_count * sizeof(const char *);
 
-    sizes.key_size = key_size(&sizes, info, closure->files.size);
+    sizes.key_size = key_size(&sizes, info, hermetic->files.size);
     sizes.block_size = sizeof(sizes) + source_count * sizeof(void *) + constants_size + expressions_size +
                        sizes.device_count * sizeof(uint32_t) + sizes.key_size + text_size(info->group) +
-                       (closure->reason != NULL ? text_size(closure->reason) : 0);
+                       (hermetic->reason != NULL ? text_size(hermetic->reason) : 0);
     struct ingot_program_desc *desc = alloc_bytes(&context->allocator, sizes.block_size);
     if (desc == NULL)
         return NULL;
@@ -192,7 +170,7 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     desc->device_indices = take(&place, desc->device_count * sizeof(*desc->device_indices));
     desc->key = take(&place, desc->key_size);
     desc->group = take_text(&place, info->group);
-    desc->not_cacheable = closure->reason != NULL ? take_text(&place, closure->reason) : NULL;
+    desc->not_cacheable = hermetic->reason != NULL ? take_text(&place, hermetic->reason) : NULL;
     return desc;
 }
 
@@ -296,9 +274,9 @@ static void destroy(struct ingot_program_desc *desc)
 }
 
 static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context, const ingot_program_info_t *info,
-                             const struct include_closure *closure)
+                             const struct hermetic *hermetic)
 {
-    struct ingot_program_desc *made = alloc_desc(context, info, closure);
+    struct ingot_program_desc *made = alloc_desc(context, info, hermetic);
     if (made == NULL)
         return error_out_of_memory();
     atomic_init(&made->references, 1);
@@ -315,7 +293,7 @@ static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context
         destroy(made);
         return status;
     }
-    write_key(made, info, &closure->files);
+    write_key(made, info, &hermetic->files);
     *desc = made;
     return INGOT_SUCCESS;
 }
@@ -323,19 +301,22 @@ static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context
 ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
                                          const ingot_program_info_t *info)
 {
-    struct include_closure closure;
+    struct hermetic hermetic;
     ingot_program_info_t known;
+    bool has_directories = false;
 
     if (desc == NULL || context == NULL || !INFO_READ(known, info))
         return error_set(INGOT_INVALID_ARGUMENTS, "desc, context or info is NULL, or struct_size is not set");
     ingot_status_t status = program_info_check(context, &known);
     if (status != INGOT_SUCCESS)
         return status;
-    include_closure_init(&closure, &context->allocator);
-    status = resolve_includes(&closure, context, &known);
+    hermetic_init(&hermetic, &context->allocator);
+    status = desc_texts_resolve(&hermetic, context, &known, &has_directories);
     if (status == INGOT_SUCCESS)
-        status = create(desc, context, &known, &closure);
-    include_closure_fini(&closure);
+        status = create(desc, context, &known, &hermetic);
+    if (status == INGOT_SUCCESS)
+        (*desc)->has_directories = has_directories;
+    hermetic_fini(&hermetic);
     return status;
 }
 

@@ -39,6 +39,7 @@ struct ingot_program_desc {
     size_t name_expression_count;
     char *group;
     char *not_cacheable; /* why, or NULL */
+    bool has_directories; /* of -I, which no compiler is given */
     size_t files_size; /* of program_desc_files */
     size_t key_size;
     uint8_t *key;
@@ -46,7 +47,7 @@ struct ingot_program_desc {
     _Atomic(struct cache_blob_id *) id; /* release/acquire */
 };
 
-/* The end of the key: what the sources reach by #include, see include_closure.h. */
+/* The end of the key: what the sources reach by #include, see hermetic.h. */
 static inline const uint8_t *program_desc_files(const struct ingot_program_desc *desc)
 {
     return desc->key + desc->key_size - desc->files_size;
@@ -66,11 +67,13 @@ const char *program_desc_name(const struct ingot_program_desc *desc);
  * when out of memory. */
 const char *options_join(struct arena *arena, const char *own, const char *environment);
 
+bool program_desc_has_settings(const struct ingot_program_desc *desc);
+/* What applies to each source; a failure is the arena's. */
+void request_add_settings(ingot_build_request_t *request, struct ingot_source *const *sources,
+                          const char *program_options, const char *environment, struct arena *arena);
+
 /* The descriptor as a backend sees it; valid as long as both the descriptor and the arena's pieces. */
 ingot_status_t desc_request_init(ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                  struct arena *arena);
-/* Whether what the sources reach by #include is still what the descriptor read. */
-ingot_status_t desc_request_check_files(const ingot_build_request_t *request, const struct ingot_program_desc *desc,
-                                        bool *unchanged);
 
 #endif

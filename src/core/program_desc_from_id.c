@@ -11,7 +11,7 @@
 #include "core/blob/cache_blob_id.h"
 #include "core/blob/cache_blob_id_format.h"
 #include "core/error.h"
-#include "core/include_closure/include_closure.h"
+#include "core/hermetic/option_words.h"
 #include "core/program_desc.h"
 
 /* No key of a descriptor with sources begins so: those begin with 0 or the serial number of one without an id. */
@@ -129,17 +129,24 @@ static bool equals_text(const struct id_value *value, const char *text)
 /* Library, backend and the environment's options: those of every id of this context. */
 static ingot_status_t check_library(const struct id_view *view, const struct ingot_context *context)
 {
-    char *options = NULL;
+    struct bytes_writer kept;
+    struct arena arena;
 
     if (!equals_text(&view->single[ID_LIBRARY], ingot_version()) ||
         !equals_text(&view->single[ID_BACKEND], context->ops.name))
         return error_set(INGOT_BLOB_STALE, "the id is of another backend or another build of the library");
-    const ingot_status_t status = options_without_paths(&context->allocator, context->compile_options, &options);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const bool is_same = equals_text(&view->single[ID_ENVIRONMENT_COMPILE_OPTIONS], options) &&
+    arena_init(&arena, &context->allocator);
+    bytes_writer_init(&kept, &context->allocator);
+    options_keep(&kept, &context->text_rules.of_backend, &arena, context->compile_options);
+    bytes_put(&kept, 1, "");
+    const bool failed = kept.failed || arena.failed;
+    const bool is_same = !failed &&
+                         equals_text(&view->single[ID_ENVIRONMENT_COMPILE_OPTIONS], (const char *)kept.bytes) &&
                          equals_text(&view->single[ID_ENVIRONMENT_LINK_OPTIONS], context->link_options);
-    alloc_free_text(&context->allocator, options);
+    bytes_writer_fini(&kept);
+    arena_fini(&arena);
+    if (failed)
+        return error_out_of_memory();
     return is_same ? INGOT_SUCCESS : error_set(INGOT_BLOB_STALE, "the id is for other options of the environment");
 }
 

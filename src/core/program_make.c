@@ -9,6 +9,7 @@
 
 #include "core/blob/cache_blob.h"
 #include "core/blob/cache_blob_id.h"
+#include "core/desc_texts.h"
 #include "core/identity/device_classes.h"
 #include "core/error.h"
 #include "core/program.h"
@@ -27,7 +28,7 @@ struct workshop {
     struct ingot_sink names;
     struct ingot_sink binaries; /* what was compiled here for load */
     size_t device_bytes;
-    bool files_changed;
+    struct hermetic_request hermetic;
     struct arena arena;
     _Alignas(max_align_t) uint8_t room[WORKSHOP_ROOM]; /* of the arena */
 };
@@ -39,12 +40,18 @@ static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_pr
     shop->desc = desc;
     shop->context = desc->context;
     shop->device_bytes = 0;
-    shop->files_changed = false;
     bytes_writer_init(&shop->log.writer, allocator);
     bytes_writer_init(&shop->names.writer, allocator);
     bytes_writer_init(&shop->binaries.writer, allocator);
     arena_init_with(&shop->arena, allocator, sizeof(shop->room), shop->room);
+    hermetic_request_init(&shop->hermetic, desc);
     return desc_request_init(&shop->request, desc, &shop->arena);
+}
+
+/* Before anything is compiled. */
+static ingot_status_t prepare_texts(struct workshop *shop)
+{
+    return hermetic_request_make(&shop->hermetic, shop->desc, &shop->request, &shop->arena);
 }
 
 static void workshop_fini(struct workshop *shop)
@@ -52,6 +59,7 @@ static void workshop_fini(struct workshop *shop)
     bytes_writer_fini(&shop->log.writer);
     bytes_writer_fini(&shop->names.writer);
     bytes_writer_fini(&shop->binaries.writer);
+    hermetic_request_fini(&shop->hermetic);
     arena_fini(&shop->arena);
 }
 
@@ -65,38 +73,56 @@ static ingot_status_t explain_failure(struct workshop *shop, ingot_status_t stat
     return status;
 }
 
-/* A compiler reads included files itself, later than the descriptor did. */
-static ingot_status_t check_files(struct workshop *shop)
+static ingot_status_t run_compiler(struct workshop *shop, const ingot_build_request_t *request, size_t device_count,
+                                   const uint32_t *devices, void **native)
 {
-    bool unchanged = true;
-    const ingot_status_t status = desc_request_check_files(&shop->request, shop->desc, &unchanged);
-    shop->files_changed = shop->files_changed || !unchanged;
+    struct ingot_context *context = shop->context;
+    const ingot_backend_ops_t *ops = &context->ops;
+    const size_t log_start = shop->log.writer.size;
+
+    ingot_status_t status = ops->build(context->state, request, device_count, devices, &shop->log, native);
+    if (context_make_room(context, status)) {
+        shop->log.writer.size = log_start;
+        shop->log.writer.failed = false;
+        status = ops->build(context->state, request, device_count, devices, &shop->log, native);
+    }
     return status;
+}
+
+/* The texts without includes first. If they do not build, the program is compiled as the application asked, which also
+ * gives a broken program the log that it asked for; no id stands for what comes of it. */
+static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
+{
+    const size_t log_start = shop->log.writer.size;
+    struct hermetic_request *hermetic = &shop->hermetic;
+
+    if (!hermetic->is_there)
+        return run_compiler(shop, &shop->request, device_count, devices, native);
+    ingot_status_t status = run_compiler(shop, &hermetic->request, device_count, devices, native);
+    if (status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
+        return status;
+    native_builds_add(&shop->context->native_builds, &shop->context->allocator, shop->desc->key_hash);
+    shop->log.writer.size = log_start;
+    shop->log.writer.failed = false;
+    hermetic->is_there = false;
+    hermetic->refusal = hermetic->hermetic.gap != NULL
+                            ? hermetic->hermetic.gap
+                            : "the program did not build without the files that its compiler finds by itself";
+    return run_compiler(shop, &shop->request, device_count, devices, native);
 }
 
 static ingot_status_t compile(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
 {
     struct ingot_context *context = shop->context;
-    const ingot_backend_ops_t *ops = &context->ops;
     const uint64_t start = trace_wanted(&context->trace) ? os_now_ns() : 0;
-    const size_t log_start = shop->log.writer.size;
 
-    ingot_status_t status =
-        ops->build(context->state, &shop->request, device_count, devices, &shop->log, native);
-    if (context_make_room(context, status)) {
-        shop->log.writer.size = log_start;
-        shop->log.writer.failed = false;
-        status = ops->build(context->state, &shop->request, device_count, devices, &shop->log, native);
-    }
+    ingot_status_t status = run_compilers(shop, device_count, devices, native);
     status = explain_failure(shop, status);
     context_count(status == INGOT_SUCCESS ? &context->counters.builds : &context->counters.build_failures);
     program_emit(shop->desc, INGOT_EVENT_BUILD, status, start, 0,
                  status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = check_files(shop);
-    if (status != INGOT_SUCCESS)
-        ops->destroy_program(context->state, *native);
+    if (status == INGOT_SUCCESS && shop->hermetic.refusal != NULL)
+        program_emit(shop->desc, INGOT_EVENT_NATIVE_BUILD, INGOT_NOT_CACHEABLE, 0, 0, shop->hermetic.refusal);
     return status;
 }
 
@@ -200,7 +226,7 @@ static size_t known_size(const struct workshop *shop, void *native)
 static ingot_status_t finish(struct workshop *shop, struct program_parts *parts, ingot_program_t *program)
 {
     parts->device_bytes = known_size(shop, parts->native);
-    parts->files_changed = shop->files_changed;
+    parts->native_reason = shop->hermetic.refusal;
     return program_create(program, shop->desc, parts);
 }
 
@@ -264,6 +290,8 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
         return error_set(INGOT_INVALID_ARGUMENTS, "desc is of an id alone and has no sources to be compiled");
     ingot_status_t status = workshop_init(&shop, desc);
     if (status == INGOT_SUCCESS)
+        status = prepare_texts(&shop);
+    if (status == INGOT_SUCCESS)
         status = build_native(&shop, &parts.native);
     if (status == INGOT_SUCCESS) {
         status = describe_built(&shop, &parts);
@@ -303,7 +331,9 @@ static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *
 static ingot_status_t complete_blob(struct workshop *shop, struct blob_view *blob)
 {
     bytes_put(&shop->log.writer, blob->log_size, blob->log);
-    const ingot_status_t status = compile_missing(shop);
+    ingot_status_t status = prepare_texts(shop);
+    if (status == INGOT_SUCCESS)
+        status = compile_missing(shop);
     if (status != INGOT_SUCCESS)
         return status;
     blob->log_size = shop->log.writer.size;

@@ -22,11 +22,21 @@ struct ingot_source {
     size_t size;
     char *bytes; /* size bytes and a NUL */
     char *name;
+    char *compile_options; /* of this source alone; "" where it has none */
+    struct ingot_source **headers; /* likewise, retained */
+    size_t header_count;
     struct hash128 hash;
-    bool may_include; /* the include closure must look at it */
+    bool is_text;     /* of a language with includes: PTX is not */
+    bool may_include; /* such a text, and it must be looked at */
     atomic_int digest_state; /* 0 none, 1 being written, 2 there; release/acquire with digest */
     uint8_t digest[DIGEST_SIZE];
 };
+
+/* Options or headers of its own. */
+static inline bool source_has_settings(const struct ingot_source *source)
+{
+    return source->compile_options[0] != '\0' || source->header_count != 0;
+}
 
 bool source_kind_is_text(ingot_source_kind_t kind);
 bool source_equals(const struct ingot_source *a, const struct ingot_source *b);

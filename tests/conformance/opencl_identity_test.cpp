@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include <CL/cl_icd.h>
 #include <dlfcn.h>
@@ -54,8 +55,8 @@ void replace_all(Bytes &bytes, const std::string &from, const std::string &to)
 Environment with_library(const std::string &name, const Bytes &bytes)
 {
     static int count = 0;
-    const std::string directory = "libraries-" + std::to_string(count++);
-    EXPECT_EQ(0, mkdir(directory.c_str(), 0700));
+    const std::string directory = "libraries-" + std::to_string(count++) + "/lib/tests";
+    EXPECT_TRUE(std::filesystem::create_directories(directory));
     write_file(directory + "/" + name, bytes);
     return { { "LD_LIBRARY_PATH", absolute(directory) } };
 }
@@ -71,8 +72,39 @@ Environment with_driver(const Bytes &driver)
     const std::string parts = driver_path().substr(0, driver_path().find_last_of('/')) + "/pocl"; /* PoCL's devices */
     if (platform().is_pocl()) {
         EXPECT_EQ(0, symlink(parts.c_str(), (directory + "/pocl").c_str()));
+        const std::string share = driver_path().substr(0, driver_path().find_last_of('/')) + "/../../share";
+        EXPECT_EQ(0, symlink(share.c_str(), (directory + "/../../share").c_str())); /* its device library */
     }
     return environment;
+}
+
+/* A library that the process has, by its name, with another build-id. */
+Environment with_another_build_of(const std::string &name)
+{
+    void *library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    struct link_map *map = nullptr;
+    if (library == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
+        throw std::runtime_error(dlerror());
+    Bytes bytes = read_file(map->l_name);
+    dlclose(library);
+    EXPECT_TRUE(change_build_id(bytes));
+    return with_library(name, bytes);
+}
+
+/* A process whose PoCL lies in a directory of its own, with its data beside it: DIRECTORY/share/pocl. */
+Environment with_own_pocl(const std::string &directory)
+{
+    namespace fs = std::filesystem;
+    const fs::path libraries = fs::path(directory) / "lib" / "here";
+    const fs::path original = fs::path(driver_path()).parent_path();
+    fs::create_directories(libraries);
+    fs::create_directories(fs::path(directory) / "share");
+    fs::copy_file(driver_path(), libraries / file_name(driver_path()));
+    fs::create_directory_symlink(original / "pocl", libraries / "pocl");
+    fs::copy("/usr/share/pocl", fs::path(directory) / "share" / "pocl", fs::copy_options::recursive);
+    const std::string path = (libraries / file_name(driver_path())).string() + "\n";
+    write_file((libraries / "driver.icd").string(), Bytes(path.begin(), path.end()));
+    return { { "LD_LIBRARY_PATH", libraries.string() }, { "OCL_ICD_VENDORS", (libraries / "driver.icd").string() } };
 }
 
 std::string fields_with_driver_word(const std::string &from, const std::string &to)
@@ -91,8 +123,9 @@ TEST(OpenclIdentity, IsTheSameForACopyOfTheDriver)
 
 TEST(OpenclIdentity, DiffersByPlatformName)
 {
-    /* the part of the name that the compiler left in one piece */
-    EXPECT_EQ("device[0].platform_name",
+    /* the part of the name that the compiler left in one piece; what is known of a platform by its name goes with it */
+    EXPECT_EQ(platform().is_pocl() ? "device[0].platform_name device[0].device_library"
+                                   : "device[0].platform_name device[0].environment",
               platform().is_pocl() ? fields_with_driver_word("puting Language", "puting language")
                                    : fields_with_driver_word("HD Graph", "HD graph"));
 }
@@ -143,6 +176,48 @@ TEST(OpenclIdentity, DiffersByBuildOfTheCompilerLibrary)
     dlclose(library);
     ASSERT_TRUE(change_build_id(bytes));
     EXPECT_EQ("device[0].compiler", differing_fields(id_in_child({}), id_in_child(with_library(name, bytes))));
+}
+
+/* PoCL links its device library into each program, and has its headers in front of it. */
+TEST(OpenclIdentity, DiffersByPoclsDeviceLibrary)
+{
+    if (!platform().is_pocl())
+        return;
+    const std::string directory = absolute("own-pocl");
+    const Environment environment = with_own_pocl(directory);
+    const Bytes id = id_in_child(environment);
+    EXPECT_EQ("", differing_fields(id_in_child({}), id)) << "where it lies is not in the id";
+    for (const std::string extension : { ".bc", ".h" }) {
+        const std::filesystem::path data = directory + "/share/pocl", before = directory + "/before";
+        std::filesystem::copy(data, before, std::filesystem::copy_options::recursive);
+        for (const auto &file : std::filesystem::recursive_directory_iterator(data))
+            if (file.path().extension() == extension) /* one of the libraries is for this device */
+                std::ofstream(file.path(), std::ios::app) << "\n";
+        EXPECT_NE("", differing_fields(id, id_in_child(environment))) << extension;
+        std::filesystem::remove_all(data);
+        std::filesystem::rename(before, data);
+    }
+    EXPECT_EQ(id, id_in_child(environment));
+}
+
+TEST(OpenclIdentity, IsTheSameForLibrariesThatGenerateNoCode)
+{
+    for (const char *name : { "libz.so.1", "libxml2.so.2", "libedit.so.2", "libudev.so.1" }) {
+        void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+        if (library == nullptr)
+            continue;
+        dlclose(library);
+        EXPECT_EQ("", differing_fields(id_in_child({}), id_in_child(with_another_build_of(name)))) << name;
+    }
+}
+
+TEST(OpenclIdentity, DiffersByKeysOfIntelsDriver)
+{
+    if (!platform().is_intel())
+        return;
+    const Bytes id = id_in_child({});
+    for (const char *key : { "InjectInternalBuildOptions", "DisableStatelessToStatefulOptimization", "OverrideRevision" })
+        EXPECT_NE("", differing_fields(id, id_in_child({ { key, "1" } }))) << key;
 }
 
 TEST(OpenclIdentity, DiffersByVariablesThatSelectCode)

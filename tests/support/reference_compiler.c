@@ -278,6 +278,8 @@ static ingot_status_t compile_line(struct compiler *compiler, const char *where,
     char *word = strtok_r(copy, " \t\"", &rest);
     if (word == NULL || strncmp(word, "//", 2) == 0)
         return INGOT_SUCCESS;
+    if (strcmp(word, "#") == 0 || strcmp(word, "#line") == 0)
+        return INGOT_SUCCESS; /* where a text came from */
     char *name = strtok_r(NULL, " \t\"", &rest);
     if (name == NULL)
         return refuse(compiler, where, "nothing behind", word);

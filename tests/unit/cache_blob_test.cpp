@@ -276,11 +276,27 @@ TEST(CacheBlob, IsRefusedForWhatNothingCanVouchFor)
     ReferenceDevice device;
     const Context context = device.make();
     ProgramText text;
-    text.sources = {"kernel a x\n#include \"absent.h\"\n"};
+    text.sources = {"kernel a x __DATE__ no_such_word\n"};
     const Desc desc = text.make(context);
     EXPECT_EQ(INGOT_NOT_CACHEABLE, try_load(desc, blob_with({})));
     const auto builds = device.counts.builds;
     ingot_program_t program = nullptr;
     EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
     EXPECT_EQ(builds + 1, device.counts.builds);
+}
+
+/* Without its includes first, then as the application asked; from then on at once as it asked. */
+TEST(CacheBlob, IsNotThereForAProgramThatOnlyBuildsNatively)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText text;
+    text.sources = {"kernel a x\n#include \"absent.h\"\n"};
+    const Desc desc = text.make(context);
+    ingot_program_t program = nullptr;
+    for (const uint64_t builds : {2u, 3u, 4u}) {
+        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+        EXPECT_EQ(builds, device.counts.builds);
+    }
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("no header absent.h"));
 }

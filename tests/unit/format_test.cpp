@@ -1,8 +1,8 @@
 /*
  * format_test.cpp - the id and the blob against doc/blob-format.md, assembled here by hand, and against golden files.
  *
- * The golden files are of format version 1 and stay: every later library reads them, or refuses them by version. This
- * program writes them anew into the directory that INGOT_WRITE_GOLDEN names.
+ * The golden files are of blob format version 1 and of id format versions 1 and 2, and stay: every later library reads
+ * them, or refuses them by version. This program writes them anew into the directory that INGOT_WRITE_GOLDEN names.
  */
 #include <cstdlib>
 #include <fstream>
@@ -94,7 +94,7 @@ Bytes program_fields()
 
 Bytes id_by_hand(const std::string &version)
 {
-    return join({text("INGOTID\n"), number(1, 4), library_fields(version), field(3, device_field()), program_fields()});
+    return join({text("INGOTID\n"), number(2, 4), library_fields(version), field(3, device_field()), program_fields()});
 }
 
 const Bytes kNames = {'f', 0, 'g', 0};
@@ -201,14 +201,17 @@ TEST(Format, GoldenFilesAreReadForEver)
     const Bytes id = id_by_hand(kGoldenVersion);
     const Bytes blob = blob_by_hand(kGoldenVersion, text("no code"));
     if (const char *directory = std::getenv("INGOT_WRITE_GOLDEN")) {
-        write_file(std::string(directory) + "/id-v1.bin", id);
-        write_file(std::string(directory) + "/id-v1.json", text(describe(id)));
+        write_file(std::string(directory) + "/id-v2.bin", id);
+        write_file(std::string(directory) + "/id-v2.json", text(describe(id)));
         write_file(std::string(directory) + "/blob-v1.bin", blob);
     }
-    EXPECT_EQ(id, read_file(golden_path("id-v1.bin")));
+    EXPECT_EQ(id, read_file(golden_path("id-v2.bin")));
     EXPECT_EQ(blob, read_file(golden_path("blob-v1.bin")));
-    const Bytes json = read_file(golden_path("id-v1.json"));
-    EXPECT_EQ(std::string(json.begin(), json.end()), describe(read_file(golden_path("id-v1.bin"))));
+    const Bytes json = read_file(golden_path("id-v2.json"));
+    EXPECT_EQ(std::string(json.begin(), json.end()), describe(read_file(golden_path("id-v2.bin"))));
+    const Bytes earlier = read_file(golden_path("id-v1.bin"));
+    size_t size = 0;
+    EXPECT_EQ(INGOT_BLOB_VERSION, ingot_cache_blob_id_describe(earlier.size(), earlier.data(), &size, nullptr));
 
     const Bytes stored = read_file(golden_path("blob-v1.bin"));
     blob_view view;
@@ -227,7 +230,7 @@ TEST(Format, ALaterVersionIsRefusedByItsNumber)
     Bytes blob = blob_by_hand(kGoldenVersion, text("no code"));
     Bytes id = id_by_hand(kGoldenVersion);
     blob[8] = 2;
-    id[8] = 2;
+    id[8] = 3;
     blob_view view;
     EXPECT_EQ(INGOT_BLOB_VERSION, blob_read(&view, blob.size(), blob.data()));
     EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("version 2"));
@@ -238,7 +241,7 @@ TEST(Format, ALaterVersionIsRefusedByItsNumber)
 TEST(Format, AnIdIsEqualToItselfThoughItHasAFieldTwice)
 {
     const Bytes device = join({framed(text("a")), framed(text("1")), framed(text("a")), framed(text("2"))});
-    const Bytes id = join({text("INGOTID\n"), number(1, 4), field(3, device)});
+    const Bytes id = join({text("INGOTID\n"), number(2, 4), field(3, device)});
     char json[8] = "";
     size_t size = sizeof(json);
     ASSERT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(id.size(), id.data(), id.size(), id.data(), &size, json));

@@ -28,18 +28,18 @@ static ingot_status_t fail(const struct cuda_nvrtc *nvrtc, const char *call, nvr
     return ingot_set_error_detail(status, "%s: %s (%d)", call, nvrtc->error_string(result), (int)result);
 }
 
-/* The request's headers, as two arrays. */
+/* The headers, as two arrays. */
 static ingot_status_t create(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc, nvrtcProgram *program)
 {
-    const size_t count = job->request->header_count;
+    const size_t count = job->header_count;
     const size_t size = (2 * count + 1) * sizeof(char *); /* allocates something for no headers too */
     const char **texts = ingot_allocate(job->allocator, size);
     if (texts == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu headers", count);
     const char **names = texts + count;
     for (size_t i = 0; i < count; ++i) {
-        texts[i] = job->request->headers[i].bytes;
-        names[i] = job->request->headers[i].name;
+        texts[i] = job->headers[i].bytes;
+        names[i] = job->headers[i].name;
     }
     const char *name = job->source->name[0] != '\0' ? job->source->name : NULL;
     const nvrtcResult result = nvrtc->create(program, job->source->bytes, name, (int)count, texts, names);

@@ -176,7 +176,7 @@ ingot_status_t level_zero_load(void *opaque, const ingot_build_request_t *reques
     ingot_status_t status = INGOT_SUCCESS;
     if (module_count == 0)
         return ingot_set_error_detail(INGOT_BLOB_REJECTED, "a binary whose parts do not add up");
-    status = level_zero_build_flags(state, request, "", &flags);
+    status = level_zero_build_flags(state, request->compile_options, request->link_options, "", &flags);
     if (status == INGOT_SUCCESS)
         status = level_zero_program_create(state, device_count, device_indices, module_count, &program);
     for (size_t i = 0; i < device_count && status == INGOT_SUCCESS; ++i)

@@ -14,6 +14,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Functions that a driver has and the loader has not, and drivers, for where none of these is known. */
@@ -26,15 +27,15 @@ static const char *const driver_libraries[] = { "libze_intel_gpu.so.1", "libze_i
 static const char *const compilers[] = { "libigc.so.2",    "libigc.so.1",    "libigdfcl.so.2",
                                          "libigdfcl.so.1", "libnpu_driver_compiler.so", NULL };
 
-/* Variables that change the code a driver generates. */
-static const char *const code_variables[] = {
-    "IGC_*",            /* Intel's graphics compiler: every option that it takes */
-    "NEOReadDebugKeys", /* Intel's driver: whether the following are heard */
-    "OverrideDefaultFP64Settings",
-    "ForceAllResourcesUncached",
-    "UseBindlessMode",
+/* Variables that change the code a driver generates: Intel's graphics compiler takes every option from one, and its
+ * driver hears its own keys only with one of the switches. */
+static const char *const code_variables[] = { "IGC_*", NULL };
+static const char *const switches[] = { "NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_L0_NEOReadDebugKeys" };
+static const char *const code_variables_and_keys[] = {
+    "IGC_*", "Aa*", "NEO_*", "!NEO_CACHE_*", "!AUBDump*", "!Print*", "!Log*", "!Dump*", "!CreateMultipleRootDevices",
     NULL,
 };
+static const char *const settings[] = { "igdrcl.config", NULL }; /* read from the current directory */
 
 /* As the extension ZE_extension_device_ip_version has it; headers before 1.9 do not. */
 #define STRUCTURE_TYPE_IP_VERSION ((ze_structure_type_t)0x1000f)
@@ -166,6 +167,16 @@ static ingot_status_t add_compiler(const struct level_zero_state *state, ingot_i
     return status == INGOT_SUCCESS ? ingot_identity_add_compiler(identity, function, compilers) : status;
 }
 
+static ingot_status_t add_settings(ingot_identity_t *identity)
+{
+    int hears_keys = 0;
+    for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); ++i)
+        hears_keys = hears_keys || getenv(switches[i]) != NULL;
+    const ingot_status_t status =
+        ingot_identity_add_environment(identity, hears_keys ? code_variables_and_keys : code_variables);
+    return status == INGOT_SUCCESS && hears_keys ? ingot_identity_add_files(identity, "settings", settings) : status;
+}
+
 ingot_status_t level_zero_identify_device(void *opaque, uint32_t device_index, ingot_identity_t *identity)
 {
     const struct level_zero_state *state = opaque;
@@ -177,6 +188,6 @@ ingot_status_t level_zero_identify_device(void *opaque, uint32_t device_index, i
     if (status == INGOT_SUCCESS)
         status = add_compiler(state, identity);
     if (status == INGOT_SUCCESS)
-        status = ingot_identity_add_environment(identity, code_variables);
+        status = add_settings(identity);
     return status;
 }

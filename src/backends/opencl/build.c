@@ -14,12 +14,12 @@
 #include <CL/cl_ext.h>
 #include <string.h>
 
-/* Native programs of a request: first one a source, then one a header, and the headers' names. */
+/* Native programs of a request: first one for each source, then one for each header of each source. */
 struct inputs {
     size_t source_count;
-    size_t header_count;
+    size_t count;
     cl_program *programs;
-    const char **header_names;
+    const char **names; /* of the headers, at the same places */
 };
 
 static cl_program create_with_il(const struct opencl_state *state, const ingot_source_view_t *source, cl_int *error)
@@ -49,36 +49,43 @@ static ingot_status_t create_native(const struct opencl_state *state, const ingo
 
 static void inputs_fini(const struct opencl_state *state, struct inputs *inputs)
 {
-    const size_t count = inputs->source_count + inputs->header_count;
-    for (size_t i = 0; i < count && inputs->programs != NULL; ++i) {
+    for (size_t i = 0; i < inputs->count && inputs->programs != NULL; ++i) {
         if (inputs->programs[i] != NULL)
             (void)clReleaseProgram(inputs->programs[i]);
     }
-    ingot_deallocate(&state->allocator, inputs->programs, count * sizeof(*inputs->programs));
-    ingot_deallocate(&state->allocator, (void *)inputs->header_names,
-                     inputs->header_count * sizeof(*inputs->header_names));
+    ingot_deallocate(&state->allocator, inputs->programs, inputs->count * sizeof(*inputs->programs));
+    ingot_deallocate(&state->allocator, (void *)inputs->names, inputs->count * sizeof(*inputs->names));
+}
+
+static ingot_status_t create_headers(const struct opencl_state *state, const ingot_build_request_t *request,
+                                     size_t source, ingot_sink_t *log, struct inputs *inputs, size_t *place)
+{
+    const ingot_source_settings_t settings = ingot_build_request_get_settings(request, source);
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < settings.header_count && status == INGOT_SUCCESS; ++i, ++*place) {
+        inputs->names[*place] = settings.headers[i].name;
+        status = create_native(state, &settings.headers[i], log, &inputs->programs[*place]);
+    }
+    return status;
 }
 
 /* Fills inputs, which the caller ends even after a failure. */
 static ingot_status_t inputs_init(const struct opencl_state *state, const ingot_build_request_t *request,
                                   ingot_sink_t *log, struct inputs *inputs)
 {
-    const size_t count = request->source_count + request->header_count;
     ingot_status_t status = INGOT_SUCCESS;
-    inputs->source_count = request->source_count;
-    inputs->header_count = request->header_count;
-    inputs->programs = ingot_allocate(&state->allocator, count * sizeof(*inputs->programs));
-    if (request->header_count > 0)
-        inputs->header_names =
-            ingot_allocate(&state->allocator, request->header_count * sizeof(*inputs->header_names));
-    if (inputs->programs == NULL || (request->header_count > 0 && inputs->header_names == NULL))
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu sources", count);
+    size_t place = request->source_count;
+    inputs->source_count = inputs->count = request->source_count;
+    for (size_t i = 0; i < request->source_count; ++i)
+        inputs->count += ingot_build_request_get_settings(request, i).header_count;
+    inputs->programs = ingot_allocate(&state->allocator, inputs->count * sizeof(*inputs->programs));
+    inputs->names = ingot_allocate(&state->allocator, inputs->count * sizeof(*inputs->names));
+    if (inputs->programs == NULL || inputs->names == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu sources", inputs->count);
     for (size_t i = 0; i < request->source_count && status == INGOT_SUCCESS; ++i)
         status = create_native(state, &request->sources[i], log, &inputs->programs[i]);
-    for (size_t i = 0; i < request->header_count && status == INGOT_SUCCESS; ++i) {
-        inputs->header_names[i] = request->headers[i].name;
-        status = create_native(state, &request->headers[i], log, &inputs->programs[request->source_count + i]);
-    }
+    for (size_t i = 0; i < request->source_count && status == INGOT_SUCCESS; ++i)
+        status = create_headers(state, request, i, log, inputs, &place);
     return status;
 }
 
@@ -87,15 +94,18 @@ static ingot_status_t compile_each(const struct opencl_state *state, const ingot
                                    ingot_sink_t *log)
 {
     ingot_status_t status = INGOT_SUCCESS;
+    size_t place = inputs->source_count;
     for (size_t i = 0; i < inputs->source_count && status == INGOT_SUCCESS; ++i) {
-        const int takes_headers = request->sources[i].kind == INGOT_SOURCE_OPENCL_C && inputs->header_count > 0;
-        const cl_int error = clCompileProgram(
-            inputs->programs[i], (cl_uint)program->device_count, program->devices, request->compile_options,
-            takes_headers ? (cl_uint)inputs->header_count : 0,
-            takes_headers ? inputs->programs + inputs->source_count : NULL, takes_headers ? inputs->header_names : NULL,
-            NULL, NULL);
+        const ingot_source_settings_t settings = ingot_build_request_get_settings(request, i);
+        const int takes_headers = request->sources[i].kind == INGOT_SOURCE_OPENCL_C && settings.header_count > 0;
+        const cl_int error =
+            clCompileProgram(inputs->programs[i], (cl_uint)program->device_count, program->devices,
+                             settings.compile_options, takes_headers ? (cl_uint)settings.header_count : 0,
+                             takes_headers ? inputs->programs + place : NULL,
+                             takes_headers ? inputs->names + place : NULL, NULL, NULL);
         status = opencl_conclude(state, "clCompileProgram", error, inputs->programs[i], program->device_count,
                                  program->devices, log);
+        place += settings.header_count;
     }
     return status;
 }
@@ -120,7 +130,7 @@ static ingot_status_t build_in_one(const struct opencl_state *state, const ingot
     program->native = inputs->programs[0];
     inputs->programs[0] = NULL; /* handed over */
     const cl_int error = clBuildProgram(program->native, (cl_uint)program->device_count, program->devices,
-                                        request->compile_options, NULL, NULL);
+                                        ingot_build_request_get_settings(request, 0).compile_options, NULL, NULL);
     return opencl_conclude(state, "clBuildProgram", error, program->native, program->device_count, program->devices,
                            log);
 }
@@ -147,12 +157,13 @@ ingot_status_t opencl_build(void *opaque, const ingot_build_request_t *request, 
                             const uint32_t *device_indices, ingot_sink_t *log, void **out)
 {
     const struct opencl_state *state = opaque;
-    const int in_one = request->source_count == 1 && request->header_count == 0 && *request->link_options == '\0';
+    const int in_one = request->source_count == 1 && *request->link_options == '\0' &&
+                       ingot_build_request_get_settings(request, 0).header_count == 0;
     struct inputs inputs = { 0, 0, NULL, NULL };
     struct opencl_program *program = NULL;
     ingot_status_t status = ingot_spirv_check_request(request, log);
-    if (status == INGOT_SUCCESS)
-        status = check_options(request->compile_options, log);
+    for (size_t i = 0; i < request->source_count && status == INGOT_SUCCESS; ++i)
+        status = check_options(ingot_build_request_get_settings(request, i).compile_options, log);
     if (status == INGOT_SUCCESS)
         status = opencl_program_create(state, device_count, device_indices, &program);
     if (status == INGOT_SUCCESS)

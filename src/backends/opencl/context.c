@@ -12,6 +12,7 @@
 #include "backends/opencl/ops.h"
 #include "backends/opencl/program.h"
 #include "backends/opencl/state.h"
+#include "backends/opencl/text_rules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,12 @@ static int accepts(void *opaque, ingot_source_kind_t kind)
     return kind == INGOT_SOURCE_OPENCL_C || (kind == INGOT_SOURCE_SPIRV && state->takes_spirv);
 }
 
+static int takes_source_settings(void *state)
+{
+    (void)state;
+    return 1;
+}
+
 const ingot_backend_ops_t opencl_ops = {
     .struct_size = sizeof(ingot_backend_ops_t),
     .name = "opencl",
@@ -66,6 +73,8 @@ const ingot_backend_ops_t opencl_ops = {
     .create_kernel = opencl_create_kernel,
     .destroy_kernel = opencl_destroy_kernel,
     .clone_kernel = opencl_clone_kernel,
+    .get_text_rules = opencl_get_text_rules,
+    .takes_source_settings = takes_source_settings,
 };
 
 static ingot_status_t place_device(struct opencl_device *device, size_t count, const cl_device_id *of_context)
@@ -134,7 +143,8 @@ static ingot_status_t learn_platform(struct opencl_state *state)
     status = opencl_platform_text(&state->allocator, state->platform, CL_PLATFORM_NAME, &text);
     if (status != INGOT_SUCCESS)
         return status;
-    state->generates_code_at_launch = strcmp(text.chars, "Portable Computing Language") == 0;
+    state->vendor = opencl_vendor_of(text.chars);
+    state->generates_code_at_launch = state->vendor == OPENCL_POCL;
     opencl_text_fini(&state->allocator, &text);
     return learn_spirv(state);
 }

@@ -2,19 +2,19 @@
  * identity.c - what tells one device, driver and compiler from another.
  *
  * Two devices with equal fields run each other's binaries. So everything that selects code is here: what the driver
- * says of platform and device, the build-ids of driver and compiler (versions stay the same over some upgrades), and
- * the environment variables by which a driver's compiler is told to generate other code. What belongs to one machine
- * or one process (UUIDs, ordinals, paths, handles; PoCL counts up the vendor's number) is not. A sub-device answers
- * like its parent and shares its binaries.
+ * says of platform and device, the build-ids of driver and compiler (versions stay the same over some upgrades), the
+ * data files that these compile with, and the environment variables by which they are told to generate other code.
+ * What belongs to one machine or one process (UUIDs, ordinals, paths, handles; PoCL counts up the vendor's number) is
+ * not. A sub-device answers like its parent and shares its binaries.
  */
 #include "backends/opencl/identity.h"
 
 #include "backends/opencl/errors.h"
+#include "backends/opencl/pocl_files.h"
 #include "backends/opencl/state.h"
 
 #include <CL/cl_icd.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What a driver opens at run time to compile. What it is linked with is found without being named here: PoCL brings
@@ -39,25 +39,21 @@ static const struct {
 
 /* Variables that change the code a driver generates. */
 static const char *const code_variables[] = {
-    "IGC_*",                          /* Intel's graphics compiler: every option that it takes */
-    "NEOReadDebugKeys",               /* Intel's driver: whether the following are heard */
-    "ForceOCLVersion",
-    "OverrideDefaultFP64Settings",
-    "ForceAllResourcesUncached",
-    "UseBindlessMode",
-    "POCL_BINARY_SPECIALIZE_WG",      /* PoCL: for which local sizes a binary holds code */
-    "POCL_DEVICE_ADDRESS_BITS",
-    "POCL_EXTRA_BUILD_FLAGS",
-    "POCL_FORCE_PARALLEL_OUTER_LOOP",
-    "POCL_FULL_REPLICATION_THRESHOLD",
-    "POCL_KERNELLIB_NAME",
-    "POCL_LLVM_CPU_NAME",
-    "POCL_MAX_WORK_GROUP_SIZE",
-    "POCL_WILOOPS_MAX_UNROLL_COUNT",
-    "POCL_WORK_GROUP_METHOD",
-    "POCL_WORK_GROUP_SPECIALIZATION",
+    "IGC_*", /* Intel's graphics compiler: every option that it takes */
+    "POCL_*", /* PoCL: all but where it keeps what it made, how it reports, and on how many processors it runs */
+    "!POCL_CACHE_DIR", "!POCL_DEBUG", "!POCL_DEVICES", "!POCL_ENABLE_UNINIT", "!POCL_KERNEL_CACHE",
+    "!POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES", "!POCL_MEMORY_LIMIT", "!POCL_SIGFPE_HANDLER", "!POCL_STARTUP_DELAY",
+    "!POCL_TRACING*", "!POCL_AFFINITY", "!POCL_MAX_PTHREAD_COUNT", "!POCL_PTHREAD_MIN_THREADS",
+    "!POCL_CPU_MAX_CU_COUNT", NULL,
+};
+
+/* Intel's driver hears its own keys only with the first of these. */
+static const char *const intel_switches[] = { "NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_OCL_NEOReadDebugKeys" };
+static const char *const code_variables_and_keys[] = {
+    "IGC_*", "Aa*", "NEO_*", "!NEO_CACHE_*", "!AUBDump*", "!Print*", "!Log*", "!Dump*", "!CreateMultipleRootDevices",
     NULL,
 };
+static const char *const intel_settings[] = { "igdrcl.config", NULL }; /* read from the current directory */
 
 static ingot_status_t add_text(ingot_identity_t *identity, const char *name, const char *value)
 {
@@ -86,20 +82,15 @@ static ingot_status_t add_device(const struct opencl_state *state, cl_device_id 
     return status;
 }
 
-/* FNV-1a of the extensions' names: each is a macro that the program can ask for, and their text is over 1 KiB. */
+/* Each extension is a macro that the program can ask for; their text is over 1 KiB. */
 static ingot_status_t add_extensions(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
 {
     struct opencl_text text = { NULL, 0 };
-    char digest[17] = "";
-    uint64_t hash = UINT64_C(14695981039346656037);
     ingot_status_t status = opencl_device_text(&state->allocator, device, CL_DEVICE_EXTENSIONS, &text);
-    if (status != INGOT_SUCCESS)
-        return status;
-    for (const char *c = text.chars; *c != '\0'; ++c)
-        hash = (hash ^ (uint8_t)*c) * UINT64_C(1099511628211);
+    if (status == INGOT_SUCCESS)
+        status = ingot_identity_add_digest(identity, "extensions", strlen(text.chars), text.chars);
     opencl_text_fini(&state->allocator, &text);
-    (void)snprintf(digest, sizeof(digest), "%016" PRIx64, hash);
-    return add_text(identity, "extensions", digest);
+    return status;
 }
 
 /* A function inside the driver. clBuildProgram itself is the loader's; but a platform of a driver made for loaders
@@ -123,7 +114,7 @@ static ingot_status_t find_driver_function(const struct opencl_state *state, con
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t add_compiler(const struct opencl_state *state, ingot_identity_t *identity)
+static ingot_status_t add_compiler(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
 {
     struct opencl_text platform = { NULL, 0 };
     const char *const *libraries = no_compilers;
@@ -139,7 +130,22 @@ static ingot_status_t add_compiler(const struct opencl_state *state, ingot_ident
             libraries = compilers_by_platform[i].libraries;
     }
     opencl_text_fini(&state->allocator, &platform);
-    return ingot_identity_add_compiler(identity, function, libraries);
+    status = ingot_identity_add_compiler(identity, function, libraries);
+    if (status == INGOT_SUCCESS && state->vendor == OPENCL_POCL)
+        status = opencl_add_pocl_files(state, device, function, identity);
+    return status;
+}
+
+static ingot_status_t add_settings(const struct opencl_state *state, ingot_identity_t *identity)
+{
+    int hears_keys = 0;
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < sizeof(intel_switches) / sizeof(intel_switches[0]); ++i)
+        hears_keys = hears_keys || getenv(intel_switches[i]) != NULL;
+    if (state->vendor != OPENCL_INTEL_GPU || !hears_keys)
+        return ingot_identity_add_environment(identity, code_variables);
+    status = ingot_identity_add_environment(identity, code_variables_and_keys);
+    return status == INGOT_SUCCESS ? ingot_identity_add_files(identity, "settings", intel_settings) : status;
 }
 
 static ingot_status_t add_il_version(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
@@ -169,8 +175,6 @@ ingot_status_t opencl_identify_device(void *opaque, uint32_t device_index, ingot
     if (status == INGOT_SUCCESS)
         status = add_extensions(state, device, identity);
     if (status == INGOT_SUCCESS)
-        status = add_compiler(state, identity);
-    if (status == INGOT_SUCCESS)
-        status = ingot_identity_add_environment(identity, code_variables);
-    return status;
+        status = add_compiler(state, device, identity);
+    return status == INGOT_SUCCESS ? add_settings(state, identity) : status;
 }

@@ -17,6 +17,9 @@
 #define OPENCL_VERSION_2_1 21u
 #define OPENCL_VERSION_2_2 22u
 
+/* Whose platform it is, as far as that matters. */
+enum opencl_vendor { OPENCL_OTHER, OPENCL_POCL, OPENCL_INTEL_GPU, OPENCL_NVIDIA };
+
 struct opencl_device {
     cl_device_id id;
     size_t context_position; /* in CL_CONTEXT_DEVICES: the order in which drivers list a program's devices */
@@ -27,6 +30,7 @@ struct opencl_state {
     cl_context context;
     cl_platform_id platform; /* of all devices: a context has one */
     unsigned version;
+    enum opencl_vendor vendor;
     int takes_spirv;
     int generates_code_at_launch;
     uint32_t context_device_count; /* of the native context */

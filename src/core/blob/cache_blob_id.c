@@ -8,7 +8,7 @@
 
 #include "core/blob/cache_blob_id_format.h"
 #include "core/error.h"
-#include "core/include_closure/include_closure.h"
+#include "core/hermetic/option_words.h"
 
 /* Opens a field; its length is written by end_field. */
 static size_t begin_field(struct bytes_writer *writer, enum id_field tag)
@@ -89,33 +89,71 @@ static void put_sources(struct bytes_writer *writer, const struct ingot_program_
     }
 }
 
+/* Without -I: what it led to stands in the files. source: UINT32_MAX where they are not one source's. */
+static ingot_status_t put_compile_options(struct bytes_writer *writer, const struct ingot_context *context,
+                                          enum id_field tag, uint32_t source, const char *options)
+{
+    struct arena arena;
+    arena_init(&arena, &context->allocator);
+    const size_t start = begin_field(writer, tag);
+    if (source != UINT32_MAX)
+        bytes_put_u32(writer, source);
+    struct bytes_writer kept;
+    bytes_writer_init(&kept, &context->allocator);
+    options_keep(&kept, &context->text_rules.of_backend, &arena, options);
+    bytes_put(writer, kept.size, kept.bytes);
+    end_field(writer, start);
+    const bool failed = kept.failed || arena.failed;
+    bytes_writer_fini(&kept);
+    arena_fini(&arena);
+    return failed ? error_out_of_memory() : INGOT_SUCCESS;
+}
+
+/* Options and headers that one source has for itself. */
+static ingot_status_t put_source_settings(struct bytes_writer *writer, const struct ingot_program_desc *desc)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    for (uint32_t i = 0; i < desc->source_count && status == INGOT_SUCCESS; ++i) {
+        const char *options = desc->sources[i]->compile_options;
+        if (*options != '\0')
+            status = put_compile_options(writer, desc->context, ID_SOURCE_OPTIONS, i, options);
+    }
+    for (uint32_t i = 0; i < desc->source_count; ++i) {
+        for (size_t j = 0; j < desc->sources[i]->header_count; ++j) {
+            const struct ingot_source *header = desc->sources[i]->headers[j];
+            uint8_t digest[DIGEST_SIZE];
+            source_get_digest(header, digest);
+            const size_t start = begin_field(writer, ID_SOURCE_HEADER);
+            bytes_put_u32(writer, i);
+            bytes_put_framed(writer, strlen(header->name), header->name);
+            bytes_put(writer, DIGEST_SIZE, digest);
+            end_field(writer, start);
+        }
+    }
+    return status;
+}
+
 static ingot_status_t put_program(struct bytes_writer *writer, const struct ingot_program_desc *desc)
 {
     const struct ingot_context *context = desc->context;
-    char *options[2] = {NULL, NULL};
-    ingot_status_t status = options_without_paths(&context->allocator, desc->compile_options, &options[0]);
 
+    put_sources(writer, desc);
+    put_field(writer, ID_FILES, desc->files_size, program_desc_files(desc));
+    ingot_status_t status = put_compile_options(writer, context, ID_COMPILE_OPTIONS, UINT32_MAX, desc->compile_options);
+    put_text_field(writer, ID_LINK_OPTIONS, desc->link_options);
     if (status == INGOT_SUCCESS)
-        status = options_without_paths(&context->allocator, context->compile_options, &options[1]);
-    if (status == INGOT_SUCCESS) {
-        put_sources(writer, desc);
-        put_field(writer, ID_FILES, desc->files_size, program_desc_files(desc));
-        put_text_field(writer, ID_COMPILE_OPTIONS, options[0]);
-        put_text_field(writer, ID_LINK_OPTIONS, desc->link_options);
-        put_text_field(writer, ID_ENVIRONMENT_COMPILE_OPTIONS, options[1]);
-        put_text_field(writer, ID_ENVIRONMENT_LINK_OPTIONS, context->link_options);
-        for (size_t i = 0; i < desc->spec_constant_count; ++i) {
-            const size_t start = begin_field(writer, ID_SPEC_CONSTANT);
-            bytes_put_u32(writer, desc->spec_constants[i].id);
-            bytes_put(writer, desc->spec_constants[i].size, desc->spec_constants[i].value);
-            end_field(writer, start);
-        }
-        for (size_t i = 0; i < desc->name_expression_count; ++i)
-            put_text_field(writer, ID_NAME_EXPRESSION, desc->name_expressions[i]);
+        status = put_compile_options(writer, context, ID_ENVIRONMENT_COMPILE_OPTIONS, UINT32_MAX,
+                                     context->compile_options);
+    put_text_field(writer, ID_ENVIRONMENT_LINK_OPTIONS, context->link_options);
+    for (size_t i = 0; i < desc->spec_constant_count; ++i) {
+        const size_t start = begin_field(writer, ID_SPEC_CONSTANT);
+        bytes_put_u32(writer, desc->spec_constants[i].id);
+        bytes_put(writer, desc->spec_constants[i].size, desc->spec_constants[i].value);
+        end_field(writer, start);
     }
-    alloc_free_text(&context->allocator, options[0]);
-    alloc_free_text(&context->allocator, options[1]);
-    return status;
+    for (size_t i = 0; i < desc->name_expression_count; ++i)
+        put_text_field(writer, ID_NAME_EXPRESSION, desc->name_expressions[i]);
+    return status == INGOT_SUCCESS ? put_source_settings(writer, desc) : status;
 }
 
 static ingot_status_t create(const struct ingot_program_desc *desc, struct cache_blob_id **id)

@@ -6,7 +6,7 @@
 
 #define ID_MAGIC "INGOTID\n"
 #define ID_MAGIC_SIZE 8
-#define ID_FORMAT_VERSION 1u
+#define ID_FORMAT_VERSION 2u
 
 /* Fields stand in ascending order of their tags; those from ID_SOURCE on are the program's part. */
 enum id_field {
@@ -22,7 +22,9 @@ enum id_field {
     ID_ENVIRONMENT_LINK_OPTIONS = 22,
     ID_SPEC_CONSTANT = 23,
     ID_NAME_EXPRESSION = 24,
-    ID_LAST = ID_NAME_EXPRESSION
+    ID_SOURCE_OPTIONS = 25,
+    ID_SOURCE_HEADER = 26,
+    ID_LAST = ID_SOURCE_HEADER
 };
 
 #endif

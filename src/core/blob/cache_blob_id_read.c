@@ -151,6 +151,34 @@ static void read_name_expression(struct walk *walk, unsigned index, struct bytes
     visit_text(walk, path, size, bytes_get(field, size));
 }
 
+/* Of one source: the rest of a path that begins with its number. */
+static void read_source_options(struct walk *walk, struct bytes_reader *field)
+{
+    char path[PATH_CAPACITY];
+    const uint32_t source = bytes_get_u32(field);
+    const size_t size = bytes_left(field);
+
+    snprintf(path, sizeof(path), "source[%" PRIu32 "].compile_options", source);
+    if (!field->failed)
+        visit_text(walk, path, size, bytes_get(field, size));
+}
+
+static void read_source_header(struct walk *walk, unsigned index, struct bytes_reader *field)
+{
+    char path[PATH_CAPACITY];
+    size_t name_size = 0;
+    const uint32_t source = bytes_get_u32(field);
+    const uint8_t *name = bytes_get_framed(field, &name_size);
+    const uint8_t *digest = bytes_get(field, DIGEST_SIZE);
+
+    if (field->failed)
+        return;
+    snprintf(path, sizeof(path), "source[%" PRIu32 "].header[%u].name", source, index);
+    visit_text(walk, path, name_size, name);
+    snprintf(path, sizeof(path), "source[%" PRIu32 "].header[%u].blake2b", source, index);
+    walk->visit(walk->user, path, DIGEST_SIZE, digest, false);
+}
+
 static bool read_field(struct walk *walk, uint32_t tag, size_t size, const uint8_t *value)
 {
     struct bytes_reader field;
@@ -172,6 +200,8 @@ static bool read_field(struct walk *walk, uint32_t tag, size_t size, const uint8
     case ID_ENVIRONMENT_LINK_OPTIONS: visit_text(walk, "environment_link_options", size, value); return true;
     case ID_SPEC_CONSTANT: read_spec_constant(walk, &field); break;
     case ID_NAME_EXPRESSION: read_name_expression(walk, index, &field); break;
+    case ID_SOURCE_OPTIONS: read_source_options(walk, &field); break;
+    case ID_SOURCE_HEADER: read_source_header(walk, index, &field); break;
     default: return false;
     }
     return !field.failed && bytes_left(&field) == 0;

@@ -1,9 +1,10 @@
 /*
  * compiler_identity.c - which code compiles: the build-ids of a driver and of all that it was linked with.
  *
- * Version strings stay when a distribution rebuilds or patches a compiler library; build-ids do not. The C and C++
- * runtimes are left out: they change often and generate no code. Libraries that a driver loads only when it compiles
- * are loaded for this and let go again; what the driver has loaded itself is only looked at.
+ * Version strings stay when a distribution rebuilds or patches a compiler library; build-ids do not. Libraries that are
+ * known to generate no code are left out: an update of one of these would make every stored program stale. Libraries
+ * that a driver loads only when it compiles are loaded for this and let go again; what the driver has loaded itself is
+ * only looked at.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -27,12 +28,22 @@ struct library_set {
     size_t opened_count;
 };
 
-static bool is_runtime(const char *name)
+static bool generates_no_code(const char *name)
 {
     static const char *const beginnings[] = {
-        "libc.so",      "libm.so",  "libmvec.so",  "libdl.so",     "libpthread.so", "librt.so",
-        "ld-linux",     "ld64.so",  "libgcc_s.so", "libstdc++.so", "libc++.so",     "libc++abi.so",
-        "libatomic.so", "ld-musl-", "libc.musl-",  "linux-vdso",   "linux-gate"};
+        /* the C and C++ runtimes */
+        "libc.so", "libm.so", "libmvec.so", "libdl.so", "libpthread.so", "librt.so", "ld-linux", "ld64.so",
+        "libgcc_s.so",
+        "libstdc++.so", "libc++.so", "libc++abi.so", "libatomic.so", "ld-musl-", "libc.musl-", "linux-vdso",
+        "linux-gate",
+        "libgomp.so", "libubsan.so", "libasan.so", "libtsan.so",
+        /* compression, XML, Unicode, terminals, digests, foreign calls */
+        "libz.so", "libzstd.so", "liblzma.so", "libbz2.so", "liblz4.so", "libxml2.so", "libexpat.so", "libicuuc.so",
+        "libicudata.so", "libicui18n.so", "libedit.so", "libtinfo.so", "libncurses", "libreadline.so", "libbsd.so",
+        "libmd.so", "libffi.so", "libelf.so", "libdw.so", "libcrypto.so", "libssl.so",
+        /* devices and their memory */
+        "libudev.so", "libsystemd.so", "libcap.so", "libhwloc.so", "libnuma.so", "libltdl.so", "libpciaccess.so",
+        "libdrm", "libigdgmm.so", "libOpenCL.so", "libze_loader.so", "libX11", "libxcb", "libwayland-"};
     for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); ++i) {
         if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
             return true;
@@ -42,7 +53,7 @@ static bool is_runtime(const char *name)
 
 static void add_library(struct library_set *set, const struct link_map *library)
 {
-    if (library == NULL || set->count == MAX_LIBRARIES || is_runtime(library_name(library)))
+    if (library == NULL || set->count == MAX_LIBRARIES || generates_no_code(library_name(library)))
         return;
     for (size_t i = 0; i < set->count; ++i) {
         if (set->libraries[i] == library)
@@ -57,7 +68,7 @@ static void add_needed(struct library_set *set)
     for (size_t i = 0; i < set->count; ++i) {
         const char *name;
         for (size_t n = 0; (name = library_needed(set->libraries[i], n)) != NULL; ++n) {
-            if (!is_runtime(name))
+            if (!generates_no_code(name))
                 add_library(set, library_if_loaded(name));
         }
     }
@@ -91,7 +102,7 @@ static ingot_status_t put_content_digest(struct bytes_writer *line, const struct
     struct bytes_writer content;
     uint8_t digest[DIGEST_SIZE];
     bytes_writer_init(&content, line->allocator);
-    ingot_status_t status = os_read_file(library_path(library), &content);
+    ingot_status_t status = os_read_file(library_path(library), SIZE_MAX, &content, NULL);
     if (status == INGOT_SUCCESS && content.failed)
         status = INGOT_OUT_OF_MEMORY;
     if (status == INGOT_SUCCESS) {

@@ -32,6 +32,22 @@ ingot_status_t ingot_identity_add(ingot_identity_t *identity, const char *name, 
     return identity->fields.failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
+ingot_status_t ingot_identity_add_digest(ingot_identity_t *identity, const char *name, size_t size, const void *value)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint8_t digest[DIGEST_SIZE];
+    char text[2 * DIGEST_SIZE];
+
+    if (value == NULL && size != 0)
+        return error_null_argument("value");
+    digest_of(size, value, digest);
+    for (size_t i = 0; i < sizeof(digest); ++i) {
+        text[2 * i] = digits[digest[i] >> 4];
+        text[2 * i + 1] = digits[digest[i] & 15];
+    }
+    return ingot_identity_add(identity, name, sizeof(text), text);
+}
+
 ingot_status_t device_identity_create(struct device_identity **identity, const ingot_allocator_t *allocator,
                                       const ingot_backend_ops_t *ops, void *state, uint32_t device)
 {

@@ -16,17 +16,43 @@ enum { MAX_VARIABLES = 128 };
 
 extern char **environ;
 
+static bool is_camel_case(const char *variable)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    static const char others[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const char *at = variable;
+    bool has_small = false;
+    if (*at < 'A' || *at > 'Z')
+        return false;
+    for (; *at != '=' && *at != '\0'; ++at) {
+        const bool is_small = strchr(letters, *at) != NULL;
+        if (!is_small && strchr(others, *at) == NULL)
+            return false;
+        has_small = has_small || is_small;
+    }
+    return has_small;
+}
+
+static bool is_named(const char *variable, const char *name)
+{
+    const size_t length = strlen(name);
+    if (length == 0)
+        return false;
+    if (strcmp(name, "Aa*") == 0)
+        return is_camel_case(variable);
+    return name[length - 1] == '*' ? strncmp(variable, name, length - 1) == 0
+                                   : strncmp(variable, name, length) == 0 && variable[length] == '=';
+}
+
 static bool is_asked_for(const char *variable, const char *const *names)
 {
+    bool is_in = false;
     for (; *names != NULL; ++names) {
-        const size_t length = strlen(*names);
-        if (length == 0)
-            continue;
-        if ((*names)[length - 1] == '*' ? strncmp(variable, *names, length - 1) == 0
-                                        : strncmp(variable, *names, length) == 0 && variable[length] == '=')
-            return true;
+        if (**names == '!' && is_named(variable, *names + 1))
+            return false;
+        is_in = is_in || (**names != '!' && is_named(variable, *names));
     }
-    return false;
+    return is_in;
 }
 
 static int compare_variables(const void *a, const void *b)

@@ -1,15 +1,11 @@
 /*
- * macro_expand.c - the operand of a computed include, expanded once for every choice of definitions.
- *
- * A macro is given one of its definitions (or none, where it may be undefined) when an expansion first meets it, and
- * keeps it for the rest of that expansion. The choices are then stepped like the wheels of a counter until all were
- * tried. What depends on a macro that only the compiler knows is a doubt, and ends the enumeration.
+ * macro_expand.c - expansion as compilers do it; see macro_expand.h.
  */
-#include "core/include_closure/macro_table.h"
+#include "core/hermetic/macro_expand.h"
 
 #include <string.h>
 
-enum { MAX_WORLDS = 256, MAX_TOKENS = 20000, MAX_PARAMETERS = 128, MAX_DEPTH = 200 };
+enum { MAX_TOKENS = 20000, MAX_PARAMETERS = 128, MAX_DEPTH = 200 };
 
 struct name_set {
     const struct name_set *next;
@@ -43,23 +39,41 @@ struct argument {
 };
 
 struct expansion {
-    struct macro_worlds *worlds;
+    struct expanded_include *result;
+    const struct macro_table *table;
+    struct arena *scratch;
     size_t tokens_made;
     size_t depth;
-    bool dead; /* a compiler would report an error: this world does not build */
+    bool dead; /* a compiler would report an error */
 };
 
 static struct macro_token *expand(struct expansion *expansion, struct macro_token *list);
 
-/* ---- choices ---- */
+/* ---- doubts and checks ---- */
 
-static void doubt(struct macro_worlds *worlds, const char *why, size_t size, const char *name)
+static void doubt(struct expansion *expansion, const char *why, size_t size, const char *name)
 {
-    if (worlds->doubt != NULL)
+    if (expansion->result->doubt != NULL)
         return;
-    worlds->doubt = why;
-    worlds->doubt_name = name;
-    worlds->doubt_size = size;
+    expansion->result->doubt = why;
+    expansion->result->doubt_name = name;
+    expansion->result->doubt_size = size;
+}
+
+static void add_check(struct expansion *expansion, size_t size, const char *name, bool is_defined)
+{
+    const struct name_check **last = &expansion->result->checks;
+    for (; *last != NULL; last = (const struct name_check **)&(*last)->next) {
+        if ((*last)->name_size == size && memcmp((*last)->name, name, size) == 0)
+            return;
+    }
+    struct name_check *check = arena_take(expansion->table->arena, sizeof(*check));
+    if (check == NULL)
+        return;
+    check->name = arena_copy(expansion->table->arena, size, name); /* pasted names end with the scratch */
+    check->name_size = size;
+    check->is_defined = is_defined;
+    *last = check;
 }
 
 static bool is_one_of_the_compilers(size_t size, const char *name)
@@ -78,48 +92,44 @@ static bool is_one_of_the_compilers(size_t size, const char *name)
     return false;
 }
 
-/* Names that compilers define by themselves, so that their absence from the texts says nothing. */
+/* Names that compilers define by themselves, so that the texts do not say what they stand for. */
 static bool may_be_predefined(const struct macro *macro, size_t size, const char *name)
 {
     if (macro != NULL && macro->of_options)
         return false;
-    const bool nowhere = macro == NULL || macro->definition_count == 0;
+    const bool nowhere = macro == NULL || macro->definition == NULL;
     if (size >= 2 && name[0] == '_' && (name[1] == '_' || (nowhere && name[1] >= 'A' && name[1] <= 'Z')))
         return true;
     return nowhere && is_one_of_the_compilers(size, name);
 }
 
-/* The definition of this world, or NULL. */
-static struct macro_definition *choose(struct expansion *expansion, const struct macro *macro)
+static bool has_capital(size_t size, const char *name)
 {
-    struct macro_worlds *worlds = expansion->worlds;
-    size_t i = 0;
-    while (i < worlds->choice_count && worlds->choices[i].macro != macro)
-        ++i;
-    if (i == worlds->choice_count) {
-        if (i == MACRO_CHOICES) {
-            doubt(worlds, "it takes too many macros", macro->name_size, macro->name);
-            return NULL;
-        }
-        const size_t options = macro->definition_count + (macro->may_be_undefined ? 1 : 0);
-        worlds->choices[i] = (struct macro_choice){macro, 0, options};
-        ++worlds->choice_count;
-    }
-    struct macro_definition *definition = macro->first;
-    for (size_t n = worlds->choices[i].taken; n != 0 && definition != NULL; --n)
-        definition = definition->next;
-    return definition;
-}
-
-static bool next_world(struct macro_worlds *worlds)
-{
-    while (worlds->choice_count != 0) {
-        struct macro_choice *last = &worlds->choices[worlds->choice_count - 1];
-        if (++last->taken < last->option_count)
+    for (size_t i = 0; i < size; ++i) {
+        if (name[i] >= 'A' && name[i] <= 'Z')
             return true;
-        --worlds->choice_count;
     }
     return false;
+}
+
+/* The definition that is in force if the name is defined, or NULL. Compilers rename built-in functions by macros (PoCL:
+ * max), and such a definition may come after or in place of the one seen here. */
+static struct macro_definition *choose(struct expansion *expansion, const struct macro *macro, size_t size,
+                                       const char *name)
+{
+    if (may_be_predefined(macro, size, name)) {
+        doubt(expansion, "a compiler may define the macro", size, name);
+    } else if (macro == NULL || (macro->definition == NULL && !macro->is_ambiguous)) {
+        add_check(expansion, size, name, false);
+        return NULL;
+    } else if (macro->is_ambiguous || macro->definition == NULL) {
+        doubt(expansion, "several definitions are possible of the macro", size, name);
+    } else if (!has_capital(size, name)) {
+        doubt(expansion, "a compiler may have another definition of the macro", size, name);
+    } else {
+        return macro->definition;
+    }
+    return NULL;
 }
 
 /* ---- tokens ---- */
@@ -141,15 +151,15 @@ static void make_token(struct expansion *expansion, struct macro_token ***last, 
                        const struct name_set *hidden)
 {
     if (++expansion->tokens_made > MAX_TOKENS)
-        doubt(expansion->worlds, "it grows too long", token->size, token->start);
+        doubt(expansion, "it grows too long", token->size, token->start);
     else
-        add_token(expansion->worlds->scratch, last, token, hidden);
+        add_token(expansion->scratch, last, token, hidden);
 }
 
 static bool stopped(const struct expansion *expansion)
 {
-    return expansion->dead || expansion->worlds->doubt != NULL || expansion->worlds->scratch->failed ||
-           expansion->worlds->table->arena->failed;
+    return expansion->dead || expansion->result->doubt != NULL || expansion->scratch->failed ||
+           expansion->table->arena->failed;
 }
 
 static struct macro_token *read_tokens(struct arena *arena, struct scanner *scanner)
@@ -216,7 +226,7 @@ static struct macro_body *body_of(struct expansion *expansion, struct macro_defi
 {
     if (definition->body != NULL)
         return definition->body;
-    struct arena *arena = expansion->worlds->table->arena;
+    struct arena *arena = expansion->table->arena;
     struct macro_body *body = arena_take(arena, sizeof(*body));
     if (body == NULL)
         return NULL;
@@ -247,7 +257,7 @@ static const struct name_set *with_name(struct expansion *expansion, const struc
 {
     if (is_hidden(set, macro))
         return set;
-    struct name_set *longer = arena_take(expansion->worlds->scratch, sizeof(*longer));
+    struct name_set *longer = arena_take(expansion->scratch, sizeof(*longer));
     if (longer == NULL)
         return set;
     longer->next = set;
@@ -316,7 +326,7 @@ static struct token stringized(struct expansion *expansion, const struct macro_t
 {
     struct token token = {TOKEN_STRING, space_before, "\"\"", 2};
     const size_t size = spelling(list, true, NULL);
-    char *text = arena_take(expansion->worlds->scratch, size + 3);
+    char *text = arena_take(expansion->scratch, size + 3);
     if (text == NULL)
         return token;
     text[0] = '"';
@@ -331,7 +341,7 @@ static struct token stringized(struct expansion *expansion, const struct macro_t
 static void paste(struct expansion *expansion, struct macro_token *left, const struct token *right)
 {
     const size_t size = left->token.size + right->size;
-    char *text = arena_take(expansion->worlds->scratch, size + 1);
+    char *text = arena_take(expansion->scratch, size + 1);
     if (text == NULL)
         return;
     memcpy(text, left->token.start, left->token.size);
@@ -342,7 +352,7 @@ static void paste(struct expansion *expansion, struct macro_token *left, const s
     scanner_init(&scanner, &clean, text, false);
     scanner_next(&scanner, &token);
     if (token.size != size) {
-        doubt(expansion->worlds, "it pastes what is not one name or number", size, text);
+        doubt(expansion, "it pastes what is not one name or number", size, text);
         return;
     }
     token.space_before = left->token.space_before;
@@ -417,7 +427,7 @@ static struct macro_token *substitute(struct expansion *expansion, const struct 
             const struct macro_token *list =
                 raw ? arguments[index].tokens : expanded_argument(expansion, &arguments[index]);
             if (raw && list == NULL)
-                doubt(expansion->worlds, "it pastes an empty argument", name->size, name->start);
+                doubt(expansion, "it pastes an empty argument", name->size, name->start);
             put_list(expansion, &output, list, at->token.space_before);
         } else {
             put_token(expansion, &output, &at->token, NULL);
@@ -479,14 +489,14 @@ static struct macro_token *replaced(struct expansion *expansion, const struct ma
     if (body->function_like) {
         if (at->next == NULL || !token_is(&at->next->token, "("))
             return NULL;
-        arguments = arena_take(expansion->worlds->scratch, (body->parameter_count + 1) * sizeof(*arguments));
+        arguments = arena_take(expansion->scratch, (body->parameter_count + 1) * sizeof(*arguments));
         last = arguments != NULL ? read_arguments(expansion, body, arguments, at->next) : NULL;
         if (last == NULL)
             return NULL;
         hidden = common_names(expansion, hidden, last->hidden);
     }
     if (body->unsupported != NULL) {
-        doubt(expansion->worlds, body->unsupported, macro->name_size, macro->name);
+        doubt(expansion, body->unsupported, macro->name_size, macro->name);
         return NULL;
     }
     *is_replaced = true;
@@ -506,19 +516,20 @@ static struct macro_token *expand(struct expansion *expansion, struct macro_toke
     struct macro_token *first = NULL;
     struct macro_token **last = &first;
     if (++expansion->depth > MAX_DEPTH)
-        doubt(expansion->worlds, "it is nested too deeply", 0, "");
+        doubt(expansion, "it is nested too deeply", 0, "");
     while (list != NULL && !stopped(expansion)) {
         bool is_replaced = false;
         struct macro_token *rest = NULL;
         if (list->token.kind == TOKEN_IDENTIFIER) {
-            const struct macro_table *table = expansion->worlds->table;
-            const struct macro *macro = macro_table_find(table, list->token.size, list->token.start);
-            if (may_be_predefined(macro, list->token.size, list->token.start))
-                doubt(expansion->worlds, "a compiler may define the macro", list->token.size, list->token.start);
+            const struct token *name = &list->token;
+            const struct macro *macro = macro_table_find(expansion->table, name->size, name->start);
             struct macro_definition *definition =
-                macro != NULL && !is_hidden(list->hidden, macro) ? choose(expansion, macro) : NULL;
+                macro == NULL || !is_hidden(list->hidden, macro) ? choose(expansion, macro, name->size, name->start)
+                                                                 : NULL;
             if (definition != NULL)
                 rest = replaced(expansion, macro, definition, list, &is_replaced);
+            if (is_replaced)
+                add_check(expansion, macro->name_size, macro->name, true);
         }
         if (is_replaced) {
             list = rest;
@@ -556,45 +567,43 @@ static void read_angle_name(struct arena *scratch, struct macro_token *list, str
     *name = (struct header_name){HEADER_ANGLE, text, size};
 }
 
-static void read_header_name(struct macro_worlds *worlds, struct macro_token *list, struct header_name *name)
+static void read_header_name(struct expansion *expansion, struct macro_token *list)
 {
-    *name = (struct header_name){HEADER_NONE, "", 0};
+    struct header_name *name = &expansion->result->name;
     if (list == NULL)
         return;
     if (list->token.kind == TOKEN_STRING && list->token.start[0] == '"') {
         const size_t size = list->token.size - 2;
-        const char *text = arena_copy(worlds->scratch, size, list->token.start + 1);
+        const char *text = arena_copy(expansion->scratch, size, list->token.start + 1);
         if (text != NULL)
             *name = (struct header_name){HEADER_QUOTED, text, size};
+        if (list->next != NULL)
+            doubt(expansion, "more than a file name comes out of", list->token.size, list->token.start);
     } else if (token_is(&list->token, "<")) {
-        read_angle_name(worlds->scratch, list, name);
+        read_angle_name(expansion->scratch, list, name);
     }
     if (memchr(name->text, '\\', name->size) != NULL)
-        doubt(worlds, "a file name with a backslash comes out of", worlds->operand_size, worlds->operand);
+        doubt(expansion, "a backslash is in the file name", name->size, name->text);
 }
 
-void macro_worlds_init(struct macro_worlds *worlds, const struct macro_table *table, struct arena *scratch, size_t size,
-                       const char *operand)
+void macro_expand(struct expanded_include *result, const struct macro_table *table, struct arena *scratch, size_t size,
+                  const char *operand)
 {
-    *worlds = (struct macro_worlds){.table = table, .scratch = scratch, .operand = operand, .operand_size = size};
-}
-
-bool macro_worlds_next(struct macro_worlds *worlds, struct header_name *name)
-{
-    if (worlds->done)
-        return false;
-    if (++worlds->tried > MAX_WORLDS)
-        doubt(worlds, "it has too many readings:", worlds->operand_size, worlds->operand);
-    arena_reset(worlds->scratch);
-    const struct clean_text text = {.start = worlds->operand, .size = worlds->operand_size};
+    const struct clean_text text = {.start = operand, .size = size};
     struct scanner scanner;
-    struct expansion expansion = {.worlds = worlds};
+    struct expansion expansion = {.result = result, .table = table, .scratch = scratch};
+
+    arena_reset(scratch);
+    *result = (struct expanded_include){.name = {HEADER_NONE, "", 0}};
     scanner_init(&scanner, &text, text.start, false);
-    struct macro_token *list = read_tokens(worlds->scratch, &scanner);
+    struct macro_token *list = read_tokens(scratch, &scanner);
     if (scanner.problem != NULL)
-        doubt(worlds, scanner.problem, worlds->operand_size, worlds->operand);
+        doubt(&expansion, scanner.problem, size, operand);
     list = expand(&expansion, list);
-    read_header_name(worlds, expansion.dead ? NULL : list, name);
-    worlds->done = !next_world(worlds);
-    return worlds->doubt == NULL && !worlds->scratch->failed && !worlds->table->arena->failed;
+    if (expansion.dead)
+        doubt(&expansion, "a compiler reports an error for", size, operand);
+    else
+        read_header_name(&expansion, list);
+    if (result->name.kind == HEADER_NONE)
+        doubt(&expansion, "no file name comes out of", size, operand);
 }

@@ -14,7 +14,10 @@ struct clean_text {
     const char *start;
     size_t size;
     size_t *splices; /* where in start lines were joined */
+    size_t *resumes; /* where in raw each of them goes on */
     size_t splice_count;
+    const char *raw; /* the text with its splices; without a byte order mark */
+    size_t raw_size;
 };
 
 enum token_kind {
@@ -48,6 +51,7 @@ struct scanner {
     const char *end;
     struct open_quotes open_single; /* the last that were found */
     struct open_quotes open_double;
+    bool is_in_comment;             /* the text ended in one */
     bool cplusplus;                 /* raw strings and digit separators are known to be in the language */
     const char *problem;            /* what stopped the scan, else NULL; at stands there */
 };
@@ -55,6 +59,8 @@ struct scanner {
 /* Borrows bytes where nothing must be joined. On a problem (a static sentence), *line is where it stands. */
 const char *text_clean(struct arena *arena, struct clean_text *clean, size_t size, const char *bytes, size_t *line);
 size_t text_line(const struct clean_text *clean, const char *at);
+/* The place in raw of an offset in start; behind a splice that stands there. */
+size_t text_raw_offset(const struct clean_text *clean, size_t offset);
 
 void scanner_init(struct scanner *scanner, const struct clean_text *text, const char *from, bool cplusplus);
 /* TOKEN_END at the end and on a problem. */

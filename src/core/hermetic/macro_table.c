@@ -1,7 +1,7 @@
 /*
  * macro_table.c - definitions by name; see macro_table.h.
  */
-#include "core/include_closure/macro_table.h"
+#include "core/hermetic/macro_table.h"
 
 #include <string.h>
 
@@ -67,80 +67,76 @@ static struct macro *find_or_add(struct macro_table *table, size_t name_size, co
     return macro;
 }
 
-/* Few macros have more than two definitions; one that a text gives a thousand times is searched only this far, and
- * its equal definitions are then counted as several. */
-enum { COMPARED_DEFINITIONS = 64 };
-
-static bool is_known(const struct macro *macro, size_t size, const char *text)
-{
-    const struct macro_definition *known = macro->first;
-    for (size_t i = 0; known != NULL && i < COMPARED_DEFINITIONS; ++i, known = known->next) {
-        if (known->size == size && memcmp(known->text, text, size) == 0)
-            return true;
-    }
-    return false;
-}
-
 static struct macro *add_definition(struct macro_table *table, size_t name_size, const char *name, size_t size,
                                     const char *text)
 {
     struct macro *macro = find_or_add(table, name_size, name);
-    if (macro == NULL || is_known(macro, size, text))
-        return macro;
-    struct macro_definition *definition = arena_take(table->arena, sizeof(*definition));
-    if (definition == NULL)
+    if (macro == NULL)
         return NULL;
-    definition->text = text;
-    definition->size = size;
-    if (macro->last != NULL)
-        macro->last->next = definition;
-    else
-        macro->first = definition;
-    macro->last = definition;
-    ++macro->definition_count;
+    const struct macro_definition *known = macro->definition;
+    if (known != NULL) {
+        macro->is_ambiguous =
+            macro->is_ambiguous || known->size != size || (size != 0 && memcmp(known->text, text, size) != 0);
+        return macro;
+    }
+    macro->definition = arena_take(table->arena, sizeof(*macro->definition));
+    if (macro->definition == NULL)
+        return NULL;
+    macro->definition->text = text;
+    macro->definition->size = size;
     return macro;
 }
 
 void macro_table_define(struct macro_table *table, size_t name_size, const char *name, size_t size, const char *text)
 {
-    struct macro *macro = add_definition(table, name_size, name, size, text);
-    if (macro != NULL && !macro->of_options)
-        macro->may_be_undefined = true;
+    (void)add_definition(table, name_size, name, size, text);
 }
 
 void macro_table_undefine(struct macro_table *table, size_t name_size, const char *name)
 {
     struct macro *macro = find_or_add(table, name_size, name);
     if (macro != NULL)
-        macro->may_be_undefined = true;
+        macro->is_undefined = true;
 }
 
-static size_t name_length(const char *text)
+void macro_table_doubt(struct macro_table *table, size_t name_size, const char *name)
 {
-    size_t size = 0;
-    while (text[size] == '_' || text[size] == '$' || (text[size] >= '0' && text[size] <= '9') ||
-           (text[size] >= 'a' && text[size] <= 'z') || (text[size] >= 'A' && text[size] <= 'Z') ||
-           (unsigned char)text[size] >= 0x80)
-        ++size;
-    return size;
+    struct macro *macro = find_or_add(table, name_size, name);
+    if (macro != NULL)
+        macro->is_ambiguous = true;
 }
 
-void macro_table_define_option(struct macro_table *table, const char *value)
+static bool is_in_name(char c)
 {
-    const size_t name_size = name_length(value);
+    return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (unsigned char)c >= 0x80;
+}
+
+size_t macro_name_length(size_t size, const char *text)
+{
+    size_t length = 0;
+    while (length < size && is_in_name(text[length]))
+        ++length;
+    return length;
+}
+
+void macro_table_define_option(struct macro_table *table, size_t size, const char *value)
+{
+    const size_t name_size = macro_name_length(size, value);
     if (name_size == 0)
         return; /* compilers refuse it */
     const char *body = " 1";
-    const char *assignment = strchr(value + name_size, '=');
+    size_t body_size = 2;
+    const char *assignment = memchr(value + name_size, '=', size - name_size);
     if (assignment != NULL) {
-        const size_t size = strlen(value + name_size);
-        char *copy = arena_copy(table->arena, size, value + name_size);
+        body_size = size - name_size;
+        char *copy = arena_copy(table->arena, body_size, value + name_size);
         if (copy == NULL)
             return;
         copy[assignment - (value + name_size)] = ' ';
         body = copy;
     }
-    struct macro *macro = add_definition(table, name_size, value, strlen(body), body);
+    struct macro *macro = add_definition(table, name_size, value, body_size, body);
     if (macro != NULL)
         macro->of_options = true;
 }

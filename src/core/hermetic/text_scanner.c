@@ -1,7 +1,7 @@
 /*
  * text_scanner.c - splices and tokens; see text_scanner.h.
  */
-#include "core/include_closure/text_scanner.h"
+#include "core/hermetic/text_scanner.h"
 
 #include <string.h>
 
@@ -73,14 +73,26 @@ static const char *find_trigraph(const char *from, const char *end)
     return NULL;
 }
 
+/* It would join the text's last line to what follows the text elsewhere. */
+static const char *find_last_backslash(const char *from, const char *end)
+{
+    while (end > from && (is_blank_in_line(end[-1]) || end[-1] == '\n'))
+        --end;
+    return end > from && end[-1] == '\\' ? end - 1 : NULL;
+}
+
 static const char *find_problem(const struct clean_text *text, const char **at, size_t *splices)
 {
     const char *end = text->start + text->size;
     size_t length = 0;
+    if ((*at = memchr(text->start, '\0', text->size)) != NULL)
+        return "a NUL byte";
     if ((*at = find_lone_return(text->start, end)) != NULL)
         return "a carriage return without a line feed";
     if ((*at = find_trigraph(text->start, end)) != NULL)
         return "a trigraph";
+    if ((*at = find_last_backslash(text->start, end)) != NULL)
+        return "a backslash at its end";
     const char *from = text->start;
     const char *splice;
     bool commented = false; /* lines joined by splices being one, from its begin to the splice */
@@ -110,8 +122,9 @@ static void join_lines(struct clean_text *clean, char *out)
     while ((splice = find_splice(from, end, &length)) != NULL) {
         memcpy(out + size, from, (size_t)(splice - from));
         size += (size_t)(splice - from);
-        clean->splices[clean->splice_count++] = size;
         from = splice + length;
+        clean->resumes[clean->splice_count] = (size_t)(from - clean->start);
+        clean->splices[clean->splice_count++] = size;
     }
     memcpy(out + size, from, (size_t)(end - from));
     clean->start = out;
@@ -125,7 +138,7 @@ const char *text_clean(struct arena *arena, struct clean_text *clean, size_t siz
         bytes += 3;
         size -= 3;
     }
-    *clean = (struct clean_text){.start = bytes, .size = size};
+    *clean = (struct clean_text){.start = bytes, .size = size, .raw = bytes, .raw_size = size};
     const char *at = bytes;
     size_t splices = 0;
     const char *problem = find_problem(clean, &at, &splices);
@@ -136,8 +149,9 @@ const char *text_clean(struct arena *arena, struct clean_text *clean, size_t siz
 
     char *out = arena_take(arena, size);
     clean->splices = arena_take(arena, splices * sizeof(size_t));
-    if (out == NULL || clean->splices == NULL)
-        *clean = (struct clean_text){.start = bytes}; /* the arena says so */
+    clean->resumes = arena_take(arena, splices * sizeof(size_t));
+    if (out == NULL || clean->splices == NULL || clean->resumes == NULL)
+        *clean = (struct clean_text){.start = bytes, .raw = bytes}; /* the arena says so */
     else
         join_lines(clean, out);
     return NULL;
@@ -149,6 +163,20 @@ size_t text_line(const struct clean_text *clean, const char *at)
     for (size_t i = 0; i < clean->splice_count && clean->splices[i] <= (size_t)(at - clean->start); ++i)
         ++line;
     return line;
+}
+
+size_t text_raw_offset(const struct clean_text *clean, size_t offset)
+{
+    size_t low = 0;
+    size_t high = clean->splice_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (clean->splices[middle] <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? offset : clean->resumes[low - 1] + (offset - clean->splices[low - 1]);
 }
 
 /* ---- tokens ---- */
@@ -273,6 +301,8 @@ bool scanner_skip_space(struct scanner *scanner)
         } else if (*scanner->at == '/' && peek(scanner, 1) == '*') {
             const size_t left = (size_t)(scanner->end - scanner->at) - 2;
             const char *close = memmem(scanner->at + 2, left, "*/", 2);
+            if (close == NULL)
+                scanner->is_in_comment = true;
             scanner->at = close != NULL ? close + 2 : scanner->end;
         } else if (*scanner->at == '/' && peek(scanner, 1) == '/') {
             const char *line_end = memchr(scanner->at, '\n', (size_t)(scanner->end - scanner->at));

@@ -1,0 +1,121 @@
+/*
+ * pocl_files.c - the data files of PoCL's compiler; see pocl_files.h.
+ *
+ * They lie in share/pocl of the prefix under which PoCL's library is: include/ with the headers that precede each
+ * program, and a kernel-TRIPLE-VARIANT.bc of 9 MB for each kind of processor. Beside the library lie those for kinds of
+ * devices. A device's name has the processor, which names the one variant that its programs are linked with; where it
+ * does not, all count.
+ */
+#include "backends/opencl/pocl_files.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_FILES 128u
+#define PATH_ROOM 512u
+
+/* What PoCL built for distributions has, by LLVM's name of the processor. */
+static const struct {
+    const char *processor;
+    const char *variant;
+} variants[] = {
+    { "x86-64", "sse2" },        { "core2", "ssse3" },      { "penryn", "sse41" }, { "sandybridge", "avx" },
+    { "ivybridge", "avx_f16c" }, { "bdver1", "avx_fma4" },  { "haswell", "avx2" }, { "skylake-avx512", "avx512" },
+};
+
+struct file_list {
+    size_t count;
+    const char *paths[MAX_FILES + 1]; /* NULL-terminated */
+    char texts[MAX_FILES][PATH_ROOM];
+};
+
+static int has_suffix(const char *name, const char *suffix)
+{
+    const size_t length = strlen(name);
+    const size_t suffix_length = strlen(suffix);
+    return length >= suffix_length && strcmp(name + length - suffix_length, suffix) == 0;
+}
+
+/* pthread-haswell-AMD EPYC: "-avx2.bc", or ".bc" for all. */
+static void library_suffix(const char *device_name, size_t size, char *suffix)
+{
+    const char *processor = strchr(device_name, '-');
+    (void)snprintf(suffix, size, ".bc");
+    for (size_t i = 0; processor != NULL && i < sizeof(variants) / sizeof(variants[0]); ++i) {
+        const size_t length = strlen(variants[i].processor);
+        if (strncmp(processor + 1, variants[i].processor, length) == 0 && processor[1 + length] == '-')
+            (void)snprintf(suffix, size, "-%s.bc", variants[i].variant);
+    }
+}
+
+static ingot_status_t add_directory(struct file_list *list, const char *directory, const char *suffix)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    DIR *opened = opendir(directory);
+    if (opened == NULL)
+        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's directory %s could not be opened", directory);
+    for (const struct dirent *entry; status == INGOT_SUCCESS && (entry = readdir(opened)) != NULL;) {
+        if (entry->d_name[0] == '.' || !has_suffix(entry->d_name, suffix))
+            continue;
+        const int length = list->count == MAX_FILES ? -1
+                                                    : snprintf(list->texts[list->count], PATH_ROOM, "%s/%s", directory,
+                                                               entry->d_name);
+        if (length < 0 || length >= (int)PATH_ROOM) {
+            status = ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's directory %s has too many files", directory);
+        } else {
+            list->paths[list->count] = list->texts[list->count];
+            ++list->count;
+        }
+    }
+    (void)closedir(opened);
+    return status;
+}
+
+static ingot_status_t add_files(struct file_list *list, const char *library, const char *suffix)
+{
+    char directory[PATH_ROOM];
+    const char *slash = strrchr(library, '/');
+    const int length = slash != NULL ? (int)(slash - library) : 0;
+    (void)snprintf(directory, sizeof(directory), "%.*s/../../share/pocl/include", length, library);
+    if (access(directory, R_OK) != 0) /* lib/ without a folder for the architecture */
+        (void)snprintf(directory, sizeof(directory), "%.*s/../share/pocl/include", length, library);
+    ingot_status_t status = add_directory(list, directory, "");
+    directory[strlen(directory) - strlen("/include")] = '\0';
+    const size_t headers = list->count;
+    if (status == INGOT_SUCCESS)
+        status = add_directory(list, directory, suffix);
+    if (status == INGOT_SUCCESS && list->count == headers)
+        status = add_directory(list, directory, ".bc"); /* built for one processor, with another name */
+    (void)snprintf(directory, sizeof(directory), "%.*s/pocl", length, library); /* what drives each kind of device */
+    if (status == INGOT_SUCCESS && access(directory, R_OK) == 0)
+        status = add_directory(list, directory, ".so");
+    return status;
+}
+
+ingot_status_t opencl_add_pocl_files(const struct opencl_state *state, cl_device_id device, const void *function,
+                                     ingot_identity_t *identity)
+{
+    struct opencl_text name = { NULL, 0 };
+    char suffix[32] = "";
+    Dl_info about = { 0 };
+    if (dladdr(function, &about) == 0 || about.dli_fname == NULL)
+        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's library was not found");
+    struct file_list *list = ingot_allocate(&state->allocator, sizeof(*list));
+    if (list == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a list of files");
+    ingot_status_t status = opencl_device_text(&state->allocator, device, CL_DEVICE_NAME, &name);
+    if (status == INGOT_SUCCESS) {
+        const char *chosen = getenv("POCL_KERNELLIB_NAME");
+        library_suffix(chosen == NULL ? name.chars : "", sizeof(suffix), suffix);
+        status = add_files(list, about.dli_fname, suffix);
+    }
+    if (status == INGOT_SUCCESS)
+        status = ingot_identity_add_files(identity, "device_library", list->paths);
+    opencl_text_fini(&state->allocator, &name);
+    ingot_deallocate(&state->allocator, list, sizeof(*list));
+    return status;
+}

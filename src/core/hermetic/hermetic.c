@@ -1,0 +1,583 @@
+/*
+ * hermetic.c - from sources and options to the bytes that stand for all they include, and to texts that include
+ * nothing.
+ *
+ * First the graph of texts is grown until nothing new is found: a text that was just found may define a macro by which
+ * an include found earlier is computed. Then the sources are walked; contents and shape of that walk are the id's part.
+ * Nothing depends on paths but what is looked up by them, and the result only where a text asks for its own name.
+ */
+#include "core/hermetic/hermetic.h"
+
+#include <string.h>
+
+#include "core/digest.h"
+#include "core/hermetic/source_graph.h"
+
+/* Each round may cost an expansion of every computed include. */
+enum { MAX_ROUNDS = 200, MAX_EXPANSIONS = 50000 };
+
+/* ---- is there anything to do ---- */
+
+static bool contains(size_t size, const char *text, const char *part)
+{
+    return memmem(text, size, part, strlen(part)) != NULL;
+}
+
+bool hermetic_concerns(size_t size, const char *text)
+{
+    static const char *const parts[] = {"%:",      "??",      "DATE__",  "TIME__", "TIMESTAMP__", "LEVEL__", "FILE",
+                                        "location", "include", "import", "embed",  "assert",      "incbin",  "ragma"};
+    if (size == 0)
+        return false;
+    /* A backslash may hide any of the others by joining lines. */
+    if (memchr(text, '#', size) != NULL || memchr(text, '\\', size) != NULL)
+        return true;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
+        if (contains(size, text, parts[i]))
+            return true;
+    }
+    return false;
+}
+
+/* ---- the graph's beginning ---- */
+
+struct graph_text *graph_add_text(struct source_graph *graph, enum text_origin origin, const char *path)
+{
+    struct graph_text *text = arena_take(&graph->arena, sizeof(*text));
+    if (text == NULL)
+        return NULL;
+    text->origin = origin;
+    text->path = path;
+    text->bytes = "";
+    text->once_owner = text;
+    bytes_writer_init(&text->content, graph->arena.allocator);
+    if (graph->last != NULL)
+        graph->last->next = text;
+    else
+        graph->first = text;
+    graph->last = text;
+    return text;
+}
+
+struct text_event *graph_add_event(struct source_graph *graph, struct graph_text *text, enum event_kind kind)
+{
+    struct text_event *event = arena_take(&graph->arena, sizeof(*event));
+    if (event == NULL)
+        return NULL;
+    event->kind = kind;
+    if (text->last_event != NULL)
+        text->last_event->next = event;
+    else
+        text->first_event = event;
+    text->last_event = event;
+    return event;
+}
+
+bool graph_is_stopped(const struct source_graph *graph)
+{
+    return graph->arena.failed || graph->scratch.failed || graph->status != INGOT_SUCCESS || graph->limit != NULL;
+}
+
+void graph_set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause)
+{
+    if (text->problem != NULL)
+        return;
+    text->problem = noun;
+    text->problem_clause = clause;
+    text->problem_line = at != NULL ? text_line(&text->clean, at) : 0;
+}
+
+static bool is_text(ingot_source_kind_t kind)
+{
+    return kind == INGOT_SOURCE_OPENCL_C || kind == INGOT_SOURCE_CUDA_CPP || kind == INGOT_SOURCE_HEADER ||
+           (kind >= INGOT_SOURCE_OWN_TEXT && kind < INGOT_SOURCE_OWN_BINARY);
+}
+
+static void add_view(struct source_graph *graph, enum text_origin origin, const ingot_source_view_t *view)
+{
+    struct graph_text *text = graph_add_text(graph, origin, view->name);
+    if (text == NULL)
+        return;
+    text->bytes = view->bytes;
+    text->size = view->size;
+    if (origin != TEXT_HEADER)
+        return;
+    text->normal = include_normal_path(&graph->arena, view->name);
+    text->header_index = graph->header_count;
+    graph->headers[graph->header_count++] = text;
+}
+
+/* Directories that compilers are known to search behind all others; for those whose rules say nothing. */
+static const char *const usual_late_directories[] = {"/usr/local/include", "include", "/usr/include", NULL};
+
+const char *const *graph_late_directories(const struct source_graph *graph)
+{
+    const ingot_text_rules_t *rules = graph->input->rules;
+    if (rules->late_directories != NULL)
+        return rules->late_directories;
+    return rules->current_directory == INGOT_CURRENT_UNKNOWN ? usual_late_directories : usual_late_directories + 3;
+}
+
+static bool is_late(const struct source_graph *graph, const struct os_file_identity *identity)
+{
+    struct os_file_identity late;
+    for (const char *const *path = graph_late_directories(graph); *path != NULL; ++path) {
+        if (os_identify_directory(*path, &late) && os_is_same_file(&late, identity))
+            return true;
+    }
+    return false;
+}
+
+static void add_directory(struct source_graph *graph, const struct option *option)
+{
+    struct directory *directory = arena_take(&graph->arena, sizeof(*directory));
+    if (directory == NULL)
+        return;
+    directory->path = arena_copy(&graph->arena, option->value_size, option->value);
+    if (directory->path != NULL && os_identify_directory(directory->path, &directory->identity))
+        directory->is_late = is_late(graph, &directory->identity);
+    *graph->last_directory = directory;
+    graph->last_directory = &directory->next;
+}
+
+/* Quotes are left out as well, for a compiler may take them off: -DX="__TIME__". */
+static void check_definition(struct source_graph *graph, const struct option *option)
+{
+    const char *name = NULL;
+    bool is_good = text_scan_definition(graph, option->value_size, option->value, &name);
+    if (option->has_quotes && graph->input->rules->option_quotes != INGOT_QUOTES_SHELL) {
+        size_t size = 0;
+        char *bare = arena_copy(&graph->arena, option->value_size, option->value);
+        for (size_t i = 0; bare != NULL && i < option->value_size; ++i) {
+            if (strchr("\"'\\", bare[i]) == NULL)
+                bare[size++] = bare[i];
+        }
+        is_good = is_good && text_scan_definition(graph, size, bare != NULL ? bare : "", &name);
+    }
+    if (!is_good && graph->option_problem == NULL)
+        graph->option_problem = name;
+}
+
+static void add_definition(struct source_graph *graph, const struct option *option)
+{
+    if (option->has_quotes && graph->input->rules->option_quotes != INGOT_QUOTES_SHELL)
+        macro_table_doubt(&graph->macros, macro_name_length(option->value_size, option->value), option->value);
+    else
+        macro_table_define_option(&graph->macros, option->value_size, option->value);
+    check_definition(graph, option);
+}
+
+static void add_options(struct source_graph *graph, const char *options)
+{
+    struct option_reader reader;
+    struct option option;
+    option_reader_init(&reader, graph->input->rules, &graph->arena, options);
+    while (option_next(&reader, &option)) {
+        if (option.kind == OPTION_DIRECTORY)
+            add_directory(graph, &option);
+        else if (option.kind == OPTION_DEFINE)
+            add_definition(graph, &option);
+        else if (option.kind == OPTION_UNDEFINE)
+            macro_table_undefine(&graph->macros, option.value_size, option.value);
+    }
+}
+
+/* Older C++ has neither raw strings nor quotes in numbers. */
+static bool is_older_cplusplus(const char *options)
+{
+    return strstr(options, "++98") != NULL || strstr(options, "++03") != NULL || strstr(options, "++11") != NULL ||
+           strstr(options, "++0x") != NULL;
+}
+
+static void add_all_options(struct source_graph *graph)
+{
+    struct option_survey survey = {.has_directory = false};
+    for (size_t i = 0; i < HERMETIC_OPTIONS; ++i) {
+        const char *options = graph->input->options[i];
+        add_options(graph, options);
+        option_survey_add(&survey, graph->input->rules, &graph->arena, options);
+        graph->cplusplus = graph->cplusplus && !is_older_cplusplus(options);
+    }
+    graph->names_matter = graph->names_matter || survey.keeps_names;
+}
+
+static void graph_init(struct source_graph *graph, const ingot_allocator_t *allocator,
+                       const struct hermetic_input *input)
+{
+    *graph = (struct source_graph){.input = input, .cplusplus = true};
+    graph->last_directory = &graph->directories;
+    arena_init(&graph->arena, allocator);
+    arena_init(&graph->scratch, allocator);
+    macro_table_init(&graph->macros, &graph->arena);
+    graph->buckets = arena_take(&graph->arena, PATH_BUCKETS * sizeof(*graph->buckets));
+    graph->headers = arena_take(&graph->arena, input->header_count * sizeof(*graph->headers));
+    if (graph->arena.failed)
+        return;
+    add_all_options(graph);
+    for (size_t i = 0; i < input->header_count; ++i)
+        add_view(graph, TEXT_HEADER, &input->headers[i]);
+    for (size_t i = 0; i < input->source_count; ++i) {
+        const ingot_source_kind_t kind = input->sources[i].kind;
+        if (!is_text(kind))
+            continue;
+        add_view(graph, TEXT_SOURCE, &input->sources[i]);
+        graph->cplusplus = graph->cplusplus && kind == INGOT_SOURCE_CUDA_CPP;
+        graph->brings_assert = graph->brings_assert || kind != INGOT_SOURCE_OPENCL_C;
+    }
+}
+
+static void graph_fini(struct source_graph *graph)
+{
+    for (struct graph_text *text = graph->first; text != NULL; text = text->next)
+        bytes_writer_fini(&text->content);
+    arena_fini(&graph->scratch);
+    arena_fini(&graph->arena);
+}
+
+/* ---- growing ---- */
+
+static const char *gap_of_doubt(struct source_graph *graph, const struct expanded_include *expanded)
+{
+    const size_t size = strlen(expanded->doubt);
+    char *text = arena_take(&graph->arena, size + expanded->doubt_size + 40);
+    if (text == NULL)
+        return NULL;
+    memcpy(text, "cannot be computed: ", 20);
+    memcpy(text + 20, expanded->doubt, size);
+    text[20 + size] = ' ';
+    memcpy(text + 21 + size, expanded->doubt_name, expanded->doubt_size);
+    return text;
+}
+
+/* Anew in each round, for a definition may have come. */
+static void resolve_computed(struct source_graph *graph, const struct graph_text *text, struct text_event *event)
+{
+    struct expanded_include expanded;
+    event->target = NULL;
+    event->gap = NULL;
+    event->checks = NULL;
+    if (graph->macros.are_hidden) {
+        event->gap = "cannot be computed: some text has #pragma push_macro";
+        return;
+    }
+    if (++graph->expansions > MAX_EXPANSIONS) {
+        graph->limit = "more than 50000 computed includes are expanded";
+        return;
+    }
+    macro_expand(&expanded, &graph->macros, &graph->scratch, event->operand_size, event->operand);
+    if (expanded.doubt != NULL) {
+        event->gap = gap_of_doubt(graph, &expanded);
+        return;
+    }
+    event->checks = expanded.checks;
+    include_search(graph, text, event, &expanded.name);
+}
+
+static void resolve_has_include(struct source_graph *graph, struct graph_text *text, struct text_event *event,
+                                const struct header_name *name)
+{
+    include_search(graph, text, event, name);
+    const bool is_certain = event->target != NULL || (graph->input->rules->knows_all_directories &&
+                                                      strcmp(event->gap, "was not found") == 0);
+    if (!is_certain)
+        graph_set_problem(text, event->operand, "__has_include", "whose answer only the compiler knows");
+}
+
+static void resolve_plain(struct source_graph *graph, struct graph_text *text)
+{
+    for (struct text_event *event = text->first_event; event != NULL && !graph_is_stopped(graph);
+         event = event->next) {
+        const struct header_name name = {event->form, event->operand, event->operand_size};
+        if (event->form == HEADER_NONE || event->gap != NULL)
+            continue;
+        if (event->kind == EVENT_INCLUDE)
+            include_search(graph, text, event, &name);
+        else if (event->kind == EVENT_HAS_INCLUDE)
+            resolve_has_include(graph, text, event, &name);
+    }
+}
+
+/* Scans what was found from `text` on, in the order found, and all that it leads to. */
+static void scan_from(struct source_graph *graph, struct graph_text *text)
+{
+    for (; text != NULL && !graph_is_stopped(graph); text = text->next) {
+        if (text->absent || text->problem != NULL)
+            continue;
+        text_scan(graph, text);
+        if (text->problem == NULL)
+            resolve_plain(graph, text);
+    }
+}
+
+/* What has another gap already, such as a #line before it, stays so. */
+static bool is_computed(const struct text_event *event)
+{
+    return event->kind == EVENT_INCLUDE && event->form == HEADER_NONE && !event->stays_a_gap;
+}
+
+static void resolve_all_computed(struct source_graph *graph)
+{
+    for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
+        for (struct text_event *event = text->first_event; event != NULL && !graph_is_stopped(graph);
+             event = event->next) {
+            if (is_computed(event))
+                resolve_computed(graph, text, event);
+        }
+    }
+}
+
+static void grow(struct source_graph *graph)
+{
+    scan_from(graph, graph->first);
+    for (size_t round = 0; !graph_is_stopped(graph); ++round) {
+        const struct graph_text *known = graph->last;
+        resolve_all_computed(graph);
+        if (known == graph->last)
+            break;
+        scan_from(graph, known->next);
+        if (round == MAX_ROUNDS)
+            graph->limit = "computed includes are nested too deeply";
+    }
+}
+
+/* The marks of #pragma once are macros of the text. */
+static void check_mark_names(struct source_graph *graph)
+{
+    static const char prefix[] = "INGOT_ONCE_";
+    bool has_once = false;
+    for (const struct graph_text *text = graph->first; text != NULL; text = text->next)
+        has_once = has_once || text->has_once;
+    for (const struct graph_text *text = graph->first; has_once && text != NULL; text = text->next) {
+        if (contains(text->clean.size, text->clean.start, prefix))
+            graph->limit = "a text uses names that begin with INGOT_ONCE_";
+    }
+}
+
+/* #pragma once goes by the file, not by its name. */
+static void find_equal_files(struct source_graph *graph)
+{
+    for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
+        if (!text->has_once || text->origin != TEXT_FILE || text->once_owner != text)
+            continue;
+        for (struct graph_text *other = text->next; other != NULL; other = other->next) {
+            if (other->has_once && other->origin == TEXT_FILE && !other->absent &&
+                os_is_same_file(&text->identity, &other->identity))
+                other->once_owner = text;
+        }
+    }
+}
+
+/* ---- reasons ---- */
+
+static void put_number(struct bytes_writer *out, size_t number)
+{
+    char digits[24];
+    size_t at = sizeof(digits);
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    bytes_put(out, sizeof(digits) - at, digits + at);
+}
+
+static void put_place(struct bytes_writer *out, const struct graph_text *text, size_t line)
+{
+    bytes_put_text(out, text->path[0] != 0 ? text->path : "the source");
+    if (line == 0)
+        return;
+    bytes_put_text(out, " line ");
+    put_number(out, line);
+}
+
+static void put_problem(struct bytes_writer *out, const struct graph_text *text)
+{
+    put_place(out, text, text->problem_line);
+    bytes_put_text(out, " has ");
+    bytes_put_text(out, text->problem);
+    bytes_put_text(out, ", ");
+    bytes_put_text(out, text->problem_clause);
+}
+
+static void put_gap(struct bytes_writer *out, const struct graph_text *text, const struct text_event *event)
+{
+    const char *quotes = event->form == HEADER_QUOTED ? "\"\"" : event->form == HEADER_ANGLE ? "<>" : NULL;
+    if (event->target != NULL && event->target->problem != NULL) {
+        put_problem(out, event->target);
+        return;
+    }
+    bytes_put_text(out, event->kind == EVENT_INCLUDE ? "the #include " : "the #");
+    if (quotes != NULL)
+        bytes_put(out, 1, quotes);
+    bytes_put(out, event->operand_size, event->operand);
+    if (quotes != NULL)
+        bytes_put(out, 1, quotes + 1);
+    bytes_put_text(out, " in ");
+    put_place(out, text, text_line(&text->clean, text->clean.start + event->start));
+    bytes_put_text(out, " ");
+    bytes_put_text(out, event->gap != NULL ? event->gap : "is nested too deeply");
+}
+
+static ingot_status_t take_text(struct bytes_writer *text, char **result)
+{
+    bytes_put(text, 1, "");
+    *result = text->failed ? NULL : alloc_text(text->allocator, (const char *)text->bytes);
+    return *result != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
+}
+
+/* Why no id can stand for the sources, whatever the compiler does. */
+static void put_reason(struct bytes_writer *out, const struct source_graph *graph)
+{
+    if (graph->limit != NULL) {
+        bytes_put_text(out, graph->limit);
+    } else if (graph->option_problem != NULL) {
+        bytes_put_text(out, "the options have ");
+        bytes_put_text(out, graph->option_problem);
+        bytes_put_text(out, ", which no id can stand for");
+    } else {
+        const struct graph_text *text = graph->first;
+        while (text != NULL && (text->origin != TEXT_SOURCE || text->problem == NULL))
+            text = text->next;
+        if (text != NULL)
+            put_problem(out, text);
+    }
+}
+
+/* ---- the result ---- */
+
+static void put_entry(struct bytes_writer *files, const struct graph_text *text, bool with_name)
+{
+    uint8_t digest[DIGEST_SIZE];
+    const size_t name_size = with_name ? strlen(text->path) : 0;
+    digest_of(text->size, text->bytes, digest);
+    bytes_put_u64(files, sizeof(digest) + sizeof(uint64_t) + name_size);
+    bytes_put(files, sizeof(digest), digest);
+    bytes_put_framed(files, name_size, text->path);
+}
+
+static void put_files(struct bytes_writer *files, const struct inline_walk *walk)
+{
+    const bool with_names = walk->graph->names_matter;
+    uint8_t digest[DIGEST_SIZE];
+    for (size_t i = 0; i < walk->count; ++i) {
+        if (walk->order[i]->origin == TEXT_FILE || with_names)
+            put_entry(files, walk->order[i], with_names);
+    }
+    if (walk->replaced == 0 || walk->shape->failed)
+        return;
+    digest_of(walk->shape->size, walk->shape->bytes, digest);
+    bytes_put_framed(files, sizeof(digest), digest);
+}
+
+/* The texts of the sources, in order. */
+static void walk_sources(struct hermetic *hermetic, struct source_graph *graph, struct inline_walk *walk)
+{
+    struct graph_text *text = graph->first;
+    for (size_t i = 0; i < graph->input->source_count; ++i) {
+        if (is_text(graph->input->sources[i].kind)) {
+            while (text != NULL && text->origin != TEXT_SOURCE)
+                text = text->next;
+            if (text == NULL)
+                return;
+            inline_walk_source(walk, text);
+            text = text->next;
+        }
+        if (walk->out == NULL)
+            continue;
+        hermetic->ends[hermetic->source_count + i] = walk->out->size;
+        bytes_put(walk->out, 1, "");
+    }
+}
+
+static ingot_status_t walk_all(struct hermetic *hermetic, struct source_graph *graph, bool want_texts)
+{
+    struct bytes_writer shape;
+    struct bytes_writer gap;
+    struct inline_walk walk;
+    bytes_writer_init(&shape, graph->arena.allocator);
+    bytes_writer_init(&gap, graph->arena.allocator);
+    find_equal_files(graph);
+    check_mark_names(graph);
+    ingot_status_t status = inline_walk_init(&walk, graph, &shape, want_texts ? &hermetic->texts : NULL);
+    if (status == INGOT_SUCCESS)
+        walk_sources(hermetic, graph, &walk);
+    if (walk.limit != NULL)
+        graph->limit = walk.limit;
+    if (status == INGOT_SUCCESS && graph->limit == NULL)
+        put_files(&hermetic->files, &walk);
+    if (status == INGOT_SUCCESS && walk.gap != NULL && hermetic->gap == NULL) {
+        put_gap(&gap, walk.gap_text, walk.gap);
+        status = take_text(&gap, &hermetic->gap);
+    }
+    if (shape.failed || graph->arena.failed || hermetic->files.failed || hermetic->texts.failed)
+        status = INGOT_OUT_OF_MEMORY;
+    bytes_writer_fini(&gap);
+    bytes_writer_fini(&shape);
+    return status;
+}
+
+static ingot_status_t conclude(struct hermetic *hermetic, struct source_graph *graph, bool want_texts)
+{
+    struct bytes_writer reason;
+    if (graph->arena.failed || graph->scratch.failed || graph->status != INGOT_SUCCESS)
+        return INGOT_OUT_OF_MEMORY;
+    bytes_writer_init(&reason, graph->arena.allocator);
+    put_reason(&reason, graph);
+    ingot_status_t status = INGOT_SUCCESS;
+    if (reason.size == 0 && !reason.failed) {
+        status = walk_all(hermetic, graph, want_texts);
+        put_reason(&reason, graph);
+    }
+    if (status == INGOT_SUCCESS && (reason.size != 0 || reason.failed))
+        status = take_text(&reason, &hermetic->reason);
+    bytes_writer_fini(&reason);
+    return status;
+}
+
+void hermetic_init(struct hermetic *hermetic, const ingot_allocator_t *allocator)
+{
+    *hermetic = (struct hermetic){.source_count = 0};
+    bytes_writer_init(&hermetic->files, allocator);
+    bytes_writer_init(&hermetic->texts, allocator);
+}
+
+void hermetic_fini(struct hermetic *hermetic)
+{
+    const ingot_allocator_t *allocator = hermetic->files.allocator;
+    alloc_free_text(allocator, hermetic->reason);
+    alloc_free_text(allocator, hermetic->gap);
+    alloc_free(allocator, hermetic->ends, hermetic->end_count * sizeof(*hermetic->ends));
+    bytes_writer_fini(&hermetic->texts);
+    bytes_writer_fini(&hermetic->files);
+    hermetic->reason = NULL;
+    hermetic->gap = NULL;
+    hermetic->ends = NULL;
+}
+
+static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermetic_input *input, bool want_texts)
+{
+    struct source_graph graph;
+    graph_init(&graph, hermetic->files.allocator, input);
+    if (!graph.arena.failed)
+        grow(&graph);
+    const ingot_status_t status = conclude(hermetic, &graph, want_texts);
+    graph_fini(&graph);
+    return status;
+}
+
+ingot_status_t hermetic_resolve(struct hermetic *hermetic, size_t input_count, const struct hermetic_input *inputs,
+                                bool want_texts)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    size_t count = 0;
+    for (size_t i = 0; i < input_count; ++i)
+        count += inputs[i].source_count;
+    hermetic->ends = alloc_zeroed(hermetic->files.allocator, count * sizeof(*hermetic->ends));
+    if (hermetic->ends == NULL)
+        return INGOT_OUT_OF_MEMORY;
+    hermetic->end_count = count;
+    for (size_t i = 0; i < input_count && status == INGOT_SUCCESS && hermetic->reason == NULL; ++i) {
+        status = resolve_one(hermetic, &inputs[i], want_texts);
+        hermetic->source_count += inputs[i].source_count;
+    }
+    return status;
+}

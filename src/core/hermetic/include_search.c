@@ -1,0 +1,296 @@
+/*
+ * include_search.c - the one text that an include means.
+ *
+ * Files are looked for as the compiler does it, as far as its rules say how. Where they do not, or an embedded header
+ * and a file have the name, no choice is made: the include is a gap. Places that belong to the system or the compiler
+ * (/usr/include, headers that come with it) are not looked into, for no id could stand for them.
+ */
+#include "core/hermetic/source_graph.h"
+
+#include <string.h>
+
+#include "core/digest.h"
+
+/* ---- files ---- */
+
+static void read_text(struct source_graph *graph, struct graph_text *text)
+{
+    const uint64_t left = MAX_TOTAL_BYTES - graph->total_bytes;
+    bytes_writer_init(&text->content, graph->arena.allocator);
+    const ingot_status_t status = os_read_file(text->path, (size_t)left, &text->content, &text->identity);
+    if (status == INGOT_OUT_OF_MEMORY || text->content.failed) {
+        graph->status = INGOT_OUT_OF_MEMORY;
+    } else if (status == INGOT_NOT_FOUND) {
+        text->absent = true;
+    } else if (status == INGOT_NO_SPACE) {
+        graph->limit = "more than 256 MiB are included";
+    } else if (status != INGOT_SUCCESS) {
+        text->problem = "content";
+        text->problem_clause = "which could not be read";
+    } else {
+        ++graph->file_count;
+        graph->total_bytes += text->content.size;
+        text->bytes = text->content.size != 0 ? (const char *)text->content.bytes : "";
+        text->size = text->content.size;
+    }
+    if (graph->file_count > MAX_FILES)
+        graph->limit = "more than 10000 files are included";
+}
+
+static struct graph_text *text_of_file(struct source_graph *graph, const char *path)
+{
+    struct graph_text **bucket = &graph->buckets[hash128_of(strlen(path), path).low % PATH_BUCKETS];
+    for (struct graph_text *text = *bucket; text != NULL; text = text->in_bucket) {
+        if (strcmp(text->path, path) == 0)
+            return text->absent ? NULL : text;
+    }
+    if (graph->limit != NULL)
+        return NULL;
+    struct graph_text *text = graph_add_text(graph, TEXT_FILE, path);
+    if (text == NULL)
+        return NULL;
+    text->in_bucket = *bucket;
+    *bucket = text;
+    read_text(graph, text);
+    return text->absent ? NULL : text;
+}
+
+static const char *join(struct source_graph *graph, size_t directory_size, const char *directory,
+                        const struct header_name *name)
+{
+    const bool slash = directory_size != 0 && directory[directory_size - 1] != '/';
+    char *path = arena_take(&graph->arena, directory_size + name->size + 2);
+    if (path == NULL)
+        return NULL;
+    if (directory_size != 0)
+        memcpy(path, directory, directory_size);
+    if (slash)
+        path[directory_size] = '/';
+    memcpy(path + directory_size + (slash ? 1 : 0), name->text, name->size);
+    return path;
+}
+
+/* ---- embedded headers ---- */
+
+const char *include_normal_path(struct arena *arena, const char *path)
+{
+    char *out = arena_take(arena, strlen(path) + 2);
+    size_t size = 0;
+    while (out != NULL && *path != 0) {
+        const size_t length = strcspn(path, "/");
+        const bool up = length == 2 && path[0] == '.' && path[1] == '.';
+        const bool here = length == 0 || (length == 1 && path[0] == '.');
+        if (up && size != 0) {
+            while (size != 0 && out[size - 1] != '/')
+                --size;
+            size -= size != 0 ? 1 : 0;
+        } else if (!here) {
+            if (size != 0)
+                out[size++] = '/';
+            memcpy(out + size, path, length);
+            size += length;
+        }
+        path += length;
+        path += *path == '/' ? 1 : 0;
+    }
+    if (out != NULL)
+        out[size] = 0;
+    return out;
+}
+
+/* ---- one search ---- */
+
+struct search {
+    struct source_graph *graph;
+    const struct header_name *name;
+    struct graph_text *header; /* the embedded headers found: the first, and whether there is another */
+    bool has_two_headers;
+    bool has_exact_name; /* the first has the very name that is included */
+};
+
+static void take_header(struct search *search, struct graph_text *header)
+{
+    search->has_two_headers = search->has_two_headers || (search->header != NULL && search->header != header);
+    if (search->header == NULL)
+        search->header = header;
+}
+
+/* Each compiler prefers these, or looks for them as well, wherever the include stands. */
+static void look_for_exact_header(struct search *search)
+{
+    const struct source_graph *graph = search->graph;
+    for (size_t i = 0; i < graph->header_count; ++i) {
+        if (strcmp(search->name->text, graph->headers[i]->path) == 0)
+            take_header(search, graph->headers[i]);
+    }
+    search->has_exact_name = search->header != NULL;
+}
+
+static struct graph_text *look_in(struct search *search, size_t directory_size, const char *directory)
+{
+    struct source_graph *graph = search->graph;
+    const char *path = join(graph, directory_size, directory, search->name);
+    if (path == NULL)
+        return NULL;
+    const char *wanted = graph->header_count != 0 ? include_normal_path(&graph->arena, path) : NULL;
+    for (size_t i = 0; wanted != NULL && i < graph->header_count; ++i) {
+        if (strcmp(wanted, graph->headers[i]->normal) == 0)
+            take_header(search, graph->headers[i]);
+    }
+    return text_of_file(graph, path);
+}
+
+static size_t directory_size_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+}
+
+/* An order in which a compiler may go through the directories. */
+struct order {
+    ingot_current_directory_t current;
+    bool has_late; /* late directories come last */
+};
+
+/* What lies in a directory that the compiler searches by itself, if an option names that directory. */
+static struct graph_text *look_in_late(struct search *search, bool *is_certain)
+{
+    struct source_graph *graph = search->graph;
+    struct os_file_identity late;
+    for (const char *const *path = graph_late_directories(graph); *path != NULL; ++path) {
+        const struct directory *named = graph->directories;
+        if (!os_identify_directory(*path, &late))
+            continue;
+        while (named != NULL && !(named->is_late && os_is_same_file(&named->identity, &late)))
+            named = named->next;
+        const char *directory = named != NULL ? named->path : *path;
+        struct graph_text *found = look_in(search, strlen(directory), directory);
+        if (found != NULL && named != NULL)
+            return found;
+        if (found != NULL)
+            *is_certain = false; /* the compiler's own directory has it, before the one that is named */
+    }
+    return NULL;
+}
+
+static bool names_late_directory(const struct source_graph *graph)
+{
+    const struct directory *at = graph->directories;
+    while (at != NULL && !at->is_late)
+        at = at->next;
+    return at != NULL;
+}
+
+static struct graph_text *look_in_list(struct search *search, struct order order, bool *is_certain)
+{
+    struct graph_text *found = order.current == INGOT_CURRENT_FIRST ? look_in(search, 1, ".") : NULL;
+    for (const struct directory *at = search->graph->directories; at != NULL && found == NULL; at = at->next) {
+        if (!order.has_late || !at->is_late)
+            found = look_in(search, strlen(at->path), at->path);
+    }
+    if (found == NULL && order.current == INGOT_CURRENT_LAST)
+        found = look_in(search, 1, ".");
+    if (found == NULL && order.has_late && names_late_directory(search->graph))
+        found = look_in_late(search, is_certain);
+    return found;
+}
+
+/* Beside the text with the include, for "x.h". For most compilers a source lies in the current directory, for some
+ * beside its name. */
+static struct graph_text *look_beside(struct search *search, const struct graph_text *text, bool *is_certain)
+{
+    const ingot_text_rules_t *rules = search->graph->input->rules;
+    const size_t own_size = directory_size_of(text->path);
+    if (text->origin == TEXT_FILE || rules->searches_beside_source)
+        return look_in(search, own_size, text->path);
+    const struct graph_text *beside = own_size != 0 ? look_in(search, own_size, text->path) : NULL;
+    if (rules->current_directory == INGOT_CURRENT_NEVER)
+        return NULL;
+    struct graph_text *found = look_in(search, 1, ".");
+    if (rules->current_directory == INGOT_CURRENT_UNKNOWN && beside != NULL && beside != found)
+        *is_certain = false;
+    return found;
+}
+
+/* Every order that some compiler has: all must find the same. */
+static struct graph_text *look_everywhere(struct search *search, bool *is_certain)
+{
+    static const struct order orders[] = {
+        {INGOT_CURRENT_FIRST, false}, {INGOT_CURRENT_FIRST, true}, {INGOT_CURRENT_LAST, false},
+        {INGOT_CURRENT_LAST, true}};
+    struct graph_text *found = look_in_list(search, orders[0], is_certain);
+    for (size_t i = 1; i < sizeof(orders) / sizeof(orders[0]); ++i)
+        *is_certain = look_in_list(search, orders[i], is_certain) == found && *is_certain;
+    return found;
+}
+
+/* *is_certain: every order that the rules allow finds the same. */
+static struct graph_text *look_for_file(struct search *search, const struct graph_text *text, bool *is_certain)
+{
+    const ingot_text_rules_t *rules = search->graph->input->rules;
+    *is_certain = true;
+    if (search->name->text[0] == '/')
+        return look_in(search, 0, "");
+    struct graph_text *found =
+        search->name->kind == HEADER_QUOTED ? look_beside(search, text, is_certain) : NULL;
+    if (found != NULL)
+        return found;
+    if (rules->current_directory == INGOT_CURRENT_UNKNOWN)
+        return look_everywhere(search, is_certain);
+    const struct order order = {rules->current_directory, rules->late_directories != NULL};
+    return look_in_list(search, order, is_certain);
+}
+
+/* Headers that some compilers bring and prefer. */
+static bool is_of_a_compiler(const struct header_name *name)
+{
+    static const char *const names[] = {"opencl-c.h", "opencl-c-base.h"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+        if (strcmp(name->text, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A header under another name than the one included: there for compilers that lay headers out as files, and see them
+ * from a source or from each other. One that looks in named places alone takes headers by their very names. */
+static bool is_header_certain(const struct search *search, const struct graph_text *text)
+{
+    return search->header == NULL || search->has_exact_name ||
+           (text->origin != TEXT_FILE &&
+            search->graph->input->rules->current_directory != INGOT_CURRENT_NEVER);
+}
+
+static bool has_odd_character(const struct header_name *name)
+{
+    for (size_t i = 0; i < name->size; ++i) {
+        const unsigned char c = (unsigned char)name->text[i];
+        if (c < ' ' || c == 0x7f || c == '"' || c == '\\')
+            return true;
+    }
+    return name->size == 0;
+}
+
+void include_search(struct source_graph *graph, const struct graph_text *text, struct text_event *event,
+                    const struct header_name *name)
+{
+    const char *own = arena_copy(&graph->arena, name->size, name->text);
+    const struct header_name wanted = {name->kind, own, name->size};
+    struct search search = {.graph = graph, .name = &wanted};
+    bool is_certain = true;
+    if (own == NULL)
+        return;
+    if (has_odd_character(&wanted) || is_of_a_compiler(&wanted)) {
+        event->gap = "is not for Ingot to find";
+        return;
+    }
+    look_for_exact_header(&search);
+    struct graph_text *file = look_for_file(&search, text, &is_certain);
+    if (!is_certain || search.has_two_headers || !is_header_certain(&search, text) ||
+        (search.header != NULL && file != NULL))
+        event->gap = "may mean more than one text";
+    else if (search.header != NULL || file != NULL)
+        event->target = search.header != NULL ? search.header : file;
+    else
+        event->gap = "was not found";
+}

@@ -1,0 +1,347 @@
+/*
+ * inline_walk.c - from a source to one text: each include replaced by what it includes, between line markers.
+ *
+ * The compiler still evaluates every condition. What the walk itself assumes about them, the text makes the compiler
+ * check: a file with an include guard is not written out again where its guard must be defined, and there stands
+ * `#ifndef GUARD`, `#error`. So a wrong assumption makes the build fail and never another program.
+ *
+ * The shape names what stands for each event, in order. With the contents of the texts and the options it determines
+ * every byte that is written but for names of files.
+ */
+#include "core/hermetic/source_graph.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_INLINE_DEPTH = 150, MAX_REPLACED = 200000 };
+#define MAX_INLINED_BYTES ((uint64_t)256 << 20)
+
+/* What the shape says of an event; from SHAPE_TEXT on, the number of a text that is written out. */
+enum { SHAPE_GAP, SHAPE_ASSUMED, SHAPE_ABSENT, SHAPE_PRESENT, SHAPE_MARK, SHAPE_END, SHAPE_TEXT };
+
+struct assumption {
+    struct assumption *next;
+    struct graph_text *text;
+};
+
+/* Where in a text the walk stands. */
+struct position {
+    const struct graph_text *text;
+    size_t from; /* of raw: what lies before is written */
+    size_t line; /* of from */
+    bool is_system; /* behind a #pragma system_header that is certainly in force */
+};
+
+static void put(struct inline_walk *walk, size_t size, const char *bytes)
+{
+    walk->size += size;
+    if (walk->size > MAX_INLINED_BYTES)
+        walk->limit = "with all that they include, the sources have more than 256 MiB";
+    else if (walk->out != NULL)
+        bytes_put(walk->out, size, bytes);
+}
+
+static void put_text(struct inline_walk *walk, const char *text)
+{
+    put(walk, strlen(text), text);
+}
+
+/* ---- markers ---- */
+
+static void put_quoted(struct inline_walk *walk, const char *path)
+{
+    put_text(walk, "\"");
+    for (; *path != 0; ++path) {
+        if (*path == '"' || *path == '\\')
+            put_text(walk, "\\");
+        put(walk, 1, path);
+    }
+    put_text(walk, "\"");
+}
+
+static void put_line(struct inline_walk *walk, size_t line)
+{
+    char text[48];
+    (void)snprintf(text, sizeof(text), "#line %zu", line);
+    put_text(walk, text);
+}
+
+static void put_marker(struct inline_walk *walk, size_t line, const char *path, const char *flag)
+{
+    char text[32];
+    (void)snprintf(text, sizeof(text), "# %zu ", line);
+    put_text(walk, text);
+    put_quoted(walk, path);
+    put_text(walk, flag);
+}
+
+/* The name that a compiler gives back on the way out of an include; "": the one that it had. */
+static const char *name_of(const struct inline_walk *walk, const struct graph_text *text)
+{
+    const char *unnamed = walk->graph->input->rules->unnamed_source;
+    if (unnamed == NULL)
+        return "";
+    return text->path[0] != 0 ? text->path : unnamed;
+}
+
+static void put_once_name(struct inline_walk *walk, const struct graph_text *text)
+{
+    char name[48];
+    (void)snprintf(name, sizeof(name), "INGOT_ONCE_%zu", text->once_owner->number);
+    put_text(walk, name);
+}
+
+/* ---- assumptions ---- */
+
+static void assume(struct inline_walk *walk, struct graph_text *text)
+{
+    struct assumption *assumption = arena_take(&walk->graph->arena, sizeof(*assumption));
+    if (assumption == NULL)
+        return;
+    *assumption = (struct assumption){walk->assumed, text};
+    walk->assumed = assumption;
+    ++text->assumed;
+}
+
+static void forget_until(struct inline_walk *walk, const struct assumption *mark)
+{
+    for (; walk->assumed != mark; walk->assumed = walk->assumed->next)
+        --walk->assumed->text->assumed;
+}
+
+/* Whether the file's guard keeps a second reading out: nothing else defines or undefines its name. */
+static bool has_sound_guard(const struct inline_walk *walk, const struct graph_text *text)
+{
+    if (text->guard == NULL)
+        return false;
+    const struct macro *macro = macro_table_find(&walk->graph->macros, text->guard_size, text->guard);
+    return macro != NULL && !macro->is_undefined;
+}
+
+/* ---- events ---- */
+
+static void put_shape(struct inline_walk *walk, uint64_t value)
+{
+    bytes_put_u64(walk->shape, value);
+}
+
+/* Lines matter in the text alone. */
+static size_t count_lines(const struct inline_walk *walk, const char *from, const char *to)
+{
+    size_t lines = 0;
+    for (; walk->out != NULL && from < to; ++from)
+        lines += *from == '\n';
+    return lines;
+}
+
+/* Up to the event, and the end of that line, so that a directive can follow. */
+static void put_before(struct inline_walk *walk, struct position *position, const struct text_event *event)
+{
+    const struct clean_text *clean = &position->text->clean;
+    const size_t start = text_raw_offset(clean, event->start);
+    put(walk, start - position->from, clean->raw + position->from);
+    position->line += count_lines(walk, clean->raw + position->from, clean->raw + start);
+    position->from = start;
+}
+
+/* Behind the event. Returns how many lines it goes over. */
+static size_t pass_over(const struct inline_walk *walk, struct position *position, const struct text_event *event)
+{
+    const struct clean_text *clean = &position->text->clean;
+    const size_t end = text_raw_offset(clean, event->end);
+    const size_t lines = count_lines(walk, clean->raw + position->from, clean->raw + end);
+    position->line += lines;
+    position->from = end;
+    return lines;
+}
+
+static void put_gap(struct inline_walk *walk, const struct position *position, const struct text_event *event)
+{
+    put_shape(walk, SHAPE_GAP);
+    put_text(walk, "\n");
+    put_line(walk, position->line);
+    put_text(walk, "\n#error Ingot could not replace this directive\n");
+    if (walk->gap == NULL) {
+        walk->gap = event;
+        walk->gap_text = position->text;
+    }
+}
+
+static void put_checks(struct inline_walk *walk, const struct name_check *check)
+{
+    for (; check != NULL; check = check->next) {
+        put_text(walk, check->is_defined ? "\n#ifndef " : "\n#ifdef ");
+        put(walk, check->name_size, check->name);
+        put_text(walk, "\n#error Ingot took this include for another\n#endif");
+    }
+}
+
+static void put_assumed(struct inline_walk *walk, const struct graph_text *target)
+{
+    put_shape(walk, SHAPE_ASSUMED);
+    put_shape(walk, SHAPE_TEXT + target->number);
+    put_text(walk, "\n#ifndef ");
+    if (target->has_once)
+        put_once_name(walk, target);
+    else
+        put(walk, target->guard_size, target->guard);
+    put_text(walk, "\n#error Ingot took this file for already included\n#endif\n");
+}
+
+static void walk_text(struct inline_walk *walk, struct graph_text *text);
+
+static void visit(struct inline_walk *walk, struct graph_text *text)
+{
+    if (text->number != 0)
+        return;
+    walk->order[walk->count++] = text;
+    text->number = walk->count;
+}
+
+static void put_target(struct inline_walk *walk, const struct position *position, struct graph_text *target)
+{
+    put_shape(walk, SHAPE_TEXT + target->number);
+    if (target->origin == TEXT_HEADER)
+        put_shape(walk, target->header_index);
+    put_text(walk, "\n");
+    if (target->has_once) {
+        put_text(walk, "#ifndef ");
+        put_once_name(walk, target);
+        put_text(walk, "\n");
+    }
+    put_marker(walk, 1, target->path, " 1\n");
+    if (target->has_once || has_sound_guard(walk, target))
+        assume(walk, target);
+    walk_text(walk, target);
+    put_text(walk, "\n");
+    put_marker(walk, position->line + 1, name_of(walk, position->text), position->is_system ? " 2 3\n" : " 2\n");
+    if (target->has_once)
+        put_text(walk, "#endif\n");
+}
+
+static void replace_include(struct inline_walk *walk, struct position *position, const struct text_event *event)
+{
+    struct graph_text *target = event->target;
+    struct position behind = *position;
+    (void)pass_over(walk, &behind, event);
+    if (target == NULL || target->problem != NULL || walk->depth >= MAX_INLINE_DEPTH) {
+        put_gap(walk, position, event);
+    } else {
+        visit(walk, target);
+        if (target->has_once)
+            visit(walk, target->once_owner);
+        put_checks(walk, event->checks);
+        if (target->assumed != 0)
+            put_assumed(walk, target);
+        else
+            put_target(walk, &behind, target);
+    }
+    put_line(walk, behind.line + 1); /* of the line behind the end of this one, which follows */
+    *position = behind;
+}
+
+static void replace(struct inline_walk *walk, struct position *position, const struct text_event *event)
+{
+    if (++walk->replaced > MAX_REPLACED) {
+        walk->limit = "more than 200000 directives are replaced";
+        return;
+    }
+    put_before(walk, position, event);
+    switch (event->kind) {
+    case EVENT_INCLUDE: replace_include(walk, position, event); return;
+    case EVENT_GAP:
+        put_gap(walk, position, event);
+        (void)pass_over(walk, position, event);
+        put_line(walk, position->line + 1);
+        return;
+    case EVENT_HAS_INCLUDE:
+        put_shape(walk, event->target != NULL ? SHAPE_PRESENT : SHAPE_ABSENT);
+        put_text(walk, event->target != NULL ? " 1 " : " 0 ");
+        break;
+    case EVENT_ONCE:
+        put_shape(walk, SHAPE_MARK);
+        put_shape(walk, position->text->once_owner->number);
+        put_text(walk, "#define ");
+        put_once_name(walk, position->text);
+        break;
+    case EVENT_SYSTEM_HEADER:
+        put_shape(walk, SHAPE_MARK);
+        put_marker(walk, position->line + 1, position->text->path, " 3");
+        break;
+    default: break;
+    }
+    for (size_t lines = pass_over(walk, position, event); lines != 0; --lines)
+        put_text(walk, "\\\n"); /* as many lines as before */
+}
+
+/* ---- texts ---- */
+
+struct open_condition {
+    struct open_condition *outer;
+    struct assumption *mark; /* what was assumed before it */
+};
+
+/* What is assumed within a branch ends with it. */
+static void walk_condition(struct inline_walk *walk, struct open_condition **open, const struct text_event *event)
+{
+    if (event->is_guard)
+        return;
+    if (event->kind == EVENT_IF) {
+        struct open_condition *condition = arena_take(&walk->graph->arena, sizeof(*condition));
+        if (condition == NULL)
+            return;
+        *condition = (struct open_condition){*open, walk->assumed};
+        *open = condition;
+        return;
+    }
+    if (*open == NULL)
+        return;
+    forget_until(walk, (*open)->mark);
+    if (event->kind == EVENT_ENDIF)
+        *open = (*open)->outer;
+}
+
+static void walk_text(struct inline_walk *walk, struct graph_text *text)
+{
+    const struct clean_text *clean = &text->clean;
+    struct position position = {.text = text, .line = 1};
+    struct open_condition *open = NULL;
+    ++walk->depth;
+    for (const struct text_event *event = text->first_event; event != NULL; event = event->next) {
+        if (walk->limit != NULL || walk->graph->arena.failed)
+            break;
+        const bool is_own_pragma = text->origin == TEXT_SOURCE &&
+                                   (event->kind == EVENT_ONCE || event->kind == EVENT_SYSTEM_HEADER);
+        if (event->kind == EVENT_IF || event->kind == EVENT_ELSE || event->kind == EVENT_ENDIF)
+            walk_condition(walk, &open, event);
+        else if (!is_own_pragma) /* compilers pass over these in a source */
+            replace(walk, &position, event);
+        if (event->kind == EVENT_SYSTEM_HEADER && open == NULL && !is_own_pragma)
+            position.is_system = true;
+    }
+    put(walk, clean->raw_size - position.from, clean->raw + position.from);
+    put_shape(walk, SHAPE_END);
+    --walk->depth;
+}
+
+ingot_status_t inline_walk_init(struct inline_walk *walk, struct source_graph *graph, struct bytes_writer *shape,
+                                struct bytes_writer *out)
+{
+    size_t count = 0;
+    *walk = (struct inline_walk){.graph = graph, .shape = shape, .out = out};
+    for (struct graph_text *text = graph->first; text != NULL; text = text->next)
+        ++count;
+    walk->order = arena_take(&graph->arena, count * sizeof(*walk->order));
+    return walk->order != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
+}
+
+void inline_walk_source(struct inline_walk *walk, struct graph_text *source)
+{
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    if (source->size >= 3 && memcmp(source->bytes, byte_order_mark, 3) == 0)
+        put(walk, 3, byte_order_mark);
+    visit(walk, source);
+    walk_text(walk, source);
+    forget_until(walk, NULL); /* the next source is compiled by itself */
+}

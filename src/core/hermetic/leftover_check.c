@@ -1,0 +1,175 @@
+/*
+ * leftover_check.c - a second look for including directives, which trusts nothing that the scan found but its events.
+ *
+ * Every # or %: outside of an event is looked at, wherever it stands: on a line of code, in a comment, in a literal. If
+ * include, import or embed is the next word, whatever comments, blanks and bytes that are not ASCII lie between, then a
+ * small reader of comments and literals must agree that it is in one of these.
+ */
+#include "core/hermetic/source_graph.h"
+
+#include <string.h>
+
+static bool is_word(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool begins_with(const char *at, const char *end, const char *word)
+{
+    const size_t length = strlen(word);
+    return (size_t)(end - at) >= length && memcmp(at, word, length) == 0;
+}
+
+static bool is_including_word(const char *at, const char *end)
+{
+    return begins_with(at, end, "include") || begins_with(at, end, "import") || begins_with(at, end, "embed");
+}
+
+/* What is remembered between two looks, so that a text is read once however many there are. */
+struct look {
+    const struct clean_text *clean;
+    const char *end;
+    bool raw_strings;
+    const char *close; /* the first end of a comment behind some place, or the text's end */
+    const char *at;    /* of the reader of comments and literals: what lies before is behind it */
+    const char *hidden_end;
+};
+
+static const char *comment_end(struct look *look, const char *at)
+{
+    if (look->close < at) {
+        const char *close = memmem(at, (size_t)(look->end - at), "*/", 2);
+        look->close = close != NULL ? close : look->end;
+    }
+    return look->close < look->end ? look->close + 2 : look->end;
+}
+
+/* The next word on the line, through comments and all that is neither word nor quote. */
+static const char *next_word(struct look *look, const char *at)
+{
+    while (at < look->end && !is_word(*at) && *at != '"' && *at != '\n')
+        at = begins_with(at, look->end, "/*") ? comment_end(look, at + 2) : at + 1;
+    return at;
+}
+
+/* The end of the literal whose quote is at `at`, or NULL where its line ends first. */
+static const char *literal_end(const char *at, const char *end)
+{
+    const char quote = *at;
+    for (++at; at < end && *at != '\n'; ++at) {
+        if (*at == quote)
+            return at + 1;
+        at += *at == '\\' && at + 1 < end && at[1] != '\n' ? 1 : 0;
+    }
+    return NULL;
+}
+
+static const char *raw_string_end(const char *quote, const char *end)
+{
+    const char *open = memchr(quote, '(', (size_t)(end - quote));
+    if (open == NULL || open - quote > 17)
+        return NULL;
+    const size_t length = (size_t)(open - quote) - 1;
+    for (const char *p = open; (p = memchr(p, ')', (size_t)(end - p))) != NULL; ++p) {
+        if ((size_t)(end - p) >= length + 2 && memcmp(p + 1, quote + 1, length) == 0 && p[1 + length] == '"')
+            return p + length + 2;
+    }
+    return NULL;
+}
+
+/* The end of the comment or literal that begins at `at`, or NULL where none does. */
+static const char *end_of_hidden(struct look *look, const char *at)
+{
+    const bool is_first = at == look->clean->start;
+    if (begins_with(at, look->end, "//")) {
+        const char *line_end = memchr(at, '\n', (size_t)(look->end - at));
+        return line_end != NULL ? line_end : look->end;
+    }
+    if (begins_with(at, look->end, "/*"))
+        return comment_end(look, at + 2);
+    if (*at == '"' && look->raw_strings && !is_first && at[-1] == 'R')
+        return raw_string_end(at, look->end);
+    /* a digit separator is not a quote */
+    if (*at == '"' || (*at == '\'' && !(look->raw_strings && !is_first && is_word(at[-1]))))
+        return literal_end(at, look->end);
+    return NULL;
+}
+
+/* Places come in ascending order. */
+static bool is_hidden(struct look *look, const char *place)
+{
+    while (look->at <= place) {
+        const char *behind = end_of_hidden(look, look->at);
+        look->hidden_end = behind != NULL ? behind : look->hidden_end;
+        look->at = behind != NULL && behind > look->at ? behind : look->at + 1;
+    }
+    return look->hidden_end > place;
+}
+
+static void look_init(struct look *look, const struct clean_text *clean, bool raw_strings)
+{
+    *look = (struct look){clean, clean->start + clean->size, raw_strings, clean->start, clean->start, clean->start};
+    (void)comment_end(look, clean->start + 1);
+}
+
+static bool looks_like_directive(struct look *look, const char *at)
+{
+    const char *word = next_word(look, at);
+    return word < look->end && is_including_word(word, look->end);
+}
+
+/* C++ takes `import <x.h>;` too, on any line. */
+static bool has_import_keyword(const struct clean_text *clean, const char **at)
+{
+    struct look look;
+    const char *end = clean->start + clean->size;
+    look_init(&look, clean, true);
+    for (const char *p = clean->start; (p = memmem(p, (size_t)(end - p), "import", 6)) != NULL; p += 6) {
+        const bool is_whole = (p == clean->start || !is_word(p[-1])) && (p + 6 == end || !is_word(p[6]));
+        if (is_whole && !is_hidden(&look, p)) {
+            *at = p;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The next # or %: from `at` on, or the end. *hash and *percent remember the next of each. */
+static const char *next_hash(const char *at, const char *end, const char **hash, const char **percent)
+{
+    if (*hash < at) {
+        const char *found = memchr(at, '#', (size_t)(end - at));
+        *hash = found != NULL ? found : end;
+    }
+    if (*percent < at) {
+        const char *found = memmem(at, (size_t)(end - at), "%:", 2);
+        *percent = found != NULL ? found : end;
+    }
+    return *hash < *percent ? *hash : *percent;
+}
+
+bool leftover_check(const struct source_graph *graph, const struct graph_text *text, const char **at)
+{
+    const char *start = text->clean.start;
+    const char *end = start + text->clean.size;
+    const struct text_event *event = text->first_event;
+    const char *hash = NULL;
+    const char *percent = NULL;
+    struct look look;
+
+    look_init(&look, &text->clean, graph->cplusplus);
+    for (const char *p = next_hash(start, end, &hash, &percent); p < end; p = next_hash(p, end, &hash, &percent)) {
+        while (event != NULL && start + event->end <= p)
+            event = event->next;
+        if (event != NULL && start + event->start <= p) {
+            p = start + event->end;
+            continue;
+        }
+        if (looks_like_directive(&look, p) && !is_hidden(&look, p)) {
+            *at = p;
+            return true;
+        }
+        ++p;
+    }
+    return graph->brings_assert && has_import_keyword(&text->clean, at);
+}

@@ -1,0 +1,300 @@
+/*
+ * option_words.c - option strings taken apart; see option_words.h.
+ */
+#include "core/hermetic/option_words.h"
+
+#include <string.h>
+
+/* ---- words ---- */
+
+struct word {
+    const char *start; /* as written */
+    size_t size;
+    const char *text; /* as the compiler sees it, where that is certain */
+    size_t text_size;
+    bool has_quotes;
+    const char *problem;
+};
+
+/* A tab separates words for PoCL and Intel, and is part of one for NVIDIA. */
+static bool is_blank(char c)
+{
+    return c == ' ';
+}
+
+static bool is_white(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static const char *const odd_character = "with a control character, which compilers read differently";
+static const char *const odd_quotes = "with quotes or a backslash, which compilers read differently";
+
+/* Every reading must end the word at the same blank: quotes are balanced in it, and no backslash protects the blank. */
+static const char *agreed_word_end(const char *from, bool may_group, struct word *word)
+{
+    const char *p = from;
+    size_t doubles = 0;
+    size_t singles = 0;
+    for (; *p != 0 && (!is_blank(*p) || (may_group && doubles % 2 != 0)); ++p) {
+        doubles += *p == '"';
+        singles += *p == '\'';
+        word->has_quotes = word->has_quotes || *p == '"' || *p == '\'' || *p == '\\';
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            word->problem = odd_character;
+    }
+    if (doubles % 2 != 0 || singles % 2 != 0 || (p != from && p[-1] == '\\'))
+        word->problem = odd_quotes;
+    return p;
+}
+
+/* Both kinds of quotes group, a backslash takes the next character as it is; *size counts the word without them. */
+static const char *shell_word_end(const char *from, char *out, size_t *size, struct word *word)
+{
+    const char *p = from;
+    char quote = 0;
+    for (*size = 0; *p != 0 && (quote != 0 || !is_white(*p)); ++p) {
+        char c = *p;
+        const bool is_quote = c == '"' || c == '\'';
+        word->has_quotes = word->has_quotes || is_quote || c == '\\';
+        if (c == '\\' && p[1] != 0 && quote != '\'') {
+            c = *++p;
+        } else if (quote != 0 ? c == quote : is_quote) {
+            quote = quote != 0 ? 0 : c;
+            continue;
+        }
+        if (out != NULL)
+            out[*size] = c;
+        ++*size;
+    }
+    if (quote != 0)
+        word->problem = odd_quotes;
+    return p;
+}
+
+static bool read_shell_word(struct option_reader *reader, struct word *word)
+{
+    size_t size = 0;
+    reader->at = shell_word_end(word->start, NULL, &size, word);
+    word->size = (size_t)(reader->at - word->start);
+    word->text_size = size;
+    if (!word->has_quotes)
+        return true;
+    char *text = arena_take(reader->arena, size + 1);
+    if (text == NULL)
+        return false;
+    (void)shell_word_end(word->start, text, &size, word);
+    word->text = text;
+    if (size == 0)
+        word->problem = odd_quotes; /* an empty word is dropped, and its option takes the next */
+    return true;
+}
+
+static bool next_word(struct option_reader *reader, struct word *word)
+{
+    const bool is_shell = reader->rules->option_quotes == INGOT_QUOTES_SHELL;
+    while (*reader->at != 0 && (is_shell ? is_white(*reader->at) : is_blank(*reader->at)))
+        ++reader->at;
+    *word = (struct word){.start = reader->at, .text = reader->at};
+    if (*reader->at == 0)
+        return false;
+    if (is_shell)
+        return read_shell_word(reader, word);
+    reader->at = agreed_word_end(word->start, reader->rules->option_quotes == INGOT_QUOTES_DOUBLE, word);
+    word->size = word->text_size = (size_t)(reader->at - word->start);
+    return true;
+}
+
+/* ---- options ---- */
+
+struct name {
+    const char *text;
+    enum option_kind kind;
+    bool joined;   /* the value follows directly */
+    bool separate; /* or is the next word */
+};
+
+/* A longer name before its own beginning. */
+static const struct name names[] = {
+    {"--include-path=", OPTION_DIRECTORY, true, false},   {"--include-path", OPTION_DIRECTORY, false, true},
+    {"--define-macro=", OPTION_DEFINE, true, false},      {"--define-macro", OPTION_DEFINE, false, true},
+    {"--undefine-macro=", OPTION_UNDEFINE, true, false},  {"--undefine-macro", OPTION_UNDEFINE, false, true},
+    {"-I", OPTION_DIRECTORY, true, true},                 {"-D", OPTION_DEFINE, true, true},
+    {"-U", OPTION_UNDEFINE, true, true},
+};
+
+static const struct name *find_name(const struct word *word)
+{
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+        const size_t length = strlen(names[i].text);
+        if (word->text_size < length || memcmp(word->text, names[i].text, length) != 0)
+            continue;
+        if (word->text_size == length ? names[i].separate : names[i].joined)
+            return &names[i];
+    }
+    return NULL;
+}
+
+static bool matches(const struct word *word, const char *pattern)
+{
+    const size_t length = strlen(pattern);
+    if (length != 0 && pattern[length - 1] == '*')
+        return word->text_size >= length - 1 && memcmp(word->text, pattern, length - 1) == 0;
+    return word->text_size == length && memcmp(word->text, pattern, length) == 0;
+}
+
+static bool is_in(const struct word *word, const char *const *patterns)
+{
+    for (; patterns != NULL && *patterns != NULL; ++patterns) {
+        if (matches(word, *patterns))
+            return true;
+    }
+    return false;
+}
+
+static void refuse(struct option *option, const char *problem)
+{
+    option->kind = OPTION_UNKNOWN;
+    option->problem = problem;
+}
+
+/* "dir" in the one form that every reading of grouping quotes takes for dir. */
+static bool take_off_quotes(struct option *option)
+{
+    const char *value = option->value;
+    const size_t size = option->value_size;
+    if (size < 3 || value[0] != '"' || value[size - 1] != '"')
+        return false;
+    for (size_t i = 1; i + 1 < size; ++i) {
+        if (value[i] == '"' || value[i] == '\'' || value[i] == '\\')
+            return false;
+    }
+    ++option->value;
+    option->value_size -= 2;
+    return true;
+}
+
+static void check_directory(struct option *option, const ingot_text_rules_t *rules)
+{
+    static const char *const not_plain = "whose directory is not plainly written";
+    if (option->has_quotes && rules->option_quotes == INGOT_QUOTES_DOUBLE && take_off_quotes(option))
+        option->has_quotes = false;
+    const char first = option->value_size != 0 ? option->value[0] : 0;
+    if (first == 0 || first == '-' || first == '=')
+        refuse(option, not_plain);
+    for (size_t i = 0; i < option->value_size; ++i) {
+        const unsigned char c = (unsigned char)option->value[i];
+        if (c < ' ' || c == 0x7f || c == '"' || c == '\'' || c == '\\')
+            refuse(option, not_plain);
+    }
+    if (option->has_quotes && rules->option_quotes != INGOT_QUOTES_SHELL)
+        refuse(option, not_plain);
+}
+
+static void read_value(struct option_reader *reader, const struct name *name, const struct word *word,
+                       struct option *option)
+{
+    const size_t length = strlen(name->text);
+    option->kind = name->kind;
+    option->has_quotes = word->has_quotes;
+    option->value = word->text + length;
+    option->value_size = word->text_size - length;
+    if (option->value_size == 0) {
+        struct word next;
+        if (!next_word(reader, &next) || next.problem != NULL || next.text[0] == '-') {
+            refuse(option, "without a plain value");
+            return;
+        }
+        option->value = next.text;
+        option->value_size = next.text_size;
+        option->has_quotes = option->has_quotes || next.has_quotes;
+        option->size = (size_t)(next.start + next.size - option->start);
+    }
+    if (option->kind == OPTION_DIRECTORY)
+        check_directory(option, reader->rules);
+}
+
+static void classify(struct option_reader *reader, const struct word *word, struct option *option)
+{
+    struct word next;
+    const struct name *name = find_name(word);
+    if (word->problem != NULL) {
+        refuse(option, word->problem);
+    } else if (name != NULL) {
+        read_value(reader, name, word, option);
+    } else if (is_in(word, reader->rules->options_with_value)) {
+        if (!next_word(reader, &next) || next.problem != NULL || next.has_quotes || next.text[0] == '-')
+            refuse(option, "without a plain value");
+        else
+            option->size = (size_t)(next.start + next.size - option->start);
+    } else if (word->has_quotes || !is_in(word, reader->rules->options)) {
+        refuse(option, "which is not known to read no file");
+    }
+}
+
+void option_reader_init(struct option_reader *reader, const ingot_text_rules_t *rules, struct arena *arena,
+                        const char *options)
+{
+    *reader = (struct option_reader){rules, arena, options};
+}
+
+bool option_next(struct option_reader *reader, struct option *option)
+{
+    struct word word;
+    if (!next_word(reader, &word))
+        return false;
+    *option = (struct option){.start = word.start, .size = word.size, .value = word.text, .value_size = word.text_size};
+    classify(reader, &word, option);
+    return !reader->arena->failed;
+}
+
+/* ---- uses ---- */
+
+/* -g, -gline-tables-only, -G, -lineinfo and their long forms */
+static bool asks_for_debug_information(const struct option *option)
+{
+    static const char *const whole[] = {"-G", "-lineinfo", "--generate-line-info", "--device-debug", "-dopt"};
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); ++i) {
+        if (option->size >= strlen(whole[i]) && memcmp(option->start, whole[i], strlen(whole[i])) == 0)
+            return true;
+    }
+    return option->size >= 2 && memcmp(option->start, "-g", 2) == 0;
+}
+
+void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *rules, struct arena *arena,
+                       const char *options)
+{
+    struct option_reader reader;
+    struct option option;
+    option_reader_init(&reader, rules, arena, options);
+    while (option_next(&reader, &option)) {
+        survey->has_directory = survey->has_directory || option.kind == OPTION_DIRECTORY;
+        if (option.kind == OPTION_DEFINE &&
+            (option.has_quotes || memmem(option.value, option.value_size, "__", 2) != NULL))
+            survey->defines_special_name = true;
+        if (option.kind == OPTION_PLAIN && asks_for_debug_information(&option))
+            survey->keeps_names = true;
+        if (option.kind == OPTION_UNKNOWN && survey->unknown.kind != OPTION_UNKNOWN)
+            survey->unknown = option;
+    }
+}
+
+void options_keep(struct bytes_writer *kept, const ingot_text_rules_t *rules, struct arena *arena, const char *options)
+{
+    struct option_reader reader;
+    struct option option;
+    const char *from = options;
+    option_reader_init(&reader, rules, arena, options);
+    while (option_next(&reader, &option)) {
+        if (option.kind != OPTION_DIRECTORY)
+            continue;
+        const char *end = option.start + option.size;
+        bytes_put(kept, (size_t)(option.start - from), from);
+        while (is_white(*end))
+            ++end;
+        from = end;
+        while (*end == 0 && kept->size != 0 && is_white((char)kept->bytes[kept->size - 1]))
+            --kept->size;
+    }
+    bytes_put_text(kept, from);
+}

@@ -1,0 +1,148 @@
+/*
+ * source_graph.h - the texts that sources can reach, and what stands in each that matters for replacing its includes.
+ *
+ * Everything lives in the graph's arena and ends with it. Used by one thread.
+ */
+#ifndef INGOT_CORE_SOURCE_GRAPH_H
+#define INGOT_CORE_SOURCE_GRAPH_H
+
+#include "core/bytes.h"
+#include "core/hermetic/hermetic.h"
+#include "core/hermetic/macro_expand.h"
+#include "core/hermetic/option_words.h"
+#include "core/os.h"
+
+enum text_origin {
+    TEXT_SOURCE,
+    TEXT_HEADER, /* embedded */
+    TEXT_FILE
+};
+
+enum event_kind {
+    EVENT_INCLUDE,
+    EVENT_GAP,           /* a directive that is not followed: becomes an #error */
+    EVENT_HAS_INCLUDE,   /* becomes 1 or 0 */
+    EVENT_ONCE,          /* #pragma once */
+    EVENT_SYSTEM_HEADER, /* #pragma GCC system_header */
+    EVENT_IF,            /* opens a condition; nothing is replaced, as with the next two */
+    EVENT_ELSE,
+    EVENT_ENDIF
+};
+
+/* In the order of appearance. */
+struct text_event {
+    struct text_event *next;
+    enum event_kind kind;
+    size_t start; /* what is replaced, in the clean text */
+    size_t end;
+    enum header_kind form; /* of an include: HEADER_NONE is computed from the operand */
+    const char *operand;   /* the file name, or tokens, in the clean text */
+    size_t operand_size;
+    bool is_guard;                  /* the condition is the file's include guard */
+    struct graph_text *target;      /* NULL: not resolved */
+    const char *gap;                /* why; a clause */
+    bool stays_a_gap;               /* whatever is found */
+    const struct name_check *checks; /* what the resolution of a computed include assumes */
+};
+
+struct graph_text {
+    struct graph_text *next;      /* all texts, in the order found */
+    struct graph_text *in_bucket; /* files, by path */
+    enum text_origin origin;
+    const char *path;   /* as composed; the name of a source or header */
+    const char *normal; /* of an embedded header: the name without "." and ".." */
+    size_t header_index; /* likewise, as given */
+    bool absent;        /* remembers that there is no such file */
+    struct os_file_identity identity;
+    struct bytes_writer content; /* of a file */
+    const char *bytes;
+    size_t size;
+    struct clean_text clean;
+    struct text_event *first_event;
+    struct text_event *last_event;
+    const char *problem; /* why it cannot be followed: a noun, and a clause about it */
+    const char *problem_clause;
+    size_t problem_line;
+    const char *guard; /* the name of the guard around the whole file, or NULL */
+    size_t guard_size;
+    bool has_once;
+    struct graph_text *once_owner; /* the first text that is the same file: they share one mark */
+    /* of the walk */
+    size_t number;  /* among the texts visited, from 1; 0: not visited */
+    size_t assumed; /* how often it was included before, on every way that leads here */
+};
+
+struct source_graph {
+    struct arena arena;
+    struct arena scratch;
+    const struct hermetic_input *input;
+    struct macro_table macros;
+    const struct directory *directories; /* of -I, in order */
+    const struct directory **last_directory;
+    struct graph_text *first;
+    struct graph_text *last;
+    struct graph_text **headers; /* embedded */
+    size_t header_count;
+    struct graph_text **buckets;
+    size_t file_count;
+    size_t expansions; /* of computed includes, so far */
+    uint64_t total_bytes;
+    bool cplusplus;     /* every source is C++ with raw strings */
+    bool brings_assert; /* some compiler may define assert by itself, whose message has __FILE__ */
+    bool names_matter;  /* __FILE__, debug information or the like */
+    const char *limit;  /* which bound was passed */
+    const char *option_problem; /* a name in a definition that no id can stand for */
+    ingot_status_t status;
+};
+
+struct directory {
+    const struct directory *next;
+    const char *path;
+    struct os_file_identity identity;
+    bool is_late; /* the compiler may search it behind all others, wherever its -I stands */
+};
+
+enum { MAX_FILES = 10000, PATH_BUCKETS = 1024 };
+#define MAX_TOTAL_BYTES ((uint64_t)256 << 20)
+
+struct graph_text *graph_add_text(struct source_graph *graph, enum text_origin origin, const char *path);
+struct text_event *graph_add_event(struct source_graph *graph, struct graph_text *text, enum event_kind kind);
+const char *const *graph_late_directories(const struct source_graph *graph);
+bool graph_is_stopped(const struct source_graph *graph);
+/* The first problem is kept; at is in the clean text, or NULL. */
+void graph_set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause);
+
+/* text_scan.c: finds the events, definitions and special names of a text. */
+void text_scan(struct source_graph *graph, struct graph_text *text);
+/* The special names in an option's definition; false for one that no id can stand for. */
+bool text_scan_definition(struct source_graph *graph, size_t size, const char *value, const char **name);
+
+/* leftover_check.c: true if an including directive may stand outside of the events, comments and literals; it reads the
+ * text by itself, so that a mistake of the scan does no harm. *at is where. */
+bool leftover_check(const struct source_graph *graph, const struct graph_text *text, const char **at);
+
+/* include_search.c: sets the target of an include, or its gap. */
+void include_search(struct source_graph *graph, const struct graph_text *text, struct text_event *event,
+                    const struct header_name *name);
+const char *include_normal_path(struct arena *arena, const char *path);
+
+/* inline_walk.c: replaces what the sources include, one source at a time. */
+struct inline_walk {
+    struct source_graph *graph;
+    struct bytes_writer *out;   /* NULL: only the shape is wanted */
+    struct bytes_writer *shape; /* what was replaced by what, as u64s */
+    struct graph_text **order;  /* visited */
+    size_t count;
+    size_t replaced; /* how many events */
+    size_t depth;
+    uint64_t size;
+    struct assumption *assumed; /* newest first */
+    const char *limit;
+    const struct graph_text *gap_text; /* the first gap */
+    const struct text_event *gap;
+};
+ingot_status_t inline_walk_init(struct inline_walk *walk, struct source_graph *graph, struct bytes_writer *shape,
+                                struct bytes_writer *out);
+void inline_walk_source(struct inline_walk *walk, struct graph_text *source);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * file_identity.c - data files of a compiler: device libraries, headers that it brings, settings.
+ *
+ * Tens of megabytes are read in each process that makes an id, so they are hashed with XXH3, not BLAKE2b. It tells
+ * versions of a file apart; somebody who may forge these files can replace the compiler itself.
+ */
+#include <ingot/backend.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/identity/device_identity.h"
+#include "core/os.h"
+
+enum { MAX_PATHS = 256 };
+
+static void update(void *user, size_t size, const void *bytes)
+{
+    (void)XXH3_128bits_update(user, bytes, size);
+}
+
+/* *line stays NULL where there is no such file. */
+static ingot_status_t make_line(struct arena *arena, XXH3_state_t *hash, const char *path, char **line)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    const size_t room = strlen(name) + 40;
+
+    (void)XXH3_128bits_reset(hash);
+    const ingot_status_t status = os_read_file_in_parts(path, update, hash);
+    if (status == INGOT_NOT_FOUND)
+        return INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS)
+        return error_set(INGOT_BACKEND_ERROR, "the compiler's file %s could not be read", path);
+    char *text = arena_take(arena, room);
+    if (text == NULL)
+        return error_out_of_memory();
+    const XXH128_hash_t digest = XXH3_128bits_digest(hash);
+    (void)snprintf(text, room, "%s %016llx%016llx\n", name, (unsigned long long)digest.high64,
+                   (unsigned long long)digest.low64);
+    *line = text;
+    return INGOT_SUCCESS;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* One digest for all: the lines would be the longest part of an id. */
+static ingot_status_t add_lines(ingot_identity_t *identity, const char *name, const char **lines, size_t count)
+{
+    struct bytes_writer text;
+    qsort(lines, count, sizeof(*lines), compare_lines);
+    bytes_writer_init(&text, identity_allocator(identity));
+    for (size_t i = 0; i < count; ++i)
+        bytes_put_text(&text, lines[i]);
+    const ingot_status_t status =
+        text.failed ? error_out_of_memory() : ingot_identity_add_digest(identity, name, text.size, text.bytes);
+    bytes_writer_fini(&text);
+    return status;
+}
+
+ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *name, const char *const *paths)
+{
+    const char *lines[MAX_PATHS];
+    size_t count = 0;
+    struct arena arena;
+    ingot_status_t status = INGOT_SUCCESS;
+
+    if (identity == NULL || paths == NULL)
+        return error_null_argument(identity == NULL ? "identity" : "paths");
+    XXH3_state_t *hash = XXH3_createState();
+    if (hash == NULL)
+        return error_out_of_memory();
+    arena_init(&arena, identity_allocator(identity));
+    for (; status == INGOT_SUCCESS && *paths != NULL; ++paths) {
+        char *line = NULL;
+        if (count == MAX_PATHS)
+            status = error_set(INGOT_BACKEND_ERROR, "a compiler has over %d data files", MAX_PATHS);
+        else
+            status = make_line(&arena, hash, *paths, &line);
+        if (line != NULL)
+            lines[count++] = line;
+    }
+    if (status == INGOT_SUCCESS && count != 0)
+        status = add_lines(identity, name, lines, count);
+    arena_fini(&arena);
+    (void)XXH3_freeState(hash);
+    return status;
+}

@@ -1,0 +1,80 @@
+/* opencl_native.cpp - a program by the OpenCL driver alone, as an application without Ingot has it. */
+#include "conformance/program_setup.h"
+#include "support/opencl_platform.h"
+
+namespace conformance {
+
+namespace {
+
+std::string log_of(cl_program program, cl_device_id device)
+{
+    size_t size = 0;
+    clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+    std::string log(size, 0);
+    clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
+    return log.substr(0, log.find('\0'));
+}
+
+/* "a;b" as "a b ", sorted as a blob's names are. */
+std::string kernels_of(cl_program program)
+{
+    size_t size = 0;
+    clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size);
+    std::string names(size, 0);
+    clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, names.data(), nullptr);
+    std::vector<std::string> each(1);
+    for (const char c : names.substr(0, names.find('\0'))) {
+        if (c == ';')
+            each.emplace_back();
+        else
+            each.back() += c;
+    }
+    std::sort(each.begin(), each.end());
+    std::string sorted;
+    for (const std::string &name : each)
+        sorted += name.empty() ? "" : name + " ";
+    return sorted;
+}
+
+cl_program make(cl_context context, const std::string &text)
+{
+    const char *bytes = text.c_str();
+    const size_t size = text.size();
+    return clCreateProgramWithSource(context, 1, &bytes, &size, nullptr);
+}
+
+/* With embedded headers: compiled and linked. */
+cl_int build_with_headers(cl_program *program, cl_context context, cl_device_id device, const ProgramSetup &setup)
+{
+    std::vector<cl_program> headers;
+    std::vector<const char *> names;
+    for (const auto &[name, text] : setup.headers) {
+        headers.push_back(make(context, text));
+        names.push_back(name.c_str());
+    }
+    cl_int error = clCompileProgram(*program, 1, &device, setup.options.c_str(), static_cast<cl_uint>(headers.size()),
+                                    headers.data(), names.data(), nullptr, nullptr);
+    if (error == CL_SUCCESS)
+        *program = clLinkProgram(context, 1, &device, "", 1, program, nullptr, nullptr, &error);
+    return error;
+}
+
+} // namespace
+
+BuildResult compile_natively(const ProgramSetup &setup)
+{
+    BuildResult result;
+    const cl_device_id device = OpenclPlatform::get().devices()[0];
+    const OpenclContext context({device});
+    cl_program program = make(context.native(), setup.source);
+    const cl_int error = setup.headers.empty()
+                             ? clBuildProgram(program, 1, &device, setup.options.c_str(), nullptr, nullptr)
+                             : build_with_headers(&program, context.native(), device, setup);
+    result.origin = error == CL_SUCCESS ? "built" : "failed";
+    result.log = log_of(program, device);
+    if (error == CL_SUCCESS)
+        result.kernels = kernels_of(program);
+    return result;
+}
+
+} // namespace conformance

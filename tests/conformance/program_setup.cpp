@@ -1,0 +1,262 @@
+/*
+ * program_setup.cpp - see program_setup.h. The program starts itself with `--setup PART FILE`.
+ */
+#include "conformance/program_setup.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <iostream>
+
+#include <ingot/persist.h>
+
+#include "conformance/objects.h"
+#include "support/child_process.h"
+
+namespace conformance {
+
+namespace fs = std::filesystem;
+
+/* ---- texts to and from a file ---- */
+
+static void put(std::string *out, const std::string &text)
+{
+    *out += std::to_string(text.size()) + ":" + text;
+}
+
+static std::string take(const std::string &bytes, size_t *at)
+{
+    const size_t colon = bytes.find(':', *at);
+    if (colon == std::string::npos)
+        return "";
+    const size_t size = std::stoul(bytes.substr(*at, colon - *at));
+    *at = colon + 1 + size;
+    return bytes.substr(colon + 1, size);
+}
+
+static std::string packed(const ProgramSetup &setup)
+{
+    std::string out;
+    for (const std::string &text : {setup.source, setup.options, setup.name})
+        put(&out, text);
+    for (const auto &[name, text] : setup.headers) {
+        put(&out, name);
+        put(&out, text);
+    }
+    return out;
+}
+
+static ProgramSetup unpacked(const std::string &bytes)
+{
+    ProgramSetup setup;
+    size_t at = 0;
+    setup.source = take(bytes, &at);
+    setup.options = take(bytes, &at);
+    setup.name = take(bytes, &at);
+    while (at < bytes.size()) {
+        const std::string name = take(bytes, &at);
+        setup.headers.emplace_back(name, take(bytes, &at));
+    }
+    return setup;
+}
+
+static std::string packed(const BuildResult &result)
+{
+    std::string out;
+    for (const std::string &text : {result.origin, result.kernels, result.log, result.reason})
+        put(&out, text);
+    return out;
+}
+
+static BuildResult unpacked_result(const std::string &bytes)
+{
+    BuildResult result;
+    size_t at = 0;
+    result.origin = take(bytes, &at);
+    result.kernels = take(bytes, &at);
+    result.log = take(bytes, &at);
+    result.reason = take(bytes, &at);
+    return result;
+}
+
+static std::string text_of(const std::string &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+static void write_text(const std::string &path, const std::string &text)
+{
+    std::ofstream(path, std::ios::binary) << text;
+}
+
+/* ---- the workplace ---- */
+
+Workplace::Workplace()
+{
+    static int count = 0;
+    path_ = fs::current_path() / ("workplace-" + std::to_string(getpid()) + "-" + std::to_string(count++));
+    fs::create_directory(path_);
+}
+
+void Workplace::write(const std::string &path, const std::string &content) const
+{
+    const fs::path whole = fs::path(path_) / path;
+    fs::create_directories(whole.parent_path());
+    write_text(whole, content);
+}
+
+BuildResult Workplace::run(const char *part, const ProgramSetup &setup, const Environment &more) const
+{
+    static int count = 0;
+    const std::string file = path_ + "-" + std::to_string(count++);
+    for (const auto &[path, content] : setup.files)
+        write(path, content);
+    write_text(file, packed(setup));
+    child_process::Child::Environment variables(setup.environment.begin(), setup.environment.end());
+    variables.insert(more.begin(), more.end());
+    const fs::path before = fs::current_path();
+    fs::current_path(path_);
+    child_process::Child child({"/proc/self/exe", "--setup", part, file}, file + ".out", variables);
+    fs::current_path(before);
+    EXPECT_EQ(0, child.wait()) << child.output();
+    return unpacked_result(text_of(file + ".result"));
+}
+
+BuildResult Workplace::build(const ProgramSetup &setup) const
+{
+    return run("ingot", setup, {{"POCL_CACHE_DIR", path_ + "-cache"}});
+}
+
+BuildResult Workplace::build_natively(const ProgramSetup &setup) const
+{
+    static int count = 0;
+    const fs::path own_cache = fs::path(path_) / "cl_cache";
+    const fs::path aside = path_ + "-aside";
+    const bool has_cache = fs::exists(own_cache);
+    if (has_cache)
+        fs::rename(own_cache, aside);
+    const BuildResult result =
+        run("native", setup, {{"POCL_CACHE_DIR", path_ + "-native-" + std::to_string(count++)}});
+    if (has_cache) {
+        fs::remove_all(own_cache); /* a new one */
+        fs::rename(aside, own_cache);
+    }
+    return result;
+}
+
+/* ---- in the child ---- */
+
+static std::string kernels_of(const Program &program)
+{
+    size_t size = 0;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_kernel_names(program.get(), &size, nullptr));
+    std::string names(size, 0);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_kernel_names(program.get(), &size, names.data()));
+    std::replace(names.begin(), names.end(), '\0', ' ');
+    return names;
+}
+
+static BuildResult build_with_store(const ProgramSetup &setup)
+{
+    BuildResult result;
+    const Context context = make_context();
+    const Source source = make_source(device_under_test().two_kernels().sources[0].kind, setup.source,
+                                      setup.name.empty() ? nullptr : setup.name.c_str());
+    std::vector<Source> kept;
+    std::vector<ingot_source_t> headers;
+    for (const auto &[name, text] : setup.headers) {
+        kept.push_back(make_source(INGOT_SOURCE_HEADER, text, name.c_str()));
+        headers.push_back(kept.back().get());
+    }
+    ingot_source_t sources[] = {source.get()};
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = sources;
+    info.source_count = 1;
+    info.headers = headers.data();
+    info.header_count = headers.size();
+    info.compile_options = setup.options.c_str();
+    ingot_program_desc_t made = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&made, context.get(), &info)) << ingot_last_error_detail();
+    const Desc desc(made);
+
+    ingot_persist_info_t store_info = INGOT_PERSIST_INFO_INIT;
+    store_info.path = "store";
+    ingot_storage_t storage = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &store_info)) << ingot_last_error_detail();
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    ingot_program_t program = nullptr;
+    const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), storage, &origin);
+    if (status == INGOT_SUCCESS) {
+        const Program owned(program);
+        size_t size = 0;
+        result.origin = origin == INGOT_ORIGIN_STORAGE ? "storage" : "built";
+        result.kernels = kernels_of(owned);
+        result.log = log_of(owned);
+        if (ingot_program_get_cache_blob(program, &size, nullptr) != INGOT_SUCCESS)
+            result.reason = ingot_last_error_detail();
+    } else {
+        result.origin = "failed";
+        result.log = ingot_last_error_detail();
+    }
+    const ingot_status_t flushed = ingot_persist_flush(storage);
+    EXPECT_TRUE(flushed == INGOT_SUCCESS || (flushed == INGOT_NOT_CACHEABLE && !result.is_cacheable()))
+        << ingot_last_error_detail();
+    ingot_storage_release(storage);
+    return result;
+}
+
+bool run_setup_as_child(int argc, char **argv, int *exit_status)
+{
+    if (argc != 4 || strcmp(argv[1], "--setup") != 0)
+        return false;
+    const std::string file = argv[3];
+    const ProgramSetup setup = unpacked(text_of(file));
+    const BuildResult result = strcmp(argv[2], "native") == 0 ? compile_natively(setup) : build_with_store(setup);
+    write_text(file + ".result", packed(result));
+    *exit_status = testing::Test::HasFailure() ? 1 : 0;
+    return true;
+}
+
+/* ---- expectations ---- */
+
+/* What Ingot gives out is what the compiler makes, or nothing is stored of it. */
+static void expect_true(const BuildResult &native, const BuildResult &ingot)
+{
+    if (!ingot.is_cacheable() && ingot.origin != "failed")
+        return;
+    EXPECT_EQ(native.kernels, ingot.kernels) << ingot.origin << "\n" << native.log << "\n" << ingot.log;
+}
+
+void expect_not_stale(const ProgramSetup &first, const ProgramSetup &second)
+{
+    const Workplace workplace;
+    const BuildResult first_native = workplace.build_natively(first);
+    const BuildResult first_built = workplace.build(first);
+    expect_true(first_native, first_built);
+    const BuildResult second_native = workplace.build_natively(second);
+    const BuildResult second_built = workplace.build(second);
+    EXPECT_NE(first_native.kernels, second_native.kernels) << first_native.log << second_native.log;
+    expect_true(second_native, second_built);
+    expect_true(second_native, workplace.build(second)); /* what was stored now */
+}
+
+bool expect_like_native(const ProgramSetup &setup)
+{
+    const Workplace workplace;
+    const BuildResult native = workplace.build_natively(setup);
+    const BuildResult built = workplace.build(setup);
+    const BuildResult again = workplace.build(setup);
+    EXPECT_EQ(native.kernels, built.kernels) << built.log << "\n" << native.log;
+    EXPECT_EQ(native.kernels, again.kernels) << again.log;
+    EXPECT_EQ(native.origin == "failed", built.origin == "failed") << native.log << "\n" << built.log;
+    EXPECT_EQ(built.origin == "failed" ? "failed" : built.is_cacheable() ? "storage" : "built", again.origin)
+        << built.reason;
+    if (!built.reason.empty())
+        std::cout << "not cacheable: " << built.reason << std::endl;
+    return built.is_cacheable();
+}
+
+} // namespace conformance

@@ -1,0 +1,128 @@
+/*
+ * stale_cuda_test.cpp - ways around a model of how NVRTC finds files and reads options, each once found with two
+ * processes and one store: the second must not get the first one's program.
+ */
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "conformance/program_setup.h"
+
+using namespace conformance;
+
+namespace {
+
+std::string named(const std::string &name) { return "#undef NAME\n#define NAME " + name + "\n"; }
+
+const std::string kKernel = "extern \"C\" __global__ void NAME(int *x) { x[0] = 1; }\n";
+
+void expect_seen(ProgramSetup setup, const std::string &path)
+{
+    ProgramSetup second = setup;
+    setup.files.emplace_back(path, named("before"));
+    second.files.emplace_back(path, named("after"));
+    expect_not_stale(setup, second);
+}
+
+void expect_told_apart(ProgramSetup setup, const std::string &one, const std::string &other)
+{
+    ProgramSetup second = setup;
+    setup.options = one;
+    second.options = other;
+    SCOPED_TRACE(one + " | " + other);
+    expect_not_stale(setup, second);
+    expect_not_stale(second, setup);
+}
+
+} // namespace
+
+/* Row 1. */
+TEST(Stale, ByAnEqualsSignBeforeADirectory)
+{
+    const ProgramSetup setup{"#include <k.h>\n" + kKernel, "", {{"o1/k.h", named("one")}, {"o2/k.h", named("two")}}};
+    expect_told_apart(setup, "-I=o1 -Io2", "-Io2");
+}
+
+/* Row 3. */
+TEST(Stale, ByAnEmptyDirectory)
+{
+    const ProgramSetup setup{"#ifdef X\n#define NAME x\n#else\n#define NAME none\n#endif\n" + kKernel};
+    expect_told_apart(setup, "-I \"\" -DX=1", "-DX=1");
+}
+
+/* Row 6. An embedded header is preferred to the file beside the including one. */
+TEST(Stale, ByAnEmbeddedHeaderBesideAFile)
+{
+    ProgramSetup setup{"#include <a.h>\n" + kKernel, "-Id -Ic", {{"d/a.h", "#include \"b.h\"\n"}}};
+    setup.headers = {{"b.h", "#include <c.h>\n"}};
+    expect_seen(setup, "c/c.h");
+    setup.files.emplace_back("d/b.h", named("file"));
+    expect_seen(setup, "c/c.h");
+}
+
+TEST(Stale, ByAnEmbeddedHeaderOfAnotherName)
+{
+    for (const char *name : {"d/b.h", "./b.h"}) {
+        ProgramSetup setup{"#include <a.h>\n" + kKernel, "-Id -Ic", {{"d/a.h", "#include \"b.h\"\n"}}};
+        setup.headers = {{name, named("embedded")}};
+        expect_seen(setup, "d/b.h");
+        expect_seen(setup, "c/b.h");
+    }
+}
+
+/* Row 11. What stands before a directive. */
+TEST(Stale, ByWhatStandsBeforeAnInclude)
+{
+    for (const char *lines :
+         {"int a; /* \n */ #include <k.h>\n", "/**/#include <k.h>\n", "int a; /**/ #include <k.h>\n",
+          "#define A 1 \\ \n\\\n#include <k.h>\n", "#define A 1 \\ \n#include <k.h>\n", "\\\n#include <k.h>\n",
+          "\\ \n#include <k.h>\n", "int a; \\\n\n#include <k.h>\n", "#define B \\\n\\ \n#include <k.h>\n"}) {
+        SCOPED_TRACE(lines);
+        ProgramSetup setup{"#define NAME none\n" + std::string(lines) + "\n" + kKernel, "-Ic"};
+        ProgramSetup second = setup;
+        setup.files = {{"c/k.h", named("before")}};
+        second.files = {{"c/k.h", named("after")}};
+        const Workplace workplace;
+        const BuildResult first_native = workplace.build_natively(setup);
+        const BuildResult first = workplace.build(setup);
+        const BuildResult second_native = workplace.build_natively(second);
+        const BuildResult built = workplace.build(second);
+        if (first.is_cacheable()) {
+            EXPECT_EQ(first_native.kernels, first.kernels) << first.log;
+        }
+        if (built.is_cacheable()) {
+            EXPECT_EQ(second_native.kernels, built.kernels) << built.log;
+        }
+    }
+}
+
+/* Row 12. */
+TEST(Stale, ByALinkThatBecomesACopy)
+{
+    const std::string counting = "#pragma once\n#ifdef SEEN\n#undef NAME\n#define NAME twice\n#else\n#define SEEN\n"
+                                 "#define NAME once\n#endif\n";
+    const ProgramSetup setup{"#include <a.h>\n#include <b.h>\n" + kKernel, "-I."};
+    for (const bool is_hard : {true, false}) {
+        const Workplace workplace;
+        workplace.write("a.h", counting);
+        const std::filesystem::path a = workplace.path() + "/a.h", b = workplace.path() + "/b.h";
+        if (is_hard)
+            std::filesystem::create_hard_link(a, b);
+        else
+            std::filesystem::create_symlink(a, b);
+        const BuildResult linked = workplace.build(setup);
+        EXPECT_EQ(workplace.build_natively(setup).kernels, linked.kernels) << linked.log;
+        std::filesystem::remove(b);
+        workplace.write("b.h", counting);
+        const BuildResult copied = workplace.build(setup);
+        EXPECT_EQ(workplace.build_natively(setup).kernels, copied.kernels) << copied.log;
+    }
+}
+
+TEST(StillCacheable, WithHeadersOfTheHostBehindAGuard)
+{
+    const std::string guarded = "#ifndef __CUDACC_RTC__\n#include <stdint.h>\n#include <stdlib.h>\n#endif\n";
+    EXPECT_TRUE(expect_like_native({guarded + "#define NAME direct\n" + kKernel}));
+    EXPECT_TRUE(expect_like_native(
+        {"#include <types.h>\n" + kKernel, "-I.", {{"types.h", guarded + "#define NAME by_header\n"}}}));
+}

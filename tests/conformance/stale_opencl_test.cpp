@@ -1,0 +1,235 @@
+/*
+ * stale_opencl_test.cpp - ways around a model of how OpenCL compilers find files and read options, each once found with
+ * two processes and one store: the second must not get the first one's program.
+ */
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "conformance/program_setup.h"
+#include "support/opencl_platform.h"
+
+using namespace conformance;
+
+namespace {
+
+bool is_pocl() { return OpenclPlatform::get().is_pocl(); }
+bool is_intel() { return OpenclPlatform::get().is_intel(); }
+
+std::string named(const std::string &name) { return "#undef NAME\n#define NAME " + name + "\n"; }
+
+const char kKernel[] = "__kernel void NAME(__global int *x) { x[0] = 1; }\n";
+const char kInclude[] = "#include \"k.h\"\n__kernel void NAME(__global int *x) { x[0] = 1; }\n";
+
+/* The same program before and after a file changed. */
+void expect_seen(ProgramSetup setup, const std::string &path)
+{
+    ProgramSetup second = setup;
+    setup.files.emplace_back(path, named("before"));
+    second.files.emplace_back(path, named("after"));
+    expect_not_stale(setup, second);
+}
+
+/* Both orders of two option strings. */
+void expect_told_apart(ProgramSetup setup, const std::string &one, const std::string &other)
+{
+    ProgramSetup second = setup;
+    setup.options = one;
+    second.options = other;
+    SCOPED_TRACE(one + " | " + other);
+    expect_not_stale(setup, second);
+    expect_not_stale(second, setup);
+}
+
+} // namespace
+
+/* Row 2. PoCL takes no quotes off, Intel and NVIDIA keep ' and \. */
+TEST(Stale, ByQuotesAroundADirectory)
+{
+    const ProgramSetup setup{kInclude, "", {{"d1/k.h", named("one")}, {"d2/k.h", named("two")}}};
+    if (is_pocl())
+        expect_told_apart(setup, "-I\"d1\" -Id2", "-Id1 -Id2");
+    expect_told_apart(setup, "-I'd1' -Id2", "-Id1 -Id2");
+    expect_told_apart(setup, "-Id\\1 -Id2", "-Id1 -Id2");
+}
+
+/* Row 3. The option swallows the next one; other white space separates nothing. */
+TEST(Stale, ByAnEmptyDirectory)
+{
+    const ProgramSetup setup{"#ifdef X\n#define NAME x\n#else\n#define NAME none\n#endif\n" + std::string(kKernel)};
+    if (is_intel())
+        expect_told_apart(setup, "-I \"\" -DX=1", "-DX=1");
+    for (const char *space : {"\n", "\v", "\f", "\r"})
+        if (is_intel())
+            expect_told_apart(setup, std::string("-Id1") + space + "-DX=1", "-DX=1");
+}
+
+/* Row 4. Intel's compiler has ./include for its own directory. */
+TEST(Stale, ByAnEditInADirectoryOfTheCompiler)
+{
+    if (is_intel())
+        expect_seen({"#ifdef __OPENCL_VERSION__\n#include \"config.h\"\n#endif\n" + std::string(kKernel)},
+                    "include/config.h");
+}
+
+/* Row 5. U+00A0 and U+3000 are white space for clang. */
+TEST(Stale, ByAnIncludeBehindANonAsciiBlank)
+{
+    for (const std::string blank : {"\xc2\xa0", "\xe3\x80\x80"}) {
+        for (const std::string &line : {blank + "#include \"k.h\"\n", "#" + blank + "include \"k.h\"\n",
+                                        "#include" + blank + "\"k.h\"\n"}) {
+            SCOPED_TRACE(line);
+            if (is_intel())
+                expect_seen({line + kKernel}, "k.h");
+        }
+    }
+}
+
+/* The same with a definition: another file is meant than the text seems to say. */
+TEST(Stale, ByADefinitionBehindANonAsciiBlank)
+{
+    const std::string blank = "\xc2\xa0";
+    for (const std::string &lines :
+         {"#define H \"a.h\"\n#undef H\n#define H" + blank + "\"b.h\"\n", "#define H \"a.h\"\n#undef" + blank +
+              "H\n" + blank + "#define H \"b.h\"\n"}) {
+        SCOPED_TRACE(lines);
+        if (is_intel())
+            expect_seen({lines + "#include H\n" + kKernel, "", {{"a.h", named("a")}}}, "b.h");
+    }
+}
+
+TEST(Stale, ByATimeBehindANonAsciiBlank)
+{
+    const Workplace workplace;
+    const BuildResult result = workplace.build(
+        {"__constant char t[] = __TIME__\xc2\xa0;\n__kernel void k(__global char *x) { x[0] = t[0]; }\n"});
+    EXPECT_FALSE(result.is_cacheable());
+}
+
+/* Row 7. The driver looks for includes in a simpler way, and gives its old binary back. */
+TEST(Stale, ByTheDriversOwnCache)
+{
+    for (const char *line : {"# include \"k.h\"\n", "%:include \"k.h\"\n", "#/**/include \"k.h\"\n", "#import \"k.h\"\n",
+                             "#include \"k.h\"\n"}) {
+        SCOPED_TRACE(line);
+        if (!is_intel())
+            continue;
+        ProgramSetup setup{std::string(line) + kKernel};
+        setup.environment = {{"NEO_CACHE_PERSISTENT", "1"}};
+        setup.files = {{"cl_cache/here", ""}};
+        expect_seen(setup, "k.h");
+    }
+}
+
+/* Row 9. Options of a variable, which the compiler reads by itself. */
+TEST(Stale, ByOptionsOfAVariable)
+{
+    if (!is_pocl())
+        return;
+    ProgramSetup setup{kInclude};
+    setup.environment = {{"POCL_EXTRA_BUILD_FLAGS", "-Ideep"}};
+    expect_seen(setup, "deep/k.h");
+    setup.source = "#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel);
+    setup.environment = {{"POCL_EXTRA_BUILD_FLAGS", "-DOP=max_of_two"}};
+    expect_seen(setup, "ops/max_of_two.h");
+}
+
+/* Row 10. PoCL defines max as _cl_max. */
+TEST(Stale, ByABuiltInThatIsAMacro)
+{
+    if (is_pocl())
+        expect_seen({"#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel), "-DOP=max",
+                     {{"ops/max.h", named("other")}}},
+                    "ops/_cl_max.h");
+}
+
+/* Row 12. A link is the same file, a copy is not. */
+TEST(Stale, ByALinkThatBecomesACopy)
+{
+    const std::string counting = "#pragma once\n#ifdef SEEN\n#undef NAME\n#define NAME twice\n#else\n#define SEEN\n"
+                                 "#define NAME once\n#endif\n";
+    const ProgramSetup setup{"#include \"a.h\"\n#include \"b.h\"\n" + std::string(kKernel)};
+    for (const bool is_hard : {true, false}) {
+        const Workplace workplace;
+        workplace.write("a.h", counting);
+        const std::filesystem::path a = workplace.path() + "/a.h", b = workplace.path() + "/b.h";
+        if (is_hard)
+            std::filesystem::create_hard_link(a, b);
+        else
+            std::filesystem::create_symlink(a, b);
+        const BuildResult linked = workplace.build(setup);
+        EXPECT_EQ(workplace.build_natively(setup).kernels, linked.kernels);
+        std::filesystem::remove(b);
+        workplace.write("b.h", counting);
+        const BuildResult copied = workplace.build(setup);
+        EXPECT_EQ(workplace.build_natively(setup).kernels, copied.kernels);
+        EXPECT_NE(linked.kernels, copied.kernels);
+    }
+}
+
+/* Row 13. What the driver takes from variables and from a file while NEOReadDebugKeys is set. */
+TEST(Stale, ByAKeyOfTheDriver)
+{
+    if (!is_intel())
+        return;
+    const std::string source = "#ifdef KEY\n#define NAME with_key\n#else\n#define NAME without\n#endif\n";
+    ProgramSetup without{source + kKernel};
+    ProgramSetup with = without;
+    with.environment = {{"InjectInternalBuildOptions", "-DKEY"}};
+    expect_not_stale(without, with);
+    expect_not_stale(with, without);
+}
+
+TEST(Stale, ByTheDriversConfiguration)
+{
+    if (!is_intel())
+        return;
+    const std::string source = "#ifdef KEY\n#define NAME with_key\n#else\n#define NAME without\n#endif\n";
+    ProgramSetup without{source + kKernel};
+    ProgramSetup with = without;
+    /* where it is there, the variables are not read */
+    const std::string device = "SetCommandStreamReceiver = 1\nProductFamilyOverride = tgllp\n";
+    without.files = {{"igdrcl.config", device}};
+    with.files = {{"igdrcl.config", device + "InjectInternalBuildOptions = -DKEY\n"}};
+    expect_not_stale(without, with);
+    expect_not_stale(with, without);
+}
+
+/* Row 14. The file is preferred to the embedded header of that name. */
+TEST(Stale, ByAHeaderWithAnAbsoluteName)
+{
+    if (!is_intel())
+        return;
+    const Workplace workplace;
+    const std::string path = workplace.path() + "/k.h";
+    const ProgramSetup setup{"#include \"" + path + "\"\n" + kKernel, "", {}, {{path, named("embedded")}}};
+    for (const char *name : {"before", "after"}) {
+        workplace.write("k.h", named(name));
+        const BuildResult built = workplace.build(setup);
+        const BuildResult native = workplace.build_natively(setup);
+        if (built.is_cacheable()) {
+            EXPECT_EQ(native.kernels, built.kernels) << built.log;
+        }
+    }
+}
+
+/* Row 14. A backslash protects no blank: -DG stands for itself. */
+TEST(Stale, ByABackslashBeforeABlank)
+{
+    if (is_pocl())
+        expect_seen({"#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel),
+                     "-DX\\ -DOP=inner",
+                     {{"ops/OP.h", named("other")}}},
+                    "ops/inner.h");
+}
+
+/* The opposite direction: headers of the host that no device gets to see do not make a program uncacheable. */
+TEST(StillCacheable, WithHeadersOfTheHostBehindAGuard)
+{
+    const std::string guarded = "#ifndef __OPENCL_VERSION__\n#include <stdint.h>\n#include <stdlib.h>\n#endif\n";
+    EXPECT_TRUE(expect_like_native({guarded + "#define NAME direct\n" + kKernel}));
+    EXPECT_TRUE(expect_like_native(
+        {"#include \"types.h\"\n" + std::string(kKernel), "", {{"types.h", guarded + "#define NAME by_header\n"}}}));
+    const std::string with_own = "#ifndef __OPENCL_VERSION__\n#include \"host.h\"\n#endif\n#define NAME by_host\n";
+    EXPECT_TRUE(expect_like_native({with_own + kKernel, "", {{"host.h", "#include <nowhere/host.h>\n"}}}));
+}

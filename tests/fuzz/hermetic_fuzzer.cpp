@@ -1,0 +1,231 @@
+/*
+ * Any text as a source, as options, and as an embedded header: the resolution ends, gives a result or a reason, and the
+ * same again for the same input; the text that results includes nothing, by a look that shares no code with the
+ * library. The input is three parts divided by 0xff. "inc.h" is embedded too, so that cycles arise.
+ */
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <ingot/backend.h>
+
+extern "C" {
+#include "core/hermetic/hermetic.h"
+#include "core/hermetic/option_words.h"
+}
+
+namespace
+{
+
+std::string next_part(const char **at, const char *end)
+{
+    std::string part;
+    while (*at != end && static_cast<unsigned char>(**at) != 0xff)
+        part += *(*at)++;
+    if (*at != end)
+        ++*at;
+    return part;
+}
+
+/* Absolute names and "..": the fuzzer must not wander through the machine's files. */
+bool leaves_the_directory(const std::string &text)
+{
+    return text.find('/') != std::string::npos || text.find("usr") != std::string::npos;
+}
+
+void require(bool truth)
+{
+    if (!truth)
+        abort();
+}
+
+/* ---- an independent look at the text: comments and literals become blanks, as clang reads C ---- */
+
+/* Backslash, blanks, line feed: clang joins the lines. */
+std::string join_lines(const std::string &text)
+{
+    std::string joined;
+    for (size_t i = 0; i < text.size(); ++i) {
+        const size_t end = text[i] == '\\' ? text.find_first_not_of(" \t\v\f\r", i + 1) : std::string::npos;
+        if (end != std::string::npos && text[end] == '\n')
+            i = end;
+        else
+            joined += text[i];
+    }
+    return joined;
+}
+
+size_t literal_end(const std::string &text, size_t at)
+{
+    const char quote = text[at];
+    for (size_t i = at + 1; i < text.size() && text[i] != '\n'; ++i) {
+        if (text[i] == quote)
+            return i + 1;
+        i += text[i] == '\\' && i + 1 < text.size() && text[i + 1] != '\n' ? 1 : 0;
+    }
+    return at + 1; /* a lone quote */
+}
+
+/* R"x( ... )x", or 0 */
+size_t raw_string_end(const std::string &text, size_t at)
+{
+    const size_t open = text.find('(', at);
+    if (at == 0 || text[at - 1] != 'R' || text[at] != '"' || open == std::string::npos || open - at > 17)
+        return 0;
+    const std::string close = ")" + text.substr(at + 1, open - at - 1) + "\"";
+    const size_t end = text.find(close, open);
+    return end == std::string::npos ? 0 : end + close.size();
+}
+
+bool is_word(char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0; }
+
+std::string without_comments_and_literals(const std::string &text, bool cplusplus)
+{
+    std::string code;
+    for (size_t i = 0; i < text.size();) {
+        const bool is_separator = cplusplus && text[i] == '\'' && i != 0 && is_word(text[i - 1]);
+        size_t end = cplusplus ? raw_string_end(text, i) : 0;
+        if (end == 0 && text.compare(i, 2, "//") == 0)
+            end = std::min(text.find('\n', i), text.size());
+        else if (end == 0 && text.compare(i, 2, "/*") == 0)
+            end = text.find("*/", i + 2) == std::string::npos ? text.size() : text.find("*/", i + 2) + 2;
+        else if (end == 0 && (text[i] == '"' || text[i] == '\'') && !is_separator)
+            end = literal_end(text, i);
+        code += end != 0 ? ' ' : text[i];
+        i = end != 0 ? end : i + 1;
+    }
+    return code;
+}
+
+bool has_including_directive(const std::string &text, bool cplusplus)
+{
+    const std::string code = without_comments_and_literals(join_lines(text), cplusplus);
+    for (size_t line = 0; line < code.size();) {
+        const size_t end = std::min(code.find('\n', line), code.size());
+        size_t at = line;
+        const auto skip_blanks = [&] {
+            while (at < end && (static_cast<unsigned char>(code[at]) <= ' ' || code[at] == 0x7f))
+                ++at;
+        };
+        skip_blanks();
+        const bool digraph = code.compare(at, 2, "%:") == 0;
+        if (at < end && (code[at] == '#' || digraph)) {
+            at += digraph ? 2 : 1;
+            skip_blanks();
+            for (const char *word : {"include", "import", "embed"})
+                if (code.compare(at, strlen(word), word) == 0)
+                    return true;
+        }
+        line = end + 1;
+    }
+    return false;
+}
+
+/* ---- the resolution ---- */
+
+struct Outcome {
+    std::string files;
+    std::string reason;
+    std::string gap;
+    std::string text;
+
+    bool operator==(const Outcome &other) const
+    {
+        return files == other.files && reason == other.reason && gap == other.gap && text == other.text;
+    }
+};
+
+Outcome resolve(const ingot_allocator_t *allocator, const hermetic_input &input, bool want_texts)
+{
+    struct hermetic hermetic;
+    Outcome outcome;
+    hermetic_init(&hermetic, allocator);
+    require(hermetic_resolve(&hermetic, 1, &input, want_texts) == INGOT_SUCCESS);
+    outcome.files.assign(reinterpret_cast<const char *>(hermetic.files.bytes), hermetic.files.size);
+    outcome.reason = hermetic.reason != nullptr ? hermetic.reason : "";
+    outcome.gap = hermetic.gap != nullptr ? hermetic.gap : "";
+    if (want_texts && outcome.reason.empty())
+        outcome.text.assign(reinterpret_cast<const char *>(hermetic.texts.bytes), hermetic.ends[0]);
+    hermetic_fini(&hermetic);
+    return outcome;
+}
+
+ingot_text_rules_t rules_of(size_t choice)
+{
+    static const char *const options[] = {"-w", "-g", "-cl-*", nullptr};
+    ingot_text_rules_t rules{};
+    rules.struct_size = sizeof(rules);
+    rules.option_quotes = static_cast<ingot_option_quotes_t>(choice % 3);
+    rules.current_directory = static_cast<ingot_current_directory_t>(choice / 3 % 4);
+    rules.searches_beside_source = choice / 12 % 2 != 0;
+    rules.knows_all_directories = choice / 24 % 2 != 0;
+    rules.unnamed_source = choice / 48 % 2 != 0 ? "default_program" : nullptr;
+    rules.options = options;
+    return rules;
+}
+
+/* What is kept is known to have no directory; to keep it again changes nothing. */
+void check_options(const ingot_allocator_t *allocator, const ingot_text_rules_t *rules, const std::string &options)
+{
+    arena words;
+    bytes_writer once;
+    bytes_writer twice;
+    option_survey survey = {};
+    option_survey survey_of_kept = {};
+    arena_init(&words, allocator);
+    bytes_writer_init(&once, allocator);
+    bytes_writer_init(&twice, allocator);
+    option_survey_add(&survey, rules, &words, options.c_str());
+    options_keep(&once, rules, &words, options.c_str());
+    bytes_put(&once, 1, "");
+    if (survey.unknown.kind != OPTION_UNKNOWN) {
+        const char *kept = reinterpret_cast<const char *>(once.bytes);
+        option_survey_add(&survey_of_kept, rules, &words, kept);
+        require(!survey_of_kept.has_directory && survey_of_kept.unknown.kind != OPTION_UNKNOWN);
+        require(survey_of_kept.defines_special_name == survey.defines_special_name);
+        require(survey_of_kept.keeps_names == survey.keeps_names);
+        options_keep(&twice, rules, &words, kept);
+        bytes_put(&twice, 1, "");
+        require(once.size == twice.size && memcmp(once.bytes, twice.bytes, once.size) == 0);
+    }
+    bytes_writer_fini(&twice);
+    bytes_writer_fini(&once);
+    arena_fini(&words);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *at = reinterpret_cast<const char *>(data);
+    const char *end = at + size;
+    const std::string source = next_part(&at, end);
+    const std::string options = std::string(next_part(&at, end).c_str());
+    const std::string header = next_part(&at, end);
+    if (leaves_the_directory(options))
+        return 0;
+    const bool cplusplus = size % 2 != 0;
+    const ingot_source_kind_t kind = cplusplus ? INGOT_SOURCE_CUDA_CPP : INGOT_SOURCE_OPENCL_C;
+    const ingot_source_view_t sources[] = {{kind, source.size(), source.c_str(), "k.cl"}};
+    const ingot_source_view_t headers[] = {{INGOT_SOURCE_HEADER, header.size(), header.c_str(), "inc.h"}};
+    const ingot_text_rules_t rules = rules_of(size / 2);
+    const hermetic_input input = {&rules, sources, 1, headers, 1, {options.c_str(), "", "", ""}};
+    ingot_allocator_t allocator;
+    require(alloc_init(&allocator, nullptr) == INGOT_SUCCESS);
+
+    const Outcome outcome = resolve(&allocator, input, true);
+    require(outcome.reason.empty() || (outcome.files.empty() && outcome.gap.empty()));
+    require(outcome == resolve(&allocator, input, true));
+    require(outcome.files == resolve(&allocator, input, false).files);
+    if (outcome.reason.empty())
+        require(!has_including_directive(outcome.text, cplusplus));
+
+    /* A text that compilers read differently is refused even where no reading includes anything. */
+    const bool found = !outcome.files.empty() || !outcome.gap.empty() ||
+                       outcome.reason.find("differs from build to build") != std::string::npos;
+    const bool by_options = options.find("__") != std::string::npos || options.find("-g") != std::string::npos;
+    if (!hermetic_concerns(source.size(), source.c_str()) && !by_options)
+        require(!found); /* the cheap look must not miss what the resolution sees */
+    check_options(&allocator, &rules, options);
+    return 0;
+}

@@ -1,0 +1,50 @@
+/*
+ * preprocess.h - what clang makes of an OpenCL C text before it compiles it: the oracle for texts without includes.
+ */
+#ifndef INGOT_TESTS_SUPPORT_PREPROCESS_H
+#define INGOT_TESTS_SUPPORT_PREPROCESS_H
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/child_process.h"
+
+struct Preprocessed {
+    int exit_status;
+    std::string text; /* tokens, without line markers and empty lines */
+};
+
+/* White space with a line feed in it becomes one line feed; none at the ends. */
+inline std::string without_empty_lines(const std::string &text)
+{
+    std::string shorter;
+    shorter.reserve(text.size());
+    char blank = 0; /* what came since the last word */
+    for (const char c : text) {
+        if (c == '\n' || ((c == ' ' || c == '\t') && blank != '\n')) {
+            blank = c;
+            continue;
+        }
+        if (c == ' ' || c == '\t')
+            continue;
+        if (blank != 0 && !shorter.empty())
+            shorter += blank;
+        blank = 0;
+        shorter += c;
+    }
+    return shorter;
+}
+
+/* In the working directory, which the file's includes are looked for in first. */
+inline Preprocessed preprocess(const std::string &path, const std::vector<std::string> &options)
+{
+    std::vector<std::string> arguments = {CLANG, "-E", "-P", "-x", "cl", "-w", "-cl-no-stdinc"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.push_back(path);
+    child_process::Child child(arguments, path + ".tokens");
+    const int status = child.wait();
+    return {status, without_empty_lines(child.output())};
+}
+
+#endif
