@@ -1,0 +1,63 @@
+/*
+ * arguments.h - what both programs are told on their command lines.
+ */
+#ifndef INGOT_TESTS_HERMETIC_ARGUMENTS_H
+#define INGOT_TESTS_HERMETIC_ARGUMENTS_H
+
+#include <cstdlib>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "hermetic/compilers.h"
+
+namespace hermetic {
+
+/* --NAME VALUE, each of a known name. */
+class Arguments {
+public:
+    Arguments(int count, char **words, std::map<std::string, std::string> defaults) : values_(std::move(defaults))
+    {
+        for (int i = 1; i < count; i += 2) {
+            const std::string name = words[i];
+            if (name.compare(0, 2, "--") != 0 || values_.count(name.substr(2)) == 0 || i + 1 == count)
+                throw std::runtime_error("unknown argument, or one without its value: " + name);
+            values_[name.substr(2)] = words[i + 1];
+        }
+    }
+
+    const std::string &text(const std::string &name) const { return values_.at(name); }
+    uint64_t number(const std::string &name) const
+    {
+        char *end = nullptr;
+        const uint64_t value = std::strtoull(text(name).c_str(), &end, 10);
+        if (end == text(name).c_str() || *end != '\0')
+            throw std::runtime_error("--" + name + ": not a number: " + text(name));
+        return value;
+    }
+
+private:
+    std::map<std::string, std::string> values_;
+};
+
+/* In a child process, once. */
+inline std::unique_ptr<Compiler> make_compiler(const Arguments &arguments)
+{
+    if (arguments.text("device") == "nvrtc")
+        return make_nvrtc_compiler();
+    if (arguments.text("device") != "opencl")
+        throw std::runtime_error("--device: opencl or nvrtc");
+    return make_opencl_compiler(arguments.text("platform"));
+}
+
+inline std::time_t deadline_of(const Arguments &arguments)
+{
+    const uint64_t minutes = arguments.number("minutes");
+    return minutes == 0 ? 0 : std::time(nullptr) + static_cast<std::time_t>(60 * minutes);
+}
+
+} // namespace hermetic
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * compilers.h - one program built twice: as the application asks its compiler, and through Ingot.
+ *
+ * A device is "opencl", the platform that is named or else the first one, or "nvrtc", CUDA's compiler without a driver.
+ */
+#ifndef INGOT_TESTS_HERMETIC_COMPILERS_H
+#define INGOT_TESTS_HERMETIC_COMPILERS_H
+
+#include <memory>
+#include <string>
+
+#include <ingot/ingot.h>
+
+namespace hermetic {
+
+struct Program {
+    std::string source;
+    std::string options;
+};
+
+struct Build {
+    bool is_built = false;
+    std::string code; /* what must be equal: machine code, and what a kernel's interface is */
+    std::string kernels;
+    std::string log;
+};
+
+struct Description {
+    bool is_cacheable = false;
+    std::string id;     /* if cacheable */
+    std::string reason; /* if not */
+};
+
+struct IngotBuild {
+    Build build;
+    bool is_native = false;
+    std::string reason; /* why it is native */
+};
+
+enum class Want { kernels, code };
+
+class Compiler {
+public:
+    virtual ~Compiler();
+    Compiler() = default;
+    Compiler(const Compiler &) = delete;
+    Compiler &operator=(const Compiler &) = delete;
+
+    virtual std::string name() const = 0;
+    virtual bool is_cuda() const = 0;
+    virtual Build build(const Program &program, Want want) = 0;
+    Description describe(const Program &program);
+    IngotBuild build_with_ingot(const Program &program, Want want);
+
+protected:
+    virtual Build read(ingot_program_t program, Want want) = 0;
+    ingot_context_info_t context_info();
+    ingot_context_t context_ = nullptr;
+
+private:
+    ingot_program_desc_t make(const Program &program);
+    static void on_event(const ingot_event_t *event, void *user);
+    std::string native_reason_;
+};
+
+std::unique_ptr<Compiler> make_opencl_compiler(const std::string &platform);
+std::unique_ptr<Compiler> make_nvrtc_compiler();
+
+/* The machine code in a binary of an OpenCL platform, without what names files and options. Throws where there is none. */
+std::string code_of_binary(const std::string &binary);
+
+} // namespace hermetic
+
+#endif

@@ -1,0 +1,285 @@
+/*
+ * equality.cpp - the machine code of the hermetic build and of the native one, and what they say.
+ *
+ * A program of each set is built by its compiler and through Ingot. It counts as "equal", as "native" where Ingot built
+ * it as the application asked (with the reason), or as "broken" where it does not build either way. In all three,
+ * everything must be equal, build logs but for names of files. Anything else is a failure; the line above it says how
+ * to see it again. CONTRIBUTING.md has the commands.
+ */
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+#include "hermetic/arguments.h"
+#include "hermetic/build_log.h"
+#include "hermetic/child_items.h"
+#include "hermetic/project.h"
+#include "hermetic/random.h"
+#include "hermetic/reduce.h"
+#include "support/scratch_directory.h"
+
+namespace {
+
+using namespace hermetic;
+
+struct Counts {
+    size_t equal = 0;
+    size_t native = 0;
+    size_t broken = 0;
+    size_t with_log = 0;
+    size_t compiler_crashes = 0; /* of the native build, before Ingot is asked */
+    size_t unsteady = 0; /* two native builds differ */
+    size_t failures = 0;
+    std::map<std::string, size_t> reasons;
+};
+
+/* What Ingot says of a program that does not build is cut off somewhere. */
+bool are_equal_logs(const std::string &native, std::string other)
+{
+    static const std::string mark = "[...]";
+    const std::string wanted = log_without_names(native);
+    const size_t cut = other.rfind(mark);
+    if (cut == std::string::npos || cut + mark.size() + 1 < other.size())
+        return wanted == log_without_names(other);
+    other.resize(other.rfind('\n', cut) + 1); /* the last line is not whole */
+    const std::string beginning = log_without_names(other);
+    return wanted.compare(0, beginning.size(), beginning) == 0;
+}
+
+/* "" if equal, else a sentence. */
+std::string difference_of(const Build &native, const Build &other)
+{
+    if (native.is_built != other.is_built)
+        return std::string("built natively: ") + (native.is_built ? "yes" : "no") + ", through Ingot: " +
+               (other.is_built ? "yes" : "no");
+    if (native.kernels != other.kernels)
+        return "kernels: " + native.kernels + " and " + other.kernels;
+    if (native.code != other.code)
+        return "code of " + std::to_string(native.code.size()) + " and " + std::to_string(other.code.size()) + " bytes";
+    if (!are_equal_logs(native.log, other.log))
+        return "build logs:\n" + log_without_names(native.log) + "----\n" + log_without_names(other.log);
+    return "";
+}
+
+/* A compiler that does not make the same twice cannot be compared. */
+bool is_steady(Compiler *compiler, const Program &program, const Build &first)
+{
+    return difference_of(first, compiler->build(program, Want::code)).empty();
+}
+
+/* In a folder of its own, which is the current one meanwhile. */
+template <typename Do> void in_folder(const Project &project, Do work)
+{
+    const ScratchDirectory scratch;
+    Project written = project;
+    write_project(&written, scratch.path().string());
+    std::filesystem::current_path(scratch.path());
+    work(Program{written.source, written.options});
+    std::filesystem::current_path("/");
+}
+
+void compare(Compiler *compiler, const Program &program, ItemWriter *writer)
+{
+    writer->phase("native");
+    const Build native = compiler->build(program, Want::code);
+    writer->phase("ingot");
+    const IngotBuild other = compiler->build_with_ingot(program, Want::code);
+    const std::string difference = difference_of(native, other.build);
+    if (!difference.empty()) {
+        writer->phase("again");
+        writer->say(is_steady(compiler, program, native) ? "difference" : "unsteady", difference);
+    }
+    writer->say("kind", !native.is_built ? "broken" : other.is_native ? "native" : "equal");
+    if (other.is_native)
+        writer->say("reason", other.reason);
+    if (!native.log.empty())
+        writer->say("log", native.log);
+}
+
+/* Only what is built natively counts, so that it does not become a broken project. */
+bool differs(Compiler *compiler, const Project &project, bool is_built)
+{
+    bool result = false;
+    in_folder(project, [&](const Program &program) {
+        const Build native = compiler->build(program, Want::code);
+        result = native.is_built == is_built &&
+                 !difference_of(native, compiler->build_with_ingot(program, Want::code).build).empty();
+    });
+    return result;
+}
+
+std::string reduced(Compiler *compiler, const Project &project)
+{
+    const bool is_built = differs(compiler, project, true);
+    const auto test = [=](const Project &other) { return differs(compiler, other, is_built); };
+    return test(project) ? describe_project(reduce_project(project, test)) : "not seen again";
+}
+
+/* Reasons without what differs from program to program. */
+std::string kind_of_reason(const std::string &reason)
+{
+    std::string kind;
+    bool in_quotes = false;
+    for (const char c : reason) {
+        if (c == '"' || c == '<' || c == '>') {
+            kind += in_quotes ? "" : "NAME";
+            in_quotes = !in_quotes;
+        } else if (!in_quotes && !(c >= '0' && c <= '9')) {
+            kind += c;
+        }
+    }
+    const size_t in = kind.find(" in ");
+    const size_t line = kind.find(" line ");
+    if (in != std::string::npos && line != std::string::npos && in < line)
+        kind = kind.substr(0, in) + " in FILE" + kind.substr(line);
+    else if (line != std::string::npos)
+        kind = "FILE" + kind.substr(line);
+    return kind;
+}
+
+class Run {
+public:
+    explicit Run(const Arguments &arguments) : arguments_(arguments), deadline_(deadline_of(arguments)) {}
+
+    void run_set(const std::string &set)
+    {
+        Counts counts;
+        const bool is_generated = set == "generated";
+        is_cuda_ = arguments_.text("device") == "nvrtc";
+        if (!is_generated)
+            programs_ = list(set);
+        const size_t first = is_generated ? arguments_.number("first") : 0;
+        size_t end = is_generated ? first + arguments_.number("count") : programs_.size();
+        if (!is_generated && arguments_.number("most") != 0)
+            end = std::min(end, static_cast<size_t>(arguments_.number("most")));
+        done_ = 0;
+        const size_t count = work_in_children(
+            {first, end, 400, deadline_},
+            [&](size_t index, ItemWriter &writer) { work(set, index, &writer); },
+            [&](size_t index, const Findings &findings) { take(set, index, findings, &counts); });
+        print(set, end - first, count, counts);
+        failures_ += counts.failures;
+    }
+
+    size_t failures() const { return failures_; }
+
+private:
+    std::vector<Project> list(const std::string &set) const
+    {
+        const std::string platform = arguments_.text("device") == "nvrtc" ? "" : std::getenv("INGOT_TEST_DEVICE");
+        std::vector<Project> found = set == "digits"    ? list_digits()
+                                     : set == "own"     ? list_own()
+                                     : set == "hashcat" ? list_hashcat(platform == "pocl")
+                                                        : std::vector<Project>();
+        if (found.empty())
+            throw std::runtime_error("no programs in the set " + set);
+        if (set == "hashcat") {
+            Random random(arguments_.number("seed"), 0);
+            for (size_t i = found.size(); i > 1; --i)
+                std::swap(found[i - 1], found[random.below(i)]);
+        }
+        return found;
+    }
+
+    Project project_of(const std::string &set, size_t index) const
+    {
+        return set == "generated" ? generate_project(arguments_.number("seed"), index, is_cuda_) : programs_[index];
+    }
+
+    void work(const std::string &set, size_t index, ItemWriter *writer)
+    {
+        static const std::unique_ptr<Compiler> compiler = make_compiler(arguments_); /* of this child */
+        writer->say("platform", compiler->name());
+        const Project project = project_of(set, index);
+        if (arguments_.number("reduce") != 0)
+            writer->say("reduced", reduced(compiler.get(), project));
+        in_folder(project, [&](const Program &program) { compare(compiler.get(), program, writer); });
+    }
+
+    void take(const std::string &set, size_t index, const Findings &findings, Counts *counts)
+    {
+        const auto has = [&](const char *key) { return findings.count(key) != 0; };
+        platform_ = has("platform") ? findings.at("platform") : platform_;
+        const bool is_compilers = has("crash") && has("phase") && findings.at("phase") == "native";
+        if (is_compilers)
+            ++counts->compiler_crashes;
+        else if (has("crash") || has("problem") || has("difference"))
+            report(set, index, findings, counts);
+        else if (has("unsteady"))
+            note_unsteady(index, findings, counts);
+        else if (findings.at("kind") == "equal")
+            ++counts->equal;
+        else
+            ++(findings.at("kind") == "native" ? counts->native : counts->broken);
+        if (has("reason") && has("kind") && findings.at("kind") == "native")
+            ++counts->reasons[kind_of_reason(findings.at("reason"))];
+        counts->with_log += has("log");
+        if (++done_ % 100 == 0)
+            std::fprintf(stderr, "%s: %zu done, %zu equal, %zu native, %zu broken, %zu failures\n", set.c_str(), done_,
+                         counts->equal, counts->native, counts->broken, counts->failures);
+    }
+
+    void note_unsteady(size_t index, const Findings &findings, Counts *counts) const
+    {
+        ++counts->unsteady;
+        std::printf("program %zu differs from build to build, natively too: %s\n", index,
+                    findings.at("unsteady").c_str());
+    }
+
+    static bool has_reduced(const Findings &findings) { return findings.count("reduced") != 0; }
+
+    void report(const std::string &set, size_t index, const Findings &findings, Counts *counts)
+    {
+        ++counts->failures;
+        const Project project = project_of(set, index);
+        std::printf("FAILURE: %s, --device %s --set %s --seed %s --first %zu --count 1\n", project.label.c_str(),
+                    arguments_.text("device").c_str(), set.c_str(), arguments_.text("seed").c_str(), index);
+        for (const auto &[key, value] : findings)
+            std::printf("%s: %s\n", key.c_str(), value.substr(0, key == "reduced" ? value.size() : 3000).c_str());
+        if (set == "generated" && !has_reduced(findings))
+            std::printf("%s\n", describe_project(project).c_str());
+        (void)std::fflush(stdout);
+    }
+
+    void print(const std::string &set, size_t wanted, size_t done, const Counts &counts) const
+    {
+        std::printf("%s, set %s, seed %s: %zu of %zu programs: %zu equal, %zu native, %zu broken either way, "
+                    "%zu with a build log; %zu ended the compiler, %zu differ natively too; %zu failures\n",
+                    platform_.c_str(), set.c_str(), arguments_.text("seed").c_str(), done, wanted, counts.equal,
+                    counts.native, counts.broken, counts.with_log, counts.compiler_crashes, counts.unsteady,
+                    counts.failures);
+        for (const auto &[reason, count] : counts.reasons)
+            std::printf("    native: %zu: %s\n", count, reason.c_str());
+        (void)std::fflush(stdout);
+    }
+
+    const Arguments &arguments_;
+    std::time_t deadline_;
+    std::vector<Project> programs_; /* of the set, if it is not generated */
+    std::string platform_ = "no platform";
+    bool is_cuda_ = false;
+    size_t done_ = 0;
+    size_t failures_ = 0;
+};
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    try {
+        const Arguments arguments(argc, argv,
+                                  {{"device", "opencl"}, {"platform", ""}, {"set", "generated"}, {"seed", "1"},
+                                   {"first", "0"}, {"count", "100"}, {"most", "0"}, {"minutes", "0"},
+                                   {"reduce", "0"}});
+        Run run(arguments);
+        std::string sets = arguments.text("set") + ",";
+        for (size_t comma; (comma = sets.find(',')) != std::string::npos; sets.erase(0, comma + 1))
+            run.run_set(sets.substr(0, comma));
+        return run.failures() == 0 ? 0 : 1;
+    } catch (const std::exception &problem) {
+        std::fprintf(stderr, "equality: %s\n", problem.what());
+        return 2;
+    }
+}

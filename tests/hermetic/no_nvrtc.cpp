@@ -1,0 +1,15 @@
+/*
+ * no_nvrtc.cpp - in the place of nvrtc_compiler.cpp where there is no CUDA toolkit.
+ */
+#include <stdexcept>
+
+#include "hermetic/compilers.h"
+
+namespace hermetic {
+
+std::unique_ptr<Compiler> make_nvrtc_compiler()
+{
+    throw std::runtime_error("NVRTC was not there when this was configured");
+}
+
+} // namespace hermetic

@@ -1,0 +1,324 @@
+/*
+ * option_fuzz.cpp - option strings under which an id could stand for a program that its compiler does not make.
+ *
+ * Below one folder lie folders with equal header names; a kernel is called by the header that was taken, and shows what
+ * the options define. For each string: describe, build natively while the kernel tells which files are opened, edit all
+ * of these, describe again. A failure is
+ *   stale      the id is the same and the native result is another,
+ *   collision  an earlier string has the same id and another native result,
+ *   wrong      the build through Ingot has another result than the native one.
+ * A program that is not cacheable, or that Ingot builds natively after all, is not kept, so it cannot be the first two.
+ * CONTRIBUTING.md has the commands.
+ */
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "hermetic/arguments.h"
+#include "hermetic/child_items.h"
+#include "hermetic/open_watch.h"
+#include "hermetic/option_strings.h"
+#include "hermetic/project.h"
+#include "support/scratch_directory.h"
+
+namespace {
+
+using namespace hermetic;
+
+/* The folders with their headers; versions are told apart by a header's macro. */
+class Tree {
+public:
+    Tree() : root_(scratch_.path() / "tree")
+    {
+        std::filesystem::create_directory(root_);
+        folders_ = option_folders();
+        folders_.push_back(".");
+        for (const std::string &folder : folders_)
+            std::filesystem::create_directories(root_ / folder);
+        std::filesystem::current_path(root_);
+        watch_ = std::make_unique<OpenWatch>(root_);
+    }
+    ~Tree() { std::filesystem::current_path("/"); }
+
+    std::string root() const { return root_.string(); }
+
+    /* Which folders have which header. */
+    void arrange(Random *random)
+    {
+        for (size_t i = 0; i < folders_.size(); ++i) {
+            const bool is_current = folders_[i] == ".";
+            put(i, "t.h", random->percent(is_current ? 15 : 75));
+            put(i, "u.h", random->percent(is_current ? 10 : 30));
+        }
+    }
+
+    std::set<std::string> take_opened() { return watch_->take(); }
+
+    void edit(const std::set<std::string> &paths)
+    {
+        for (const std::string &path : paths) {
+            const std::string text = read_file(path);
+            const size_t version = text.find("_v1");
+            if (version != std::string::npos)
+                write(path, std::string(text).replace(version, 3, "_v2"));
+        }
+    }
+
+    /* A header in a folder without it; false if there is no such folder. */
+    bool add_one(Random *random, std::string *path)
+    {
+        const size_t folder = random->below(folders_.size());
+        *path = (root_ / folders_[folder] / "t.h").lexically_normal().string();
+        if (std::filesystem::exists(*path))
+            return false;
+        put(folder, "t.h", true);
+        return true;
+    }
+
+private:
+    static void write(const std::filesystem::path &path, const std::string &text)
+    {
+        std::ofstream file(path, std::ios::binary);
+        file << text;
+        if (!file)
+            throw std::runtime_error("cannot write " + path.string());
+    }
+
+    void put(size_t folder, const std::string &name, bool is_there)
+    {
+        const std::filesystem::path path = root_ / folders_[folder] / name;
+        if (!is_there) {
+            std::filesystem::remove(path);
+            return;
+        }
+        const std::string number = std::to_string(folder);
+        write(path, name == "t.h" ? "#undef NAME\n#define NAME t" + number + "_v1\n"
+                                  : "#define U u" + number + "_v1\n#include \"t.h\"\n");
+    }
+
+    ScratchDirectory scratch_;
+    std::filesystem::path root_;
+    std::vector<std::string> folders_;
+    std::unique_ptr<OpenWatch> watch_;
+};
+
+std::string source_of(Random *random, bool is_cuda)
+{
+    const std::vector<std::string> includes = {
+        "#include \"t.h\"\n",
+        "#include <t.h>\n",
+        "#include <u.h>\n",
+        "#include \"u.h\"\n#include <t.h>\n",
+        "#ifdef X\n#include <u.h>\n#else\n#include <t.h>\n#endif\n",
+        "#ifdef SPELLING\n#include SPELLING\n#else\n#include <t.h>\n#endif\n",
+        "#ifdef X\n#include \"t.h\"\n#endif\n",
+        "",
+    };
+    std::string text = random->of(includes) +
+                       "#define STR_(x) #x\n#define STR(x) STR_(x)\n#define PASTE_(a, b) a##b\n"
+                       "#define PASTE(a, b) PASTE_(a, b)\n#ifndef NAME\n#define NAME none\n#endif\n"
+                       "#ifndef U\n#define U none\n#endif\n";
+    if (is_cuda)
+        return text + "extern \"C\" __global__ void PASTE(k_, NAME)(int *p) { *p = 1; }\n"
+                      "extern \"C\" __global__ void PASTE(l_, U)(int *p) { *p = 2; }\n"
+                      "#ifdef X\n__device__ char x[] = STR(X);\n#endif\n#ifdef Y\n__device__ char y[] = STR(Y);\n#endif\n";
+    return text + "#define SIZED(x) __attribute__((reqd_work_group_size(sizeof(STR(x)), 1, 1)))\n"
+                  "kernel void PASTE(k_, NAME)(global int *p) { *p = 1; }\n"
+                  "kernel void PASTE(l_, U)(global int *p) { *p = 2; }\n"
+                  "#ifdef X\nkernel SIZED(X) void x(global int *p) { *p = 3; }\n#endif\n"
+                  "#ifdef Y\nkernel SIZED(Y) void y(global int *p) { *p = 4; }\n#endif\n";
+}
+
+std::string result_of(const Build &build)
+{
+    return build.is_built ? "built\n" + build.kernels + build.code : "failed";
+}
+
+class Fuzz {
+public:
+    explicit Fuzz(const Arguments &arguments) : arguments_(arguments) {}
+
+    bool run()
+    {
+        const size_t first = arguments_.number("first");
+        const size_t end = first + arguments_.number("count");
+        const size_t done = work_in_children(
+            {first, end, 400, deadline_of(arguments_)},
+            [&](size_t index, ItemWriter &writer) { work(index, &writer); },
+            [&](size_t index, const Findings &findings) { take(index, findings); });
+        print_counts(stdout, done, end - first);
+        for (const auto &[reason, count] : reasons_)
+            std::printf("    not cacheable: %zu: %s\n", count, reason.c_str());
+        return failures_ == 0;
+    }
+
+private:
+    /* PoCL generates code for each kernel when it is asked for it, and the names say enough. */
+    static Want want_of(const Compiler &compiler)
+    {
+        return compiler.name() == "Portable Computing Language" ? Want::kernels : Want::code;
+    }
+
+    void work(size_t index, ItemWriter *writer)
+    {
+        static const std::unique_ptr<Compiler> compiler = make_compiler(arguments_); /* of this child, like the next */
+        static Tree tree;
+        static std::map<std::string, std::string> built; /* results of hermetic builds by id */
+        Random random(arguments_.number("seed"), index);
+
+        writer->say("platform", compiler->name());
+        tree.arrange(&random);
+        const Program program{source_of(&random, compiler->is_cuda()),
+                              option_string(&random, tree.root(), compiler->is_cuda())};
+        writer->say("options", program.options);
+        writer->say("source", program.source);
+        const Description before = compiler->describe(program);
+        writer->say(before.is_cacheable ? "id" : "reason", before.is_cacheable ? before.id : before.reason);
+        if (!before.is_cacheable)
+            return;
+        const Want want = want_of(*compiler);
+        writer->phase("native");
+        (void)tree.take_opened();
+        const std::string native = result_of(compiler->build(program, want));
+        const std::set<std::string> opened = tree.take_opened();
+        writer->say("result", native);
+        std::string list;
+        for (const std::string &path : opened)
+            list += path + "\n";
+        writer->say("opened", list);
+        writer->phase("ingot");
+        const auto known = built.find(before.id);
+        if (known != built.end() && known->second == native) {
+            writer->say("hermetic", "known");
+        } else {
+            const IngotBuild other = compiler->build_with_ingot(program, want);
+            writer->say(other.is_native ? "fallback" : "hermetic", other.reason);
+            if (result_of(other.build) != native)
+                writer->say("wrong", result_of(other.build));
+            if (other.is_native)
+                return;
+            built[before.id] = native;
+        }
+        writer->phase("edit");
+        check_edit(compiler.get(), &tree, program, before, native, opened, writer);
+        writer->phase("add");
+        if (random.percent(10))
+            check_addition(compiler.get(), &tree, &random, program, writer);
+    }
+
+    static bool is_stale(Compiler *compiler, const Program &program, const Description &before,
+                         const std::string &native)
+    {
+        const Description after = compiler->describe(program);
+        if (!after.is_cacheable || after.id != before.id)
+            return false;
+        return result_of(compiler->build(program, want_of(*compiler))) != native;
+    }
+
+    static void check_edit(Compiler *compiler, Tree *tree, const Program &program, const Description &before,
+                           const std::string &native, const std::set<std::string> &opened, ItemWriter *writer)
+    {
+        if (opened.empty())
+            return;
+        tree->edit(opened);
+        if (is_stale(compiler, program, before, native))
+            writer->say("stale", "after the files that the compiler opened were edited");
+    }
+
+    /* Of the files as they were edited. */
+    static void check_addition(Compiler *compiler, Tree *tree, Random *random, const Program &program,
+                               ItemWriter *writer)
+    {
+        std::string path;
+        const Description before = compiler->describe(program);
+        const std::string native = result_of(compiler->build(program, want_of(*compiler)));
+        if (before.is_cacheable && tree->add_one(random, &path) && is_stale(compiler, program, before, native))
+            writer->say("stale", "after a file was added: " + path);
+    }
+
+    void take(size_t index, const Findings &findings)
+    {
+        const auto has = [&](const char *key) { return findings.count(key) != 0; };
+        platform_ = has("platform") ? findings.at("platform") : platform_;
+        ++taken_;
+        if (has("crash") && has("phase") && findings.at("phase") == "native") {
+            ++crashes_;
+            return;
+        }
+        cacheable_ += has("id");
+        built_ += has("result") && findings.at("result") != "failed";
+        hermetic_ += has("hermetic");
+        with_files_ += has("opened") && !findings.at("opened").empty();
+        if (has("reason"))
+            ++reasons_[kind_of(findings.at("reason"))];
+        stale_ += has("stale");
+        wrong_ += has("wrong");
+        const bool is_failure = has("stale") || has("wrong") || has("crash") || has("problem");
+        if (is_failure || collides(index, findings))
+            report(index, findings);
+        if (taken_ % 250 == 0)
+            print_counts(stderr, taken_, arguments_.number("count"));
+    }
+
+    static std::string kind_of(const std::string &reason)
+    {
+        const size_t comma = reason.rfind(", ");
+        return comma == std::string::npos ? reason.substr(0, reason.find('"')) : reason.substr(comma + 2);
+    }
+
+    bool collides(size_t index, const Findings &findings)
+    {
+        if (findings.count("hermetic") == 0)
+            return false;
+        const auto [known, is_new] = results_.insert({findings.at("id"), {index, findings.at("result")}});
+        if (is_new || known->second.second == findings.at("result"))
+            return false;
+        std::printf("COLLISION with item %zu\n", known->second.first);
+        ++collisions_;
+        return true;
+    }
+
+    void report(size_t index, const Findings &findings)
+    {
+        ++failures_;
+        std::printf("FAILURE: --device %s --seed %s --first %zu --count 1\n", arguments_.text("device").c_str(),
+                    arguments_.text("seed").c_str(), index);
+        for (const auto &[key, value] : findings)
+            if (key != "id")
+                std::printf("  %s: %s\n", key.c_str(), describe_text(value.substr(0, 2000)).c_str());
+        (void)std::fflush(stdout);
+    }
+
+    void print_counts(std::FILE *out, size_t done, size_t wanted) const
+    {
+        std::fprintf(out,
+                     "%s, seed %s: %zu of %zu option strings: %zu cacheable (%zu of them built, %zu hermetic, %zu with "
+                     "files opened), %zu ids; %zu ended the compiler; %zu stale, %zu collisions, %zu wrong, %zu "
+                     "failures\n",
+                     platform_.c_str(), arguments_.text("seed").c_str(), done, wanted, cacheable_, built_, hermetic_,
+                     with_files_, results_.size(), crashes_, stale_, collisions_, wrong_, failures_);
+        (void)std::fflush(out);
+    }
+
+    const Arguments &arguments_;
+    std::string platform_ = "no platform";
+    std::map<std::string, std::pair<size_t, std::string>> results_; /* native ones, by id */
+    std::map<std::string, size_t> reasons_;
+    size_t taken_ = 0, cacheable_ = 0, built_ = 0, hermetic_ = 0, with_files_ = 0, crashes_ = 0;
+    size_t stale_ = 0, collisions_ = 0, wrong_ = 0, failures_ = 0;
+};
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    try {
+        const Arguments arguments(argc, argv,
+                                  {{"device", "opencl"}, {"platform", ""}, {"seed", "1"}, {"first", "0"},
+                                   {"count", "100"}, {"minutes", "0"}});
+        return Fuzz(arguments).run() ? 0 : 1;
+    } catch (const std::exception &problem) {
+        std::fprintf(stderr, "option_fuzz: %s\n", problem.what());
+        return 2;
+    }
+}

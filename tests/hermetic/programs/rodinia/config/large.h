@@ -1,0 +1,2 @@
+#define BLOCK 32
+#define DEPTH 5

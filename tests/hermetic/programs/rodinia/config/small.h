@@ -1,0 +1,2 @@
+#define BLOCK 8
+#define DEPTH 3
