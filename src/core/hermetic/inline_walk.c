@@ -30,6 +30,7 @@ struct position {
     const struct graph_text *text;
     size_t from; /* of raw: what lies before is written */
     size_t line; /* of from */
+    bool is_moved;  /* in the branch that just ended, lines may have moved */
     bool is_system; /* behind a #pragma system_header that is certainly in force */
 };
 
@@ -158,6 +159,7 @@ static size_t pass_over(const struct inline_walk *walk, struct position *positio
 
 static void put_gap(struct inline_walk *walk, const struct position *position, const struct text_event *event)
 {
+    ++walk->moved;
     put_shape(walk, SHAPE_GAP);
     put_text(walk, "\n");
     put_line(walk, position->line);
@@ -224,6 +226,7 @@ static void replace_include(struct inline_walk *walk, struct position *position,
 {
     struct graph_text *target = event->target;
     struct position behind = *position;
+    ++walk->moved;
     (void)pass_over(walk, &behind, event);
     if (target == NULL || target->problem != NULL || walk->depth >= MAX_INLINE_DEPTH) {
         put_gap(walk, position, event);
@@ -239,6 +242,21 @@ static void replace_include(struct inline_walk *walk, struct position *position,
     }
     put_line(walk, behind.line + 1); /* of the line behind the end of this one, which follows */
     *position = behind;
+}
+
+/* The #line behind something replaced counts for nothing in a branch that is not taken, so it is said again where the
+ * branch ends. Not behind a #line of the text's own, which only the compiler knows to be in force or not. */
+static void put_line_again(struct inline_walk *walk, struct position *position, const struct text_event *event)
+{
+    if (!position->is_moved)
+        return;
+    position->is_moved = false;
+    put_before(walk, position, event);
+    if (event->gap != NULL)
+        put_gap(walk, position, event);
+    else
+        put_text(walk, "\n");
+    put_line(walk, position->line + 1);
 }
 
 static void replace(struct inline_walk *walk, struct position *position, const struct text_event *event)
@@ -280,10 +298,12 @@ static void replace(struct inline_walk *walk, struct position *position, const s
 struct open_condition {
     struct open_condition *outer;
     struct assumption *mark; /* what was assumed before it */
+    size_t moved;            /* of the walk, before it */
 };
 
 /* What is assumed within a branch ends with it. */
-static void walk_condition(struct inline_walk *walk, struct open_condition **open, const struct text_event *event)
+static void walk_condition(struct inline_walk *walk, struct open_condition **open, struct position *position,
+                           const struct text_event *event)
 {
     if (event->is_guard)
         return;
@@ -291,13 +311,14 @@ static void walk_condition(struct inline_walk *walk, struct open_condition **ope
         struct open_condition *condition = arena_take(&walk->graph->arena, sizeof(*condition));
         if (condition == NULL)
             return;
-        *condition = (struct open_condition){*open, walk->assumed};
+        *condition = (struct open_condition){*open, walk->assumed, walk->moved};
         *open = condition;
         return;
     }
     if (*open == NULL)
         return;
     forget_until(walk, (*open)->mark);
+    position->is_moved = walk->moved != (*open)->moved;
     if (event->kind == EVENT_ENDIF)
         *open = (*open)->outer;
 }
@@ -314,7 +335,9 @@ static void walk_text(struct inline_walk *walk, struct graph_text *text)
         const bool is_own_pragma = text->origin == TEXT_SOURCE &&
                                    (event->kind == EVENT_ONCE || event->kind == EVENT_SYSTEM_HEADER);
         if (event->kind == EVENT_IF || event->kind == EVENT_ELSE || event->kind == EVENT_ENDIF)
-            walk_condition(walk, &open, event);
+            walk_condition(walk, &open, &position, event);
+        else if (event->kind == EVENT_LINE_END)
+            put_line_again(walk, &position, event);
         else if (!is_own_pragma) /* compilers pass over these in a source */
             replace(walk, &position, event);
         if (event->kind == EVENT_SYSTEM_HEADER && open == NULL && !is_own_pragma)

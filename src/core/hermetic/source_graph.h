@@ -26,7 +26,8 @@ enum event_kind {
     EVENT_SYSTEM_HEADER, /* #pragma GCC system_header */
     EVENT_IF,            /* opens a condition; nothing is replaced, as with the next two */
     EVENT_ELSE,
-    EVENT_ENDIF
+    EVENT_ENDIF,
+    EVENT_LINE_END /* of an #else, #elif or #endif; a gap if a #line stands before it */
 };
 
 /* In the order of appearance. */
@@ -134,6 +135,7 @@ struct inline_walk {
     struct graph_text **order;  /* visited */
     size_t count;
     size_t replaced; /* how many events */
+    size_t moved;    /* how many of them moved the lines behind them, which a #line set again */
     size_t depth;
     uint64_t size;
     struct assumption *assumed; /* newest first */

@@ -371,6 +371,7 @@ static void read_gap(struct scan *scan, const struct token *name)
 
 static void read_condition(struct scan *scan, const struct token *name)
 {
+    bool is_empty = true;
     scan->in_condition = true;
     if (begins_with(name, "if"))
         read_if(scan, name);
@@ -378,6 +379,13 @@ static void read_condition(struct scan *scan, const struct token *name)
         read_endif(scan, name);
     else
         read_else(scan, name);
+    scan->directive = read_rest(scan, &is_empty);
+    struct text_event *event = begins_with(name, "if") ? NULL : add_event(scan, EVENT_LINE_END);
+    if (event == NULL)
+        return;
+    event->operand = name->start;
+    event->operand_size = name->size;
+    event->gap = scan->had_line ? "stands behind a #line, and what it ends before" : NULL;
 }
 
 static void read_directive(struct scan *scan, const struct token *hash)
@@ -417,7 +425,8 @@ static void read_directive(struct scan *scan, const struct token *hash)
         scan->had_line = true;
     else if (begins_with(&name, "if") || begins_with(&name, "el") || token_is(&name, "endif"))
         read_condition(scan, &name);
-    (void)read_rest(scan, &is_empty);
+    if (!scan->in_condition)
+        (void)read_rest(scan, &is_empty);
     scan->in_condition = false;
 }
 

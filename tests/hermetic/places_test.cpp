@@ -1,0 +1,78 @@
+/*
+ * places_test.cpp - where the compiler thinks it is in a hermetic text: lines and names of files, as in the native build.
+ */
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "hermetic/compilers.h"
+#include "hermetic/project.h"
+#include "support/scratch_directory.h"
+
+namespace {
+
+using namespace hermetic;
+
+/* A kernel that requires work groups as large as its line's number. */
+const char kKernel[] = "kernel __attribute__((reqd_work_group_size(__LINE__, 1, 1))) void k(global int *x) { *x = 1; }\n";
+
+class HermeticPlaces : public testing::Test {
+protected:
+    void SetUp() override { std::filesystem::current_path(scratch_.path()); }
+    void TearDown() override { std::filesystem::current_path("/"); }
+
+    void write(const std::map<std::string, std::string> &files)
+    {
+        Project project{"", files, "", ""};
+        write_project(&project, scratch_.path().string());
+    }
+
+    IngotBuild expect_equal(const std::string &source)
+    {
+        const Program program{source, "-I inc"};
+        const Build native = compiler_->build(program, Want::kernels);
+        const IngotBuild other = compiler_->build_with_ingot(program, Want::kernels);
+        EXPECT_TRUE(native.is_built) << native.log;
+        EXPECT_EQ(native.is_built, other.build.is_built) << other.build.log;
+        EXPECT_EQ(native.kernels, other.build.kernels) << source;
+        return other;
+    }
+
+    void expect_hermetic(const std::string &source) { EXPECT_EQ("", expect_equal(source).reason) << source; }
+
+    ScratchDirectory scratch_;
+    std::unique_ptr<Compiler> compiler_ = make_opencl_compiler("");
+};
+
+} // namespace
+
+TEST_F(HermeticPlaces, LinesAreTheSameBehindABranchThatIsNotTaken)
+{
+    write({{"x.h", "/* nothing\n */\n"}});
+    const std::string include = "#include \"x.h\"\n";
+    expect_hermetic("#if 0\n" + include + include + "#endif\n" + kKernel);
+    expect_hermetic("#if 1\n#else\n" + include + "#endif /* over\ntwo lines */\n" + kKernel);
+    expect_hermetic("#if 0\n" + include + "#else\n" + kKernel + "#endif\n");
+    expect_hermetic("#if 0\n" + include + "#elif 1\n" + kKernel + "#endif\n");
+    expect_hermetic("#if 0\n#if 1\n" + include + "#endif\n#endif\n" + kKernel);
+    expect_hermetic("#if 0\n#include \"not_there.h\"\n#endif\r\n" + std::string(kKernel));
+    expect_hermetic("#if 0\n" + include + "#elif __has_include(\"x.h\")\n" + kKernel + "#endif\n");
+}
+
+TEST_F(HermeticPlaces, LinesAreTheSameInAHeaderBehindABranchThatIsNotTaken)
+{
+    write({{"inc/x.h", std::string("#ifndef X\n#define X\n#if 0\n#include <y.h>\n#endif\n") + kKernel + "#endif\n"},
+           {"inc/y.h", "\n\n"}});
+    expect_hermetic("#include <x.h>\n");
+}
+
+TEST_F(HermeticPlaces, BranchesWithIncludesAndALineDirectiveAreNative)
+{
+    write({{"x.h", "\n"}});
+    for (const char *source : {"#if 0\n#include \"x.h\"\n#line 100\n#endif\n", "#if 1\n#include \"x.h\"\n#line 100\n#endif\n",
+                               "#line 100\n#if 0\n#include \"x.h\"\n#endif\n"}) {
+        const IngotBuild built = expect_equal(std::string(source) + kKernel);
+        EXPECT_NE(std::string::npos, built.reason.find("#line")) << source << built.reason;
+    }
+    expect_hermetic(std::string("#include \"x.h\"\n#line 50\n#if 1\n#endif\n") + kKernel);
+}
