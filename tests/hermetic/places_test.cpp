@@ -76,3 +76,15 @@ TEST_F(HermeticPlaces, BranchesWithIncludesAndALineDirectiveAreNative)
     }
     expect_hermetic(std::string("#include \"x.h\"\n#line 50\n#if 1\n#endif\n") + kKernel);
 }
+
+/* Clang calls a file by the name that it was last found by. */
+TEST_F(HermeticPlaces, FilesWithTwoNamesAreNativeWhereNamesMatter)
+{
+    const std::string twice = "#include \"inc/x.h\"\n#include \"inc/../inc/x.h\"\n";
+    write({{"inc/x.h", "#ifndef X\n#define X\n#define SIZE 4\n#endif\n"}});
+    expect_hermetic(twice + kKernel);
+    write({{"inc/x.h", "#ifndef X\n#define X\n#define SIZE sizeof(__FILE__)\n#endif\n"}});
+    const IngotBuild built = expect_equal(twice + kKernel);
+    EXPECT_NE(std::string::npos, built.reason.find("two names")) << built.reason;
+    expect_hermetic("#include \"inc/x.h\"\n" + std::string(kKernel));
+}

@@ -223,6 +223,7 @@ static void graph_init(struct source_graph *graph, const ingot_allocator_t *allo
         add_view(graph, TEXT_SOURCE, &input->sources[i]);
         graph->cplusplus = graph->cplusplus && kind == INGOT_SOURCE_CUDA_CPP;
         graph->brings_assert = graph->brings_assert || kind != INGOT_SOURCE_OPENCL_C;
+        graph->renames_files = graph->renames_files || kind != INGOT_SOURCE_CUDA_CPP;
     }
 }
 
@@ -350,6 +351,25 @@ static void check_mark_names(struct source_graph *graph)
     for (const struct graph_text *text = graph->first; has_once && text != NULL; text = text->next) {
         if (contains(text->clean.size, text->clean.start, prefix))
             graph->limit = "a text uses names that begin with INGOT_ONCE_";
+    }
+}
+
+static bool has_another_name(const struct graph_text *text)
+{
+    for (const struct graph_text *other = text->next; other != NULL; other = other->next) {
+        if (other->origin == TEXT_FILE && !other->absent && os_is_same_file(&text->identity, &other->identity))
+            return true;
+    }
+    return false;
+}
+
+static void check_file_names(struct source_graph *graph)
+{
+    if (!graph->names_matter || !graph->renames_files)
+        return;
+    for (const struct graph_text *text = graph->first; text != NULL && graph->limit == NULL; text = text->next) {
+        if (text->origin == TEXT_FILE && !text->absent && has_another_name(text))
+            graph->limit = "a file is found by two names, and which of them __FILE__ means depends on the compiler";
     }
 }
 
@@ -497,6 +517,7 @@ static ingot_status_t walk_all(struct hermetic *hermetic, struct source_graph *g
     bytes_writer_init(&gap, graph->arena.allocator);
     find_equal_files(graph);
     check_mark_names(graph);
+    check_file_names(graph);
     ingot_status_t status = inline_walk_init(&walk, graph, &shape, want_texts ? &hermetic->texts : NULL);
     if (status == INGOT_SUCCESS)
         walk_sources(hermetic, graph, &walk);
