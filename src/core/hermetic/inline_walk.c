@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_INLINE_DEPTH = 150, MAX_REPLACED = 200000 };
+/* NVRTC ends the process when it warns of something below 30 nested markers, or more (seen with 13.0). */
+enum { MAX_INLINE_DEPTH = 150, MAX_NESTED_MARKERS = 20, MAX_REPLACED = 200000 };
 #define MAX_INLINED_BYTES ((uint64_t)256 << 20)
 
 /* What the shape says of an event; from SHAPE_TEXT on, the number of a text that is written out. */
@@ -206,18 +207,20 @@ static void put_target(struct inline_walk *walk, const struct position *position
     put_shape(walk, SHAPE_TEXT + target->number);
     if (target->origin == TEXT_HEADER)
         put_shape(walk, target->header_index);
+    const bool is_nested = walk->depth <= MAX_NESTED_MARKERS || walk->graph->input->rules->unnamed_source == NULL;
     put_text(walk, "\n");
     if (target->has_once) {
         put_text(walk, "#ifndef ");
         put_once_name(walk, target);
         put_text(walk, "\n");
     }
-    put_marker(walk, 1, target->path, " 1\n");
+    put_marker(walk, 1, target->path, is_nested ? " 1\n" : "\n");
     if (target->has_once || has_sound_guard(walk, target))
         assume(walk, target);
     walk_text(walk, target);
     put_text(walk, "\n");
-    put_marker(walk, position->line + 1, name_of(walk, position->text), position->is_system ? " 2 3\n" : " 2\n");
+    put_marker(walk, position->line + 1, name_of(walk, position->text), is_nested ? " 2" : "");
+    put_text(walk, position->is_system ? " 3\n" : "\n");
     if (target->has_once)
         put_text(walk, "#endif\n");
 }
