@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hermetic/build_log.h"
 #include "hermetic/compilers.h"
 #include "hermetic/project.h"
 #include "support/scratch_directory.h"
@@ -75,6 +76,20 @@ TEST_F(HermeticPlaces, BranchesWithIncludesAndALineDirectiveAreNative)
         EXPECT_NE(std::string::npos, built.reason.find("#line")) << source << built.reason;
     }
     expect_hermetic(std::string("#include \"x.h\"\n#line 50\n#if 1\n#endif\n") + kKernel);
+}
+
+TEST_F(HermeticPlaces, MessagesSayWhereAFileIsIncludedFrom)
+{
+    write({{"x.h", "\n#include \"inc/y.h\"\n"}, {"inc/y.h", "#pragma once\n#warning in y\n"}});
+    for (const char *source : {"\n#include \"x.h\"\n", "\n# /* over\ntwo lines */ \\\n include \"x.h\"\n",
+                               "#define X \"x.h\"\n\n#include X\n", "#if 0\n#include \"x.h\"\n#endif\n#include <x.h>\n"}) {
+        const Program program{std::string(source) + kKernel, ""};
+        const Build native = compiler_->build(program, Want::kernels);
+        const IngotBuild other = compiler_->build_with_ingot(program, Want::kernels);
+        EXPECT_NE(std::string::npos, native.log.find("in y")) << native.log;
+        EXPECT_EQ("", other.reason);
+        EXPECT_EQ(log_without_names(native.log), log_without_names(other.build.log)) << source;
+    }
 }
 
 /* Clang calls a file by the name that it was last found by. */

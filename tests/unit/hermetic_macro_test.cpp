@@ -47,7 +47,7 @@ TEST_F(HermeticMacro, ChecksNamesBeforeTheInclude)
               "\n#ifdef h\n#error Ingot took this include for another\n#endif"
               "\n#ifndef T\n#error Ingot took this include for another\n#endif"
               "\n#ifndef S\n#error Ingot took this include for another\n#endif"
-              "\n# 1 \"./x.h\" 1\nint x;\n\n# 4 \"\" 2\n#line 4\n",
+              "\n#line 3\n# 1 \"./x.h\" 1\nint x;\n\n# 4 \"\" 2\n#line 4\n",
               result.texts[0]);
 }
 

@@ -47,7 +47,7 @@ class HermeticText : public HermeticTest
 TEST_F(HermeticText, HasIncludesBetweenLineMarkers)
 {
     write("x.h", "int x;\n");
-    EXPECT_EQ("int a;\n\n# 1 \"./x.h\" 1\nint x;\n\n# 3 \"\" 2\n#line 3\nint b;\n",
+    EXPECT_EQ("int a;\n\n#line 2\n# 1 \"./x.h\" 1\nint x;\n\n# 3 \"\" 2\n#line 3\nint b;\n",
               text_of("int a;\n#include \"x.h\"\nint b;\n"));
 }
 

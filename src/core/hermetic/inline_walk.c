@@ -202,7 +202,9 @@ static void visit(struct inline_walk *walk, struct graph_text *text)
     text->number = walk->count;
 }
 
-static void put_target(struct inline_walk *walk, const struct position *position, struct graph_text *target)
+/* from_line: of the file name in the directive, for "In file included from". position is behind the directive. */
+static void put_target(struct inline_walk *walk, const struct position *position, size_t from_line,
+                       struct graph_text *target)
 {
     put_shape(walk, SHAPE_TEXT + target->number);
     if (target->origin == TEXT_HEADER)
@@ -214,6 +216,8 @@ static void put_target(struct inline_walk *walk, const struct position *position
         put_once_name(walk, target);
         put_text(walk, "\n");
     }
+    put_line(walk, from_line);
+    put_text(walk, "\n");
     put_marker(walk, 1, target->path, is_nested ? " 1\n" : "\n");
     if (target->has_once || has_sound_guard(walk, target))
         assume(walk, target);
@@ -223,6 +227,14 @@ static void put_target(struct inline_walk *walk, const struct position *position
     put_text(walk, position->is_system ? " 3\n" : "\n");
     if (target->has_once)
         put_text(walk, "#endif\n");
+}
+
+static size_t line_of_name(const struct inline_walk *walk, const struct position *position,
+                           const struct text_event *event)
+{
+    const struct clean_text *clean = &position->text->clean;
+    const size_t name = text_raw_offset(clean, (size_t)(event->operand - clean->start));
+    return position->line + count_lines(walk, clean->raw + position->from, clean->raw + name);
 }
 
 static void replace_include(struct inline_walk *walk, struct position *position, const struct text_event *event)
@@ -241,7 +253,7 @@ static void replace_include(struct inline_walk *walk, struct position *position,
         if (target->assumed != 0)
             put_assumed(walk, target);
         else
-            put_target(walk, &behind, target);
+            put_target(walk, &behind, line_of_name(walk, position, event), target);
     }
     put_line(walk, behind.line + 1); /* of the line behind the end of this one, which follows */
     *position = behind;
