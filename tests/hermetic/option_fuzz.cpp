@@ -285,7 +285,7 @@ private:
                     arguments_.text("seed").c_str(), index);
         for (const auto &[key, value] : findings)
             if (key != "id")
-                std::printf("  %s: %s\n", key.c_str(), describe_text(value.substr(0, 2000)).c_str());
+                std::printf("  %s: %s\n", key.c_str(), describe_text(value.substr(0, key == "source" ? 2000 : 300)).c_str());
         (void)std::fflush(stdout);
     }
 

@@ -123,11 +123,14 @@ static const struct name names[] = {
     {"-U", OPTION_UNDEFINE, true, true},
 };
 
-static const struct name *find_name(const struct word *word)
+/* OpenCL's compilers have no long names, and refuse a program with one. */
+static const struct name *find_name(const struct word *word, ingot_option_quotes_t quotes)
 {
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
         const size_t length = strlen(names[i].text);
         if (word->text_size < length || memcmp(word->text, names[i].text, length) != 0)
+            continue;
+        if (names[i].text[1] == '-' && quotes != INGOT_QUOTES_SHELL)
             continue;
         if (word->text_size == length ? names[i].separate : names[i].joined)
             return &names[i];
@@ -217,7 +220,7 @@ static void read_value(struct option_reader *reader, const struct name *name, co
 static void classify(struct option_reader *reader, const struct word *word, struct option *option)
 {
     struct word next;
-    const struct name *name = find_name(word);
+    const struct name *name = find_name(word, reader->rules->option_quotes);
     if (word->problem != NULL) {
         refuse(option, word->problem);
     } else if (name != NULL) {
