@@ -408,8 +408,8 @@ typedef ingot_status_t (*ingot_program_builder_t)(ingot_program_t *program, cons
 
 /**
  * Like ingot_program_create, with a builder of the caller's own: one builder runs per key, however many threads ask.
- * A builder's INGOT_BUILD_FAILED is told to every waiter with its detail; after another failure one waiter tries
- * once more, with its own builder.
+ * A builder's INGOT_BUILD_FAILED is told to every waiter with its detail. So is INGOT_OUT_OF_MEMORY, after the cache
+ * was emptied and the builder called once more. After another failure one waiter tries once more, with its own builder.
  *
  * @retval INGOT_INVALID_ARGUMENTS  Also: asked for by the builder of the same key.
  */

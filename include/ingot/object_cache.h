@@ -103,9 +103,10 @@ typedef ingot_status_t (*ingot_object_creator_t)(void **value, void *user);
 
 /**
  * The object at a place, made if there is none: one creator runs a place, however many threads ask, and the others
- * wait. A creator's INGOT_BUILD_FAILED is told to all who wait; after another failure one of them tries once more, with
- * its own creator. A failure is not remembered. What was cleared while it was made, or set by another meanwhile, is
- * given to those who asked and not kept.
+ * wait. A creator's INGOT_BUILD_FAILED is told to all who wait. So is INGOT_OUT_OF_MEMORY, after the creator was called
+ * once more. After another failure one of those who wait tries once more, with its own creator. A failure is not
+ * remembered. What was cleared while it was made, or set by another meanwhile, is given to those who asked and not
+ * kept.
  *
  * @param[in] creator_user  For @p creator.
  * @param[in] destructor    Of this object if it is made here. NULL: the cache's.

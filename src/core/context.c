@@ -209,8 +209,5 @@ ingot_status_t context_get_identity(struct ingot_context *context, uint32_t devi
 
 bool context_make_room(struct ingot_context *context, ingot_status_t status)
 {
-    if (status != INGOT_OUT_OF_MEMORY)
-        return false;
-    memory_cache_clear(context->programs, NULL, EVICTED_MEMORY);
-    return true;
+    return status == INGOT_OUT_OF_MEMORY && memory_cache_make_room(context->programs);
 }

@@ -56,7 +56,8 @@ ingot_status_t context_get_identity(struct ingot_context *context, uint32_t devi
 /* INGOT_INVALID_ARGUMENTS where struct_size is not set. */
 ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits);
 
-/* Whether a call that ended so is to be made once more: after emptying the cache for want of memory. */
+/* True if the caller should retry: the call ran out of memory, and the cache was emptied for it just now. Once for each
+ * request, however many calls of it fail. */
 bool context_make_room(struct ingot_context *context, ingot_status_t status);
 
 static inline void context_count(_Atomic uint64_t *counter)

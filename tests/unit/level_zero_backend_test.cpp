@@ -331,6 +331,14 @@ TEST(LevelZeroBuild, RefusesASpecializationConstantOfAnotherSize)
         << ingot_last_error_detail();
 }
 
+TEST(LevelZeroBuild, TooMuchLocalMemoryIsTheProgramsOwnFailure)
+{
+    Table table({"much_local"});
+    void *program = nullptr;
+    EXPECT_EQ(INGOT_BUILD_FAILED, table.build(&program)) << ingot_last_error_detail();
+    EXPECT_EQ(nullptr, program);
+}
+
 TEST(LevelZeroBuild, FailsCleanlyAtEveryAllocation)
 {
     FailingAllocator allocator;

@@ -12,6 +12,10 @@ extern "C" {
 #include "backends/opencl/errors.h"
 #include "backends/opencl/ops.h"
 #include "core/sink.h"
+/* Of backends/opencl/build_log.h, which is C11. */
+struct opencl_state;
+ingot_status_t opencl_conclude(const opencl_state *state, const char *call, cl_int error, cl_program native,
+                               size_t device_count, const cl_device_id *devices, ingot_sink_t *log);
 }
 #include "support/child_process.h"
 #include "support/failing_allocator.h"
@@ -263,6 +267,100 @@ TEST(OpenclBuild, RefusesALastOptionWithoutItsValue)
     }
     EXPECT_NE(0u, log.writer.size);
     bytes_writer_fini(&log.writer);
+}
+
+namespace {
+
+/* One kernel with this much local memory. */
+std::string with_local_memory(size_t bytes)
+{
+    const std::string count = std::to_string(bytes / sizeof(cl_int));
+    return "__kernel void big(__global int *x) { __local int a[" + count + "]; size_t i = get_local_id(0);\n"
+           "a[i * 7] = x[i]; barrier(CLK_LOCAL_MEM_FENCE); x[i] = a[i * 11]; }\n";
+}
+
+struct Programs {
+    OpenclContext native{ one_device() };
+    ingot_context_t context = make(native);
+    ~Programs() { ingot_context_release(context); }
+
+    ingot_status_t create(const std::string &text, ingot_program_t *program) const
+    {
+        ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
+        source_info.kind = INGOT_SOURCE_OPENCL_C;
+        source_info.bytes = text.data();
+        source_info.size = text.size();
+        ingot_source_t source = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &source_info));
+        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+        info.sources = &source;
+        info.source_count = 1;
+        ingot_program_desc_t desc = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
+        const ingot_status_t status = ingot_program_create(program, desc);
+        ingot_program_desc_release(desc);
+        ingot_source_release(source);
+        return status;
+    }
+    ingot_cache_stats_t stats() const
+    {
+        ingot_cache_stats_t stats = INGOT_CACHE_STATS_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context, &stats));
+        return stats;
+    }
+};
+
+} // namespace
+
+/* Intel's compiler answers CL_OUT_OF_RESOURCES; PoCL compiles it and refuses the launch. */
+TEST(OpenclBuild, ProgramWithTooMuchLocalMemoryIsRefusedWithItsLogAndEmptiesNothing)
+{
+    const Programs programs;
+    ingot_program_t kept = build(programs.context);
+    ingot_program_t program = nullptr;
+    cl_ulong local_size = 0;
+    EXPECT_EQ(CL_SUCCESS, clGetDeviceInfo(platform().devices()[0], CL_DEVICE_LOCAL_MEM_SIZE, sizeof(local_size),
+                                          &local_size, nullptr));
+    const ingot_status_t status = programs.create(with_local_memory(local_size * 4), &program);
+    if (platform().is_intel()) {
+        EXPECT_EQ(INGOT_BUILD_FAILED, status);
+        EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "CL_OUT_OF_RESOURCES (-5)")) << ingot_last_error_detail();
+        EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "local memory")) << ingot_last_error_detail();
+        EXPECT_EQ(1u, programs.stats().build_failures);
+        EXPECT_EQ(1u, programs.stats().programs);
+    } else {
+        EXPECT_EQ(INGOT_SUCCESS, status) << ingot_last_error_detail();
+        EXPECT_EQ(2u, programs.stats().programs);
+    }
+    EXPECT_EQ(0u, programs.stats().evictions_memory);
+    ingot_program_release(program);
+    ingot_program_release(kept);
+}
+
+/* Every backend's way from a driver's answer to a status, whatever this machine's drivers answer. */
+TEST(OpenclBuild, ConcludesFromTheDriversCodeWhoseFaultItIs)
+{
+    Table table;
+    const auto *state = static_cast<const opencl_state *>(table.state);
+    const struct {
+        cl_int error;
+        ingot_status_t status;
+    } answers[] = { { CL_OUT_OF_RESOURCES, INGOT_BUILD_FAILED },
+                    { CL_BUILD_PROGRAM_FAILURE, INGOT_BUILD_FAILED },
+                    { CL_OUT_OF_HOST_MEMORY, INGOT_OUT_OF_MEMORY },
+                    { CL_COMPILER_NOT_AVAILABLE, INGOT_UNIMPLEMENTED },
+                    { CL_INVALID_OPERATION, INGOT_BACKEND_ERROR } };
+    alloc_init(&table.allocator, nullptr);
+    for (const auto &answer : answers) {
+        ingot_sink_t log{};
+        bytes_writer_init(&log.writer, &table.allocator);
+        EXPECT_EQ(answer.status,
+                  opencl_conclude(state, "clBuildProgram", answer.error, nullptr, 0, nullptr, &log))
+            << answer.error;
+        EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), opencl_error_name(answer.error)));
+        EXPECT_EQ(answer.status == INGOT_BUILD_FAILED, log.writer.size != 0) << answer.error;
+        bytes_writer_fini(&log.writer);
+    }
 }
 
 TEST(OpenclGetBinary, LeavesIntelsIntermediateCodeOut)

@@ -1,6 +1,7 @@
 /*
  * program_test.cpp - programs and kernels through the public interface, with the reference backend.
  */
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <thread>
@@ -582,6 +583,110 @@ TEST(OutOfMemory, OfTheDriverEmptiesTheCacheAndSucceeds)
     EXPECT_NE(nullptr, second);
     EXPECT_EQ(1u, stats_of(context).programs);
     EXPECT_EQ(1u, stats_of(context).evictions_memory);
+}
+
+namespace {
+
+/* An operation that lacks memory however often it is tried. */
+struct Shortage {
+    std::string operation;
+    std::atomic<int> tries{0};
+
+    static ingot_status_t hook(void *user, const char *operation)
+    {
+        auto *self = static_cast<Shortage *>(user);
+        if (self->operation != operation)
+            return INGOT_SUCCESS;
+        ++self->tries;
+        return INGOT_OUT_OF_MEMORY;
+    }
+    void set_up(ReferenceDevice &device)
+    {
+        device.hook = hook;
+        device.hook_user = this;
+    }
+};
+
+} // namespace
+
+TEST(OutOfMemory, ThatLastsIsTriedOnceMoreWhateverIsTried)
+{
+    ReferenceDevice device;
+    Shortage shortage;
+    shortage.set_up(device);
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    ingot_program_t none = nullptr;
+
+    shortage.operation = "build";
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_create(&none, desc.get()));
+    EXPECT_STREQ("the hook failed build", ingot_last_error_detail());
+    EXPECT_EQ(2, shortage.tries.exchange(0));
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_build(&none, desc.get()));
+    EXPECT_EQ(2, shortage.tries.exchange(0));
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_create(&none, desc.get())) << "a budget for each request";
+    EXPECT_EQ(2, shortage.tries.exchange(0));
+
+    shortage.operation = "create_kernel";
+    const Program program = create_program(desc);
+    ingot_kernel_t kernel = nullptr;
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_kernel_create(&kernel, program.get(), 0, "twice"));
+    EXPECT_EQ(2, shortage.tries.exchange(0));
+
+    const std::vector<uint8_t> blob = blob_of(program);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+    shortage.operation = "load";
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY,
+              ingot_program_create_from_cache_blob(&none, desc.get(), blob.size(), blob.data()));
+    EXPECT_EQ(2, shortage.tries.exchange(0));
+}
+
+/* A builder that asks for another program: one shortage, one more try in all. */
+TEST(OutOfMemory, ThatLastsIsTriedOnceMoreInANestedRequestToo)
+{
+    ReferenceDevice device;
+    Shortage shortage;
+    shortage.set_up(device);
+    shortage.operation = "build";
+    const Context context = device.make();
+    ProgramText other;
+    other.compile_options = "-DA=1";
+    const Desc inner = other.make(context);
+    const Desc outer = ProgramText().make(context);
+    const ingot_program_builder_t build = [](ingot_program_t *program, const_ingot_program_desc_t, void *user) {
+        return ingot_program_create(program, static_cast<const_ingot_program_desc_t>(user));
+    };
+    ingot_program_t none = nullptr;
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_get_or_create(&none, outer.get(), build, inner.get()));
+    EXPECT_EQ(2, shortage.tries);
+}
+
+TEST(OutOfMemory, ThatLastsIsToldToAllWhoWait)
+{
+    ReferenceDevice device;
+    Shortage shortage;
+    shortage.set_up(device);
+    shortage.operation = "build";
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    const auto wait_for_others = [](ingot_program_t *program, const_ingot_program_desc_t wanted, void *user) {
+        while (stats_of(*static_cast<const Context *>(user)).waits < 7)
+            std::this_thread::yield();
+        return ingot_program_build(program, wanted);
+    };
+    std::vector<std::thread> threads;
+    std::atomic<int> told{0};
+    for (int i = 0; i < 8; ++i)
+        threads.emplace_back([&] {
+            ingot_program_t none = nullptr;
+            told += ingot_program_get_or_create(&none, desc.get(), wait_for_others,
+                                                const_cast<Context *>(&context)) == INGOT_OUT_OF_MEMORY;
+            EXPECT_STREQ("the hook failed build", ingot_last_error_detail());
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(8, told);
+    EXPECT_EQ(2, shortage.tries);
 }
 
 /* ---- callbacks that call Ingot ---- */

@@ -2,7 +2,9 @@
  * build_log.c - what the compiler said, and what became of the build.
  *
  * A refusal of the program is the only failure that every caller would meet again, so it is told apart with care:
- * drivers answer with different codes for it.
+ * drivers answer with different codes for it. CL_OUT_OF_RESOURCES is among them here, and here only: a compiler says so
+ * of a program that does not fit the device. Taken for lack of memory, as in other calls, it would empty the in-memory
+ * cache for nothing.
  */
 #include "backends/opencl/build_log.h"
 
@@ -41,11 +43,18 @@ static int compiler_refused(cl_int error)
     case CL_INVALID_BUILD_OPTIONS:
     case CL_INVALID_COMPILER_OPTIONS:
     case CL_INVALID_LINKER_OPTIONS:
-    case CL_INVALID_BINARY: /* Intel's linker, of an unresolved symbol */
+    case CL_INVALID_BINARY:   /* Intel's linker, of an unresolved symbol */
+    case CL_OUT_OF_RESOURCES: /* Intel's compiler, of a program that needs more local memory than the device has */
         return 1;
     default:
         return 0;
     }
+}
+
+/* A driver's log says nothing about it. */
+static const char *explanation_of(cl_int error)
+{
+    return error == CL_OUT_OF_RESOURCES ? ": the program needs more of the device than it has, e.g. local memory" : "";
 }
 
 ingot_status_t opencl_conclude(const struct opencl_state *state, const char *call, cl_int error, cl_program native,
@@ -56,9 +65,10 @@ ingot_status_t opencl_conclude(const struct opencl_state *state, const char *cal
     if (error == CL_SUCCESS)
         return status;
     if (compiler_refused(error)) {
-        (void)snprintf(message, sizeof(message), "%s: %s (%d)", call, opencl_error_name(error), (int)error);
+        (void)snprintf(message, sizeof(message), "%s: %s (%d)%s", call, opencl_error_name(error), (int)error,
+                       explanation_of(error));
         status = ingot_sink_write_log(log, message);
-        return status == INGOT_SUCCESS ? opencl_fail(INGOT_BUILD_FAILED, call, error) : status;
+        return status == INGOT_SUCCESS ? ingot_set_error_detail(INGOT_BUILD_FAILED, "%s", message) : status;
     }
     if (error == CL_COMPILER_NOT_AVAILABLE || error == CL_LINKER_NOT_AVAILABLE)
         return opencl_fail(INGOT_UNIMPLEMENTED, call, error);

@@ -51,7 +51,7 @@ struct cache_flights {
 
 /* How a failure concerns those who wait. */
 enum flight_failure {
-    FAILURE_FOR_ALL,  /* the key's fault: all are told */
+    FAILURE_FOR_ALL,  /* the key's fault, or a lack that concerns all: all are told */
     FAILURE_OF_PILOT, /* the fault of what the pilot brought: each of the others starts over */
     FAILURE_SPURIOUS  /* one other tries once more, then all are told */
 };

@@ -116,17 +116,25 @@ typedef ingot_status_t (*cache_maker)(struct cache_entry **entry, size_t *bytes,
 /*
  * The entry of a request: found, or made by this thread, or by another while this one waits. One maker runs a key.
  *
- * A maker's INGOT_BUILD_FAILED goes to all waiters with its detail sentence. After INGOT_INVALID_ARGUMENTS,
- * INGOT_NOT_CACHEABLE and any INGOT_BLOB_* (faults of what that caller brought) each waiter starts over. After another
- * failure one waiter starts over, once; if that fails likewise, the rest are told. A maker that asks for its own key
- * gets INGOT_INVALID_ARGUMENTS. An entry over the byte limit by itself, or made after a clear or close during its
- * making, is returned and not kept.
+ * A maker's INGOT_BUILD_FAILED and INGOT_OUT_OF_MEMORY go to all waiters with the detail sentence. After
+ * INGOT_INVALID_ARGUMENTS, INGOT_NOT_CACHEABLE and any INGOT_BLOB_* (faults of what that caller brought) each waiter
+ * starts over. After another failure one waiter starts over, once; if that fails likewise, the rest are told. A maker
+ * that asks for its own key gets INGOT_INVALID_ARGUMENTS. An entry over the byte limit by itself, or made after a clear
+ * or close during its making, is returned and not kept.
  *
- * On INGOT_OUT_OF_MEMORY the cache is emptied (EVICTED_MEMORY) and the maker is called once more.
+ * On INGOT_OUT_OF_MEMORY the cache is emptied (EVICTED_MEMORY) and the maker is called once more, unless it made room
+ * itself (memory_cache_make_room).
  */
 ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct cache_request *request,
                                         cache_maker maker, void *user, struct cache_entry **entry,
                                         enum cache_outcome *outcome);
+
+/*
+ * For a maker that lacks memory: evicts everything, and true, so that it tries once more. False: that was done already
+ * for the same request of this thread (or, in a nested request, for the one around it), so trying again helps nobody.
+ * Outside of makers always true.
+ */
+bool memory_cache_make_room(struct memory_cache *cache);
 
 /*
  * Puts an entry into the cache, in place of the one of its key if there is one (EVICTED_REPLACED); it stays when a

@@ -17,6 +17,35 @@ struct voyage {
     struct cache_flight *flight;
 };
 
+/* What makers of this thread have done about want of memory, a frame for each cache; see memory_cache_make_room. */
+struct making {
+    const struct memory_cache *cache;
+    bool made_room;
+    struct making *outer;
+};
+static _Thread_local struct making *innermost;
+
+static struct making *making_of(const struct memory_cache *cache)
+{
+    struct making *making = innermost;
+    while (making != NULL && making->cache != cache)
+        making = making->outer;
+    return making;
+}
+
+bool memory_cache_make_room(struct memory_cache *cache)
+{
+    struct making *making = making_of(cache);
+
+    if (making != NULL) {
+        if (making->made_room)
+            return false;
+        making->made_room = true;
+    }
+    memory_cache_empty(cache);
+    return true;
+}
+
 static struct cache_flight *create_flight(struct memory_cache *cache)
 {
     struct cache_flight *flight = flight_create(&cache->pool.allocator);
@@ -76,11 +105,16 @@ static enum boarding board(struct voyage *voyage, struct cache_entry **entry, in
 
 static ingot_status_t run_maker(struct voyage *voyage, struct cache_entry **entry, size_t *bytes)
 {
+    struct making making = {voyage->cache, false, innermost};
+    const bool is_outermost = making_of(voyage->cache) == NULL;
+
+    if (is_outermost)
+        innermost = &making;
     ingot_status_t status = voyage->maker(entry, bytes, voyage->user);
-    if (status == INGOT_OUT_OF_MEMORY) {
-        memory_cache_empty(voyage->cache);
+    if (status == INGOT_OUT_OF_MEMORY && memory_cache_make_room(voyage->cache))
         status = voyage->maker(entry, bytes, voyage->user);
-    }
+    if (is_outermost)
+        innermost = making.outer;
     return status;
 }
 
