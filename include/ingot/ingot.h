@@ -19,6 +19,8 @@
  *  - Info structures begin with struct_size and have an _INIT macro; zero means "default".
  *  - Strings are NUL-terminated UTF-8. Sizes are bytes, durations nanoseconds, unless a name says else.
  *  - Unless said otherwise, every function may be called from any number of threads on the same objects.
+ *  - pthread_cancel ends no thread where it holds a lock of Ingot or where others wait for what it makes.
+ *    Asynchronous cancellation is not supported.
  */
 #ifndef INGOT_INGOT_H
 #define INGOT_INGOT_H
@@ -415,6 +417,31 @@ typedef ingot_status_t (*ingot_program_builder_t)(ingot_program_t *program, cons
  */
 INGOT_API ingot_status_t ingot_program_get_or_create(ingot_program_t *program, const_ingot_program_desc_t desc,
                                                      ingot_program_builder_t builder, void *user);
+
+/**
+ * Work that one thread does and others wait for outside of Ingot, as when a builder hands a load to a thread pool.
+ * Ingot refuses a request that would wait in a ring: for a builder that waits, over any number of others, for the
+ * thread which asks. With these four functions it also sees the rings that such work is part of. Zeroed before first
+ * use; its content is Ingot's.
+ */
+typedef struct ingot_work {
+    struct ingot_worker *worker;
+} ingot_work_t;
+
+/** The calling thread does @p work from now on. NULL does nothing. */
+INGOT_API void ingot_work_begin(ingot_work_t *work);
+/** The work is done, or given up; by the thread that began it, before those who wait are told. NULL: nothing. */
+INGOT_API void ingot_work_end(ingot_work_t *work);
+/**
+ * Notes that the calling thread waits for @p work from now on, until ingot_work_end_wait; in between it must not call
+ * Ingot. A thread waits for one work at a time. The memory of @p work must stay as long.
+ *
+ * @retval INGOT_INVALID_ARGUMENTS  The work waits for the calling thread, or is its own: do not wait. Nothing was
+ *                                  noted. Or @p work is NULL.
+ */
+INGOT_API ingot_status_t ingot_work_begin_wait(const ingot_work_t *work);
+/** The calling thread waits no longer. */
+INGOT_API void ingot_work_end_wait(void);
 
 /** Compiles, past the in-memory cache; for builders. Statuses as ingot_program_create. */
 INGOT_API ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program_desc_t desc);

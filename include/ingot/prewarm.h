@@ -127,6 +127,9 @@ typedef struct ingot_prewarm_info {
  * or the prewarm is released. Whoever asks for it by ingot_persist_program_create with this context and this storage
  * gets it into the in-memory cache, in the group of who asks, with INGOT_ORIGIN_STORAGE. Several may run at once.
  *
+ * The callback of an event in one of its threads may ask for programs, too. If it asks for one whose maker waits for
+ * the load that the thread is in, that request is INGOT_INVALID_ARGUMENTS, as for a builder of the program itself.
+ *
  * The prewarm holds the context and the storage. exit() waits for loads that are under way, as ingot_persist_flush has
  * it for blobs that are taken, and no other begins. After fork the child's prewarms are over and give nothing.
  *
@@ -141,7 +144,8 @@ INGOT_API ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_con
  * Returns when no load goes on and no thread of the prewarm runs any more.
  *
  * @param[out] progress  May be NULL; else struct_size set by the caller.
- * @retval INGOT_BUSY  Called in one of its threads, by an event's callback; nothing was waited for.
+ * @retval INGOT_BUSY  Called in one of its threads, by an event's callback; nothing was waited for. Or called by a
+ *                     builder, and a callback in one of its threads asked for what that builder makes.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_prewarm_wait(ingot_prewarm_t prewarm, ingot_prewarm_progress_t *progress);
@@ -153,7 +157,8 @@ INGOT_API ingot_status_t ingot_prewarm_cancel(ingot_prewarm_t prewarm);
 /** @param[out] progress  struct_size set by the caller. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_prewarm_get_progress(ingot_prewarm_t prewarm, ingot_prewarm_progress_t *progress);
 
-/** Cancels, waits, and lets go of what nobody asked for. NULL does nothing. Not from a callback of its threads. */
+/** Cancels, waits, and lets go of what nobody asked for. NULL does nothing. Not from a callback of its threads, nor
+ *  from a builder whose program such a callback may ask for. */
 INGOT_API void ingot_prewarm_release(ingot_prewarm_t prewarm);
 
 #ifdef __cplusplus

@@ -22,6 +22,7 @@
 #endif
 
 #include "core/error.h"
+#include "util/cancellation.h"
 
 ingot_status_t os_mutex_init(os_mutex *mutex)
 {
@@ -55,7 +56,9 @@ void os_condition_fini(os_condition *condition)
 
 void os_condition_wait(os_condition *condition, os_mutex *mutex)
 {
+    const int before = cancellation_hold();
     pthread_cond_wait(condition, mutex);
+    cancellation_allow(before);
 }
 
 void os_condition_wake_all(os_condition *condition)
@@ -137,9 +140,11 @@ void os_prepare_barrier_if_alone(void)
 static void sleep_ns(long ns)
 {
     const int saved = errno;
+    const int before = cancellation_hold();
     struct timespec left = {0, ns};
     while (nanosleep(&left, &left) != 0 && errno == EINTR) {
     }
+    cancellation_allow(before);
     errno = saved;
 }
 
@@ -195,8 +200,8 @@ static ingot_status_t read_all(int file, const char *path, size_t expected_size,
     }
 }
 
-ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writer *content,
-                            struct os_file_identity *identity)
+static ingot_status_t read_file(const char *path, size_t max_size, struct bytes_writer *content,
+                                struct os_file_identity *identity)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
@@ -217,8 +222,17 @@ ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writ
     return status;
 }
 
-ingot_status_t os_read_file_in_parts(const char *path, void (*take)(void *user, size_t size, const void *bytes),
-                                     void *user)
+ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writer *content,
+                            struct os_file_identity *identity)
+{
+    const int before = cancellation_hold();
+    const ingot_status_t status = read_file(path, max_size, content, identity);
+    cancellation_allow(before);
+    return status;
+}
+
+static ingot_status_t read_file_in_parts(const char *path, void (*take)(void *user, size_t size, const void *bytes),
+                                         void *user)
 {
     enum { PART = 64 * 1024 };
     uint8_t part[PART];
@@ -235,6 +249,15 @@ ingot_status_t os_read_file_in_parts(const char *path, void (*take)(void *user, 
     const ingot_status_t status =
         got == 0 ? INGOT_SUCCESS : error_set(INGOT_IO_ERROR, "reading %s failed: %s", path, strerror(errno));
     close(file);
+    return status;
+}
+
+ingot_status_t os_read_file_in_parts(const char *path, void (*take)(void *user, size_t size, const void *bytes),
+                                     void *user)
+{
+    const int before = cancellation_hold();
+    const ingot_status_t status = read_file_in_parts(path, take, user);
+    cancellation_allow(before);
     return status;
 }
 

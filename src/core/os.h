@@ -2,6 +2,8 @@
  * os.h - what the core needs of the operating system, in one place: locks, threads, time, the environment, reading a
  * file.
  *
+ * None of these functions is a cancellation point.
+ *
  * The core reads files for one reason: the content of what a source includes is part of what it is. It writes none
  * but the trace that the user asked for by name.
  */

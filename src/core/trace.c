@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "util/cancellation.h"
 
 enum { LINE_CAPACITY = 1024 };
 
@@ -66,11 +67,13 @@ static void write_line(int file, const ingot_event_t *event)
     plain(group, sizeof(group), event->group);
     plain(name, sizeof(name), event->name);
     plain(reason, sizeof(reason), event->reason);
-    const int length = snprintf(line, sizeof(line), "ingot,%s,%s,%.3f,%zu,%s,%s,%s\n",
+    int length = snprintf(line, sizeof(line), "ingot,%s,%s,%.3f,%zu,%s,%s,%s\n",
                                 ingot_event_kind_name(event->kind), ingot_status_name(event->status),
                                 (double)event->duration_ns / 1000.0, event->bytes, group, name, reason);
-    if (length > 0 && write(file, line, (size_t)length) < 0)
-        return; /* a trace that nobody can read any more is no reason to fail */
+    const int before = cancellation_hold();
+    if (length > 0) /* a trace that nobody can read any more is no reason to fail */
+        length = (int)write(file, line, (size_t)length);
+    cancellation_allow(before);
 }
 
 /* What the callback does with Ingot leaves no mark: the thread's sentence, which is the reason of many an event, is the

@@ -3,7 +3,7 @@
  *
  * Below a handle, openat2 lets the kernel refuse links on the whole way; where it is missing, each component is opened
  * by itself. That no path leaves the handle's directory is checked here: the kernel's own check (RESOLVE_BENEATH) costs
- * a fifth of an open.
+ * a fifth of an open. Nothing here is a cancellation point (steady_calls.h).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_PATH, F_OFD_SETLK */
@@ -29,6 +29,8 @@
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "persist/steady_calls.h"
 
 #define MAX_COMPONENT 255
 #define MAX_TREE_DEPTH 4
@@ -82,7 +84,7 @@ static int open_name(int at, const char *name, int flags, mode_t mode)
 {
     int result;
     do {
-        result = result_of(openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
+        result = result_of(steady_openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
     } while (result == -EINTR);
     return result;
 }
@@ -118,12 +120,12 @@ static int open_by_components(int at, const char *path, int flags, mode_t mode)
         if (is_last || result < 0)
             break;
         if (directory != at)
-            (void)close(directory);
+            (void)steady_close(directory);
         directory = result;
         path = slash + 1;
     }
     if (directory != at)
-        (void)close(directory);
+        (void)steady_close(directory);
     return result;
 }
 
@@ -149,7 +151,7 @@ static int open_below(int at, const char *path, int flags, mode_t mode)
 
 int files_open_root(const char *path)
 {
-    return result_of(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return result_of(steady_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 int files_make_root(const char *path)
@@ -183,7 +185,7 @@ int files_open_parent(const char *path, const char **name)
         return -ENAMETOOLONG;
     memcpy(directory, length != 0 ? path : ".", length != 0 ? length : 1);
     directory[length != 0 ? length : 1] = '\0';
-    return result_of(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return result_of(steady_open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 int files_open_place(int at, const char *path)
@@ -213,7 +215,7 @@ int files_create(int at, const char *path)
 
 int files_close(int fd)
 {
-    const int result = result_of(close(fd));
+    const int result = result_of(steady_close(fd));
     return result == -EINTR ? 0 : result; /* Linux has closed it all the same */
 }
 
@@ -259,7 +261,7 @@ int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got)
 {
     *got = 0;
     while (*got < size) {
-        const ssize_t count = pread(fd, (char *)bytes + *got, size - *got, (off_t)(offset + *got));
+        const ssize_t count = steady_pread(fd, (char *)bytes + *got, size - *got, (off_t)(offset + *got));
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
@@ -284,7 +286,7 @@ int files_write(int fd, size_t size, const void *bytes)
 {
     size_t done = 0;
     while (done < size) {
-        const ssize_t count = write(fd, (const char *)bytes + done, size - done);
+        const ssize_t count = steady_write(fd, (const char *)bytes + done, size - done);
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)
@@ -298,7 +300,7 @@ int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes)
 {
     size_t done = 0;
     while (done < size) {
-        const ssize_t count = pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
+        const ssize_t count = steady_pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)
@@ -312,7 +314,7 @@ int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes)
 {
     ssize_t count;
     do {
-        count = pwrite(fd, bytes, size, (off_t)offset);
+        count = steady_pwrite(fd, bytes, size, (off_t)offset);
     } while (count < 0 && errno == EINTR);
     if (count < 0)
         return -errno;
@@ -376,7 +378,7 @@ int files_sync(int fd)
 {
     int result;
     do {
-        result = result_of(fsync(fd));
+        result = result_of(steady_fsync(fd));
     } while (result == -EINTR);
     return result;
 }
@@ -387,7 +389,7 @@ int files_sync_directory(int at, const char *path)
     if (fd < 0)
         return fd;
     const int result = files_sync(fd);
-    (void)close(fd);
+    (void)steady_close(fd);
     return result;
 }
 
@@ -419,7 +421,7 @@ int files_list(int at, const char *path, bool (*visit)(void *user, const char *n
     DIR *stream = fdopendir(fd);
     if (stream == NULL) {
         const int error = -errno;
-        (void)close(fd);
+        (void)steady_close(fd);
         return error;
     }
     int result = 0;
@@ -462,7 +464,7 @@ static int remove_below(int at, const char *name, int depth)
     if (removal.at < 0)
         return removal.at;
     (void)files_list(at, name, remove_one, &removal);
-    (void)close(removal.at);
+    (void)steady_close(removal.at);
     return files_remove_directory(at, name);
 }
 
@@ -512,13 +514,13 @@ uint64_t files_steady_clock_ns(void)
 void files_pause_ns(uint64_t duration_ns)
 {
     const struct timespec duration = {(time_t)(duration_ns / 1000000000u), (long)(duration_ns % 1000000000u)};
-    (void)nanosleep(&duration, NULL);
+    (void)steady_nanosleep(&duration);
 }
 
 uint64_t files_random(void)
 {
     uint64_t bits = 0;
-    if (getrandom(&bits, sizeof(bits), GRND_NONBLOCK) != (ssize_t)sizeof(bits))
+    if (steady_getrandom(&bits, sizeof(bits), GRND_NONBLOCK) != (ssize_t)sizeof(bits))
         bits = files_wall_clock_ns() ^ files_steady_clock_ns() << 20;
     return bits;
 }

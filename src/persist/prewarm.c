@@ -4,7 +4,8 @@
  * The prewarms of a storage, their items and counts are under one lock of the storage, which is held for a few
  * assignments: loads take thousands of times longer. Who asks for an item that is loading waits for that item; for one
  * whose turn has not come, takes the turn away and loads by itself. A prewarming thread never waits for an item (the
- * callback of an event may ask for one), so no two of them can wait for each other.
+ * callback of an event may ask for one), so no two of them can wait for each other. Other rings go over makers of the
+ * in-memory cache; the core sees them, since each wait here is told to it (ingot_work_t).
  *
  * A forked child has neither the threads nor the driver's state: it forgets the list, and a prewarm's handle is over.
  */
@@ -20,6 +21,7 @@
 #include "persist/memory.h"
 #include "persist/process_end.h"
 #include "persist/storage.h"
+#include "util/cancellation.h"
 
 #define DEFAULT_THREADS 2u
 #define MAX_THREADS 64u
@@ -98,24 +100,30 @@ static void remove_from_list(struct prewarm_list *list, const struct ingot_prewa
 static bool is_own_thread(const struct ingot_prewarm *prewarm)
 {
     for (size_t i = 0; i < prewarm->thread_count && !prewarm->is_joined; ++i) {
-        if (pthread_equal(prewarm->threads[i], pthread_self()))
+        if (pthread_equal(prewarm->threads[i].thread, pthread_self()))
             return true;
     }
     return false;
 }
 
-/* Locked when called and when it returns; a prewarm that is waited for stays. */
-static void wait_for(struct ingot_prewarm *prewarm, pthread_cond_t *condition)
+/* Locked when called and when it returns; a prewarm that is waited for stays. False: the thread that does the work
+ * waits for this one, so there was no waiting. */
+static bool wait_for(struct ingot_prewarm *prewarm, const ingot_work_t *work, pthread_cond_t *condition)
 {
     struct prewarm_list *list = &prewarm->storage->prewarms;
+    if (ingot_work_begin_wait(work) != INGOT_SUCCESS)
+        return false;
     ++prewarm->waiting_count;
-    pthread_cond_wait(condition, &list->lock.mutex);
+    process_lock_wait(&list->lock, condition);
     if (--prewarm->waiting_count == 0)
         pthread_cond_broadcast(&list->changed);
+    ingot_work_end_wait();
+    return true;
 }
 
 /* Locked, but not while it waits. */
-static bool take_item(struct ingot_prewarm *prewarm, struct prewarm_item *item, ingot_program_t *program)
+static bool take_item(struct ingot_prewarm *prewarm, struct prewarm_item *item, ingot_program_t *program,
+                      bool *has_waited)
 {
     if (item->state == PREWARM_WAITING) {
         item->state = PREWARM_GONE;
@@ -123,12 +131,13 @@ static bool take_item(struct ingot_prewarm *prewarm, struct prewarm_item *item, 
         ++prewarm->progress.done;
         return false;
     }
-    while (item->state == PREWARM_LOADING)
-        wait_for(prewarm, &prewarm->storage->prewarms.loaded);
+    while (item->state == PREWARM_LOADING && wait_for(prewarm, &item->work, &prewarm->storage->prewarms.loaded))
+        *has_waited = true;
     if (item->state != PREWARM_READY)
         return false;
     *program = item->program;
-    *item = (struct prewarm_item){.state = PREWARM_GONE};
+    item->program = NULL;
+    item->state = PREWARM_GONE;
     ++prewarm->progress.taken;
     return true;
 }
@@ -160,10 +169,8 @@ bool prewarm_take(ingot_storage_t storage, const struct ingot_context *context, 
         if (number == ID_LIST_NONE)
             continue;
         struct prewarm_item *item = &prewarm->items[number];
-        const bool is_loading = item->state == PREWARM_LOADING;
-        has_waited = is_loading && may_wait;
-        if (!is_loading || may_wait)
-            is_taken = take_item(prewarm, item, program);
+        if (item->state != PREWARM_LOADING || may_wait)
+            is_taken = take_item(prewarm, item, program, &has_waited);
     }
     process_lock_give(&list->lock);
     if (has_waited)
@@ -232,11 +239,12 @@ static bool start_thread(struct ingot_prewarm *prewarm)
     if (pthread_attr_init(&attributes) != 0)
         return false;
     thread_place_choose(&prewarm->place, prewarm->thread_count, &attributes);
-    pthread_t *thread = &prewarm->threads[prewarm->thread_count];
-    const bool has_started = pthread_create(thread, &attributes, prewarm_run, prewarm) == 0 ||
-                             pthread_create(thread, NULL, prewarm_run, prewarm) == 0;
+    struct prewarm_thread *own = &prewarm->threads[prewarm->thread_count];
+    own->prewarm = prewarm;
+    own->runs = pthread_create(&own->thread, &attributes, prewarm_run, own) == 0 ||
+                pthread_create(&own->thread, NULL, prewarm_run, own) == 0;
     pthread_attr_destroy(&attributes);
-    return has_started;
+    return own->runs;
 }
 
 /* Locked. Its threads take no signals: they are the application's. */
@@ -281,7 +289,7 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_context_t con
     ingot_status_t status = read_info(&known, info);
     if (status != INGOT_SUCCESS)
         return status;
-    const size_t size = sizeof(struct ingot_prewarm) + known.thread_count * sizeof(pthread_t);
+    const size_t size = sizeof(struct ingot_prewarm) + known.thread_count * sizeof(struct prewarm_thread);
     struct ingot_prewarm *made = memory_allocate(&storage->allocator, size);
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a prewarm");
@@ -322,21 +330,38 @@ static void copy_progress(ingot_prewarm_progress_t *to, const ingot_prewarm_prog
         memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t), size - sizeof(size_t));
 }
 
-/* Locked when called and when it returns. One of those who wait joins the threads. */
-static void wait_for_threads(struct ingot_prewarm *prewarm)
+static void join_threads(struct ingot_prewarm *prewarm)
 {
-    while (prewarm->active_count != 0 || prewarm->is_being_joined)
-        wait_for(prewarm, &prewarm->storage->prewarms.changed);
+    const int before = cancellation_hold();
+    for (size_t i = 0; i < prewarm->thread_count; ++i)
+        (void)pthread_join(prewarm->threads[i].thread, NULL);
+    cancellation_allow(before);
+}
+
+/* Locked when called and when it returns. One of those who wait joins the threads. INGOT_BUSY: one of them waits for
+ * the calling thread. */
+static ingot_status_t wait_for_threads(struct ingot_prewarm *prewarm)
+{
+    static const ingot_work_t short_work; /* of the thread that joins */
+    pthread_cond_t *changed = &prewarm->storage->prewarms.changed;
+    for (size_t i = 0; i < prewarm->thread_count; ++i) {
+        while (prewarm->threads[i].runs) {
+            if (!wait_for(prewarm, &prewarm->threads[i].work, changed))
+                return ingot_set_error_detail(INGOT_BUSY, "a thread of the prewarm waits for what this thread makes");
+        }
+    }
+    while (prewarm->is_being_joined)
+        (void)wait_for(prewarm, &short_work, changed);
     if (prewarm->is_joined)
-        return;
+        return INGOT_SUCCESS;
     prewarm->is_being_joined = true;
     prewarm_unlock(prewarm);
-    for (size_t i = 0; i < prewarm->thread_count; ++i)
-        (void)pthread_join(prewarm->threads[i], NULL);
+    join_threads(prewarm);
     prewarm_lock(prewarm);
     prewarm->is_being_joined = false;
     prewarm->is_joined = true;
-    pthread_cond_broadcast(&prewarm->storage->prewarms.changed);
+    pthread_cond_broadcast(changed);
+    return INGOT_SUCCESS;
 }
 
 static ingot_status_t end(struct ingot_prewarm *prewarm, bool cancels, ingot_prewarm_progress_t *progress)
@@ -355,7 +380,7 @@ static ingot_status_t end(struct ingot_prewarm *prewarm, bool cancels, ingot_pre
     if (is_own_thread(prewarm))
         status = ingot_set_error_detail(INGOT_BUSY, "a thread of a prewarm cannot wait for its end");
     else
-        wait_for_threads(prewarm);
+        status = wait_for_threads(prewarm);
     if (progress != NULL)
         copy_progress(progress, &prewarm->progress);
     prewarm_unlock(prewarm);
@@ -389,6 +414,17 @@ ingot_status_t ingot_prewarm_get_progress(ingot_prewarm_t prewarm, ingot_prewarm
     return INGOT_SUCCESS;
 }
 
+/* Whatever the threads wait for: what they use is about to go. */
+static void end_for_good(struct ingot_prewarm *prewarm)
+{
+    while (end(prewarm, true, NULL) != INGOT_SUCCESS) {
+        prewarm_lock(prewarm);
+        while (prewarm->active_count != 0)
+            process_lock_wait(&prewarm->storage->prewarms.lock, &prewarm->storage->prewarms.changed);
+        prewarm_unlock(prewarm);
+    }
+}
+
 void ingot_prewarm_release(ingot_prewarm_t prewarm)
 {
     if (prewarm == NULL)
@@ -396,11 +432,11 @@ void ingot_prewarm_release(ingot_prewarm_t prewarm)
     ingot_storage_t storage = prewarm->storage;
     ingot_context_t context = prewarm->context;
     if (is_ours(prewarm)) {
-        (void)end(prewarm, true, NULL);
+        end_for_good(prewarm);
         prewarm_lock(prewarm);
         remove_from_list(&storage->prewarms, prewarm);
         while (prewarm->waiting_count != 0)
-            pthread_cond_wait(&storage->prewarms.changed, &storage->prewarms.lock.mutex);
+            process_lock_wait(&storage->prewarms.lock, &storage->prewarms.changed);
         prewarm_unlock(prewarm);
         destroy(prewarm);
     } /* else its programs are of a driver that a child does not have: they stay where they are */

@@ -24,7 +24,15 @@ enum prewarm_outcome { PREWARM_LOADED, PREWARM_STALE, PREWARM_MISSING, PREWARM_F
 
 struct prewarm_item {
     enum prewarm_item_state state;
+    ingot_work_t work; /* while it is loading, of the thread that loads it */
     ingot_program_t program; /* where it is ready */
+};
+
+struct prewarm_thread {
+    struct ingot_prewarm *prewarm;
+    pthread_t thread;
+    bool runs;
+    ingot_work_t work; /* as long as it runs */
 };
 
 /* All but what is set before the first thread is under the lock of its storage's list. */
@@ -47,7 +55,7 @@ struct ingot_prewarm {
     bool is_being_joined;
     bool is_joined;
     struct thread_place place;
-    pthread_t threads[];
+    struct prewarm_thread threads[];
 };
 
 /* The prewarms of a storage. */
@@ -71,6 +79,6 @@ bool prewarm_take(ingot_storage_t storage, const struct ingot_context *context, 
 void prewarm_lock(struct ingot_prewarm *prewarm);
 void prewarm_unlock(struct ingot_prewarm *prewarm);
 /* What a thread does. */
-void *prewarm_run(void *prewarm);
+void *prewarm_run(void *prewarm_thread);
 
 #endif

@@ -41,6 +41,7 @@ static size_t begin_item(struct ingot_prewarm *prewarm)
         return ID_LIST_NONE;
     }
     prewarm->items[prewarm->next_item].state = PREWARM_LOADING;
+    ingot_work_begin(&prewarm->items[prewarm->next_item].work);
     return prewarm->next_item++;
 }
 
@@ -48,8 +49,10 @@ static void finish_item(struct ingot_prewarm *prewarm, size_t number, enum prewa
                         ingot_program_t program)
 {
     ingot_prewarm_progress_t *progress = &prewarm->progress;
-    prewarm->items[number] =
-        (struct prewarm_item){outcome == PREWARM_LOADED ? PREWARM_READY : PREWARM_GONE, program};
+    struct prewarm_item *item = &prewarm->items[number];
+    item->state = outcome == PREWARM_LOADED ? PREWARM_READY : PREWARM_GONE;
+    item->program = program;
+    ingot_work_end(&item->work);
     switch (outcome) {
     case PREWARM_LOADED: ++progress->loaded; break;
     case PREWARM_STALE: ++progress->stale; break;
@@ -163,12 +166,14 @@ static void tell_end(const struct ingot_prewarm *prewarm, const ingot_prewarm_pr
 
 void *prewarm_run(void *user)
 {
-    struct ingot_prewarm *prewarm = user;
+    struct prewarm_thread *self = user;
+    struct ingot_prewarm *prewarm = self->prewarm;
     const struct ingot_context *before = events_enter(prewarm->context);
     struct thread_heap heap = {0};
     size_t number;
     thread_place_leave(&prewarm->place);
     prewarm_lock(prewarm);
+    ingot_work_begin(&self->work);
     while ((number = begin_item(prewarm)) != ID_LIST_NONE) {
         ingot_program_t program = NULL;
         prewarm_unlock(prewarm);
@@ -185,6 +190,8 @@ void *prewarm_run(void *user)
         prewarm_lock(prewarm);
     }
     --prewarm->active_count;
+    self->runs = false;
+    ingot_work_end(&self->work);
     pthread_cond_broadcast(&prewarm->storage->prewarms.changed);
     prewarm_unlock(prewarm);
     events_leave(before);

@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "persist/files.h"
+#include "util/cancellation.h"
 
 #define MAX_CONTEXTS 1024u    /* a handler is a few words that nobody gives back */
 #define HANDLERS_PER_CONTEXT 4 /* after it was met */
@@ -32,6 +33,7 @@ static _Atomic(const void *) last_context;
 static atomic_uint context_count;
 static atomic_int handlers_wanted;
 static _Thread_local unsigned own_depth; /* of enter; a callback may ask for the process to end */
+static _Thread_local int cancellation;   /* what it was before the outermost enter */
 
 static uint64_t process_bits(void)
 {
@@ -89,14 +91,18 @@ bool process_end_enter(void)
         count(-1);
         return false;
     }
-    ++own_depth;
+    if (++own_depth == 1)
+        cancellation = cancellation_hold(); /* exit would wait for a thread that is gone */
     return true;
 }
 
 void process_end_leave(void)
 {
-    if (--own_depth == 0 && atomic_load_explicit(&handlers_wanted, memory_order_relaxed) > 0 &&
+    const bool is_outermost = --own_depth == 0;
+    if (is_outermost && atomic_load_explicit(&handlers_wanted, memory_order_relaxed) > 0 &&
         atomic_fetch_sub_explicit(&handlers_wanted, 1, memory_order_relaxed) > 0)
         add_handler();
     count(-1);
+    if (is_outermost)
+        cancellation_allow(cancellation);
 }

@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include "persist/files.h"
+#include "util/cancellation.h"
 
 #define BEING_MADE (-1L)
 
@@ -45,4 +46,11 @@ void process_lock_take(struct process_lock *lock, void (*forget)(void *user), vo
 void process_lock_give(struct process_lock *lock)
 {
     pthread_mutex_unlock(&lock->mutex);
+}
+
+void process_lock_wait(struct process_lock *lock, pthread_cond_t *condition)
+{
+    const int before = cancellation_hold();
+    pthread_cond_wait(condition, &lock->mutex);
+    cancellation_allow(before);
 }

@@ -23,6 +23,7 @@
 #include "persist/memory.h"
 #include "persist/process_end.h"
 #include "persist/storage.h"
+#include "util/cancellation.h"
 
 #define MAX_COUNT 256u
 #define MAX_BYTES ((size_t)64 << 20)
@@ -130,11 +131,13 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
 {
     struct store_queue *queue = &storage->queue;
     unlock(queue);
+    const int cancellation = cancellation_hold(); /* who flushes would wait for this item for ever */
     const struct ingot_context *before = events_enter(item->context);
     const ingot_status_t status =
         storage_take_and_store(storage, item->context, item->program, item->id_size, item->id);
     events_leave(before);
     const bool is_done = free_item(storage, item, is_own_thread);
+    cancellation_allow(cancellation);
     lock(queue);
     if (!is_done)
         append(&queue->lists[STORE_QUEUE_SOON], item);
@@ -153,7 +156,7 @@ static void *run(void *user)
     while (!queue->is_ending) {
         struct store_queue_item *item = pop(queue, STORE_QUEUE_SOON);
         if (item == NULL || (!work(storage, item, true) && !queue->is_ending))
-            pthread_cond_wait(&queue->has_work, &queue->lock.mutex);
+            process_lock_wait(&queue->lock, &queue->has_work);
     }
     unlock(queue);
     return NULL;
@@ -221,7 +224,7 @@ ingot_status_t store_queue_flush(ingot_storage_t storage)
             (void)work(storage, item, false);
         if (queue->active_count == 0 || is_own_thread)
             break;
-        pthread_cond_wait(&queue->is_done, &queue->lock.mutex); /* after which an item may be back */
+        process_lock_wait(&queue->lock, &queue->is_done); /* after which an item may be back */
     }
     const ingot_status_t failure = queue->failure;
     queue->failure = INGOT_SUCCESS;

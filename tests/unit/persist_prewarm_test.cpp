@@ -288,6 +288,81 @@ TEST_F(PersistPrewarm, AnEventsCallbackMayAskForWhatIsLoading)
     EXPECT_EQ(13u, session.counts.loads);
 }
 
+/* The maker of a program waits for the load that is under way, whose thread asks for the same program. */
+TEST_F(PersistPrewarm, AnEventsCallbackMayAskForWhatSomebodyMakesWhoWaitsForTheLoad)
+{
+    for (const bool callback_waits_first : {true, false}) {
+        Session session;
+        const Desc desc = session.describe(numbered_source(0));
+        std::atomic<bool> is_loading{false};
+        std::atomic<bool> is_made{false};
+        std::atomic<bool> has_asked{false};
+        std::atomic<int> answer{-1};
+        session.on_event = [&](const ingot_event_t &event) {
+            if (event.kind == INGOT_EVENT_MISS && callback_waits_first) {
+                is_made = true;
+                while (stats_of(session.context).waits == 0) /* the callback below waits for this thread */
+                    std::this_thread::yield();
+            } else if (event.kind == INGOT_EVENT_MISS) {
+                is_made = true;
+            } else if (event.kind == INGOT_EVENT_STORAGE_LOAD && !has_asked.exchange(true)) {
+                is_loading = true;
+                while (!is_made)
+                    std::this_thread::yield();
+                ingot_program_t program = nullptr;
+                answer = ingot_persist_program_create(&program, desc.get(), store().get(), nullptr);
+                ingot_program_release(program);
+            }
+        };
+        const Prewarm prewarm = start(session, info());
+        while (!is_loading)
+            std::this_thread::yield();
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(desc, store()));
+        EXPECT_EQ(12u, wait(prewarm).loaded);
+        if (callback_waits_first) {
+            EXPECT_EQ(INGOT_SUCCESS, answer);
+            EXPECT_EQ(13u, session.counts.loads) << "who made it did not wait and loaded it by itself";
+        } else {
+            EXPECT_TRUE(answer == INGOT_SUCCESS || answer == INGOT_INVALID_ARGUMENTS) << answer;
+        }
+        EXPECT_EQ(0u, session.counts.builds);
+    }
+}
+
+/* A builder that waits for the end of loading ahead, one of whose threads waits for that builder. */
+TEST_F(PersistPrewarm, CannotBeWaitedForByABuilderThatItWaitsFor)
+{
+    Session session;
+    const Desc desc = session.describe(numbered_source(0));
+    struct Known {
+        std::atomic<ingot_prewarm_t> prewarm{nullptr};
+        const Session *session;
+    } known{{nullptr}, &session};
+    std::atomic<bool> has_asked{false};
+    session.on_event = [&](const ingot_event_t &event) {
+        if (event.kind != INGOT_EVENT_STORAGE_LOAD || has_asked.exchange(true))
+            return;
+        while (stats_of(session.context).misses == 0)
+            std::this_thread::yield();
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc.get()));
+        ingot_program_release(program);
+    };
+    const Prewarm prewarm = start(session, info());
+    known.prewarm = prewarm.get();
+    const ingot_program_builder_t build = [](ingot_program_t *program, const_ingot_program_desc_t wanted, void *user) {
+        auto *self = static_cast<Known *>(user);
+        while (stats_of(self->session->context).waits == 0)
+            std::this_thread::yield();
+        EXPECT_EQ(INGOT_BUSY, ingot_prewarm_wait(self->prewarm, nullptr));
+        return ingot_program_build(program, wanted);
+    };
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_or_create(&program, desc.get(), build, &known));
+    ingot_program_release(program);
+    EXPECT_EQ(12u, wait(prewarm).loaded);
+}
+
 TEST_F(PersistPrewarm, KeepsItsLimitOfBytes)
 {
     Session measured;

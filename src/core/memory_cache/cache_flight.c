@@ -1,17 +1,10 @@
 /*
  * cache_flight.c - one maker a key; see cache_flight.h.
- *
- * The wait graph: a thread waits for a flight, a flight for its pilot. Edges are added and removed under one lock, and
- * a thread adds its edge only if no way leads from there back to itself; so there never is a ring. A flight that a
- * thread waits for is held by it, and a pilot that a flight names has not landed: both can be read.
  */
 #include "core/memory_cache/cache_flight.h"
 
 #include "core/memory_cache/cache_groups.h"
 #include "core/error.h"
-
-static os_mutex wait_graph_lock = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local struct flight_thread this_thread;
 
 enum flight_failure flight_failure_of(ingot_status_t status)
 {
@@ -70,19 +63,10 @@ struct cache_flight *flights_find(const struct cache_flights *flights, const str
     return flight;
 }
 
-static void set_pilot(struct cache_flight *flight, struct flight_thread *pilot)
-{
-    os_mutex_lock(&wait_graph_lock);
-    flight->pilot = pilot;
-    if (pilot != NULL)
-        pilot->waits_for = NULL;
-    os_mutex_unlock(&wait_graph_lock);
-}
-
 void flights_add(struct cache_flights *flights, struct cache_flight *flight, const struct cache_request *request)
 {
     flight->request = request;
-    set_pilot(flight, &this_thread);
+    ingot_work_begin(&flight->making);
     flight->next = flights->first;
     flights->first = flight;
 }
@@ -98,33 +82,14 @@ void flights_discard(struct cache_flights *flights, cache_group_filter filter, c
 
 ingot_status_t flight_may_wait(struct cache_flight *flight)
 {
-    bool is_ring = false;
-    const bool is_own = flight->pilot == &this_thread; /* no one else writes or removes that */
-
-    os_mutex_lock(&wait_graph_lock);
-    for (const struct cache_flight *at = flight; at != NULL && at->pilot != NULL; at = at->pilot->waits_for) {
-        if (at->pilot == &this_thread) {
-            is_ring = true;
-            break;
-        }
-    }
-    if (!is_ring)
-        this_thread.waits_for = flight;
-    os_mutex_unlock(&wait_graph_lock);
-
-    if (is_own)
-        return error_set(INGOT_INVALID_ARGUMENTS, "this thread asked for what it is making");
-    if (is_ring)
-        return error_set(INGOT_INVALID_ARGUMENTS,
-                         "this thread asked for what another is making, which waits for what this thread is making");
-    return INGOT_SUCCESS;
+    return ingot_work_begin_wait(&flight->making);
 }
 
 void flight_wait(struct cache_flight *flight, struct cache_passenger *passenger, os_mutex *lock)
 {
     struct cache_passenger **end = &flight->passengers;
 
-    passenger->thread = &this_thread;
+    passenger->thread = wait_graph_self();
     passenger->is_pilot = false;
     passenger->next = NULL;
     while (*end != NULL)
@@ -133,10 +98,7 @@ void flight_wait(struct cache_flight *flight, struct cache_passenger *passenger,
     ++flight->references;
     while (!flight->landed && !passenger->is_pilot)
         os_condition_wait(&flight->changed, lock);
-
-    os_mutex_lock(&wait_graph_lock);
-    this_thread.waits_for = NULL;
-    os_mutex_unlock(&wait_graph_lock);
+    ingot_work_end_wait();
 }
 
 bool flight_hand_over(struct cache_flight *flight)
@@ -150,7 +112,7 @@ bool flight_hand_over(struct cache_flight *flight)
     flight->request = next->request;
     flight->is_second_try = true;
     flight->discard = false;
-    set_pilot(flight, next->thread);
+    wait_graph_hand_over(&flight->making, next->thread);
     os_condition_wake_all(&flight->changed);
     return true;
 }
@@ -163,6 +125,6 @@ void flight_land(struct cache_flights *flights, struct cache_flight *flight)
     *link = flight->next;
 
     flight->landed = true;
-    set_pilot(flight, NULL);
+    ingot_work_end(&flight->making);
     os_condition_wake_all(&flight->changed);
 }

@@ -7,31 +7,27 @@
  *
  * Threads that wait for each other's flights in a ring would wait for ever: see flight_may_wait.
  * Locks: cache->lock guards flights, except for what becomes of one (result and below): written before `landed` is
- * set under the lock, and read after. The wait graph has a lock of its own, for all caches of the process.
+ * set under the lock, and read after. The wait graph has its own, for all caches of the process.
  */
 #ifndef INGOT_CORE_CACHE_FLIGHT_H
 #define INGOT_CORE_CACHE_FLIGHT_H
 
 #include "core/memory_cache/memory_cache.h"
 #include "core/os.h"
+#include "core/wait_graph.h"
 
 struct cache_flight;
 
-/* A thread that flies or waits; one a thread, for all caches. */
-struct flight_thread {
-    struct cache_flight *waits_for; /* under the wait graph's lock */
-};
-
 struct cache_passenger {
     const struct cache_request *request;
-    struct flight_thread *thread;
+    struct ingot_worker *thread;
     bool is_pilot; /* it is this one who tries once more */
     struct cache_passenger *next;
 };
 
 struct cache_flight {
     const struct cache_request *request; /* the pilot's */
-    struct flight_thread *pilot;         /* under the wait graph's lock; NULL: landed */
+    ingot_work_t making;                 /* the pilot's, in the wait graph */
     struct cache_flight *next;
     struct cache_passenger *passengers; /* in the order of their coming; only those still waiting */
     os_condition changed;

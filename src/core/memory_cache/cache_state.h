@@ -2,7 +2,7 @@
  * cache_state.h - the in-memory cache, as its own files see it.
  *
  * Locks: `lock` guards everything marked so. Under it nothing is called but the allocator and ops.matches. The order is
- * lock, then the wait graph's (cache_flight.c); the pool's own is never taken under either.
+ * lock, then the wait graph's (core/wait_graph.c); the pool's own is never taken under either.
  */
 #ifndef INGOT_CORE_CACHE_STATE_H
 #define INGOT_CORE_CACHE_STATE_H

@@ -16,7 +16,8 @@ ingot_status_t memory_cache_create(struct memory_cache **out, const ingot_alloca
                                    const struct memory_cache_ops *ops, void *user,
                                    const struct memory_cache_limits *limits)
 {
-    struct memory_cache *cache = alloc_aligned(allocator, sizeof(*cache), CACHE_LINE_PAIR);
+    const bool is_prepared = wait_graph_prepare();
+    struct memory_cache *cache = is_prepared ? alloc_aligned(allocator, sizeof(*cache), CACHE_LINE_PAIR) : NULL;
     if (cache == NULL)
         return error_out_of_memory();
     memset(cache, 0, sizeof(*cache));

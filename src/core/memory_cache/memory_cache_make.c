@@ -6,6 +6,7 @@
  */
 #include "core/memory_cache/cache_state.h"
 #include "core/error.h"
+#include "util/cancellation.h"
 
 enum boarding { BOARDED_FOUND, BOARDED_AS_PILOT, BOARDED_AS_PASSENGER, BOARDED_REFUSED };
 
@@ -107,6 +108,7 @@ static ingot_status_t run_maker(struct voyage *voyage, struct cache_entry **entr
 {
     struct making making = {voyage->cache, false, innermost};
     const bool is_outermost = making_of(voyage->cache) == NULL;
+    const int cancellation = cancellation_hold(); /* others may wait for what is made here */
 
     if (is_outermost)
         innermost = &making;
@@ -115,6 +117,7 @@ static ingot_status_t run_maker(struct voyage *voyage, struct cache_entry **entr
         status = voyage->maker(entry, bytes, voyage->user);
     if (is_outermost)
         innermost = making.outer;
+    cancellation_allow(cancellation);
     return status;
 }
 
