@@ -9,7 +9,7 @@
  * @par Rules for operations
  *  - Called with no lock held and from any number of threads at once, on the same state too.
  *  - Outputs are written on success only. Whatever an operation made before it failed, it undoes.
- *  - On failure call ingot_set_error_detail with a sentence that has the driver's own code in it.
+ *  - On failure call ingot_set_error with the driver's own code, and a sentence that names it.
  *  - Device indices are positions in the list that the context was made with, below device_count.
  *  - Ingot serializes nothing but this: destroy_* of an object comes after all other use of it.
  */
@@ -22,7 +22,18 @@
 extern "C" {
 #endif
 
-/** Sets ingot_last_error_detail of the calling thread, printf-style; longer texts are cut. Returns @p status. */
+/**
+ * Sets ingot_last_error_detail, printf-style, and ingot_last_error_code of the calling thread; longer texts are cut.
+ *
+ * @param[in] code  The driver's own, or an errno. 0: none.
+ * @return @p status.
+ */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+INGOT_API ingot_status_t ingot_set_error(ingot_status_t status, int64_t code, const char *format, ...);
+
+/** The same for a failure without a code: ingot_last_error_code is 0. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif

@@ -53,7 +53,7 @@ typedef enum ingot_status {
     INGOT_NOT_FOUND = 5,         /**< A look-up found nothing; no such kernel. */
     INGOT_NOT_CACHEABLE = 6,     /**< No id can vouch for this program; ingot_program_desc_is_cacheable says why. */
     INGOT_BUILD_FAILED = 7,      /**< The compiler refused the program; the detail holds the build log. */
-    INGOT_BACKEND_ERROR = 8,     /**< The driver failed otherwise; its own code is in the detail. */
+    INGOT_BACKEND_ERROR = 8,     /**< The driver failed otherwise; ingot_last_error_code has its own code. */
     INGOT_BLOB_TRUNCATED = 9,    /**< The blob ends before its header says it does. */
     INGOT_BLOB_CORRUPT = 10,     /**< Not a blob, or its checksum does not hold. */
     INGOT_BLOB_VERSION = 11,     /**< A blob of a format version that this library does not read. */
@@ -72,9 +72,17 @@ INGOT_API const char *ingot_status_name(ingot_status_t status);
 
 /**
  * A sentence about the last failure in the calling thread, with the driver's code or the build log where there
- * is one. Never NULL; "" where nothing failed yet. Valid until the thread's next call into Ingot.
+ * is one. Never NULL; "" where nothing failed yet. Valid until the thread's next call into Ingot that is no release:
+ * whatever a release calls or stores, sentence and code stay, so that a failure can be told after cleaning up.
  */
 INGOT_API const char *ingot_last_error_detail(void);
+
+/**
+ * The code that belongs to the sentence: what the driver or its compiler answered, such as a cl_int, ze_result_t,
+ * CUresult or nvrtcResult (the sentence names the call), or the errno of INGOT_IO_ERROR and other failures of the
+ * operating system. 0 where the failure was found by Ingot, or nothing failed yet. Valid as long as the sentence.
+ */
+INGOT_API int64_t ingot_last_error_code(void);
 
 /* ---- handles ----------------------------------------------------------------------------------------- */
 

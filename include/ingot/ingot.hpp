@@ -50,25 +50,28 @@ namespace ingot {
 /** A status that is not INGOT_SUCCESS, with the sentence that the failing thread had for it. Copying never throws. */
 class error : public std::runtime_error {
 public:
-    /** Copies @p detail. */
-    error(ingot_status_t status, const char *detail)
-        : std::runtime_error(std::string(ingot_status_name(status)) + ": " + detail), status_(status)
+    /** Copies @p detail. @p code: as ingot_last_error_code. */
+    error(ingot_status_t status, const char *detail, std::int64_t code = 0)
+        : std::runtime_error(std::string(ingot_status_name(status)) + ": " + detail), status_(status), code_(code)
     {
     }
 
     ingot_status_t status() const noexcept { return status_; }
     /** The sentence: the driver's code, the build log. what() has the status's name before it. */
     const char *detail() const noexcept { return what() + std::strlen(ingot_status_name(status_)) + 2; }
+    /** The driver's own code, as ingot_last_error_code has it; 0: none. */
+    std::int64_t code() const noexcept { return code_; }
 
 private:
     ingot_status_t status_;
+    std::int64_t code_;
 };
 
 namespace detail {
 
 [[noreturn]] inline void fail(ingot_status_t status)
 {
-    throw error(status, ingot_last_error_detail());
+    throw error(status, ingot_last_error_detail(), ingot_last_error_code());
 }
 
 } // namespace detail
@@ -181,7 +184,7 @@ public:
         } catch (const error &caught) {
             thrown_ = std::current_exception();
             const ingot_status_t status = caught.status() != INGOT_SUCCESS ? caught.status() : INGOT_BACKEND_ERROR;
-            return ingot_set_error_detail(status, "%s", caught.detail());
+            return ingot_set_error(status, caught.code(), "%s", caught.detail());
         } catch (const std::bad_alloc &) {
             thrown_ = std::current_exception();
             return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "a callback threw std::bad_alloc");

@@ -119,15 +119,23 @@ void context_reference(struct ingot_context *context)
     atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
 }
 
+static void end(void *user, void *unused)
+{
+    struct ingot_context *context = user;
+    void (*const destroy_state)(void *) = context->ops.destroy;
+    void *state = context->state;
+
+    (void)unused;
+    destroy(context);
+    destroy_state(state);
+}
+
 void context_unreference(struct ingot_context *context)
 {
     /* acq_rel: all use of the context happens before its end */
     if (atomic_fetch_sub_explicit(&context->references, 1, memory_order_acq_rel) != 1)
         return;
-    void (*const destroy_state)(void *) = context->ops.destroy;
-    void *state = context->state;
-    destroy(context);
-    destroy_state(state);
+    error_keep(end, context, NULL);
 }
 
 ingot_status_t ingot_context_retain(ingot_context_t context)

@@ -9,16 +9,22 @@
 #ifndef INGOT_CORE_ERROR_H
 #define INGOT_CORE_ERROR_H
 
+#include <stdbool.h>
+
 #include <ingot/backend.h>
 
 enum { ERROR_DETAIL_CAPACITY = 8192 };
 
 /* The thread's sentence, put aside while code that may call Ingot runs. */
 struct error_detail {
+    bool has_failed;
+    int64_t code;
     char text[ERROR_DETAIL_CAPACITY];
 };
 void error_save(struct error_detail *detail);
 void error_restore(const struct error_detail *detail);
+/* Calls action; the sentence is the same afterwards. For releases, which free what others made. */
+void error_keep(void (*action)(void *a, void *b), void *a, void *b);
 
 /* Sets the sentence and returns status, so that `return error_set(...)` reads as one step. */
 #define error_set ingot_set_error_detail

@@ -223,6 +223,11 @@ ingot_status_t ingot_kernel_retain(ingot_kernel_t kernel)
     return INGOT_SUCCESS;
 }
 
+static void end_clone(void *kernel, void *context)
+{
+    kernel_destroy(kernel, context);
+}
+
 void ingot_kernel_release(ingot_kernel_t kernel)
 {
     if (kernel == NULL)
@@ -233,7 +238,7 @@ void ingot_kernel_release(ingot_kernel_t kernel)
         if (atomic_fetch_sub_explicit(&kernel->references, 1, memory_order_acq_rel) != 1)
             return;
         const struct program_body *body = cache_entry_value(program);
-        kernel_destroy(kernel, body->desc->context);
+        error_keep(end_clone, kernel, body->desc->context);
     }
     cache_release_fast(program);
 }

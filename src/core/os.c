@@ -192,7 +192,7 @@ static ingot_status_t read_all(int file, const char *path, size_t expected_size,
         const ssize_t got = read(file, place, room);
         content->size = start + (got > 0 ? (size_t)got : 0);
         if (got < 0 && errno != EINTR)
-            return error_set(INGOT_IO_ERROR, "reading %s failed: %s", path, strerror(errno));
+            return ingot_set_error(INGOT_IO_ERROR, errno, "reading %s failed: %s", path, strerror(errno));
         if (got == 0)
             return INGOT_SUCCESS;
         if (got > 0)
@@ -206,7 +206,8 @@ static ingot_status_t read_file(const char *path, size_t max_size, struct bytes_
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
         const bool absent = errno == ENOENT || errno == ENOTDIR;
-        return error_set(absent ? INGOT_NOT_FOUND : INGOT_IO_ERROR, "opening %s failed: %s", path, strerror(errno));
+        return ingot_set_error(absent ? INGOT_NOT_FOUND : INGOT_IO_ERROR, errno, "opening %s failed: %s", path,
+                               strerror(errno));
     }
     struct stat about;
     ingot_status_t status;

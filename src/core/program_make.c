@@ -68,7 +68,7 @@ static ingot_status_t explain_failure(struct workshop *shop, ingot_status_t stat
 {
     if (status == INGOT_BUILD_FAILED && shop->log.writer.size != 0) {
         const int length = shop->log.writer.size < INT32_MAX ? (int)shop->log.writer.size : INT32_MAX;
-        return error_set(status, "%.*s", length, (const char *)shop->log.writer.bytes);
+        return ingot_set_error(status, ingot_last_error_code(), "%.*s", length, (const char *)shop->log.writer.bytes);
     }
     return status;
 }

@@ -38,8 +38,8 @@
 static ingot_status_t failed(ingot_status_t status, int error, const char *action, const char *name)
 {
     char text[128];
-    return ingot_set_error_detail(status, "%s %s: %s (errno %d)", action, name,
-                                  strerror_r(-error, text, sizeof(text)), -error);
+    return ingot_set_error(status, -error, "%s %s: %s (errno %d)", action, name,
+                           strerror_r(-error, text, sizeof(text)), -error);
 }
 
 static ingot_status_t common_status(int error)

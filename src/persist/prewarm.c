@@ -18,6 +18,7 @@
 
 #include "persist/events.h"
 #include "persist/files.h"
+#include "persist/kept_error.h"
 #include "persist/memory.h"
 #include "persist/process_end.h"
 #include "persist/storage.h"
@@ -429,8 +430,10 @@ void ingot_prewarm_release(ingot_prewarm_t prewarm)
 {
     if (prewarm == NULL)
         return;
+    struct kept_error kept;
     ingot_storage_t storage = prewarm->storage;
     ingot_context_t context = prewarm->context;
+    kept_error_save(&kept);
     if (is_ours(prewarm)) {
         end_for_good(prewarm);
         prewarm_lock(prewarm);
@@ -442,4 +445,5 @@ void ingot_prewarm_release(ingot_prewarm_t prewarm)
     } /* else its programs are of a driver that a child does not have: they stay where they are */
     ingot_context_release(context);
     ingot_storage_release(storage);
+    kept_error_restore(&kept);
 }

@@ -6,6 +6,7 @@
 #include <ingot/backend.h>
 #include <string.h>
 
+#include "persist/kept_error.h"
 #include "persist/memory.h"
 
 static ingot_status_t copy_ops(ingot_storage_ops_t *copy, const ingot_storage_ops_t *ops)
@@ -80,8 +81,10 @@ ingot_status_t ingot_storage_retain(ingot_storage_t storage)
 
 void ingot_storage_release(ingot_storage_t storage)
 {
+    struct kept_error kept;
     if (storage == NULL || atomic_fetch_sub_explicit(&storage->references, 1, memory_order_acq_rel) != 1)
         return;
+    kept_error_save(&kept); /* what is stored now may fail; events tell of that */
     store_queue_fini(storage);
     recorder_fini(&storage->recorder);
     prewarm_list_fini(&storage->prewarms);
@@ -89,6 +92,7 @@ void ingot_storage_release(ingot_storage_t storage)
         storage->ops.destroy(storage->self);
     const ingot_allocator_t allocator = storage->allocator;
     memory_free(&allocator, storage, sizeof(*storage));
+    kept_error_restore(&kept);
 }
 
 static ingot_status_t check_id(ingot_storage_t storage, size_t id_size, const uint8_t *id)

@@ -163,6 +163,7 @@ TEST(CudaProgram, IsTriedOnceMoreWhenTheDeviceHasNoMemory)
         fail("cuModuleLoadData", CUDA_ERROR_OUT_OF_MEMORY, 1000);
         EXPECT_EQ(INGOT_OUT_OF_MEMORY, make_twice(&program));
         EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "CUDA_ERROR_OUT_OF_MEMORY")) << ingot_last_error_detail();
+        EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, ingot_last_error_code());
         EXPECT_EQ(nullptr, program);
         fail("", CUDA_SUCCESS, 0);
     }

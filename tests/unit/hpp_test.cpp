@@ -135,12 +135,14 @@ TEST_F(Hpp, ThrowsTheStatusAndTheSentenceOfThisThread)
 
 TEST_F(Hpp, CopiesOfAnErrorHaveASentenceOfTheirOwn)
 {
-    ingot::error first(INGOT_NOT_FOUND, "a sentence");
+    ingot::error first(INGOT_NOT_FOUND, "a sentence", -5);
     const ingot::error copy = first;
     first = ingot::error(INGOT_BUSY, "another");
     (void)ingot_set_error_detail(INGOT_IO_ERROR, "a third");
     EXPECT_EQ(INGOT_NOT_FOUND, copy.status());
     EXPECT_STREQ("a sentence", copy.detail());
+    EXPECT_EQ(-5, copy.code());
+    EXPECT_EQ(0, first.code());
     EXPECT_STREQ("INGOT_NOT_FOUND: a sentence", copy.what());
     EXPECT_STREQ("another", first.detail());
 }

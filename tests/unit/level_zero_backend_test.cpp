@@ -298,6 +298,7 @@ TEST(LevelZeroErrors, NamesEveryCodeAndTellsLackOfMemory)
               level_zero_fail(INGOT_BACKEND_ERROR, "zeCall", ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY));
     EXPECT_EQ(INGOT_BACKEND_ERROR, level_zero_fail(INGOT_BACKEND_ERROR, "zeCall", ZE_RESULT_ERROR_DEVICE_LOST));
     EXPECT_STREQ("zeCall: ZE_RESULT_ERROR_DEVICE_LOST (0x70000001)", ingot_last_error_detail());
+    EXPECT_EQ(static_cast<int64_t>(ZE_RESULT_ERROR_DEVICE_LOST), ingot_last_error_code());
 }
 
 TEST(LevelZeroBuild, RefusesWhatIsNotSpirvBeforeTheDriverEndsTheProcessOverIt)
@@ -337,6 +338,7 @@ TEST(LevelZeroBuild, TooMuchLocalMemoryIsTheProgramsOwnFailure)
     void *program = nullptr;
     EXPECT_EQ(INGOT_BUILD_FAILED, table.build(&program)) << ingot_last_error_detail();
     EXPECT_EQ(nullptr, program);
+    EXPECT_NE(0, ingot_last_error_code()) << ingot_last_error_detail();
 }
 
 TEST(LevelZeroBuild, FailsCleanlyAtEveryAllocation)

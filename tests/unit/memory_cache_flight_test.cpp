@@ -189,6 +189,23 @@ TEST(CacheFlight, SpuriousFailureTwiceIsToldToTheRest)
     EXPECT_FALSE(harness.touch(1));
 }
 
+TEST(CacheFlight, DriversCodeIsToldToThoseWhoWait)
+{
+    Harness harness;
+    Threads threads;
+    std::atomic<int> told{0};
+    for (int i = 0; i < 8; ++i)
+        threads.start([&] {
+            const Answer answer = ask(harness, 1, [&](cache_entry **, size_t *) {
+                harness.wait_for_waiters(7);
+                return ingot_set_error(INGOT_BUILD_FAILED, -11, "line 3");
+            });
+            told += answer.status == INGOT_BUILD_FAILED && ingot_last_error_code() == -11;
+        });
+    threads.join();
+    EXPECT_EQ(8, told);
+}
+
 TEST(CacheFlight, SpuriousFailureWithNobodyWaitingIsJustAFailure)
 {
     Harness harness;

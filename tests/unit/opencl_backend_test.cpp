@@ -249,6 +249,7 @@ TEST(OpenclErrors, NamesEveryCodeAndTellsLackOfMemory)
     EXPECT_EQ(INGOT_OUT_OF_MEMORY, opencl_fail(INGOT_BACKEND_ERROR, "clCall", CL_OUT_OF_RESOURCES));
     EXPECT_EQ(INGOT_BACKEND_ERROR, opencl_fail(INGOT_BACKEND_ERROR, "clCall", CL_INVALID_VALUE));
     EXPECT_STREQ("clCall: CL_INVALID_VALUE (-30)", ingot_last_error_detail());
+    EXPECT_EQ(CL_INVALID_VALUE, ingot_last_error_code());
 }
 
 TEST(OpenclBuild, RefusesALastOptionWithoutItsValue)
@@ -325,6 +326,7 @@ TEST(OpenclBuild, ProgramWithTooMuchLocalMemoryIsRefusedWithItsLogAndEmptiesNoth
     if (platform().is_intel()) {
         EXPECT_EQ(INGOT_BUILD_FAILED, status);
         EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "CL_OUT_OF_RESOURCES (-5)")) << ingot_last_error_detail();
+        EXPECT_EQ(CL_OUT_OF_RESOURCES, ingot_last_error_code());
         EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "local memory")) << ingot_last_error_detail();
         EXPECT_EQ(1u, programs.stats().build_failures);
         EXPECT_EQ(1u, programs.stats().programs);
@@ -335,6 +337,15 @@ TEST(OpenclBuild, ProgramWithTooMuchLocalMemoryIsRefusedWithItsLogAndEmptiesNoth
     EXPECT_EQ(0u, programs.stats().evictions_memory);
     ingot_program_release(program);
     ingot_program_release(kept);
+}
+
+TEST(OpenclBuild, FailureHasTheDriversCodeBesideTheBuildLog)
+{
+    const Programs programs;
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_BUILD_FAILED, programs.create("__kernel void k(no_such_type x) {}\n", &program));
+    EXPECT_EQ(CL_BUILD_PROGRAM_FAILURE, ingot_last_error_code());
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "no_such_type")) << ingot_last_error_detail();
 }
 
 /* Every backend's way from a driver's answer to a status, whatever this machine's drivers answer. */

@@ -3,9 +3,11 @@
  */
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstring>
 #include <map>
 
+#include "support/persist_session.h"
 #include "support/store_fixture.h"
 
 using store_fixture::Bytes;
@@ -139,4 +141,39 @@ TEST(PersistStorage, RefusesMalformedArguments)
     EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_get_stats(storage, &stats));
     EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_clear(storage));
     ingot_storage_release(storage);
+}
+
+/* What was put off until now is stored, in this thread, and fails; then the storage itself ends with a failure. */
+TEST(StorageRelease, LeavesTheSentenceAndCodeOfAFailure)
+{
+    static const ingot_storage_ops_t ops = {
+        sizeof(ingot_storage_ops_t),
+        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+        [](void *stores, size_t, const uint8_t *, size_t, const uint8_t *) {
+            ++*static_cast<int *>(stores);
+            return ingot_set_error(INGOT_NO_SPACE, 28, "no space");
+        },
+        nullptr, [](void *) { ingot_set_error(INGOT_IO_ERROR, 5, "closing"); }};
+    int stores = 0;
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, &stores));
+    Session session(true);
+    ingot_program_t program = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS,
+              ingot_persist_program_create(&program, session.describe().get(), storage, nullptr));
+    ingot_program_release(program);
+    ingot_set_error(INGOT_BUILD_FAILED, -11, "line 3");
+    ingot_storage_release(storage);
+    EXPECT_EQ(1, stores);
+    EXPECT_STREQ("line 3", ingot_last_error_detail());
+    EXPECT_EQ(-11, ingot_last_error_code());
+}
+
+TEST(ErrorCode, IsTheErrnoOfASystemCall)
+{
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = "/proc/no-such-directory/store";
+    ingot_storage_t storage = nullptr;
+    EXPECT_NE(INGOT_SUCCESS, ingot_persist_open(&storage, &info));
+    EXPECT_EQ(ENOENT, ingot_last_error_code()) << ingot_last_error_detail();
 }

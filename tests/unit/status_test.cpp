@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <ingot/backend.h>
+#include <ingot/object_cache.h>
+
+#include "support/reference_context.h"
 
 TEST(Status, HasANameForEveryValue)
 {
@@ -50,4 +53,113 @@ TEST(ErrorDetail, IsCutWhenTooLongAndMayQuoteItself)
     ingot_set_error_detail(INGOT_BUILD_FAILED, "short");
     ingot_set_error_detail(INGOT_BUILD_FAILED, "again: %s", ingot_last_error_detail());
     EXPECT_STREQ("again: short", ingot_last_error_detail());
+}
+
+TEST(ErrorCode, BelongsToTheSentenceAndItsThread)
+{
+    EXPECT_EQ(INGOT_BACKEND_ERROR, ingot_set_error(INGOT_BACKEND_ERROR, -5, "clCall: %s", "CL_OUT_OF_RESOURCES"));
+    EXPECT_EQ(-5, ingot_last_error_code());
+    EXPECT_STREQ("clCall: CL_OUT_OF_RESOURCES", ingot_last_error_detail());
+    std::thread([] {
+        EXPECT_EQ(0, ingot_last_error_code());
+        ingot_set_error(INGOT_BACKEND_ERROR, INT64_C(0x78000001), "zeCall");
+        EXPECT_EQ(INT64_C(0x78000001), ingot_last_error_code());
+    }).join();
+    EXPECT_EQ(-5, ingot_last_error_code());
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_create(nullptr, nullptr)) << "Ingot's own";
+    EXPECT_EQ(0, ingot_last_error_code());
+}
+
+namespace {
+
+/* A failure, some releases, and what is left of the failure. */
+class Failure {
+public:
+    Failure() { ingot_set_error(INGOT_BUILD_FAILED, -11, "line 3: no such type"); }
+    ~Failure()
+    {
+        EXPECT_EQ(-11, ingot_last_error_code());
+        EXPECT_STREQ("line 3: no such type", ingot_last_error_detail());
+    }
+};
+
+/* As a backend's or an application's own code that cleans up and meets an error. */
+void fail_quietly()
+{
+    ingot_program_t none = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_lookup(&none, nullptr));
+}
+
+} // namespace
+
+TEST(ErrorDetail, SurvivesTheReleaseOfAnObjectWhoseDestructorFails)
+{
+    ingot_object_cache_t cache = nullptr;
+    ingot_object_t object = nullptr;
+    static int value;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_create(&cache, nullptr));
+    const ingot_object_destructor_t destroy = [](void *, void *) { fail_quietly(); };
+    for (const char *name : {"a", "b"})
+        ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_set(*name == 'a' ? &object : nullptr, cache, "", "", name, &value,
+                                                        destroy));
+    const Failure failure;
+    ingot_object_cache_release(cache);
+    ingot_object_release(object);
+}
+
+TEST(ErrorDetail, SurvivesTheReleaseOfEverythingThatABackendMade)
+{
+    static int made;
+    struct Careless { /* a backend whose every end fails */
+        static void destroy(void *) { fail_quietly(); }
+        static ingot_status_t identify(void *, uint32_t, ingot_identity_t *identity)
+        {
+            return ingot_identity_add(identity, "a", 1, "b");
+        }
+        static int accepts(void *, ingot_source_kind_t) { return 1; }
+        static ingot_status_t build(void *, const ingot_build_request_t *, size_t, const uint32_t *, ingot_sink_t *,
+                                    void **program)
+        {
+            *program = &made;
+            return INGOT_SUCCESS;
+        }
+        static void destroy_program(void *, void *) { fail_quietly(); }
+        static ingot_status_t names(void *, void *, ingot_sink_t *sink) { return ingot_sink_write(sink, 2, "k"); }
+        static ingot_status_t kernel(void *, void *, uint32_t, const char *, void **kernel)
+        {
+            *kernel = &made;
+            return INGOT_SUCCESS;
+        }
+        static ingot_status_t clone(void *, void *, void *, void **kernel)
+        {
+            *kernel = &made;
+            return INGOT_SUCCESS;
+        }
+    };
+    ingot_backend_ops_t ops{};
+    ops.struct_size = sizeof(ops);
+    ops.name = "careless";
+    ops.destroy = Careless::destroy;
+    ops.identify_device = Careless::identify;
+    ops.accepts = Careless::accepts;
+    ops.build = Careless::build;
+    ops.destroy_program = Careless::destroy_program;
+    ops.get_kernel_names = Careless::names;
+    ops.create_kernel = Careless::kernel;
+    ops.destroy_kernel = Careless::destroy_program;
+    ops.clone_kernel = Careless::clone;
+    ingot_context_t context = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_create(&context, &ops, &ops, 1, nullptr));
+    Context owned(context);
+    Desc desc = ProgramText().make(owned);
+    Program program = create_program(desc);
+    Kernel kernel = create_kernel(program, "k");
+    ingot_kernel_t cloned = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_clone(&cloned, kernel.get()));
+    const Failure failure;
+    ingot_kernel_release(cloned);
+    kernel.reset();
+    program.reset();
+    desc.reset();
+    owned.reset();
 }

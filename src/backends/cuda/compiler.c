@@ -63,7 +63,8 @@ ingot_status_t cuda_nvrtc_open(int driver_version, struct cuda_nvrtc *nvrtc)
         return status;
     const nvrtcResult result = nvrtc->version(&nvrtc->major, &nvrtc->minor);
     if (result != NVRTC_SUCCESS)
-        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "nvrtcVersion: %s", nvrtc->error_string(result));
+        return ingot_set_error(INGOT_BACKEND_ERROR, (int64_t)result, "nvrtcVersion: %s",
+                               nvrtc->error_string(result));
     (void)snprintf(nvrtc->builtins, sizeof(nvrtc->builtins), "libnvrtc-builtins.so.%d.%d", nvrtc->major, nvrtc->minor);
     return INGOT_SUCCESS;
 }

@@ -12,7 +12,7 @@ ingot_status_t cuda_fail(const struct cuda_driver *driver, ingot_status_t otherw
     const char *name = NULL;
     if (driver->get_error_name(result, &name) != CUDA_SUCCESS || name == NULL)
         name = "unknown result";
-    return ingot_set_error_detail(status, "%s: %s (%d)", call, name, (int)result);
+    return ingot_set_error(status, (int64_t)result, "%s: %s (%d)", call, name, (int)result);
 }
 
 int cuda_refused_image(CUresult result)

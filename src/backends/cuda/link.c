@@ -36,8 +36,11 @@ static ingot_status_t fail(struct cuda_link *link, const char *call, nvJitLinkRe
         return status;
     /* a function that is missing ends in NVJITLINK_ERROR_INTERNAL, too, but not without words */
     if (is_internal && strcmp(call, "nvJitLinkComplete") != 0)
-        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "%s: error %d", call, (int)result);
-    return cuda_refuse_program(link->log, "%s: error %d", call, (int)result);
+        return ingot_set_error(INGOT_BACKEND_ERROR, (int64_t)result, "%s: error %d", call, (int)result);
+    status = cuda_refuse_program(link->log, "%s: error %d", call, (int)result);
+    return status == INGOT_BUILD_FAILED
+               ? ingot_set_error(status, (int64_t)result, "%s: error %d", call, (int)result)
+               : status;
 }
 
 ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, int driver_version,

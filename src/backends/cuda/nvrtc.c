@@ -25,7 +25,7 @@ static ingot_status_t fail(const struct cuda_nvrtc *nvrtc, const char *call, nvr
     default:
         break;
     }
-    return ingot_set_error_detail(status, "%s: %s (%d)", call, nvrtc->error_string(result), (int)result);
+    return ingot_set_error(status, (int64_t)result, "%s: %s (%d)", call, nvrtc->error_string(result), (int)result);
 }
 
 /* The headers, as two arrays. */

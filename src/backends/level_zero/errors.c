@@ -69,5 +69,6 @@ int level_zero_is_out_of_memory(ze_result_t result)
 ingot_status_t level_zero_fail(ingot_status_t otherwise, const char *call, ze_result_t result)
 {
     const ingot_status_t status = level_zero_is_out_of_memory(result) ? INGOT_OUT_OF_MEMORY : otherwise;
-    return ingot_set_error_detail(status, "%s: %s (0x%x)", call, level_zero_result_name(result), (unsigned)result);
+    return ingot_set_error(status, (int64_t)result, "%s: %s (0x%x)", call, level_zero_result_name(result),
+                           (unsigned)result);
 }

@@ -68,7 +68,7 @@ ingot_status_t opencl_conclude(const struct opencl_state *state, const char *cal
         (void)snprintf(message, sizeof(message), "%s: %s (%d)%s", call, opencl_error_name(error), (int)error,
                        explanation_of(error));
         status = ingot_sink_write_log(log, message);
-        return status == INGOT_SUCCESS ? ingot_set_error_detail(INGOT_BUILD_FAILED, "%s", message) : status;
+        return status == INGOT_SUCCESS ? ingot_set_error(INGOT_BUILD_FAILED, error, "%s", message) : status;
     }
     if (error == CL_COMPILER_NOT_AVAILABLE || error == CL_LINKER_NOT_AVAILABLE)
         return opencl_fail(INGOT_UNIMPLEMENTED, call, error);

@@ -96,5 +96,5 @@ int opencl_is_out_of_memory(cl_int error)
 ingot_status_t opencl_fail(ingot_status_t otherwise, const char *call, cl_int error)
 {
     const ingot_status_t status = opencl_is_out_of_memory(error) ? INGOT_OUT_OF_MEMORY : otherwise;
-    return ingot_set_error_detail(status, "%s: %s (%d)", call, opencl_error_name(error), (int)error);
+    return ingot_set_error(status, error, "%s: %s (%d)", call, opencl_error_name(error), (int)error);
 }

@@ -3,6 +3,7 @@
  */
 #include "core/memory_cache/cache_entry.h"
 
+#include "core/error.h"
 #include "core/memory_cache/cache_hit.h"
 
 ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t *allocator,
@@ -194,7 +195,7 @@ static void end_life(struct cache_entry *entry)
     entry->newer = pool->free;
     pool->free = entry;
     os_mutex_unlock(&pool->lock);
-    destroy(user, value); /* last: the value may be all that keeps the cache */
+    error_keep(destroy, user, value); /* last: the value may be all that keeps the cache */
 }
 
 void entry_release_centrally(struct cache_entry *entry)

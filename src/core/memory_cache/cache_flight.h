@@ -39,6 +39,7 @@ struct cache_flight {
     ingot_status_t result;
     struct cache_entry *entry; /* one reference; NULL where nobody waited, or on failure */
     char *detail;              /* of a failure; NULL: memory was short */
+    int64_t code;              /* of a failure; as ingot_last_error_code */
 };
 
 struct cache_flights {

@@ -150,6 +150,7 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
         }
         flight->result = status;
         flight->detail = detail;
+        flight->code = ingot_last_error_code();
         detail = NULL;
         flight_land(&cache->flights, flight);
     }
@@ -184,7 +185,8 @@ static bool arrive(struct voyage *voyage, struct cache_entry **entry, ingot_stat
     } else if (flight_failure_of(*status) == FAILURE_OF_PILOT) {
         arrived = false;
     } else {
-        error_set(*status, "%s", flight->detail != NULL ? flight->detail : "out of memory for the failure's detail");
+        ingot_set_error(*status, flight->code, "%s",
+                        flight->detail != NULL ? flight->detail : "out of memory for the failure's detail");
     }
     leave_flight(cache, flight);
     return arrived;
