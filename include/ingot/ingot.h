@@ -16,7 +16,8 @@
  *    written. Text sizes count the terminating NUL.
  *  - create / retain / release. A handle may be released from any thread; release(NULL) does nothing.
  *  - NULL or malformed arguments are INGOT_INVALID_ARGUMENTS. A dangling handle is undefined behaviour.
- *  - Info structures begin with struct_size and have an _INIT macro; zero means "default".
+ *  - Info structures begin with struct_size and have an _INIT macro; zero means "default". A flag that this version
+ *    does not know is INGOT_INVALID_ARGUMENTS.
  *  - Strings are NUL-terminated UTF-8. Sizes are bytes, durations nanoseconds, unless a name says else.
  *  - Unless said otherwise, every function may be called from any number of threads on the same objects.
  *  - pthread_cancel ends no thread where it holds a lock of Ingot or where others wait for what it makes.
@@ -161,14 +162,20 @@ typedef struct ingot_allocator {
 
 #define INGOT_CACHE_DEFAULT_PROGRAMS 1024
 
+/** Flags of a context's in-memory cache. */
+typedef enum ingot_cache_flags {
+    INGOT_CACHE_OFF = 1 /**< Nothing is kept: every request builds or loads. max_programs is not looked at. */
+} ingot_cache_flags_t;
+
 /** Limits of a context's in-memory cache. */
 typedef struct ingot_cache_capacity {
     size_t struct_size;
-    size_t max_programs; /**< 0: nothing is kept, every request builds. Default INGOT_CACHE_DEFAULT_PROGRAMS. */
+    size_t max_programs; /**< 0: INGOT_CACHE_DEFAULT_PROGRAMS. */
     size_t max_bytes;    /**< Device binaries and host overhead together; 0: no limit. */
     size_t max_groups;   /**< Groups; over it the oldest group goes whole; 0: no limit. */
+    uint32_t flags;      /**< ingot_cache_flags_t; others are INGOT_INVALID_ARGUMENTS. */
 } ingot_cache_capacity_t;
-#define INGOT_CACHE_CAPACITY_INIT { sizeof(ingot_cache_capacity_t), INGOT_CACHE_DEFAULT_PROGRAMS, 0, 0 }
+#define INGOT_CACHE_CAPACITY_INIT { sizeof(ingot_cache_capacity_t), 0, 0, 0, 0 }
 
 /** Flags of a context. */
 typedef enum ingot_context_flags {
@@ -528,13 +535,13 @@ INGOT_API ingot_status_t ingot_kernel_unlock(ingot_kernel_t kernel);
 /** Sets all limits at once; what is over them is evicted before this returns, least recently used first. */
 INGOT_API ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context,
                                                           const ingot_cache_capacity_t *capacity);
-/** @param[in,out] capacity  struct_size set by the caller. */
+/** @param[in,out] capacity  struct_size set by the caller. Where the cache is off, max_programs is 0. */
 INGOT_API ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context,
                                                           ingot_cache_capacity_t *capacity);
 
 /**
  * Evicts once, least recently used first and oldest groups first, what is over @p to; the limits stay as they are. For
- * when an application needs memory for something else.
+ * when an application needs memory for something else. Zero: the cache's own limit. INGOT_CACHE_OFF: everything goes.
  */
 INGOT_API ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to);
 

@@ -258,7 +258,9 @@ INGOT_API ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repai
 /** To what a store is to be reduced. */
 typedef struct ingot_persist_limits {
     size_t struct_size;
-    uint64_t max_bytes;       /**< UINT64_MAX in any of them: no limit. */
+    /** UINT64_MAX in any of them: no limit, as INGOT_PERSIST_LIMITS_INIT has it. Zero is a limit here, unlike in other
+     *  structures: nothing is to be left. */
+    uint64_t max_bytes;
     uint64_t max_entries;
     uint64_t max_age_seconds; /**< By the order of eviction: since creation, or since the last use. */
 } ingot_persist_limits_t;

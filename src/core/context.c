@@ -84,6 +84,8 @@ ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backen
         return error_set(INGOT_INVALID_ARGUMENTS, "a context needs a device");
     if (alloc_init(&allocator, known_info.allocator) != INGOT_SUCCESS)
         return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
+    if ((known_info.flags & ~(uint32_t)INGOT_CONTEXT_IGNORE_ENVIRONMENT) != 0)
+        return error_set(INGOT_INVALID_ARGUMENTS, "info has unknown flags: %#x", (unsigned)known_info.flags);
     ingot_status_t status = check_ops(&known_ops);
     if (status == INGOT_SUCCESS)
         status = environment_read(&environment, (known_info.flags & INGOT_CONTEXT_IGNORE_ENVIRONMENT) != 0);

@@ -53,7 +53,7 @@ void context_unreference(struct ingot_context *context);
 ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
                                     const struct device_identity **identity);
 
-/* INGOT_INVALID_ARGUMENTS where struct_size is not set. */
+/* INGOT_INVALID_ARGUMENTS where struct_size is not set, or a flag is unknown. */
 ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits);
 
 /* True if the caller should retry: the call ran out of memory, and the cache was emptied for it just now. Once for each

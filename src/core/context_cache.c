@@ -5,13 +5,27 @@
 #include "core/error.h"
 #include "core/info.h"
 
-ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits)
+/* Zeros become what is given as the defaults. */
+static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, const struct memory_cache_limits *defaults,
+                                    struct memory_cache_limits *limits)
 {
     ingot_cache_capacity_t known;
     if (!INFO_READ(known, capacity))
         return error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or struct_size is not set");
-    *limits = (struct memory_cache_limits){known.max_programs, known.max_bytes, known.max_groups};
+    if ((known.flags & ~(uint32_t)INGOT_CACHE_OFF) != 0)
+        return error_set(INGOT_INVALID_ARGUMENTS, "capacity has unknown flags: %#x", (unsigned)known.flags);
+    limits->max_entries = known.max_programs != 0 ? known.max_programs : defaults->max_entries;
+    if ((known.flags & INGOT_CACHE_OFF) != 0)
+        limits->max_entries = 0;
+    limits->max_bytes = known.max_bytes != 0 ? known.max_bytes : defaults->max_bytes;
+    limits->max_groups = known.max_groups != 0 ? known.max_groups : defaults->max_groups;
     return INGOT_SUCCESS;
+}
+
+ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits)
+{
+    static const struct memory_cache_limits defaults = {INGOT_CACHE_DEFAULT_PROGRAMS, 0, 0};
+    return read_capacity(capacity, &defaults, limits);
 }
 
 ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context, const ingot_cache_capacity_t *capacity)
@@ -37,6 +51,7 @@ ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context, i
     known.max_programs = limits.max_entries;
     known.max_bytes = limits.max_bytes;
     known.max_groups = limits.max_groups;
+    known.flags = limits.max_entries == 0 ? INGOT_CACHE_OFF : 0;
     return INFO_WRITE(capacity, known)
                ? INGOT_SUCCESS
                : error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or struct_size is not set");
@@ -44,11 +59,13 @@ ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context, i
 
 ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to)
 {
+    struct memory_cache_limits own;
     struct memory_cache_limits limits;
 
     if (context == NULL)
         return error_null_argument("context");
-    const ingot_status_t status = context_read_capacity(to, &limits);
+    memory_cache_get_limits(context->programs, &own);
+    const ingot_status_t status = read_capacity(to, &own, &limits);
     if (status == INGOT_SUCCESS)
         memory_cache_trim(context->programs, &limits);
     return status;

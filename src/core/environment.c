@@ -47,6 +47,8 @@ static ingot_status_t read_limits(struct memory_cache_limits *limits)
     const char *on = text_of("INGOT_CACHE");
 
     ingot_status_t status = read_size("INGOT_CACHE_CAPACITY", &limits->max_entries);
+    if (limits->max_entries == 0)
+        limits->max_entries = INGOT_CACHE_DEFAULT_PROGRAMS; /* zero means default; INGOT_CACHE=0 turns it off */
     if (status == INGOT_SUCCESS)
         status = read_size("INGOT_CACHE_MAX_BYTES", &limits->max_bytes);
     if (status == INGOT_SUCCESS)

@@ -8,6 +8,8 @@
 
 static ingot_status_t check_sources(const struct ingot_context *context, const ingot_program_info_t *info)
 {
+    if ((info->flags & ~(uint32_t)INGOT_PROGRAM_NO_MEMORY_CACHE) != 0)
+        return error_set(INGOT_INVALID_ARGUMENTS, "info has unknown flags: %#x", (unsigned)info->flags);
     if (info->sources == NULL || info->source_count == 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "a program needs a source");
     if (info->header_count != 0 && info->headers == NULL)

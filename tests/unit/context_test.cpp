@@ -21,14 +21,14 @@ private:
     const char *name_;
 };
 
-ingot_status_t try_context()
+ingot_status_t try_context(const ingot_context_info_t &info = INGOT_CONTEXT_INFO_INIT)
 {
     ReferenceDevice device;
     reference_info_t reference{};
     reference.device_count = 1;
     reference.targets = device.targets.data();
     ingot_context_t context = nullptr;
-    const ingot_status_t status = reference_context_create(&context, &reference, nullptr);
+    const ingot_status_t status = reference_context_create(&context, &reference, &info);
     ingot_context_release(context);
     return status;
 }
@@ -150,6 +150,72 @@ TEST(Environment, TurnsTheCacheOff)
     const Variable off("INGOT_CACHE", "0");
     ReferenceDevice device;
     EXPECT_EQ(0u, capacity_of(device.make(INGOT_CONTEXT_INFO_INIT, true)).max_programs);
+}
+
+TEST(Environment, ZeroIsTheDefault)
+{
+    const Variable capacity("INGOT_CACHE_CAPACITY", "0");
+    ReferenceDevice device;
+    EXPECT_EQ(1024u, capacity_of(device.make(INGOT_CONTEXT_INFO_INIT, true)).max_programs);
+}
+
+TEST(CacheCapacity, ZeroIsTheDefaultAndAFlagTurnsTheCacheOff)
+{
+    ReferenceDevice device;
+    ingot_cache_capacity_t capacity{};
+    capacity.struct_size = sizeof(capacity);
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.cache_capacity = &capacity;
+    const Context context = device.make(info);
+    const Desc desc = ProgramText().make(context);
+    EXPECT_EQ(1024u, capacity_of(context).max_programs);
+    EXPECT_EQ(create_program(desc), create_program(desc));
+    EXPECT_EQ(1u, stats_of(context).programs) << "it is kept";
+
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_trim_cache(context.get(), &capacity));
+    EXPECT_EQ(1u, stats_of(context).programs) << "zeros trim to the cache's own limits";
+    capacity.flags = INGOT_CACHE_OFF;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_trim_cache(context.get(), &capacity));
+    EXPECT_EQ(0u, stats_of(context).programs);
+    EXPECT_EQ(0u, capacity_of(context).flags) << "trimming changes no limit";
+
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_set_cache_capacity(context.get(), &capacity));
+    EXPECT_EQ(uint32_t{INGOT_CACHE_OFF}, capacity_of(context).flags);
+    EXPECT_EQ(0u, capacity_of(context).max_programs);
+    (void)create_program(desc);
+    EXPECT_EQ(0u, stats_of(context).programs);
+    capacity.struct_size = offsetof(ingot_cache_capacity_t, flags); /* a caller of before there were flags */
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_set_cache_capacity(context.get(), &capacity));
+    EXPECT_EQ(0u, capacity_of(context).flags);
+    EXPECT_EQ(1024u, capacity_of(context).max_programs);
+}
+
+TEST(Flags, ThatAreUnknownAreRefusedByAll)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    for (uint32_t flag = 1; flag != 0; flag <<= 1) {
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
+        ProgramText text;
+        ingot_program_desc_t desc = nullptr;
+        info.flags = flag;
+        EXPECT_EQ(flag == INGOT_CONTEXT_IGNORE_ENVIRONMENT ? INGOT_SUCCESS : INGOT_INVALID_ARGUMENTS,
+                  try_context(info))
+            << flag;
+        text.flags = flag;
+        EXPECT_EQ(flag == INGOT_PROGRAM_NO_MEMORY_CACHE ? INGOT_SUCCESS : INGOT_INVALID_ARGUMENTS,
+                  text.try_make(context.get(), &desc))
+            << flag;
+        ingot_program_desc_release(desc);
+        capacity.flags = flag;
+        const ingot_status_t expected = flag == INGOT_CACHE_OFF ? INGOT_SUCCESS : INGOT_INVALID_ARGUMENTS;
+        EXPECT_EQ(expected, ingot_context_set_cache_capacity(context.get(), &capacity)) << flag;
+        EXPECT_EQ(expected, ingot_context_trim_cache(context.get(), &capacity)) << flag;
+        info.flags = 0;
+        info.cache_capacity = &capacity;
+        EXPECT_EQ(expected, try_context(info)) << flag;
+    }
 }
 
 TEST(Environment, NamesTheVariableThatIsNonsense)

@@ -223,10 +223,10 @@ TEST_F(Hpp, KeepsTheLimitsOfTheCache)
 {
     ingot_cache_capacity_t capacity = context.get_cache_capacity();
     EXPECT_EQ(size_t{INGOT_CACHE_DEFAULT_PROGRAMS}, capacity.max_programs);
-    capacity.max_programs = 0;
+    capacity.flags = INGOT_CACHE_OFF;
     context.set_cache_capacity(capacity);
     EXPECT_TRUE(ingot::program(describe()) != ingot::program(describe()));
-    EXPECT_EQ(0u, context.get_cache_capacity().max_programs);
+    EXPECT_EQ(uint32_t{INGOT_CACHE_OFF}, context.get_cache_capacity().flags);
     EXPECT_EQ(2u, context.device_count());
     EXPECT_EQ(0, context.device_info(1).generates_code_at_launch);
 }

@@ -178,7 +178,7 @@ TEST(Program, IsNotKeptWhenTheCacheIsOffOrTheFlagSaysSo)
 {
     ReferenceDevice device;
     ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
-    capacity.max_programs = 0;
+    capacity.flags = INGOT_CACHE_OFF;
     ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
     info.cache_capacity = &capacity;
     const Context off = device.make(info);
