@@ -260,8 +260,8 @@ typedef struct ingot_backend_ops {
     /** Another native object for the same entry point. NULL: ingot_kernel_clone is INGOT_UNIMPLEMENTED. */
     ingot_status_t (*clone_kernel)(void *state, void *program, void *kernel, void **clone);
 
-    /** Bytes of the program's binaries where the driver knows them without further work, else 0; for the byte budget of
-     *  the in-memory cache. NULL: not known. */
+    /** Bytes of the program's binaries for the byte budget of the in-memory cache; 0: not known. Where asking the
+     *  driver costs more than a build, an estimate: get_binary's sizes take its place. NULL: not known. */
     size_t (*get_program_size)(void *state, void *program);
 
     /** Whether programs may have name expressions. If so, get_kernel_names also names kernels by their expressions, and

@@ -171,7 +171,9 @@ typedef enum ingot_cache_flags {
 typedef struct ingot_cache_capacity {
     size_t struct_size;
     size_t max_programs; /**< 0: INGOT_CACHE_DEFAULT_PROGRAMS. */
-    size_t max_bytes;    /**< Device binaries and host overhead together; 0: no limit. */
+    /** Device binaries and host overhead together; 0: no limit. Where asking the driver would cost more than the build
+     *  (PoCL), a built program counts by an estimate, and by its real size once its blob was taken. */
+    size_t max_bytes;
     size_t max_groups;   /**< Groups; over it the oldest group goes whole; 0: no limit. */
     uint32_t flags;      /**< ingot_cache_flags_t; others are INGOT_INVALID_ARGUMENTS. */
 } ingot_cache_capacity_t;

@@ -131,7 +131,7 @@ static void fill_body(struct program_body *body, const struct program_parts *par
     index_names(body);
     body->native = parts->native;
     body->owner = parts->owner;
-    body->device_bytes = parts->device_bytes;
+    atomic_init(&body->device_bytes, parts->device_bytes);
     body->is_from_blob = parts->is_from_blob;
 }
 
@@ -202,9 +202,9 @@ struct making {
     void *user;
 };
 
-static size_t count_bytes(const struct program_body *body)
+size_t program_count_bytes(const struct program_body *body)
 {
-    return body->block_size + body->device_bytes;
+    return body->block_size + atomic_load_explicit(&body->device_bytes, memory_order_relaxed);
 }
 
 static ingot_status_t make(struct cache_entry **entry, size_t *bytes, void *user)
@@ -222,7 +222,7 @@ static ingot_status_t make(struct cache_entry **entry, size_t *bytes, void *user
         return error_set(INGOT_INVALID_ARGUMENTS, "the builder gave a program of another descriptor or context");
     }
     *entry = program_entry(program);
-    *bytes = count_bytes(program_body(program));
+    *bytes = program_count_bytes(program_body(program));
     return INGOT_SUCCESS;
 }
 

@@ -31,7 +31,7 @@ struct program_body {
     size_t names_size;
     size_t block_size;
     size_t log_size;                         /* with NUL; the log lies behind the names */
-    size_t device_bytes;                     /* of the binaries, as far as known */
+    _Atomic size_t device_bytes; /* of the binaries, as far as known: an estimate until the blob is taken; relaxed */
     bool is_from_blob;  /* at least for one of its devices */
     const char *native_reason; /* why it was compiled as the application asked, so that no id stands for it; or NULL */
     os_mutex blob_lock;
@@ -71,6 +71,9 @@ struct program_parts {
 };
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts);
+
+/* What the in-memory cache counts for it. SIZE_MAX: it is not to be kept. */
+size_t program_count_bytes(const struct program_body *body);
 
 /* Tells of an event of this descriptor's, to whoever wants to know. Cold: mostly nobody does. */
 __attribute__((cold)) void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind,

@@ -55,8 +55,19 @@ static void write_blob(struct bytes_writer *writer, const struct program_body *b
     blob_write(writer, &view, sections);
 }
 
+/* Of all devices, equal ones included, as a program that is loaded counts them. */
+static size_t bytes_of_devices(const struct device_classes *classes, size_t device_count, const size_t *ends)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < device_count; ++i) {
+        const size_t class = classes->class_of[i];
+        total += ends[class] - (class != 0 ? ends[class - 1] : 0);
+    }
+    return total;
+}
+
 static ingot_status_t make_blob(const struct program_body *body, const struct cache_blob_id *id, size_t *size,
-                                uint8_t **blob)
+                                uint8_t **blob, size_t *device_bytes)
 {
     const ingot_allocator_t *allocator = &body->desc->context->allocator;
     struct device_classes classes;
@@ -76,6 +87,7 @@ static ingot_status_t make_blob(const struct program_body *body, const struct ca
     if (status == INGOT_SUCCESS) {
         write_blob(&writer, body, id, &classes, &binaries.writer, ends, sections);
         *blob = bytes_take(&writer, size);
+        *device_bytes = bytes_of_devices(&classes, count, ends);
         status = *blob != NULL ? INGOT_SUCCESS : error_out_of_memory();
     }
     bytes_writer_fini(&writer);
@@ -84,9 +96,19 @@ static ingot_status_t make_blob(const struct program_body *body, const struct ca
     return status;
 }
 
-static ingot_status_t take_blob(const struct program_body *body, size_t *size, uint8_t **blob)
+/* What was estimated before is known now. */
+static void correct_bytes(const struct ingot_program *program, struct program_body *body, size_t device_bytes)
 {
+    /* relaxed: a number */
+    if (atomic_exchange_explicit(&body->device_bytes, device_bytes, memory_order_relaxed) != device_bytes)
+        memory_cache_recount(body->desc->context->programs, program_entry(program), program_count_bytes(body));
+}
+
+static ingot_status_t take_blob(const struct ingot_program *program, size_t *size, uint8_t **blob)
+{
+    struct program_body *body = program_body(program);
     struct ingot_context *context = body->desc->context;
+    size_t device_bytes = 0;
     const struct cache_blob_id *id = NULL;
 
     if (context->ops.get_binary == NULL)
@@ -97,7 +119,9 @@ static ingot_status_t take_blob(const struct program_body *body, size_t *size, u
     if (status != INGOT_SUCCESS)
         return status;
     const uint64_t start = trace_wanted(&context->trace) ? os_now_ns() : 0;
-    status = make_blob(body, id, size, blob);
+    status = make_blob(body, id, size, blob, &device_bytes);
+    if (status == INGOT_SUCCESS)
+        correct_bytes(program, body, device_bytes);
     context_count(&context->counters.blobs_taken);
     program_emit(body->desc, INGOT_EVENT_TAKE_BLOB, status, start, status == INGOT_SUCCESS ? *size : 0,
                  status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
@@ -138,7 +162,7 @@ ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t program, size_
     uint8_t *blob = claim_blob(body, &blob_size);
 
     if (blob == NULL) {
-        const ingot_status_t status = take_blob(body, &blob_size, &blob);
+        const ingot_status_t status = take_blob(program, &blob_size, &blob);
         if (status != INGOT_SUCCESS)
             return status;
     }

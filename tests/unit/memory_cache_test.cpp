@@ -554,3 +554,29 @@ TEST(MemoryCacheMemory, MakerOutOfMemoryEmptiesTheCacheAndIsCalledOnceMore)
     EXPECT_EQ(2, calls);
     EXPECT_FALSE(harness.touch(4));
 }
+
+TEST(MemoryCacheRecount, CountsAnewAndEvictsWhatIsOver)
+{
+    Harness harness;
+    harness.set_limits(100, 100000);
+    for (const int key : {1, 2, 3})
+        harness.touch(key, nullptr, 10000);
+    const size_t before = harness.counts().bytes;
+    cache_entry *entry = harness.find(2);
+    memory_cache_recount(harness.get(), entry, 15000);
+    EXPECT_EQ(before + 5000, harness.counts().bytes);
+    memory_cache_recount(harness.get(), entry, 80000); /* least recently used first */
+    EXPECT_EQ(std::vector<int>({2, 3}), harness.present(4));
+    EXPECT_EQ(1u, harness.counts().evictions[EVICTED_BYTES]);
+    memory_cache_recount(harness.get(), entry, 200000); /* too large alone: the others stay */
+    EXPECT_EQ(std::vector<int>({3}), harness.present(4));
+    const size_t left = harness.counts().bytes;
+    memory_cache_recount(harness.get(), entry, 1); /* it is not in the cache any more */
+    memory_cache_recount(harness.get(), entry, SIZE_MAX);
+    EXPECT_EQ(left, harness.counts().bytes);
+    cache_entry_release(entry);
+    entry = harness.find(3);
+    memory_cache_recount(harness.get(), entry, SIZE_MAX); /* what cannot be counted is left */
+    EXPECT_EQ(left, harness.counts().bytes);
+    cache_entry_release(entry);
+}

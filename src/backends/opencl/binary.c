@@ -146,6 +146,20 @@ done:
     return status;
 }
 
+size_t opencl_binaries_size(const struct opencl_state *state, const struct opencl_program *program)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < program->device_count; ++i) {
+        size_t size = 0;
+        void *bytes = NULL;
+        if (read_binary(state, program, program->devices[i], &size, &bytes) != INGOT_SUCCESS)
+            return 0;
+        total += intel_binary_strip(size, bytes);
+        ingot_deallocate(&state->allocator, bytes, size);
+    }
+    return total;
+}
+
 /* A native program that is built of these binaries; the caller releases it. */
 static ingot_status_t make_of_binaries(const struct opencl_state *state, cl_uint count, const cl_device_id *devices,
                                        const size_t *sizes, const unsigned char **bytes, cl_program *native)

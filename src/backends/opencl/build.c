@@ -9,6 +9,7 @@
 #include "backends/opencl/build_log.h"
 #include "backends/opencl/errors.h"
 #include "backends/opencl/program.h"
+#include "backends/opencl/size.h"
 #include "backends/opencl/spec_constants.h"
 
 #include <CL/cl_ext.h>
@@ -174,6 +175,7 @@ ingot_status_t opencl_build(void *opaque, const ingot_build_request_t *request, 
         status = in_one ? build_in_one(state, request, &inputs, program, log)
                         : compile_and_link(state, request, &inputs, program, log);
     if (status == INGOT_SUCCESS) {
+        program->code_estimate = opencl_estimate_code(request);
         *out = program;
         program = NULL;
     }

@@ -11,6 +11,7 @@
 #include "backends/opencl/kernel.h"
 #include "backends/opencl/ops.h"
 #include "backends/opencl/program.h"
+#include "backends/opencl/size.h"
 #include "backends/opencl/state.h"
 #include "backends/opencl/text_rules.h"
 
@@ -73,6 +74,7 @@ const ingot_backend_ops_t opencl_ops = {
     .create_kernel = opencl_create_kernel,
     .destroy_kernel = opencl_destroy_kernel,
     .clone_kernel = opencl_clone_kernel,
+    .get_program_size = opencl_get_program_size,
     .get_text_rules = opencl_get_text_rules,
     .takes_source_settings = takes_source_settings,
 };

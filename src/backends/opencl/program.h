@@ -8,6 +8,7 @@
 
 struct opencl_program {
     cl_program native;
+    size_t code_estimate; /* of a program that was compiled here; see size.h */
     size_t device_count;
     cl_device_id devices[]; /* in the order of the native context */
 };

@@ -410,15 +410,21 @@ struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct c
     return entry;
 }
 
+/* Under lock. */
+static bool is_cached(const struct memory_cache *cache, const struct cache_entry *entry)
+{
+    /* relaxed: a serial is given, and an entry killed, under this lock */
+    return entry->pool == &cache->pool && atomic_load_explicit(&entry->serial, memory_order_relaxed) != 0 &&
+           !entry_is_killed(entry);
+}
+
 bool memory_cache_forget(struct memory_cache *cache, struct cache_entry *entry)
 {
     struct cache_victims victims;
 
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
-    /* relaxed: a serial is given, and an entry killed, under this lock */
-    const bool is_in_it = entry->pool == &cache->pool &&
-                          atomic_load_explicit(&entry->serial, memory_order_relaxed) != 0 && !entry_is_killed(entry);
+    const bool is_in_it = is_cached(cache, entry);
     if (is_in_it) {
         evict(cache, entry, EVICTED_CLEAR, &victims);
         count_victims(cache, &victims);
@@ -426,6 +432,25 @@ bool memory_cache_forget(struct memory_cache *cache, struct cache_entry *entry)
     os_mutex_unlock(&cache->lock);
     victims_let_go(&victims, cache, true);
     return is_in_it;
+}
+
+void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry, size_t bytes)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    const size_t others = is_cached(cache, entry) ? cache->bytes - entry->bytes : SIZE_MAX;
+    if (bytes <= SIZE_MAX - CACHE_ENTRY_OVERHEAD && bytes + CACHE_ENTRY_OVERHEAD <= SIZE_MAX - others) {
+        entry->bytes = bytes + CACHE_ENTRY_OVERHEAD;
+        cache->bytes = others + entry->bytes;
+        if (cache->limits.max_bytes != 0 && entry->bytes > cache->limits.max_bytes)
+            evict(cache, entry, EVICTED_BYTES, &victims);
+        make_room(cache, 0, 0, &victims);
+        count_victims(cache, &victims);
+    }
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, true);
 }
 
 /* ---- limits ---- */

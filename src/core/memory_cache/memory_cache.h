@@ -147,6 +147,10 @@ struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct c
 /* Takes an entry that the caller holds out of the cache (EVICTED_CLEAR). False: it is not in it, or no longer. */
 bool memory_cache_forget(struct memory_cache *cache, struct cache_entry *entry);
 
+/* An entry that the caller holds counts for so many bytes from now on, if it is in the cache. What is over the limit
+ * then has to go: the entry itself if it is too large alone, else the least recently used. */
+void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry, size_t bytes);
+
 /* ---- limits ---- */
 
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits);
