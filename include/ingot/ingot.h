@@ -133,8 +133,9 @@ typedef struct ingot_event {
     const char *group;  /**< The descriptor's group, or "". */
     const char *name;   /**< The first source's name, an entry's place in a storage, or "". */
     const char *reason; /**< Why, for people; "" where the kind says all. */
+    const char *session; /**< Of an object cache's object; "" otherwise. */
 } ingot_event_t;
-#define INGOT_EVENT_INIT { sizeof(ingot_event_t), INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "", "", "" }
+#define INGOT_EVENT_INIT { sizeof(ingot_event_t), INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "", "", "", "" }
 
 /**
  * Called in the thread in which the event happened, with no lock held. It may call Ingot, except for what would
@@ -164,7 +165,10 @@ typedef struct ingot_allocator {
 
 /** Flags of a context's in-memory cache. */
 typedef enum ingot_cache_flags {
-    INGOT_CACHE_OFF = 1 /**< Nothing is kept: every request builds or loads. max_programs is not looked at. */
+    INGOT_CACHE_OFF = 1, /**< Nothing is kept: every request builds or loads. max_programs is not looked at. */
+    /** Over max_groups the group goes first whose last use was the earliest; without it, the oldest group. Finding it
+     *  looks at every program, once for each group that begins over the limit. */
+    INGOT_CACHE_LRU_GROUPS = 2
 } ingot_cache_flags_t;
 
 /** Limits of a context's in-memory cache. */
@@ -174,7 +178,7 @@ typedef struct ingot_cache_capacity {
     /** Device binaries and host overhead together; 0: no limit. Where asking the driver would cost more than the build
      *  (PoCL), a built program counts by an estimate, and by its real size once its blob was taken. */
     size_t max_bytes;
-    size_t max_groups;   /**< Groups; over it the oldest group goes whole; 0: no limit. */
+    size_t max_groups;   /**< Groups; over it the oldest group goes whole (flags); 0: no limit. */
     uint32_t flags;      /**< ingot_cache_flags_t; others are INGOT_INVALID_ARGUMENTS. */
 } ingot_cache_capacity_t;
 #define INGOT_CACHE_CAPACITY_INIT { sizeof(ingot_cache_capacity_t), 0, 0, 0, 0 }
@@ -293,7 +297,9 @@ typedef struct ingot_program_info {
     size_t spec_constant_count;
     const uint32_t *device_indices; /**< Any order, each once; NULL: all devices of the context. */
     size_t device_count;
-    const char *group; /**< Eviction group, e.g. an input shape; not part of the id. NULL: none. */
+    /** Eviction group, e.g. an input shape; not part of the id. NULL: none. A program that descriptors of several
+     *  groups asked for belongs to all of these, and goes with the last of them. */
+    const char *group;
     uint32_t flags;    /**< ingot_program_flags_t */
     /** Expressions that name entry points of templates or namespaces, such as "scale<float>", and make them be
      *  compiled; kernels are then found by them. Any order, each once. For backends that have them (ingot/cuda.h). */
@@ -548,8 +554,8 @@ INGOT_API ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t 
 INGOT_API ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to);
 
 /**
- * Drops programs from memory: those of @p group, or all for NULL. Held programs live on until released; a build in
- * flight is handed to its waiters and not kept.
+ * Drops programs from memory: those of @p group that were not asked for in another group or without one, or all for
+ * NULL. Held programs live on until released; a build in flight is handed to its waiters and not kept.
  */
 INGOT_API ingot_status_t ingot_context_clear_cache(ingot_context_t context, const char *group);
 

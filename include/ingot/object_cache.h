@@ -38,15 +38,46 @@ typedef const struct ingot_object *const_ingot_object_t;
  */
 typedef void (*ingot_object_destructor_t)(void *value, void *user);
 
+/**
+ * Says how many bytes an object counts for, beside what the cache itself needs for it. Called once for each object,
+ * when the cache takes it over, in that thread and with no lock held. It must not call the cache.
+ *
+ * @param[in] value  As it was set or created.
+ * @param[in] user   ingot_object_cache_info_t::user.
+ */
+typedef size_t (*ingot_object_size_t)(const void *value, void *user);
+
+/** Flags of an object cache's limits. */
+typedef enum ingot_object_cache_flags {
+    /** Over a limit of groups the one goes first whose last use was the earliest; without it, the oldest one. */
+    INGOT_OBJECT_CACHE_LRU_GROUPS = 1
+} ingot_object_cache_flags_t;
+
+/** Limits of an object cache; 0 in any of them: no limit. */
+typedef struct ingot_object_cache_limits {
+    size_t struct_size;
+    size_t max_groups;         /**< Over all sessions; a group of two sessions is two. */
+    size_t max_session_groups; /**< Of each session. */
+    size_t max_bytes;          /**< Of all objects (ingot_object_size_t), least recently used first. */
+    uint32_t flags;            /**< ingot_object_cache_flags_t */
+} ingot_object_cache_limits_t;
+#define INGOT_OBJECT_CACHE_LIMITS_INIT { sizeof(ingot_object_cache_limits_t), 0, 0, 0, 0 }
+
 /** How an object cache is to be. */
 typedef struct ingot_object_cache_info {
     size_t struct_size;
     const ingot_allocator_t *allocator;   /**< Copied. NULL: the C library's. */
     size_t max_groups;                    /**< As for ingot_object_cache_set_capacity. */
     ingot_object_destructor_t destructor; /**< Of objects that were given none of their own. NULL: nothing is done. */
-    void *user;                           /**< For destructors. */
+    void *user;                           /**< For destructors and size_of. */
+    const ingot_object_cache_limits_t *limits; /**< NULL: max_groups is the one limit. Otherwise that is not read. */
+    ingot_object_size_t size_of;               /**< NULL: only the cache's own memory counts. */
+    /** NULL: none. Told of INGOT_EVENT_HIT, _MISS, _WAIT and _EVICT, with session, group and name. */
+    ingot_event_callback_t on_event;
+    void *on_event_user;
 } ingot_object_cache_info_t;
-#define INGOT_OBJECT_CACHE_INFO_INIT { sizeof(ingot_object_cache_info_t), NULL, 0, NULL, NULL }
+#define INGOT_OBJECT_CACHE_INFO_INIT \
+    { sizeof(ingot_object_cache_info_t), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /**
  * Makes an empty cache.
@@ -71,6 +102,7 @@ INGOT_API void ingot_object_cache_release(ingot_object_cache_t cache);
  * @param[in]  value       Not NULL. The cache's from now on; on failure still the caller's.
  * @param[in]  destructor  Of this object. NULL: the cache's.
  * @retval INGOT_INVALID_ARGUMENTS  Something other than object and destructor is NULL.
+ * @retval INGOT_NO_SPACE           It is larger than max_bytes alone. Nothing was set or replaced.
  * @retval INGOT_OUT_OF_MEMORY      Nothing was set or replaced.
  */
 INGOT_API ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
@@ -137,12 +169,19 @@ INGOT_API void *ingot_object_get_value(const_ingot_object_t object);
 INGOT_API ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, const char *session, const char *group);
 
 /**
- * Sets how many groups the cache keeps, over all sessions; a group of two sessions is two. Over it the oldest group
+ * Sets how many groups the cache keeps, over all sessions; the other limits stay. Over it the oldest group
  * goes whole, with all its objects; what is over it now is dropped before this returns.
  *
  * @param[in] max_groups  0: no limit; the cache then never drops anything by itself. That is the default.
  */
 INGOT_API ingot_status_t ingot_object_cache_set_capacity(ingot_object_cache_t cache, size_t max_groups);
+
+/** Sets all limits at once; what is over them is dropped before this returns. @retval INGOT_INVALID_ARGUMENTS */
+INGOT_API ingot_status_t ingot_object_cache_set_limits(ingot_object_cache_t cache,
+                                                       const ingot_object_cache_limits_t *limits);
+/** @param[in,out] limits  struct_size set by the caller. @retval INGOT_INVALID_ARGUMENTS */
+INGOT_API ingot_status_t ingot_object_cache_get_limits(const_ingot_object_cache_t cache,
+                                                       ingot_object_cache_limits_t *limits);
 
 /** Counts since the cache was made, and what it holds now. */
 typedef struct ingot_object_cache_stats {
@@ -156,8 +195,11 @@ typedef struct ingot_object_cache_stats {
     uint64_t evictions_clear;  /**< ... or by a call to clear. */
     size_t objects;            /**< In the cache now. */
     size_t groups;             /**< Of these. */
+    uint64_t evictions_session_groups; /**< Dropped because of max_session_groups, ... */
+    uint64_t evictions_bytes;          /**< ... or of max_bytes. */
+    size_t bytes;                      /**< Of the objects in the cache. */
 } ingot_object_cache_stats_t;
-#define INGOT_OBJECT_CACHE_STATS_INIT { sizeof(ingot_object_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define INGOT_OBJECT_CACHE_STATS_INIT { sizeof(ingot_object_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 /** @param[in,out] stats  struct_size set by the caller. Exact when no other thread is in a call. */
 INGOT_API ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache,
                                                       ingot_object_cache_stats_t *stats);

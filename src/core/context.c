@@ -188,6 +188,7 @@ void ingot_context_emit_event(const_ingot_context_t context, const ingot_event_t
     known.group = known.group != NULL ? known.group : "";
     known.name = known.name != NULL ? known.name : "";
     known.reason = known.reason != NULL ? known.reason : "";
+    known.session = known.session != NULL ? known.session : "";
     trace_emit(&context->trace, &known);
 }
 

@@ -12,19 +12,21 @@ static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, cons
     ingot_cache_capacity_t known;
     if (!INFO_READ(known, capacity))
         return error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or struct_size is not set");
-    if ((known.flags & ~(uint32_t)INGOT_CACHE_OFF) != 0)
+    if ((known.flags & ~(uint32_t)(INGOT_CACHE_OFF | INGOT_CACHE_LRU_GROUPS)) != 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "capacity has unknown flags: %#x", (unsigned)known.flags);
     limits->max_entries = known.max_programs != 0 ? known.max_programs : defaults->max_entries;
     if ((known.flags & INGOT_CACHE_OFF) != 0)
         limits->max_entries = 0;
     limits->max_bytes = known.max_bytes != 0 ? known.max_bytes : defaults->max_bytes;
     limits->max_groups = known.max_groups != 0 ? known.max_groups : defaults->max_groups;
+    limits->max_family_groups = 0;
+    limits->drops_least_used_group = defaults->drops_least_used_group || (known.flags & INGOT_CACHE_LRU_GROUPS) != 0;
     return INGOT_SUCCESS;
 }
 
 ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits)
 {
-    static const struct memory_cache_limits defaults = {INGOT_CACHE_DEFAULT_PROGRAMS, 0, 0};
+    static const struct memory_cache_limits defaults = {.max_entries = INGOT_CACHE_DEFAULT_PROGRAMS};
     return read_capacity(capacity, &defaults, limits);
 }
 
@@ -51,7 +53,8 @@ ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context, i
     known.max_programs = limits.max_entries;
     known.max_bytes = limits.max_bytes;
     known.max_groups = limits.max_groups;
-    known.flags = limits.max_entries == 0 ? INGOT_CACHE_OFF : 0;
+    known.flags = (limits.max_entries == 0 ? (uint32_t)INGOT_CACHE_OFF : 0) |
+                  (limits.drops_least_used_group ? (uint32_t)INGOT_CACHE_LRU_GROUPS : 0);
     return INFO_WRITE(capacity, known)
                ? INGOT_SUCCESS
                : error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or struct_size is not set");

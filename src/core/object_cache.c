@@ -18,6 +18,8 @@
 #include "core/error.h"
 #include "core/info.h"
 #include "core/memory_cache/memory_cache.h"
+#include "core/os.h"
+#include "core/trace.h"
 
 struct ingot_object_cache {
     atomic_size_t holders;
@@ -25,6 +27,8 @@ struct ingot_object_cache {
     ingot_allocator_t allocator;
     ingot_object_destructor_t destructor;
     void *user;
+    ingot_object_size_t size_of;
+    struct trace trace; /* the callback alone */
     struct memory_cache *objects;
     _Atomic uint64_t misses; /* of requests that do not create */
 };
@@ -41,12 +45,20 @@ struct object {
     void *value;                      /* NULL: not taken over */
     ingot_object_destructor_t destructor;
     size_t sizes[LEVELS];
-    char texts[]; /* session, group, name, one behind the other */
+    char texts[]; /* session, group, name, each with its NUL, one behind the other */
 };
 
 static size_t texts_size(const size_t sizes[LEVELS])
 {
-    return sizes[0] + sizes[1] + sizes[2];
+    return sizes[0] + sizes[1] + sizes[2] + LEVELS;
+}
+
+static const char *text_of(const struct object *object, int level)
+{
+    const char *text = object->texts;
+    for (int i = 0; i < level; ++i)
+        text += object->sizes[i] + 1;
+    return text;
 }
 
 static struct object *object_of(const struct cache_entry *entry)
@@ -124,14 +136,12 @@ static bool matches(const void *value, const void *key)
 {
     const struct object *object = value;
     const struct place *place = key;
-    const char *text = object->texts;
 
     if (memcmp(object->sizes, place->sizes, sizeof(object->sizes)) != 0)
         return false;
     for (int i = 0; i < LEVELS; ++i) {
-        if (memcmp(text, place->texts[i], place->sizes[i]) != 0)
+        if (memcmp(text_of(object, i), place->texts[i], place->sizes[i]) != 0)
             return false;
-        text += place->sizes[i];
     }
     return true;
 }
@@ -176,8 +186,49 @@ static void destroy_object(void *user, void *value)
     free_object(object);
 }
 
+static void emit(const struct ingot_object_cache *cache, ingot_event_kind_t kind, ingot_status_t status,
+                 uint64_t start_ns, size_t bytes, const char *const texts[LEVELS], const char *reason)
+{
+    const ingot_event_t event = {.struct_size = sizeof(event),
+                                 .kind = kind,
+                                 .status = status,
+                                 .duration_ns = start_ns != 0 ? os_now_ns() - start_ns : 0,
+                                 .bytes = bytes,
+                                 .group = texts[1],
+                                 .name = texts[2],
+                                 .reason = reason,
+                                 .session = texts[0]};
+    trace_emit(&cache->trace, &event);
+}
+
+static void evicted(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason)
+{
+    static const char *const reasons[EVICTION_REASONS] = {
+        [EVICTED_COUNT] = "max_objects", [EVICTED_BYTES] = "max_bytes",        [EVICTED_GROUPS] = "max_groups",
+        [EVICTED_CLEAR] = "clear",       [EVICTED_FAMILY] = "max_session_groups", [EVICTED_REPLACED] = "replaced",
+        [EVICTED_TAKEN] = "taken",       [EVICTED_MEMORY] = "out of memory"};
+    const struct ingot_object_cache *cache = user;
+    const struct object *object = value;
+    const char *const texts[LEVELS] = {text_of(object, 0), text_of(object, 1), text_of(object, 2)};
+
+    (void)group;
+    if (trace_wanted(&cache->trace))
+        emit(cache, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, texts, reasons[reason]);
+}
+
+/* Two engine groups of one session: the same number, and as many equal bytes after the colon. */
+static bool same_session(const char *group, const char *other)
+{
+    size_t size = 0;
+    const char *digits = group;
+
+    for (; *group != ':' && *group == *other; ++group, ++other)
+        size = size * 10 + (size_t)(*group - '0');
+    return group != digits && *group == ':' && *other == ':' && strncmp(group + 1, other + 1, size) == 0;
+}
+
 /* Objects cannot be made again, so memory being short drops none. */
-static const struct memory_cache_ops object_ops = {matches, destroy_object, NULL, same_key, true};
+static const struct memory_cache_ops object_ops = {matches, destroy_object, evicted, same_key, true, same_session};
 
 /* ---- objects ---- */
 
@@ -195,8 +246,8 @@ static struct cache_entry *make_entry(struct ingot_object_cache *cache, const st
     memcpy(object->sizes, place->sizes, sizeof(object->sizes));
     char *text = object->texts;
     for (int i = 0; i < LEVELS; ++i) {
-        memcpy(text, place->texts[i], place->sizes[i]);
-        text += place->sizes[i];
+        memcpy(text, place->texts[i], place->sizes[i] + 1);
+        text += place->sizes[i] + 1;
     }
     struct cache_entry *entry = cache_entry_create(cache->objects, object);
     if (entry == NULL)
@@ -204,9 +255,21 @@ static struct cache_entry *make_entry(struct ingot_object_cache *cache, const st
     return entry;
 }
 
-static size_t bytes_of(const struct place *place)
+/* What an object counts for, once it has its value. */
+static size_t bytes_of(const struct object *object)
 {
-    return sizeof(struct object) + texts_size(place->sizes);
+    const struct ingot_object_cache *cache = object->cache;
+    const size_t own = sizeof(*object) + texts_size(object->sizes);
+    const size_t size = cache->size_of != NULL ? cache->size_of(object->value, cache->user) : 0;
+    return size <= SIZE_MAX - own ? own + size : SIZE_MAX;
+}
+
+/* Why an object that was set is not kept. */
+static ingot_status_t explain_not_kept(const struct ingot_object_cache *cache, size_t bytes)
+{
+    if (memory_cache_is_too_large(cache->objects, bytes))
+        return error_set(INGOT_NO_SPACE, "an object of %zu bytes is larger than max_bytes", bytes);
+    return error_out_of_memory();
 }
 
 ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
@@ -225,11 +288,12 @@ ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_object_cache
     if (entry != NULL) {
         const struct cache_request request = request_for(&place, engine_group);
         object_of(entry)->value = value;
-        if (memory_cache_put(cache->objects, &request, entry, bytes_of(&place))) {
+        const size_t bytes = bytes_of(object_of(entry));
+        if (memory_cache_put(cache->objects, &request, entry, bytes)) {
             status = INGOT_SUCCESS;
         } else {
             object_of(entry)->value = NULL; /* the caller's again */
-            error_out_of_memory();
+            status = explain_not_kept(cache, bytes);
         }
         if (status == INGOT_SUCCESS && object != NULL)
             *object = (struct ingot_object *)entry;
@@ -246,6 +310,9 @@ static ingot_status_t find(ingot_object_t *object, ingot_object_cache_t cache, c
     const struct cache_request request = request_for(place, NULL);
     struct cache_entry *entry = look(cache->objects, &request);
 
+    if (trace_wanted(&cache->trace))
+        emit(cache, entry != NULL ? INGOT_EVENT_HIT : INGOT_EVENT_MISS, entry != NULL ? INGOT_SUCCESS : INGOT_NOT_FOUND,
+             0, 0, place->texts, "");
     if (entry == NULL) {
         atomic_fetch_add_explicit(&cache->misses, 1, memory_order_relaxed);
         return error_set(INGOT_NOT_FOUND, "there is no object of this name");
@@ -294,6 +361,8 @@ static ingot_status_t create_object(struct cache_entry **entry, size_t *bytes, v
     const struct creation *creation = user;
     void *value = NULL;
 
+    if (trace_wanted(&creation->cache->trace))
+        emit(creation->cache, INGOT_EVENT_MISS, INGOT_NOT_FOUND, 0, 0, creation->place->texts, "");
     /* First all that can fail here, so that nothing created has to be thrown away. */
     struct cache_entry *made = make_entry(creation->cache, creation->place, creation->destructor);
     if (made == NULL)
@@ -307,7 +376,7 @@ static ingot_status_t create_object(struct cache_entry **entry, size_t *bytes, v
     }
     object_of(made)->value = value;
     *entry = made;
-    *bytes = bytes_of(creation->place);
+    *bytes = bytes_of(object_of(made));
     return INGOT_SUCCESS;
 }
 
@@ -322,22 +391,24 @@ ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object, ingot_ob
     if (!place_init(&place, session, group, name))
         return INGOT_INVALID_ARGUMENTS;
     struct cache_request request = request_for(&place, NULL);
+    const uint64_t start = trace_wanted(&cache->trace) ? os_now_ns() : 0;
     struct cache_entry *entry = memory_cache_find(cache->objects, &request);
+    enum cache_outcome outcome = CACHE_HIT;
+    ingot_status_t status = INGOT_SUCCESS;
     if (entry == NULL) {
         struct creation creation = {cache, &place, creator, creator_user, destructor};
-        enum cache_outcome outcome = CACHE_HIT;
         char *engine_group = make_engine_group(&cache->allocator, &place);
         if (engine_group == NULL)
             return INGOT_OUT_OF_MEMORY;
         request.group = engine_group;
-        const ingot_status_t status =
-            memory_cache_get_or_make(cache->objects, &request, create_object, &creation, &entry, &outcome);
+        status = memory_cache_get_or_make(cache->objects, &request, create_object, &creation, &entry, &outcome);
         free_engine_group(&cache->allocator, &place, engine_group);
-        if (status != INGOT_SUCCESS)
-            return status;
     }
-    *object = (struct ingot_object *)entry;
-    return INGOT_SUCCESS;
+    if (start != 0 && outcome != CACHE_MADE)
+        emit(cache, outcome == CACHE_HIT ? INGOT_EVENT_HIT : INGOT_EVENT_WAIT, status, start, 0, place.texts, "");
+    if (status == INGOT_SUCCESS)
+        *object = (struct ingot_object *)entry;
+    return status;
 }
 
 ingot_status_t ingot_object_retain(ingot_object_t object)
@@ -361,9 +432,20 @@ void *ingot_object_get_value(const_ingot_object_t object)
 
 /* ---- the cache ---- */
 
-static struct memory_cache_limits limits_of(size_t max_groups)
+static ingot_status_t read_limits(const ingot_object_cache_limits_t *given, struct memory_cache_limits *limits)
 {
-    return (struct memory_cache_limits){.max_entries = SIZE_MAX, .max_groups = max_groups};
+    ingot_object_cache_limits_t known;
+
+    if (!INFO_READ(known, given))
+        return error_set(INGOT_INVALID_ARGUMENTS, "limits is NULL, or struct_size is not set");
+    if ((known.flags & ~(uint32_t)INGOT_OBJECT_CACHE_LRU_GROUPS) != 0)
+        return error_set(INGOT_INVALID_ARGUMENTS, "limits has unknown flags: %#x", (unsigned)known.flags);
+    *limits = (struct memory_cache_limits){.max_entries = SIZE_MAX,
+                                           .max_bytes = known.max_bytes,
+                                           .max_groups = known.max_groups,
+                                           .max_family_groups = known.max_session_groups,
+                                           .drops_least_used_group = known.flags != 0};
+    return INGOT_SUCCESS;
 }
 
 ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingot_object_cache_info_t *info)
@@ -376,7 +458,10 @@ ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingo
         return error_set(INGOT_INVALID_ARGUMENTS, "cache is NULL, or struct_size is not set");
     if (alloc_init(&allocator, known.allocator) != INGOT_SUCCESS)
         return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
-    const struct memory_cache_limits limits = limits_of(known.max_groups);
+    struct memory_cache_limits limits = {.max_entries = SIZE_MAX, .max_groups = known.max_groups};
+    ingot_status_t status = known.limits != NULL ? read_limits(known.limits, &limits) : INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS)
+        return status;
     struct ingot_object_cache *made = alloc_zeroed(&allocator, sizeof(*made));
     if (made == NULL)
         return error_out_of_memory();
@@ -385,7 +470,9 @@ ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingo
     made->allocator = allocator;
     made->destructor = known.destructor;
     made->user = known.user;
-    const ingot_status_t status = memory_cache_create(&made->objects, &allocator, &object_ops, made, &limits);
+    made->size_of = known.size_of;
+    trace_init(&made->trace, known.on_event, known.on_event_user, NULL);
+    status = memory_cache_create(&made->objects, &allocator, &object_ops, made, &limits);
     if (status != INGOT_SUCCESS) {
         alloc_free(&allocator, made, sizeof(*made));
         return status;
@@ -423,12 +510,42 @@ ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, const char *
 
 ingot_status_t ingot_object_cache_set_capacity(ingot_object_cache_t cache, size_t max_groups)
 {
-    const struct memory_cache_limits limits = limits_of(max_groups);
+    struct memory_cache_limits limits;
 
     if (cache == NULL)
         return error_null_argument("cache");
+    memory_cache_get_limits(cache->objects, &limits);
+    limits.max_groups = max_groups;
     memory_cache_set_limits(cache->objects, &limits);
     return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_object_cache_set_limits(ingot_object_cache_t cache, const ingot_object_cache_limits_t *limits)
+{
+    struct memory_cache_limits known;
+
+    if (cache == NULL)
+        return error_null_argument("cache");
+    const ingot_status_t status = read_limits(limits, &known);
+    if (status == INGOT_SUCCESS)
+        memory_cache_set_limits(cache->objects, &known);
+    return status;
+}
+
+ingot_status_t ingot_object_cache_get_limits(const_ingot_object_cache_t cache, ingot_object_cache_limits_t *limits)
+{
+    ingot_object_cache_limits_t known = INGOT_OBJECT_CACHE_LIMITS_INIT;
+    struct memory_cache_limits own;
+
+    if (cache == NULL)
+        return error_null_argument("cache");
+    memory_cache_get_limits(cache->objects, &own);
+    known.max_groups = own.max_groups;
+    known.max_session_groups = own.max_family_groups;
+    known.max_bytes = own.max_bytes;
+    known.flags = own.drops_least_used_group ? INGOT_OBJECT_CACHE_LRU_GROUPS : 0;
+    return INFO_WRITE(limits, known) ? INGOT_SUCCESS
+                                     : error_set(INGOT_INVALID_ARGUMENTS, "limits is NULL, or struct_size is not set");
 }
 
 ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache, ingot_object_cache_stats_t *stats)
@@ -449,6 +566,9 @@ ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache, in
     known.evictions_clear = counts.evictions[EVICTED_CLEAR];
     known.objects = counts.entries;
     known.groups = counts.groups;
+    known.evictions_session_groups = counts.evictions[EVICTED_FAMILY];
+    known.evictions_bytes = counts.evictions[EVICTED_BYTES];
+    known.bytes = counts.bytes;
     return INFO_WRITE(stats, known) ? INGOT_SUCCESS
                                     : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or struct_size is not set");
 }

@@ -24,7 +24,8 @@ void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind
                                  .bytes = bytes,
                                  .group = desc->group,
                                  .name = program_desc_name(desc),
-                                 .reason = reason};
+                                 .reason = reason,
+                                 .session = ""};
     trace_emit(trace, &event);
 }
 
@@ -184,7 +185,7 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
     static const char *const reasons[EVICTION_REASONS] = {
         [EVICTED_COUNT] = "max_programs",  [EVICTED_BYTES] = "max_bytes",    [EVICTED_GROUPS] = "max_groups",
         [EVICTED_CLEAR] = "clear",         [EVICTED_MEMORY] = "out of memory", [EVICTED_REPLACED] = "replaced",
-        [EVICTED_TAKEN] = "taken"};
+        [EVICTED_TAKEN] = "taken",         [EVICTED_FAMILY] = "max_session_groups"};
     const struct program_body *body = value;
 
     (void)user;
@@ -192,7 +193,7 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
     program_emit(body->desc, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, reasons[reason]);
 }
 
-const struct memory_cache_ops program_cache_ops = {matches, destroy_value, evicted, same_key, false};
+const struct memory_cache_ops program_cache_ops = {matches, destroy_value, evicted, same_key, false, NULL};
 
 /* ---- requests ---- */
 

@@ -45,13 +45,23 @@ struct Eviction {
     eviction_reason reason;
 };
 
+/* Those that most tests need. */
+struct Limits {
+    size_t entries;
+    size_t bytes;
+    size_t groups;
+
+    operator memory_cache_limits() const { return {entries, bytes, groups, 0, false}; }
+};
+
 class Harness {
 public:
-    explicit Harness(memory_cache_limits limits = {1024, 0, 0}, const ingot_allocator_t *allocator = nullptr)
+    explicit Harness(Limits wanted = {1024, 0, 0}, const ingot_allocator_t *allocator = nullptr)
     {
+        const memory_cache_limits limits = wanted;
         if (allocator == nullptr)
             allocator = counted_.table();
-        static const memory_cache_ops ops = {matches, destroy, evicted, same_key, false};
+        static const memory_cache_ops ops = {matches, destroy, evicted, same_key, false, nullptr};
         status_ = memory_cache_create(&cache_, allocator, &ops, this, &limits);
     }
     Harness(const Harness &) = delete;
@@ -172,7 +182,7 @@ public:
 
     void set_limits(size_t entries, size_t bytes = 0, size_t groups = 0)
     {
-        const memory_cache_limits limits = {entries, bytes, groups};
+        const memory_cache_limits limits = Limits{entries, bytes, groups};
         memory_cache_set_limits(cache_, &limits);
     }
 

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <list>
 #include <random>
+#include <set>
 
 using cache_harness::Harness;
+using cache_harness::Limits;
 
 class MemoryCacheModel : public ::testing::TestWithParam<unsigned> {};
 
@@ -16,29 +18,48 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
     struct Known {
         int key;
         size_t bytes;
-        std::string group;
+        std::set<std::string> groups; /* "" among them: no group takes it along */
     };
     std::mt19937 random(GetParam());
     const auto pick = [&](size_t end) { return static_cast<size_t>(random() % end); };
     Harness measured;
     measured.touch(0);
     const size_t own = measured.counts().bytes; /* what the engine adds to an entry's bytes */
-    memory_cache_limits limits = {8, 0, 0};
-    Harness harness(limits);
+    Harness harness({8, 0, 0});
+    memory_cache_limits limits = Limits{8, 0, 0};
     std::list<Known> lru; /* the least recently used first */
     std::list<std::string> groups;
-    std::map<int, cache_memo> memos;
+    std::map<std::pair<int, std::string>, cache_memo> memos; /* a descriptor's: of one key and group */
 
+    const auto is_empty = [&](const std::string &group) {
+        return std::none_of(lru.begin(), lru.end(), [&](const Known &one) { return one.groups.count(group) != 0; });
+    };
     const auto drop = [&](std::list<Known>::iterator known) {
-        const std::string group = known->group;
         const auto next = lru.erase(known);
-        if (std::none_of(lru.begin(), lru.end(), [&](const Known &other) { return other.group == group; }))
-            groups.remove(group);
+        groups.remove_if(is_empty);
         return next;
     };
     const auto drop_group = [&](const std::string group) { /* a copy: the list of groups changes */
-        for (auto known = lru.begin(); known != lru.end();)
-            known = known->group == group ? drop(known) : std::next(known);
+        for (auto known = lru.begin(); known != lru.end();) {
+            if (known->groups.erase(group) != 0 && known->groups.empty())
+                known = lru.erase(known);
+            else
+                ++known;
+        }
+        groups.remove(group);
+    };
+    const auto first_to_go = [&] {
+        const auto last_use = [&](const std::string &group) {
+            ptrdiff_t position = -1;
+            for (auto known = lru.begin(); known != lru.end(); ++known)
+                position = known->groups.count(group) != 0 ? std::distance(lru.begin(), known) : position;
+            return position;
+        };
+        return !limits.drops_least_used_group
+                   ? groups.front()
+                   : *std::min_element(groups.begin(), groups.end(), [&](const auto &one, const auto &other) {
+                         return last_use(one) < last_use(other);
+                     });
     };
     const auto model_bytes = [&] {
         size_t sum = 0;
@@ -54,7 +75,7 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
     };
     const auto fit_groups = [&](size_t more) {
         while (limits.max_groups != 0 && groups.size() + more > limits.max_groups && !groups.empty())
-            drop_group(groups.front());
+            drop_group(first_to_go());
     };
 
     for (int step = 0; step < 3000; ++step) {
@@ -64,10 +85,15 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
             const auto known = std::find_if(lru.begin(), lru.end(), [&](const Known &one) { return one.key == key; });
             const std::string group = pick(4) == 0 ? "" : std::string(1, static_cast<char>('a' + pick(5)));
             const size_t bytes = pick(500);
-            cache_memo *memo = pick(3) == 0 ? nullptr : &memos[key];
+            cache_memo *memo = pick(3) == 0 ? nullptr : &memos[{key, group}];
             ASSERT_EQ(known != lru.end(), harness.touch(key, group.c_str(), bytes, memo)) << step;
             if (known != lru.end()) {
                 lru.splice(lru.end(), lru, known);
+                if (known->groups.insert(group).second && !group.empty() &&
+                    std::find(groups.begin(), groups.end(), group) == groups.end()) {
+                    groups.push_back(group);
+                    fit_groups(0);
+                }
                 continue;
             }
             const size_t whole = bytes + own;
@@ -79,9 +105,10 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
             fit(1, whole);
             if (!group.empty() && !has())
                 groups.push_back(group);
-            lru.push_back({key, whole, group});
+            lru.push_back({key, whole, {group}});
         } else if (action < 95) {
-            limits = {pick(16), pick(2) * (own + 300) * pick(12), pick(5)};
+            limits = Limits{pick(16), pick(2) * (own + 300) * pick(12), pick(5)};
+            limits.drops_least_used_group = pick(2) != 0;
             memory_cache_set_limits(harness.get(), &limits);
             fit_groups(0);
             fit(0, 0);

@@ -4,6 +4,7 @@
 #include "support/cache_harness.h"
 
 #include <algorithm>
+#include <thread>
 
 using cache_harness::Eviction;
 using cache_harness::Harness;
@@ -579,4 +580,106 @@ TEST(MemoryCacheRecount, CountsAnewAndEvictsWhatIsOver)
     memory_cache_recount(harness.get(), entry, SIZE_MAX); /* what cannot be counted is left */
     EXPECT_EQ(left, harness.counts().bytes);
     cache_entry_release(entry);
+}
+
+TEST(MemoryCacheGroups, EntryAskedForInTwoBelongsToBoth)
+{
+    Harness harness;
+    harness.touch(1, "a");
+    EXPECT_TRUE(harness.touch(1, "b"));
+    EXPECT_TRUE(harness.touch(1, "b"));
+    harness.touch(2, "a");
+    EXPECT_EQ(2u, harness.counts().groups);
+    memory_cache_clear(harness.get(), "a", EVICTED_CLEAR);
+    EXPECT_EQ(std::vector<int>({1}), harness.present(3));
+    EXPECT_EQ(1u, harness.counts().groups);
+    memory_cache_clear(harness.get(), "b", EVICTED_CLEAR);
+    EXPECT_EQ(0u, harness.counts().entries);
+    EXPECT_EQ(0u, harness.counts().groups);
+}
+
+TEST(MemoryCacheGroups, EntryThatLeftAGroupJoinsItAgainWhenItIsAskedForByTheMemo)
+{
+    Harness harness;
+    cache_memo of_a = {};
+    cache_memo of_b = {};
+    harness.touch(1, "a", 0, &of_a);
+    harness.touch(1, "b", 0, &of_b);
+    memory_cache_clear(harness.get(), "a", EVICTED_CLEAR);
+    EXPECT_EQ(1u, harness.counts().groups);
+    EXPECT_TRUE(harness.touch(1, "a", 0, &of_a)) << "found by content, and in its group again";
+    EXPECT_EQ(2u, harness.counts().groups);
+    memory_cache_clear(harness.get(), "b", EVICTED_CLEAR);
+    EXPECT_TRUE(harness.contains(1));
+    for (const char *group : {"c", "d", "e", "d"})
+        EXPECT_TRUE(harness.touch(1, group));
+    EXPECT_EQ(4u, harness.counts().groups);
+    EXPECT_EQ(0u, harness.destroyed());
+    memory_cache_clear(harness.get(), "d", EVICTED_CLEAR); /* none of the first and the last */
+    EXPECT_EQ(3u, harness.counts().groups);
+    harness.set_limits(0);
+    EXPECT_EQ(1u, harness.destroyed());
+    EXPECT_EQ(0u, harness.counts().groups);
+}
+
+TEST(MemoryCacheGroups, WaiterInAnotherGroupJoinsItsOwn)
+{
+    Harness harness;
+    const Harness::Maker wait_then_make = [&](cache_entry **entry, size_t *) {
+        harness.wait_for_waiters(1);
+        return harness.create(1, entry);
+    };
+    cache_entry *made = nullptr;
+    std::thread maker([&] { EXPECT_EQ(INGOT_SUCCESS, harness.get_or_make(1, wait_then_make, &made, nullptr, "a")); });
+    while (harness.counts().misses == 0)
+        std::this_thread::yield();
+    harness.touch(1, "b");
+    maker.join();
+    cache_entry_release(made);
+    EXPECT_EQ(2u, harness.counts().groups);
+    memory_cache_clear(harness.get(), "a", EVICTED_CLEAR);
+    EXPECT_TRUE(harness.contains(1));
+}
+
+TEST(MemoryCacheGroups, LimitLeavesWhatIsInAYoungerGroupToo)
+{
+    Harness harness;
+    harness.set_limits(100, 0, 2);
+    harness.touch(1, "a");
+    harness.touch(2, "a");
+    harness.touch(3, "b");
+    harness.touch(1, "c"); /* "a" is the oldest of three */
+    EXPECT_EQ(std::vector<int>({1, 3}), harness.present(4));
+    EXPECT_EQ(2u, harness.counts().groups);
+    harness.touch(4, "d");
+    EXPECT_EQ(std::vector<int>({1, 4}), harness.present(5));
+}
+
+TEST(MemoryCacheGroups, LeastRecentlyUsedGoesFirstWhereThatIsWanted)
+{
+    Harness harness;
+    memory_cache_limits limits = {100, 0, 3, 0, true};
+    memory_cache_set_limits(harness.get(), &limits);
+    for (const int key : {1, 2, 3})
+        harness.touch(key, std::to_string(key).c_str());
+    harness.touch(10, "1");
+    harness.touch(2, "2");
+    harness.touch(4, "4");
+    EXPECT_EQ(std::vector<int>({1, 2, 4, 10}), harness.present(11));
+    harness.touch(1, "1");
+    harness.touch(5, "5"); /* "2" was looked at by present() before "4", and "1" after both */
+    EXPECT_EQ(std::vector<int>({1, 4, 5, 10}), harness.present(11));
+}
+
+TEST(MemoryCacheGroups, TakeNothingAlongThatWasAskedForWithoutAGroup)
+{
+    Harness harness;
+    harness.touch(1);
+    harness.touch(1, "a");
+    harness.touch(2, "a");
+    harness.touch(2);
+    harness.touch(3, "a");
+    memory_cache_clear(harness.get(), "a", EVICTED_CLEAR);
+    EXPECT_EQ(std::vector<int>({1, 2}), harness.present(4));
+    EXPECT_EQ(0u, harness.counts().groups);
 }

@@ -499,6 +499,185 @@ TEST(ObjectCache, ChecksItsArguments)
     EXPECT_EQ(nullptr, made);
 }
 
+namespace {
+
+struct Told {
+    ingot_event_kind_t kind;
+    ingot_status_t status;
+    std::string place;
+    std::string reason;
+
+    bool operator==(const Told &other) const
+    {
+        return kind == other.kind && status == other.status && place == other.place && reason == other.reason;
+    }
+};
+
+/* A cache whose objects are as large as their numbers, and what it tells. */
+class LimitedCache {
+public:
+    explicit LimitedCache(const ingot_object_cache_limits_t &limits)
+    {
+        ingot_object_cache_info_t info = INGOT_OBJECT_CACHE_INFO_INIT;
+        info.limits = &limits;
+        info.user = this;
+        info.size_of = [](const void *value, void *) { return *static_cast<const size_t *>(value); };
+        info.on_event_user = this;
+        info.on_event = [](const ingot_event_t *event, void *user) {
+            static_cast<LimitedCache *>(user)->told.push_back(
+                {event->kind, event->status,
+                 std::string(event->session) + "/" + event->group + "/" + event->name, event->reason});
+        };
+        EXPECT_EQ(INGOT_SUCCESS, ingot_object_cache_create(&cache_, &info)) << ingot_last_error_detail();
+    }
+    LimitedCache(const LimitedCache &) = delete;
+    LimitedCache &operator=(const LimitedCache &) = delete;
+    ~LimitedCache() { ingot_object_cache_release(cache_); }
+
+    ingot_object_cache_t get() const { return cache_; }
+    ingot_status_t set(const char *session, const char *group, const char *name = "n", size_t size = 0)
+    {
+        sizes_.push_back(std::make_unique<size_t>(size));
+        return ingot_object_cache_set(nullptr, cache_, session, group, name, sizes_.back().get(), nullptr);
+    }
+    bool has(const char *session, const char *group, const char *name = "n") const
+    {
+        ingot_object_t object = nullptr;
+        const bool found = ingot_object_cache_get(&object, cache_, session, group, name) == INGOT_SUCCESS;
+        ingot_object_release(object);
+        return found;
+    }
+    ingot_object_cache_stats_t stats() const
+    {
+        ingot_object_cache_stats_t stats = INGOT_OBJECT_CACHE_STATS_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_object_cache_get_stats(cache_, &stats));
+        return stats;
+    }
+
+    std::vector<Told> told;
+
+private:
+    ingot_object_cache_t cache_ = nullptr;
+    std::vector<std::unique_ptr<size_t>> sizes_;
+};
+
+} // namespace
+
+TEST(ObjectCacheLimits, HoldForEachSessionAsWellAsInTotal)
+{
+    ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
+    limits.max_session_groups = 2;
+    limits.max_groups = 5;
+    LimitedCache cache(limits);
+    for (const char *group : {"1", "2", "3"})
+        ASSERT_EQ(INGOT_SUCCESS, cache.set("AB", group));
+    EXPECT_FALSE(cache.has("AB", "1"));
+    ASSERT_EQ(INGOT_SUCCESS, cache.set("A", "B1")); /* another session, though the texts join to the same */
+    ASSERT_EQ(INGOT_SUCCESS, cache.set("A", "B2"));
+    EXPECT_TRUE(cache.has("AB", "2") && cache.has("AB", "3") && cache.has("A", "B1") && cache.has("A", "B2"));
+    EXPECT_EQ(1u, cache.stats().evictions_session_groups);
+    EXPECT_EQ(0u, cache.stats().evictions_groups);
+    ASSERT_EQ(INGOT_SUCCESS, cache.set("", "1"));
+    ASSERT_EQ(INGOT_SUCCESS, cache.set("", "2")); /* the sixth group */
+    EXPECT_FALSE(cache.has("AB", "2"));
+    EXPECT_EQ(1u, cache.stats().evictions_groups);
+
+    limits.max_session_groups = 1;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_set_limits(cache.get(), &limits));
+    EXPECT_EQ(3u, cache.stats().groups) << "one of each session";
+    EXPECT_TRUE(cache.has("AB", "3") && cache.has("A", "B2") && cache.has("", "2"));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_set_capacity(cache.get(), 2));
+    EXPECT_EQ(2u, cache.stats().groups);
+    ingot_object_cache_limits_t now = INGOT_OBJECT_CACHE_LIMITS_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_get_limits(cache.get(), &now));
+    EXPECT_EQ(2u, now.max_groups);
+    EXPECT_EQ(1u, now.max_session_groups);
+}
+
+TEST(ObjectCacheLimits, BytesDropTheLeastRecentlyUsed)
+{
+    ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
+    limits.max_bytes = 100000;
+    LimitedCache cache(limits);
+    for (const char *name : {"a", "b", "c"})
+        ASSERT_EQ(INGOT_SUCCESS, cache.set("s", "g", name, 30000));
+    EXPECT_LT(90000u, cache.stats().bytes);
+    EXPECT_TRUE(cache.has("s", "g", "a"));
+    ASSERT_EQ(INGOT_SUCCESS, cache.set("s", "g", "d", 30000));
+    EXPECT_FALSE(cache.has("s", "g", "b"));
+    EXPECT_TRUE(cache.has("s", "g", "a") && cache.has("s", "g", "c") && cache.has("s", "g", "d"));
+    EXPECT_EQ(1u, cache.stats().evictions_bytes);
+    EXPECT_EQ(INGOT_NO_SPACE, cache.set("s", "g", "e", 100001));
+    EXPECT_EQ(INGOT_NO_SPACE, cache.set("s", "g", "a", SIZE_MAX)) << "what is there stays";
+    EXPECT_TRUE(cache.has("s", "g", "a"));
+    EXPECT_EQ(3u, cache.stats().objects);
+}
+
+TEST(ObjectCacheLimits, LeastRecentlyUsedGroupGoesFirstWhereThatIsWanted)
+{
+    for (const bool wanted : {false, true}) {
+        ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
+        limits.max_groups = 3;
+        limits.flags = wanted ? INGOT_OBJECT_CACHE_LRU_GROUPS : 0;
+        LimitedCache cache(limits);
+        for (const char *group : {"1", "2", "3"})
+            ASSERT_EQ(INGOT_SUCCESS, cache.set("s", group));
+        EXPECT_TRUE(cache.has("s", "1"));
+        ASSERT_EQ(INGOT_SUCCESS, cache.set("s", "4"));
+        EXPECT_EQ(wanted, cache.has("s", "1"));
+        EXPECT_EQ(!wanted, cache.has("s", "2"));
+    }
+}
+
+TEST(ObjectCacheEvents, TellOfEachRequestAndOfWhatLeaves)
+{
+    ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
+    limits.max_groups = 1;
+    LimitedCache cache(limits);
+    EXPECT_FALSE(cache.has("s", "g", "n"));
+    ASSERT_EQ(INGOT_SUCCESS, cache.set("s", "g", "n"));
+    EXPECT_TRUE(cache.has("s", "g", "n"));
+    ASSERT_EQ(INGOT_SUCCESS, cache.set("s", "other", "m"));
+    ingot_object_t object = nullptr;
+    static size_t made = 1;
+    const ingot_object_creator_t creator = [](void **value, void *) {
+        *value = &made;
+        return INGOT_SUCCESS;
+    };
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_get_or_create(&object, cache.get(), "s", "other", "made", creator,
+                                                                  nullptr, nullptr));
+        ingot_object_release(object);
+    }
+    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_clear(cache.get(), "s", nullptr));
+    const std::vector<Told> expected = {{INGOT_EVENT_MISS, INGOT_NOT_FOUND, "s/g/n", ""},
+                                        {INGOT_EVENT_HIT, INGOT_SUCCESS, "s/g/n", ""},
+                                        {INGOT_EVENT_EVICT, INGOT_SUCCESS, "s/g/n", "max_groups"},
+                                        {INGOT_EVENT_MISS, INGOT_NOT_FOUND, "s/other/made", ""},
+                                        {INGOT_EVENT_HIT, INGOT_SUCCESS, "s/other/made", ""}};
+    ASSERT_LE(expected.size() + 2, cache.told.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+        EXPECT_TRUE(expected[i] == cache.told[i]) << i << ": " << cache.told[i].place << " " << cache.told[i].reason;
+    for (size_t i = expected.size(); i < cache.told.size(); ++i)
+        EXPECT_EQ("clear", cache.told[i].reason);
+}
+
+TEST(ObjectCacheLimits, RefuseWhatIsUnknownOrMalformed)
+{
+    ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
+    LimitedCache cache(limits);
+    ingot_object_cache_info_t info = INGOT_OBJECT_CACHE_INFO_INIT;
+    ingot_object_cache_t none = nullptr;
+    info.limits = &limits;
+    limits.flags = 2;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_set_limits(cache.get(), &limits));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_create(&none, &info));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_set_limits(cache.get(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_get_limits(cache.get(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_set_limits(nullptr, &limits));
+    EXPECT_EQ(nullptr, none);
+}
+
 TEST(ObjectCacheMemory, FailsCleanlyAtEveryAllocation)
 {
     for (size_t n = 0;; ++n) {

@@ -689,6 +689,59 @@ TEST(OutOfMemory, ThatLastsIsToldToAllWhoWait)
     EXPECT_EQ(2, shortage.tries);
 }
 
+TEST(Groups, ProgramOfTwoDescriptorsGroupsGoesWithTheLastOfThem)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText text;
+    text.group = "3x224x224";
+    const Desc first = text.make(context);
+    text.group = "3x299x299";
+    const Desc second = text.make(context);
+    EXPECT_EQ(create_program(first), create_program(second));
+    EXPECT_EQ(2u, stats_of(context).groups);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), "3x224x224"));
+    EXPECT_EQ(1u, stats_of(context).programs);
+    EXPECT_EQ(1u, stats_of(context).groups);
+    EXPECT_EQ(1u, device.counts.builds);
+    (void)create_program(first); /* by its memo, and in its group again */
+    EXPECT_EQ(2u, stats_of(context).groups);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), "3x299x299"));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), "3x224x224"));
+    EXPECT_EQ(0u, stats_of(context).programs);
+    EXPECT_EQ(1u, device.counts.builds);
+}
+
+TEST(Groups, LeastRecentlyUsedGoesFirstWhereTheFlagSaysSo)
+{
+    for (const bool wanted : {false, true}) {
+        ReferenceDevice device;
+        ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
+        capacity.max_groups = 2;
+        capacity.flags = wanted ? INGOT_CACHE_LRU_GROUPS : 0;
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.cache_capacity = &capacity;
+        const Context context = device.make(info);
+        std::vector<Desc> descs;
+        for (const char *group : {"a", "b", "c"}) {
+            ProgramText text;
+            text.compile_options = std::string("-DN=1") + std::to_string(descs.size());
+            text.group = group;
+            descs.push_back(text.make(context));
+        }
+        (void)create_program(descs[0]);
+        (void)create_program(descs[1]);
+        (void)create_program(descs[0]);
+        (void)create_program(descs[2]);
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(wanted ? INGOT_SUCCESS : INGOT_NOT_FOUND, ingot_program_lookup(&program, descs[0].get()));
+        ingot_program_release(program);
+        ingot_cache_capacity_t now = INGOT_CACHE_CAPACITY_INIT;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_context_get_cache_capacity(context.get(), &now));
+        EXPECT_EQ(capacity.flags, now.flags);
+    }
+}
+
 /* ---- callbacks that call Ingot ---- */
 
 TEST(Program, KeepsAFailuresDetailWhenTheCallbackCallsIngot)

@@ -42,6 +42,8 @@ static struct cache_chunk *chunk_create(struct cache_pool *pool)
         struct cache_entry *entry = &chunk->entries[i];
         atomic_init(&entry->mask, ENTRY_KILLED);
         atomic_init(&entry->serial, 0);
+        atomic_init(&entry->group_hash, 0);
+        atomic_init(&entry->is_ungrouped, false);
         atomic_init(&entry->hash_low, 0);
         atomic_init(&entry->hash_high, 0);
         atomic_init(&entry->central, 0);
@@ -79,7 +81,9 @@ struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value)
         os_mutex_unlock(&pool->lock);
     }
     entry->value = value;
-    entry->group = NULL;
+    entry->member = (struct cache_member){.entry = entry};
+    atomic_store_explicit(&entry->group_hash, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->is_ungrouped, false, memory_order_relaxed);
     /* relaxed: nobody reads either before they get the entry from the caller, or retain it after entry_publish */
     atomic_store_explicit(&entry->serial, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->central, 1, memory_order_relaxed);

@@ -12,7 +12,8 @@
  *    shared stripes are never cleared, those of owned stripes by entry_kill, so such a bit says that the entry is in
  *    the cache;
  *  - ENTRY_KILLED is clear from the end of entry_publish to the begin of entry_kill: once a life;
- *  - serial is written before the slots of a life are revived, and never again in that life.
+ *  - serial is written before the slots of a life are revived. If the entry leaves one of several groups it gets
+ *    another that is as unique, so that who remembers it looks again.
  * Locks: pool->lock guards the free list and the list of chunks; nothing is called under it.
  */
 #ifndef INGOT_CORE_CACHE_ENTRY_H
@@ -40,6 +41,15 @@ struct cache_slot {
     _Atomic uint64_t last_used; /* stamp, see cache_recency.h */
 };
 
+/* An entry's being in a group; under cache->lock. */
+struct cache_member {
+    struct cache_entry *entry;
+    struct cache_group *group; /* NULL: none */
+    struct cache_member *previous; /* in the group */
+    struct cache_member *next;
+    struct cache_member *more; /* the entry's other groups */
+};
+
 struct cache_entry {
     /* What a hit reads. Written when a life begins or ends, and once for each stripe that ever comes. */
     _Alignas(CACHE_LINE) _Atomic uint64_t mask; /* bit i: stripe i has used its slot; ENTRY_KILLED */
@@ -49,6 +59,7 @@ struct cache_entry {
     struct cache_pool *pool;
     _Atomic uint64_t hash_low;
     _Atomic uint64_t hash_high;
+    _Atomic uint64_t group_hash; /* of member.group's name, 0: none; relaxed, only to spare a look under the lock */
 
     _Alignas(CACHE_LINE) _Atomic int64_t central;
     /* all below: under cache->lock, then owned by who evicts */
@@ -57,13 +68,12 @@ struct cache_entry {
     struct cache_entry *newer; /* also links free entries (under pool->lock) and victims */
     size_t heap_index;
     size_t bytes;
-    struct cache_group *group;
     enum eviction_reason reason;
-
     uint64_t stripes; /* that had used their slots when it was killed */
-    uint64_t hits;    /* that were counted in them then */
-    struct cache_entry *group_previous;
-    struct cache_entry *group_next;
+
+    uint64_t hits; /* that were counted in them then */
+    struct cache_member member; /* of its first group; of others in member.more */
+    atomic_bool is_ungrouped; /* asked for without a group, too: stays when its groups go; relaxed */
 };
 
 struct cache_chunk {

@@ -79,17 +79,6 @@ struct cache_group *groups_get(struct cache_groups *groups, const ingot_allocato
     return group;
 }
 
-void groups_add_entry(struct cache_group *group, struct cache_entry *entry)
-{
-    entry->group = group;
-    entry->group_previous = NULL;
-    entry->group_next = group->entries;
-    if (group->entries != NULL)
-        group->entries->group_previous = entry;
-    group->entries = entry;
-    atomic_fetch_add_explicit(&group->references, 1, memory_order_relaxed); /* the list's own keeps it alive */
-}
-
 static void unlist(struct cache_groups *groups, struct cache_group *group)
 {
     struct cache_group **link = &groups->chains[group->hash & (groups->chain_count - 1)];
@@ -107,19 +96,103 @@ static void unlist(struct cache_groups *groups, struct cache_group *group)
     --groups->count;
 }
 
+/* The member's part of the group's list; the group goes with its last one. */
+static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member)
+{
+    struct cache_group *group = member->group;
+
+    if (member->previous != NULL)
+        member->previous->next = member->next;
+    else
+        group->members = member->next;
+    if (member->next != NULL)
+        member->next->previous = member->previous;
+    if (group->members == NULL) {
+        unlist(groups, group);
+        group_release(group, allocator); /* not the last: the member has one */
+    }
+}
+
+static void set_hash(struct cache_entry *entry)
+{
+    const struct cache_group *group = entry->member.group;
+    atomic_store_explicit(&entry->group_hash, group != NULL ? group->hash : 0, memory_order_relaxed);
+}
+
+bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_group *group,
+                      struct cache_entry *entry)
+{
+    struct cache_member *member = &entry->member;
+
+    if (member->group != NULL) {
+        member = alloc_zeroed(allocator, sizeof(*member));
+        if (member == NULL && group->members == NULL) {
+            unlist(groups, group);
+            group_release(group, allocator);
+        }
+        if (member == NULL)
+            return false;
+        member->more = entry->member.more;
+        entry->member.more = member;
+    }
+    member->entry = entry;
+    member->group = group;
+    member->previous = NULL;
+    member->next = group->members;
+    if (group->members != NULL)
+        group->members->previous = member;
+    group->members = member;
+    atomic_fetch_add_explicit(&group->references, 1, memory_order_relaxed); /* the list's own keeps it alive */
+    set_hash(entry);
+    return true;
+}
+
+bool group_has_entry(const struct cache_group *group, const struct cache_entry *entry)
+{
+    const struct cache_member *member = &entry->member;
+    while (member != NULL && member->group != group)
+        member = member->more;
+    return member != NULL;
+}
+
+bool member_is_only_one(const struct cache_member *member)
+{
+    const struct cache_member *first = &member->entry->member;
+    return first->group != NULL ? first->more == NULL : first->more->more == NULL;
+}
+
+void groups_leave(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member)
+{
+    struct cache_entry *entry = member->entry;
+    struct cache_group *group = member->group;
+
+    unlink_member(groups, allocator, member);
+    if (member == &entry->member) {
+        member->group = NULL;
+        set_hash(entry);
+    } else {
+        struct cache_member **link = &entry->member.more;
+        while (*link != member)
+            link = &(*link)->more;
+        *link = member->more;
+        alloc_free(allocator, member, sizeof(*member));
+    }
+    group_release(group, allocator);
+}
+
 void groups_remove_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_entry *entry)
 {
-    struct cache_group *group = entry->group;
-
-    if (entry->group_previous != NULL)
-        entry->group_previous->group_next = entry->group_next;
-    else
-        group->entries = entry->group_next;
-    if (entry->group_next != NULL)
-        entry->group_next->group_previous = entry->group_previous;
-    if (group->entries == NULL) {
-        unlist(groups, group);
-        group_release(group, allocator); /* not the last: the entry has one */
+    if (entry->member.group != NULL)
+        unlink_member(groups, allocator, &entry->member);
+    while (entry->member.more != NULL) {
+        struct cache_member *member = entry->member.more;
+        unlink_member(groups, allocator, member);
+        entry->member.more = member->more;
+        if (entry->member.group == NULL)
+            entry->member.group = member->group;
+        else
+            group_release(member->group, allocator);
+        alloc_free(allocator, member, sizeof(*member));
     }
 }
 

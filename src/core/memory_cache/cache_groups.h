@@ -1,9 +1,9 @@
 /*
  * cache_groups.h - entries by the name of their group, groups in the order of their creation.
  *
- * A group is there as long as it has entries. Its record lives on until the last of its evicted entries was reported,
- * because the report says the name. The group without a name is none: its entries are in no list, and no limit on
- * groups concerns them.
+ * An entry can be in several groups: in those that it was asked for in. A group is there as long as it has entries. Its
+ * record lives on until the last of its evicted entries was reported, because the report says the name. The group
+ * without a name is none: its entries are in no list, and no limit on groups concerns them.
  * Locks: under cache->lock, except for group_release.
  */
 #ifndef INGOT_CORE_CACHE_GROUPS_H
@@ -19,7 +19,7 @@ struct cache_group {
     struct cache_group *next_in_chain;
     struct cache_group *older;
     struct cache_group *newer;
-    struct cache_entry *entries;
+    struct cache_member *members;
     char name[];
 };
 
@@ -37,8 +37,15 @@ void groups_fini(struct cache_groups *groups, const ingot_allocator_t *allocator
 struct cache_group *groups_find(const struct cache_groups *groups, const char *name);
 /* Finds or makes; NULL when out of memory. The caller adds an entry next. */
 struct cache_group *groups_get(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name);
-void groups_add_entry(struct cache_group *group, struct cache_entry *entry);
-/* The entry keeps its reference on the group's record. */
+/* The entry is in the group from now on, beside the groups that it is in. False: out of memory; a group that has no
+ * members goes then. */
+bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_group *group,
+                      struct cache_entry *entry);
+bool group_has_entry(const struct cache_group *group, const struct cache_entry *entry);
+/* The entry stays in its other groups. */
+void groups_leave(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member);
+bool member_is_only_one(const struct cache_member *member);
+/* Out of all its groups. The entry keeps a reference on one group's record, in member. */
 void groups_remove_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_entry *entry);
 /* Without any lock. NULL does nothing. */
 void group_release(struct cache_group *group, const ingot_allocator_t *allocator);

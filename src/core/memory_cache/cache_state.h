@@ -60,12 +60,29 @@ void victims_let_go(struct cache_victims *victims, struct memory_cache *cache, b
  */
 bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
                        size_t bytes, struct cache_victims *victims);
+/* Under lock: takes an entry out, for victims_let_go. */
+void memory_cache_evict(struct memory_cache *cache, struct cache_entry *entry, enum eviction_reason reason,
+                        struct cache_victims *victims);
+void memory_cache_evict_all(struct memory_cache *cache, enum eviction_reason reason, struct cache_victims *victims);
+/* Under lock: counts what one call evicted. */
+void memory_cache_count_victims(struct memory_cache *cache, const struct cache_victims *victims);
+/* Under lock: whether the entry, which the caller holds, is in the cache. */
+bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry *entry);
+
+/* ---- memory_cache_groups.c ---- */
+
+/* Under lock. Drops groups until one more named so fits, NULL: until the limits are kept. */
+void memory_cache_make_room_for_group(struct memory_cache *cache, const char *name, struct cache_victims *victims);
+/* Without the lock, by one who holds the entry: it is in the request's group from now on, too. */
+void memory_cache_join_group(struct memory_cache *cache, const struct cache_request *request,
+                             struct cache_entry *entry);
+
 /* Evicts everything because memory is short. Without the lock. */
 void memory_cache_empty(struct memory_cache *cache);
 /* Under lock: the entry for the request with a reference, counted as a hit; or NULL. */
 struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const struct cache_request *request);
-/* Without the lock; may miss what is there. */
-struct cache_entry *memory_cache_find_fast(struct memory_cache *cache, const struct cache_request *request);
+/* By content, without the lock; may miss what is there. */
+struct cache_entry *memory_cache_glance(struct memory_cache *cache, const struct cache_request *request);
 /* The caller holds the entry, and it is of the memo's key. */
 void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, struct cache_entry *entry);
 

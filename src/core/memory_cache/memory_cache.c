@@ -141,13 +141,8 @@ void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, 
     atomic_store_explicit(&memo->entry, entry, memory_order_release); /* pairs with memory_cache_recall */
 }
 
-struct cache_entry *memory_cache_find_fast(struct memory_cache *cache, const struct cache_request *request)
+struct cache_entry *memory_cache_glance(struct memory_cache *cache, const struct cache_request *request)
 {
-    if (request->memo != NULL) {
-        struct cache_entry *remembered = memory_cache_recall(cache, request->memo);
-        if (remembered != NULL)
-            return remembered;
-    }
     const unsigned stripe = stripe_number();
     struct cache_entry *entry = cache_table_glance(&cache->table, request, stripe);
     if (entry != NULL) {
@@ -172,7 +167,9 @@ struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const s
 
 struct cache_entry *memory_cache_find(struct memory_cache *cache, const struct cache_request *request)
 {
-    struct cache_entry *entry = memory_cache_find_fast(cache, request);
+    struct cache_entry *entry = request->memo != NULL ? memory_cache_recall(cache, request->memo) : NULL;
+    if (entry == NULL)
+        entry = memory_cache_glance(cache, request);
     if (entry == NULL) {
         os_mutex_lock(&cache->lock);
         entry = memory_cache_find_locked(cache, request);
@@ -198,7 +195,7 @@ void victims_let_go(struct cache_victims *victims, struct memory_cache *cache, b
     stripes_settle(victims->stripes & ~(UINT64_C(1) << stripe));
     while (victims->first != NULL) {
         struct cache_entry *entry = victims->first;
-        struct cache_group *group = entry->group;
+        struct cache_group *group = entry->member.group;
         victims->first = entry->newer;
         add_hits(cache, stripe, entry_collect(entry));
         if (report && ops->evicted != NULL)
@@ -227,14 +224,12 @@ static void prefetch_next_victim(const struct memory_cache *cache)
     }
 }
 
-/* Under lock. */
-static void evict(struct memory_cache *cache, struct cache_entry *entry, enum eviction_reason reason,
-                  struct cache_victims *victims)
+void memory_cache_evict(struct memory_cache *cache, struct cache_entry *entry, enum eviction_reason reason,
+                        struct cache_victims *victims)
 {
     cache_table_remove(&cache->table, entry);
     recency_remove(&cache->recency, entry);
-    if (entry->group != NULL)
-        groups_remove_entry(&cache->groups, &cache->pool.allocator, entry);
+    groups_remove_entry(&cache->groups, &cache->pool.allocator, entry);
     victims->stripes |= entry_kill(entry);
     cache->hits_of_gone += entry->hits;
     cache->bytes -= entry->bytes;
@@ -263,47 +258,40 @@ static void make_room(struct memory_cache *cache, size_t entries, size_t bytes, 
         if (generation == 0)
             generation = advance_generation(cache);
         struct cache_entry *oldest = recency_oldest(&cache->recency, generation);
-        evict(cache, oldest, too_many ? EVICTED_COUNT : EVICTED_BYTES, victims);
+        memory_cache_evict(cache, oldest, too_many ? EVICTED_COUNT : EVICTED_BYTES, victims);
         prefetch_next_victim(cache);
     }
 }
 
-/* Under lock. */
-static void evict_group(struct memory_cache *cache, struct cache_group *group, enum eviction_reason reason,
-                        struct cache_victims *victims)
-{
-    struct cache_entry *entry = group->entries;
-    while (entry != NULL) {
-        struct cache_entry *next = entry->group_next;
-        evict(cache, entry, reason, victims); /* the last one takes the group with it */
-        entry = next;
-    }
-}
-
-/* Under lock. */
-static void make_room_for_groups(struct memory_cache *cache, size_t groups, struct cache_victims *victims)
-{
-    while (cache->limits.max_groups != 0 && cache->groups.count != 0 &&
-           cache->groups.count + groups > cache->limits.max_groups)
-        evict_group(cache, cache->groups.oldest, EVICTED_GROUPS, victims);
-}
-
-/* Under lock. */
-static void evict_all(struct memory_cache *cache, enum eviction_reason reason, struct cache_victims *victims)
+void memory_cache_evict_all(struct memory_cache *cache, enum eviction_reason reason,
+                            struct cache_victims *victims)
 {
     const uint64_t generation = advance_generation(cache);
     while (cache->table.entry_count != 0)
-        evict(cache, recency_oldest(&cache->recency, generation), reason, victims);
+        memory_cache_evict(cache, recency_oldest(&cache->recency, generation), reason, victims);
 }
 
-/* Under lock, once the victims of one call are known. */
-static void count_victims(struct memory_cache *cache, const struct cache_victims *victims)
+void memory_cache_count_victims(struct memory_cache *cache, const struct cache_victims *victims)
 {
     for (const struct cache_entry *entry = victims->first; entry != NULL; entry = entry->newer)
         ++cache->evictions[entry->reason];
 }
 
 /* ---- keeping ---- */
+
+static bool is_too_large(const struct memory_cache_limits *limits, size_t bytes)
+{
+    const size_t most = limits->max_bytes != 0 ? limits->max_bytes : SIZE_MAX;
+    return most < CACHE_ENTRY_OVERHEAD || bytes > most - CACHE_ENTRY_OVERHEAD;
+}
+
+bool memory_cache_is_too_large(struct memory_cache *cache, size_t bytes)
+{
+    os_mutex_lock(&cache->lock);
+    const bool is_so = is_too_large(&cache->limits, bytes);
+    os_mutex_unlock(&cache->lock);
+    return is_so;
+}
 
 static bool may_be_kept(const struct memory_cache *cache, const struct cache_request *request,
                         const struct cache_entry *entry, size_t bytes)
@@ -312,9 +300,7 @@ static bool may_be_kept(const struct memory_cache *cache, const struct cache_req
 
     if (cache->closed || limits->max_entries == 0)
         return false;
-    if (bytes > SIZE_MAX - CACHE_ENTRY_OVERHEAD)
-        return false;
-    if (limits->max_bytes != 0 && bytes + CACHE_ENTRY_OVERHEAD > limits->max_bytes)
+    if (is_too_large(limits, bytes))
         return false;
     if (bytes + CACHE_ENTRY_OVERHEAD > SIZE_MAX - cache->bytes)
         return false;
@@ -335,9 +321,9 @@ bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *r
         !cache_table_reserve(&cache->table, allocator))
         return false;
     if (grouped && groups_find(&cache->groups, request->group) == NULL)
-        make_room_for_groups(cache, 1, victims);
+        memory_cache_make_room_for_group(cache, request->group, victims);
     make_room(cache, 1, bytes + CACHE_ENTRY_OVERHEAD, victims);
-    count_victims(cache, victims);
+    memory_cache_count_victims(cache, victims);
     struct cache_group *group = NULL;
     if (grouped) {
         group = groups_get(&cache->groups, allocator, request->group);
@@ -350,8 +336,9 @@ bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *r
     /* relaxed: entry_publish and the table make them visible */
     atomic_store_explicit(&entry->hash_low, request->hash.low, memory_order_relaxed);
     atomic_store_explicit(&entry->hash_high, request->hash.high, memory_order_relaxed);
+    atomic_store_explicit(&entry->is_ungrouped, !grouped, memory_order_relaxed);
     if (group != NULL)
-        groups_add_entry(group, entry);
+        (void)groups_add_entry(&cache->groups, allocator, group, entry); /* of its first group: needs no memory */
     recency_add(&cache->recency, entry);
     cache->bytes += entry->bytes;
     entry_publish(entry, ++cache->last_serial);
@@ -367,8 +354,8 @@ void memory_cache_empty(struct memory_cache *cache)
         return;
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
-    evict_all(cache, EVICTED_MEMORY, &victims);
-    count_victims(cache, &victims);
+    memory_cache_evict_all(cache, EVICTED_MEMORY, &victims);
+    memory_cache_count_victims(cache, &victims);
     os_mutex_unlock(&cache->lock);
     victims_let_go(&victims, cache, true);
 }
@@ -386,7 +373,7 @@ bool memory_cache_put(struct memory_cache *cache, const struct cache_request *re
     /* In this order: the old one keeps its group from ending, and stays where the new one cannot be kept. */
     const bool kept = memory_cache_keep(cache, request, entry, bytes, &victims);
     if (kept && old != NULL && !entry_is_killed(old)) { /* it may have had to go for want of room */
-        evict(cache, old, EVICTED_REPLACED, &victims);
+        memory_cache_evict(cache, old, EVICTED_REPLACED, &victims);
         ++cache->evictions[EVICTED_REPLACED];
     }
     os_mutex_unlock(&cache->lock);
@@ -402,16 +389,15 @@ struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct c
     os_mutex_lock(&cache->lock);
     struct cache_entry *entry = memory_cache_find_locked(cache, request);
     if (entry != NULL) {
-        evict(cache, entry, EVICTED_TAKEN, &victims);
-        count_victims(cache, &victims);
+        memory_cache_evict(cache, entry, EVICTED_TAKEN, &victims);
+        memory_cache_count_victims(cache, &victims);
     }
     os_mutex_unlock(&cache->lock);
     victims_let_go(&victims, cache, false);
     return entry;
 }
 
-/* Under lock. */
-static bool is_cached(const struct memory_cache *cache, const struct cache_entry *entry)
+bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry *entry)
 {
     /* relaxed: a serial is given, and an entry killed, under this lock */
     return entry->pool == &cache->pool && atomic_load_explicit(&entry->serial, memory_order_relaxed) != 0 &&
@@ -424,10 +410,10 @@ bool memory_cache_forget(struct memory_cache *cache, struct cache_entry *entry)
 
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
-    const bool is_in_it = is_cached(cache, entry);
+    const bool is_in_it = memory_cache_has(cache, entry);
     if (is_in_it) {
-        evict(cache, entry, EVICTED_CLEAR, &victims);
-        count_victims(cache, &victims);
+        memory_cache_evict(cache, entry, EVICTED_CLEAR, &victims);
+        memory_cache_count_victims(cache, &victims);
     }
     os_mutex_unlock(&cache->lock);
     victims_let_go(&victims, cache, true);
@@ -440,14 +426,14 @@ void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry,
 
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
-    const size_t others = is_cached(cache, entry) ? cache->bytes - entry->bytes : SIZE_MAX;
+    const size_t others = memory_cache_has(cache, entry) ? cache->bytes - entry->bytes : SIZE_MAX;
     if (bytes <= SIZE_MAX - CACHE_ENTRY_OVERHEAD && bytes + CACHE_ENTRY_OVERHEAD <= SIZE_MAX - others) {
         entry->bytes = bytes + CACHE_ENTRY_OVERHEAD;
         cache->bytes = others + entry->bytes;
         if (cache->limits.max_bytes != 0 && entry->bytes > cache->limits.max_bytes)
-            evict(cache, entry, EVICTED_BYTES, &victims);
+            memory_cache_evict(cache, entry, EVICTED_BYTES, &victims);
         make_room(cache, 0, 0, &victims);
-        count_victims(cache, &victims);
+        memory_cache_count_victims(cache, &victims);
     }
     os_mutex_unlock(&cache->lock);
     victims_let_go(&victims, cache, true);
@@ -463,53 +449,9 @@ void memory_cache_close(struct memory_cache *cache)
     os_mutex_lock(&cache->lock);
     cache->closed = true;
     flights_discard(&cache->flights, NULL, NULL);
-    evict_all(cache, EVICTED_CLEAR, &victims);
+    memory_cache_evict_all(cache, EVICTED_CLEAR, &victims);
     os_mutex_unlock(&cache->lock);
     victims_let_go(&victims, cache, false);
-}
-
-static bool is_named(const char *group, const void *wanted)
-{
-    return strcmp(group, wanted) == 0;
-}
-
-void memory_cache_clear(struct memory_cache *cache, const char *group_name, enum eviction_reason reason)
-{
-    struct cache_victims victims;
-
-    victims_init(&victims);
-    os_mutex_lock(&cache->lock);
-    if (reason != EVICTED_MEMORY)
-        flights_discard(&cache->flights, group_name != NULL ? is_named : NULL, group_name);
-    if (group_name == NULL) {
-        evict_all(cache, reason, &victims);
-    } else {
-        struct cache_group *group = groups_find(&cache->groups, group_name);
-        if (group != NULL)
-            evict_group(cache, group, reason, &victims);
-    }
-    count_victims(cache, &victims);
-    os_mutex_unlock(&cache->lock);
-    victims_let_go(&victims, cache, true);
-}
-
-void memory_cache_clear_groups(struct memory_cache *cache, cache_group_filter filter, const void *wanted,
-                               enum eviction_reason reason)
-{
-    struct cache_victims victims;
-
-    victims_init(&victims);
-    os_mutex_lock(&cache->lock);
-    flights_discard(&cache->flights, filter, wanted);
-    for (struct cache_group *group = cache->groups.oldest; group != NULL;) {
-        struct cache_group *newer = group->newer;
-        if (filter(group->name, wanted))
-            evict_group(cache, group, reason, &victims);
-        group = newer;
-    }
-    count_victims(cache, &victims);
-    os_mutex_unlock(&cache->lock);
-    victims_let_go(&victims, cache, true);
 }
 
 static void apply_limits(struct memory_cache *cache, const struct memory_cache_limits *limits, bool for_good)
@@ -520,9 +462,9 @@ static void apply_limits(struct memory_cache *cache, const struct memory_cache_l
     os_mutex_lock(&cache->lock);
     const struct memory_cache_limits own = cache->limits;
     cache->limits = *limits;
-    make_room_for_groups(cache, 0, &victims);
+    memory_cache_make_room_for_group(cache, NULL, &victims);
     make_room(cache, 0, 0, &victims);
-    count_victims(cache, &victims);
+    memory_cache_count_victims(cache, &victims);
     if (!for_good)
         cache->limits = own;
     os_mutex_unlock(&cache->lock);

@@ -29,6 +29,7 @@ enum eviction_reason {
     EVICTED_COUNT,
     EVICTED_BYTES,
     EVICTED_GROUPS,
+    EVICTED_FAMILY,
     EVICTED_CLEAR,
     EVICTED_MEMORY,
     EVICTED_REPLACED, /* by memory_cache_put */
@@ -50,12 +51,16 @@ struct memory_cache_ops {
     bool (*same_key)(const void *key, const void *other);
     /* What is kept cannot be made again, so memory being short is no reason to evict anything. */
     bool cannot_remake;
+    /* True if two groups are of one family, by their names; for max_family_groups. May be NULL. Called as matches. */
+    bool (*same_family)(const char *group, const char *other);
 };
 
 struct memory_cache_limits {
     size_t max_entries; /* 0: keep nothing */
     size_t max_bytes;   /* 0: no limit */
     size_t max_groups;  /* 0: no limit */
+    size_t max_family_groups; /* of one family; 0: no limit */
+    bool drops_least_used_group; /* else the oldest group goes first */
 };
 
 struct memory_cache_counts {
@@ -93,7 +98,8 @@ void cache_entry_release(struct cache_entry *entry);
 
 /* ---- requests ---- */
 
-/* A request's key. memo and group may be NULL; group is copied when an entry is kept. */
+/* A request's key. memo and group may be NULL. A kept entry is in the groups that it was asked for in; the cache has
+ * names of its own for them. */
 struct cache_request {
     struct hash128 hash;
     const void *key; /* for ops.matches */
@@ -153,12 +159,14 @@ void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry,
 
 /* ---- limits ---- */
 
+/* True if no entry of so many bytes can be kept, however few others there are. */
+bool memory_cache_is_too_large(struct memory_cache *cache, size_t bytes);
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits);
 /* Evicts what is over these limits now; the cache's own stay. */
 void memory_cache_trim(struct memory_cache *cache, const struct memory_cache_limits *limits);
 void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_limits *limits);
-/* Evicts the entries of a group, or all for NULL. What is being made for them now will not be kept, unless the reason
- * is EVICTED_MEMORY: then only what is there has to go. */
+/* Evicts the entries of a group that are in no other and were not asked for without one, or all for NULL. What is being
+ * made for them now will not be kept, unless the reason is EVICTED_MEMORY: then only what is there has to go. */
 void memory_cache_clear(struct memory_cache *cache, const char *group, enum eviction_reason reason);
 /* The same for all groups whose names the filter wants. It is called under a lock and must not call the cache. */
 typedef bool (*cache_group_filter)(const char *group, const void *wanted);

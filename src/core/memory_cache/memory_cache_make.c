@@ -192,15 +192,25 @@ static bool arrive(struct voyage *voyage, struct cache_entry **entry, ingot_stat
     return arrived;
 }
 
+/* Who remembers it from before may have to look for it anew: joining can have changed its serial. */
+static void join(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry)
+{
+    memory_cache_join_group(cache, request, entry);
+    memory_cache_remember(cache, request->memo, entry);
+}
+
 ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct cache_request *request,
                                         cache_maker maker, void *user, struct cache_entry **entry,
                                         enum cache_outcome *outcome)
 {
     struct voyage voyage = {cache, request, maker, user, NULL};
-    struct cache_entry *got = memory_cache_find_fast(cache, request);
+    struct cache_entry *got = request->memo != NULL ? memory_cache_recall(cache, request->memo) : NULL;
     ingot_status_t status = INGOT_SUCCESS;
     enum boarding boarding = BOARDED_FOUND;
+    const bool is_remembered = got != NULL; /* and in the request's group since then */
 
+    if (got == NULL)
+        got = memory_cache_glance(cache, request);
     if (got == NULL) {
         do {
             boarding = board(&voyage, &got, &status);
@@ -208,8 +218,11 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
                 status = fly(&voyage, &got);
         } while (boarding == BOARDED_AS_PASSENGER && !arrive(&voyage, &got, &status));
     }
-    if (status == INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS) {
+        if (boarding != BOARDED_AS_PILOT && !is_remembered)
+            join(cache, request, got);
         *entry = got;
+    }
     *outcome = boarding == BOARDED_FOUND ? CACHE_HIT : boarding == BOARDED_AS_PASSENGER ? CACHE_WAITED : CACHE_MADE;
     return status;
 }

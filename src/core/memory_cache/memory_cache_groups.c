@@ -1,0 +1,177 @@
+/*
+ * memory_cache_groups.c - what has to go by its group, and which groups an entry is in.
+ *
+ * An entry is in every group that it was asked for in. Dropping a group drops those of its entries that are in no other
+ * and were not asked for without a group. The rest leave it and get another serial, so that descriptors which remember
+ * them ask by content once more, and join again. The oldest group goes first, or on wish the one whose last use was the
+ * earliest. The latter looks at every entry: it is for some thousand programs, when a new group begins over the limit.
+ */
+#include <string.h>
+
+#include "core/error.h"
+#include "core/memory_cache/cache_state.h"
+
+/* Under lock. */
+static void drop_group(struct memory_cache *cache, struct cache_group *group, enum eviction_reason reason,
+                       struct cache_victims *victims)
+{
+    struct cache_member *member = group->members;
+    while (member != NULL) {
+        struct cache_member *next = member->next;
+        struct cache_entry *entry = member->entry;
+        if (member_is_only_one(member) && !atomic_load_explicit(&entry->is_ungrouped, memory_order_relaxed)) {
+            memory_cache_evict(cache, entry, reason, victims); /* the last one takes the group with it */
+        } else {
+            groups_leave(&cache->groups, &cache->pool.allocator, member);
+            atomic_store_explicit(&entry->serial, ++cache->last_serial, memory_order_relaxed);
+        }
+        member = next;
+    }
+}
+
+static uint64_t last_use_of(const struct cache_group *group)
+{
+    uint64_t latest = 0;
+    for (const struct cache_member *member = group->members; member != NULL; member = member->next) {
+        const uint64_t used = entry_last_used(member->entry);
+        const uint64_t stamp = member->entry->stamp > used ? member->entry->stamp : used;
+        latest = stamp > latest ? stamp : latest;
+    }
+    return latest;
+}
+
+/* Under lock: of all groups, or of those of a family, how many there are and the first to go. */
+static size_t count_groups(const struct memory_cache *cache, const char *family, struct cache_group **first_to_go)
+{
+    uint64_t earliest = UINT64_MAX;
+    size_t count = 0;
+
+    *first_to_go = NULL;
+    for (struct cache_group *group = cache->groups.oldest; group != NULL; group = group->newer) {
+        if (family != NULL && !cache->pool.ops.same_family(group->name, family))
+            continue;
+        ++count;
+        const uint64_t used = cache->limits.drops_least_used_group ? last_use_of(group) : count;
+        if (used < earliest) {
+            earliest = used;
+            *first_to_go = group;
+        }
+    }
+    return count;
+}
+
+/* Under lock. */
+static void keep_limit(struct memory_cache *cache, const char *family, size_t limit, size_t more,
+                       enum eviction_reason reason, struct cache_victims *victims)
+{
+    struct cache_group *group = NULL;
+    while (count_groups(cache, family, &group) + more > limit && group != NULL)
+        drop_group(cache, group, reason, victims);
+}
+
+/* Under lock: every family, as when the limit was lowered. */
+static void keep_family_limits(struct memory_cache *cache, struct cache_victims *victims)
+{
+    bool is_kept = false;
+    while (!is_kept) {
+        struct cache_group *unused = NULL;
+        struct cache_group *group = cache->groups.oldest;
+        while (group != NULL && count_groups(cache, group->name, &unused) <= cache->limits.max_family_groups)
+            group = group->newer;
+        is_kept = group == NULL;
+        if (!is_kept)
+            keep_limit(cache, group->name, cache->limits.max_family_groups, 0, EVICTED_FAMILY, victims);
+    }
+}
+
+void memory_cache_make_room_for_group(struct memory_cache *cache, const char *name, struct cache_victims *victims)
+{
+    const struct memory_cache_limits *limits = &cache->limits;
+    const size_t more = name != NULL ? 1 : 0;
+
+    if (limits->max_family_groups != 0 && cache->pool.ops.same_family != NULL) {
+        if (name != NULL)
+            keep_limit(cache, name, limits->max_family_groups, more, EVICTED_FAMILY, victims);
+        else
+            keep_family_limits(cache, victims);
+    }
+    if (limits->max_groups != 0 && cache->groups.count + more > limits->max_groups)
+        keep_limit(cache, NULL, limits->max_groups, more, EVICTED_GROUPS, victims);
+}
+
+void memory_cache_join_group(struct memory_cache *cache, const struct cache_request *request,
+                             struct cache_entry *entry)
+{
+    struct cache_victims victims;
+
+    if (!group_is_named(request->group)) {
+        if (!atomic_load_explicit(&entry->is_ungrouped, memory_order_relaxed))
+            atomic_store_explicit(&entry->is_ungrouped, true, memory_order_relaxed);
+        return;
+    }
+    /* relaxed: another group of this hash would only mean that the entry is not in both */
+    const uint64_t hash = hash128_of(strlen(request->group), request->group).low;
+    if (atomic_load_explicit(&entry->group_hash, memory_order_relaxed) == hash)
+        return;
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    if (memory_cache_has(cache, entry)) {
+        struct cache_group *group = groups_find(&cache->groups, request->group);
+        if (group == NULL || !group_has_entry(group, entry)) {
+            const bool is_new = group == NULL;
+            group = groups_get(&cache->groups, &cache->pool.allocator, request->group);
+            /* Where memory is short the entry stays in the groups that it is in. */
+            if (group != NULL && groups_add_entry(&cache->groups, &cache->pool.allocator, group, entry) && is_new)
+                memory_cache_make_room_for_group(cache, NULL, &victims);
+            memory_cache_count_victims(cache, &victims);
+        }
+    }
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, true);
+}
+
+/* ---- clearing ---- */
+
+static bool is_named(const char *group, const void *wanted)
+{
+    return strcmp(group, wanted) == 0;
+}
+
+void memory_cache_clear(struct memory_cache *cache, const char *group_name, enum eviction_reason reason)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    if (reason != EVICTED_MEMORY)
+        flights_discard(&cache->flights, group_name != NULL ? is_named : NULL, group_name);
+    if (group_name == NULL) {
+        memory_cache_evict_all(cache, reason, &victims);
+    } else {
+        struct cache_group *group = groups_find(&cache->groups, group_name);
+        if (group != NULL)
+            drop_group(cache, group, reason, &victims);
+    }
+    memory_cache_count_victims(cache, &victims);
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, true);
+}
+
+void memory_cache_clear_groups(struct memory_cache *cache, cache_group_filter filter, const void *wanted,
+                               enum eviction_reason reason)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    flights_discard(&cache->flights, filter, wanted);
+    for (struct cache_group *group = cache->groups.oldest; group != NULL;) {
+        struct cache_group *newer = group->newer;
+        if (filter(group->name, wanted))
+            drop_group(cache, group, reason, &victims);
+        group = newer;
+    }
+    memory_cache_count_victims(cache, &victims);
+    os_mutex_unlock(&cache->lock);
+    victims_let_go(&victims, cache, true);
+}
