@@ -21,12 +21,17 @@ function(ingot_test_left_out what reason)
     ingot_summary_line("${what}" "left out: ${reason}")
 endfunction()
 
-# Which of the devices that the tests know this machine has.
+# Which of the devices that the tests know this machine has. A system without a package of one cannot be required to
+# have it: Debian 13 has no Intel driver.
+execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/install-deps --list OUTPUT_VARIABLE ingot_packages
+    COMMAND_ERROR_IS_FATAL ANY)
 set(ingot_test_devices "")
 foreach(device IN ITEMS pocl intel level_zero-tgllp level_zero-dg2 level_zero-pvc)
     execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/with-device --check ${device}
         RESULT_VARIABLE missing ERROR_VARIABLE reason ERROR_STRIP_TRAILING_WHITESPACE OUTPUT_QUIET)
-    if(missing)
+    if(missing AND device MATCHES "^(intel|level_zero)" AND NOT ingot_packages MATCHES "intel-opencl-icd\n")
+        ingot_summary_line("test device ${device}" "left out: this system has no package of it (${reason})")
+    elseif(missing)
         ingot_test_left_out("test device ${device}" "${reason}")
     else()
         list(APPEND ingot_test_devices ${device})
@@ -129,9 +134,17 @@ function(ingot_add_test)
 endfunction()
 
 # SPIR-V of the OpenCL C in tests/support/kernels, for tests and examples without OpenCL; made when building.
-find_program(INGOT_CLANG NAMES clang-14 clang)
-find_program(INGOT_LLVM_SPIRV NAMES llvm-spirv-14)
-mark_as_advanced(INGOT_CLANG INGOT_LLVM_SPIRV)
+# The translator reads the bitcode of its own LLVM, so the two are of one version (Debian 12: 14; Debian 13: 19).
+foreach(version RANGE 14 22)
+    find_program(INGOT_CLANG_${version} NAMES clang-${version})
+    find_program(INGOT_LLVM_SPIRV_${version} NAMES llvm-spirv-${version})
+    mark_as_advanced(INGOT_CLANG_${version} INGOT_LLVM_SPIRV_${version})
+    if(INGOT_CLANG_${version} AND INGOT_LLVM_SPIRV_${version})
+        set(INGOT_CLANG ${INGOT_CLANG_${version}})
+        set(INGOT_LLVM_SPIRV ${INGOT_LLVM_SPIRV_${version}})
+        break()
+    endif()
+endforeach()
 
 # ingot_add_spirv(<target> NAME <file name without .spv> SOURCE <.cl> [OPTIONS ...]): <target> makes it in its folder.
 function(ingot_add_spirv target)

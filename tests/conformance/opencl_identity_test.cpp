@@ -42,6 +42,22 @@ std::string driver_path()
 
 std::string file_name(const std::string &path) { return path.substr(path.find_last_of('/') + 1); }
 
+/* Of the first loaded library whose file name begins so; its versions differ from release to release. */
+std::string path_of_library(const std::string &beginning)
+{
+    std::pair<const std::string &, std::string> search{ beginning, "" };
+    dl_iterate_phdr(
+        [](dl_phdr_info *library, size_t, void *user) {
+            auto *wanted = static_cast<std::pair<const std::string &, std::string> *>(user);
+            if (file_name(library->dlpi_name).compare(0, wanted->first.size(), wanted->first) != 0)
+                return 0;
+            wanted->second = library->dlpi_name;
+            return 1;
+        },
+        &search);
+    return search.second;
+}
+
 void replace_all(Bytes &bytes, const std::string &from, const std::string &to)
 {
     ASSERT_EQ(from.size(), to.size());
@@ -107,6 +123,19 @@ Environment with_own_pocl(const std::string &directory)
     return { { "LD_LIBRARY_PATH", libraries.string() }, { "OCL_ICD_VENDORS", (libraries / "driver.icd").string() } };
 }
 
+/* Its first three numbers: what follows in Intel's, the compiler did not leave in one piece with them. */
+std::string driver_version()
+{
+    char text[256] = "";
+    EXPECT_EQ(CL_SUCCESS,
+              clGetDeviceInfo(platform().devices().front(), CL_DRIVER_VERSION, sizeof(text), text, nullptr));
+    const std::string version = text;
+    size_t end = version.find('.');
+    for (int dots = 1; dots < 3 && end != std::string::npos; ++dots)
+        end = version.find('.', end + 1);
+    return version.substr(0, end);
+}
+
 std::string fields_with_driver_word(const std::string &from, const std::string &to)
 {
     Bytes driver = read_file(driver_path());
@@ -133,9 +162,10 @@ TEST(OpenclIdentity, DiffersByPlatformName)
 TEST(OpenclIdentity, DiffersByVersionsOfPlatformDeviceAndDriver)
 {
     const bool pocl = platform().is_pocl();
+    const std::string version = driver_version();
+    const std::string another = version.substr(0, version.size() - 1) + static_cast<char>(version.back() ^ 1);
     EXPECT_EQ(pocl ? "device[0].platform_version device[0].driver_version" : "device[0].driver_version",
-              pocl ? fields_with_driver_word("3.1+debian", "3.1+Debian")
-                   : fields_with_driver_word("22.43.24595", "22.43.24596"));
+              fields_with_driver_word(version, another));
     EXPECT_EQ(pocl ? "device[0].device_version" : "device[0].platform_version device[0].device_version",
               pocl ? fields_with_driver_word(" HSTR: ", " hstr: ")
                    : fields_with_driver_word("OpenCL 3.0 ", "OpenCL 3.0_"));
@@ -167,13 +197,13 @@ TEST(OpenclIdentity, OfAnotherDriverRefusesTheBlob)
 
 TEST(OpenclIdentity, DiffersByBuildOfTheCompilerLibrary)
 {
-    const std::string name = platform().is_pocl() ? "libLLVM-15.so.1" : "libigc.so.1";
-    void *library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    ASSERT_NE(nullptr, library) << dlerror();
-    struct link_map *map = nullptr;
-    ASSERT_EQ(0, dlinfo(library, RTLD_DI_LINKMAP, &map));
-    Bytes bytes = read_file(map->l_name);
-    dlclose(library);
+    if (!platform().is_pocl()) { /* the driver opens it when it first compiles */
+        ASSERT_NE(nullptr, dlopen("libigc.so.1", RTLD_LAZY | RTLD_LOCAL)) << dlerror();
+    }
+    const std::string path = path_of_library(platform().is_pocl() ? "libLLVM" : "libigc.so");
+    ASSERT_NE("", path);
+    const std::string name = file_name(path);
+    Bytes bytes = read_file(path);
     ASSERT_TRUE(change_build_id(bytes));
     EXPECT_EQ("device[0].compiler", differing_fields(id_in_child({}), id_in_child(with_library(name, bytes))));
 }

@@ -484,14 +484,18 @@ TEST(OpenclLoad, RefusesABinaryThatTheDriverDoesNotKnow)
 
 TEST(OpenclLoad, RefusesABinaryOfAnotherDeviceThoughTheDriverWouldCompileItAgain)
 {
-    const child_process::Child::Environment other = {
-        platform().is_intel() ? std::make_pair("ProductFamilyOverride", "skl") : std::make_pair("POCL_DEVICES", "basic")
-    };
+    child_process::Child::Environment other;
+    if (platform().is_intel())
+        other = { { "ProductFamilyOverride", "skl" } };
     child_process::Child child({ "/proc/self/exe", "--write-binary", "other.bin" }, "other.out", other);
     ASSERT_EQ(0, child.wait()) << child.output();
     std::ifstream file("other.bin", std::ios::binary);
-    const std::vector<char> bytes{ std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
-    ASSERT_FALSE(bytes.empty());
+    std::vector<char> bytes{ std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
+    ASSERT_LT(16u, bytes.size());
+    if (platform().is_pocl()) { /* a newer one's CPU devices share binaries; the device's number follows the magic */
+        ASSERT_EQ("poclbin", std::string(bytes.begin(), bytes.begin() + 7));
+        bytes[8] = static_cast<char>(bytes[8] ^ 1);
+    }
     const ingot_binary_t binary = { bytes.size(), reinterpret_cast<const uint8_t *>(bytes.data()) };
     Table table;
     void *program = nullptr;

@@ -98,7 +98,8 @@ static ingot_status_t add_extensions(const struct opencl_state *state, cl_device
 static ingot_status_t find_driver_function(const struct opencl_state *state, const void **function)
 {
     struct opencl_text extensions = { NULL, 0 };
-    cl_api_clBuildProgram build = clBuildProgram;
+    cl_int(CL_API_CALL *build)(cl_program, cl_uint, const cl_device_id *, const char *,
+                               void(CL_CALLBACK *)(cl_program, void *), void *) = clBuildProgram;
     const ingot_status_t status =
         opencl_platform_text(&state->allocator, state->platform, CL_PLATFORM_EXTENSIONS, &extensions);
     if (status != INGOT_SUCCESS)
