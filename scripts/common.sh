@@ -26,7 +26,7 @@ show_devices() {
         esac
         if reason=$(scripts/with-device --check "$device" 2>&1); then
             version=$(dpkg-query -W -f '${Version}' "$package" 2>/dev/null || echo '(not a Debian package)')
-            printf '%-16s %s %s\n' "$device" "$package" "$version"
+            printf '%-16s %s %s%s\n' "$device" "$package" "$version" "${reason:+ (\"$reason\")}"
         else
             printf '%-16s %s\n' "$device" "$reason"
         fi

@@ -74,8 +74,10 @@ MeasuringProcesses::MeasuringProcesses(const std::string &folder)
 bool MeasuringProcesses::has(const std::string &device) const
 {
     child_process::Child child({ with_device, "--check", device }, output_);
-    if (child.wait() == 0)
+    if (child.wait() == 0) {
+        std::printf("%s: %s", device.c_str(), child.output().c_str());
         return true;
+    }
     std::printf("%s: nothing is measured, for there is %s", device.c_str(), child.output().c_str());
     return false;
 }

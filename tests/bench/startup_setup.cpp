@@ -3,6 +3,10 @@
  */
 #include "bench/startup_setup.h"
 
+#include "support/test_device.h"
+
+#include <cstring>
+
 namespace startup {
 
 bool is_cpu(cl_device_id device)
@@ -16,7 +20,11 @@ Setup::Setup(const std::string &store_path)
 {
     cl_platform_id platform = nullptr;
     cl_int error = CL_SUCCESS;
+    char name[256] = "";
     require_cl(clGetPlatformIDs(1, &platform, nullptr), "clGetPlatformIDs");
+    require_cl(clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(name), name, nullptr), "clGetPlatformInfo");
+    require(std::strstr(name, test_device::platform_word().c_str()) != nullptr,
+            "to measure " + test_device::wanted() + ", but the OpenCL platform is \"" + name + "\"");
     require_cl(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr), "clGetDeviceIDs");
     native = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error);
     require_cl(error, "clCreateContext");

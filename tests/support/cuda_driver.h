@@ -17,6 +17,8 @@
 
 #include <ingot/cuda.h>
 
+#include "support/test_device.h"
+
 class CudaDriver {
 public:
     static CudaDriver &get()
@@ -73,6 +75,8 @@ private:
         library_ = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
         if (library_ == nullptr)
             throw std::runtime_error(dlerror());
+        if (test_device::wanted() == "cuda" && is_stand_in())
+            throw std::runtime_error("the device is to be cuda, but the driver is the one that stands in");
         call("cuInit", 0u);
         call("cuDeviceGetCount", &count);
         if (count == 0)

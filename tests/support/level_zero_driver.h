@@ -54,7 +54,20 @@ private:
         check(zeDeviceGet(native_, &count, nullptr), "zeDeviceGet");
         devices_.resize(count);
         check(zeDeviceGet(native_, &count, devices_.data()), "zeDeviceGet");
+        require_intel();
         context_ = make_context();
+    }
+
+    /* No other driver may pass for the one that the test is named after. */
+    void require_intel() const
+    {
+        for (const ze_device_handle_t device : devices_) {
+            ze_device_properties_t properties = {};
+            properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+            check(zeDeviceGetProperties(device, &properties), "zeDeviceGetProperties");
+            if (properties.vendorId != 0x8086)
+                throw std::runtime_error(std::string("not a device of Intel: ") + properties.name);
+        }
     }
 
     ze_driver_handle_t native_ = nullptr;

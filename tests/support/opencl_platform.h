@@ -1,8 +1,8 @@
 /*
  * opencl_platform.h - the OpenCL platform that a test was given, and native contexts over its devices.
  *
- * scripts/with-device shows one platform to a test; a test without one fails. Two equal devices are asked of the driver
- * before it is first called, and of PoCL a third that differs.
+ * scripts/with-device shows one platform to a test; a test without one, or with another than it was to have, fails. Two
+ * equal devices are asked of the driver before it is first called, and of PoCL a third that differs.
  */
 #ifndef INGOT_TESTS_OPENCL_PLATFORM_H
 #define INGOT_TESTS_OPENCL_PLATFORM_H
@@ -14,6 +14,8 @@
 #include <vector>
 
 #include <ingot/opencl.h>
+
+#include "support/test_device.h"
 
 class OpenclPlatform {
 public:
@@ -41,6 +43,7 @@ private:
         if (clGetPlatformInfo(id_, CL_PLATFORM_NAME, sizeof(name), name, nullptr) != CL_SUCCESS)
             throw std::runtime_error("an OpenCL platform without a name");
         name_ = name;
+        test_device::require_opencl_platform(name_);
         if (clGetDeviceIDs(id_, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS || count == 0)
             throw std::runtime_error("no OpenCL device");
         devices_.resize(count);
