@@ -50,7 +50,7 @@ static double coefficient(int formula, int term)
 
 static double item(int index)
 {
-    return (double)index / ITEM_COUNT - 0.5;
+    return (double)index / (double)ITEM_COUNT - 0.5;
 }
 
 /* Horner's scheme, a line a coefficient. */

@@ -33,12 +33,16 @@ inline const std::vector<int> &errors_of(unsigned long long call)
     static const std::vector<int> lock = {EIO, EACCES, EAGAIN, EINTR, ENOLCK, ESTALE};
     static const std::vector<int> list = {EIO, ENOENT, ENOTDIR, ESTALE};
     switch (call) {
-    case SYS_openat:
-    case SYS_openat2:
+#if defined(SYS_open) /* with those below, of older systems alone: arm64 never had them */
     case SYS_open: return open;
-    case SYS_newfstatat:
-    case SYS_fstat:
     case SYS_stat: return status;
+    case SYS_mkdir:
+    case SYS_chmod: return make;
+#endif
+    case SYS_openat:
+    case SYS_openat2: return open;
+    case SYS_newfstatat:
+    case SYS_fstat: return status;
     case SYS_read:
     case SYS_pread64: return read;
     case SYS_write:
@@ -46,9 +50,7 @@ inline const std::vector<int> &errors_of(unsigned long long call)
     case SYS_ftruncate:
     case SYS_fsync: return write;
     case SYS_close: return close;
-    case SYS_mkdir:
-    case SYS_mkdirat:
-    case SYS_chmod: return make;
+    case SYS_mkdirat: return make;
     case SYS_unlinkat: return remove;
     case SYS_renameat:
     case SYS_renameat2: return rename;
