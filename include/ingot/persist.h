@@ -96,8 +96,12 @@ INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_
  * an INGOT_EVENT_STORAGE_DEGRADED.
  *
  * @retval INGOT_INVALID_ARGUMENTS  A malformed info.
- * @retval INGOT_UNTRUSTED          The root is a link, no directory, of another user, or writable by others.
- * @retval INGOT_READ_ONLY          The root is missing and cannot be made.
+ * @retval INGOT_UNTRUSTED          The root is a link, not a directory, of another user (a store that is opened
+ *                                  read-only may also be root's), or writable by others. The detail says its owner, its
+ *                                  mode and the remedy.
+ * @retval INGOT_NOT_FOUND          The directory that the root is to be in is missing; INGOT_PERSIST_MAKE_PARENTS makes
+ *                                  it.
+ * @retval INGOT_READ_ONLY          The root is missing and may not be made.
  * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *info);
@@ -305,10 +309,11 @@ INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_pe
 INGOT_API ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *path);
 
 /**
- * A read-only storage of many blobs in one mapped file, to ship with an application. doc/bundle-format.md.
+ * A read-only storage of many blobs in one file, to ship with an application. doc/bundle-format.md.
  *
- * Its index is verified here, each blob when it is first loaded; what is handed out is the mapping itself. The file
- * must not be changed while it is open: one that is to be replaced is renamed over. ingot_persist_for_each,
+ * Its index is read and verified here, each blob is read when it is asked for and verified when it is first loaded. The
+ * file stays open and must not be changed meanwhile: one that is to be replaced is renamed over. Where it is truncated
+ * all the same, loads fail with INGOT_BLOB_TRUNCATED. ingot_persist_for_each,
  * ingot_persist_load_entry and ingot_persist_verify (without repair) take a bundle, too.
  *
  * @retval INGOT_NOT_FOUND  No such file.
@@ -325,7 +330,8 @@ INGOT_API ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, con
  *
  * @param select            NULL: all. Else not 0: this entry is to be in it.
  * @param[out] entry_count  In the bundle. May be NULL.
- * @retval INGOT_BUSY  Another process is writing the same bundle.
+ * @retval INGOT_BUSY       Another process is writing the same bundle.
+ * @retval INGOT_NOT_FOUND  The directory that it is to be in is missing.
  * @retval INGOT_UNIMPLEMENTED, INGOT_INVALID_ARGUMENTS, INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_IO_ERROR,
  *         INGOT_OUT_OF_MEMORY
  */

@@ -51,6 +51,7 @@ INGOT_API ingot_status_t ingot_persist_record(ingot_storage_t storage, const ing
  *
  * @retval INGOT_SUCCESS    Also where nothing is recorded, or nothing new.
  * @retval INGOT_BUSY       Another process was writing it all the time (200 ms).
+ * @retval INGOT_NOT_FOUND  The directory that it is to be in is missing.
  * @retval INGOT_UNTRUSTED  The file is a link, no file, of another user, or writable by others.
  * @retval INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */

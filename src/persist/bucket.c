@@ -53,8 +53,7 @@ ingot_status_t bucket_examine(const struct directory *directory, const char *buc
     if (result < 0)
         return files_read_failed(result, "examining", bucket_path);
     if (!facts.is_directory || !files_are_private(&facts, directory->owner))
-        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no directory, or others own or may write it",
-                                      bucket_path);
+        return files_untrusted(&facts, true, directory->owner, bucket_path);
     return INGOT_SUCCESS;
 }
 

@@ -1,8 +1,9 @@
 /*
- * bundle.c - an open bundle: a mapping, and which of its blobs were verified.
+ * bundle.c - an open bundle: its index in memory, its file, and which of its blobs were verified.
  *
- * Blobs are handed out as they lie in the mapping, which lives until the storage and the last of them is released.
- * A blob is verified by who first loads it; two who do so at once come to the same result.
+ * Ids and blobs are read when they are asked for, never mapped: what vanishes under a mapping ends the process by a
+ * signal, and a careless update of a file must not. A blob is verified when it is first loaded; two threads that do so
+ * at once come to the same result.
  */
 #include "persist/bundle.h"
 
@@ -16,69 +17,95 @@
 #include "persist/memory.h"
 #include "persist/storage.h"
 
-enum verdict { VERDICT_NONE = 0, VERDICT_SOUND = 1, VERDICT_CORRUPT = 2 };
-
 struct bundle {
     ingot_allocator_t allocator;
-    atomic_size_t references; /* of the storage and of each buffer; release pairs with acquire of the last one */
+    int fd;
     struct bundle_file file;
-    _Atomic uint8_t *verdicts; /* one an entry; relaxed: the mapping does not change */
+    uint8_t *index;
+    atomic_bool *are_sound; /* one an entry; relaxed: a blob does not change */
 };
 
-static void release(struct bundle *bundle)
+static size_t index_size(const struct bundle_file *file)
 {
-    if (atomic_fetch_sub_explicit(&bundle->references, 1, memory_order_acq_rel) != 1)
-        return;
-    files_unmap(bundle->file.bytes, bundle->file.size);
+    return (size_t)file->entry_count * BUNDLE_RECORD_SIZE;
+}
+
+static void destroy(void *self)
+{
+    struct bundle *bundle = self;
     const ingot_allocator_t allocator = bundle->allocator;
-    memory_free(&allocator, (void *)bundle->verdicts, (size_t)bundle->file.entry_count + 1);
+    memory_free(&allocator, bundle->index, index_size(&bundle->file) + 1);
+    memory_free(&allocator, bundle->are_sound, (size_t)bundle->file.entry_count * sizeof(atomic_bool) + 1);
+    if (bundle->fd >= 0)
+        (void)files_close(bundle->fd);
     memory_free(&allocator, bundle, sizeof(*bundle));
 }
 
-static void release_buffer(ingot_buffer_t *buffer)
+static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, uint64_t size, uint8_t *bytes)
 {
-    release(buffer->owner);
+    return files_read_all(bundle->fd, "the bundle", offset, (size_t)size, bytes);
 }
 
-static ingot_status_t verify(struct bundle *bundle, uint64_t number, const struct bundle_record *record)
+static size_t aligned(uint64_t size)
 {
-    uint8_t verdict = atomic_load_explicit(&bundle->verdicts[number], memory_order_relaxed);
-    if (verdict == VERDICT_NONE) {
-        const struct checksum checksum =
-            checksum_of((size_t)record->blob_size, bundle->file.bytes + record->blob_offset);
-        const bool is_sound = memcmp(checksum.bytes, record->blob_checksum.bytes, CHECKSUM_SIZE) == 0;
-        verdict = is_sound ? VERDICT_SOUND : VERDICT_CORRUPT;
-        atomic_store_explicit(&bundle->verdicts[number], verdict, memory_order_relaxed);
+    return (size_t)(size + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
+}
+
+/* The id of a record, and its blob from `lead` on: one system call where they lie as bundle_write.c puts them. */
+static ingot_status_t read_entry(const struct bundle *bundle, const struct bundle_record *record, size_t lead,
+                                 uint8_t *bytes)
+{
+    if (record->blob_offset == record->id_offset + lead)
+        return read_range(bundle, record->id_offset, lead + record->blob_size, bytes);
+    const ingot_status_t status = read_range(bundle, record->id_offset, record->id_size, bytes);
+    return status == INGOT_SUCCESS ? read_range(bundle, record->blob_offset, record->blob_size, bytes + lead) : status;
+}
+
+/* INGOT_NOT_FOUND: the entry has another id. NULL is any. */
+static ingot_status_t take(const struct bundle *bundle, uint64_t number, const struct bundle_record *record,
+                           const uint8_t *id, bool is_verified, ingot_buffer_t *blob)
+{
+    const size_t lead = aligned(record->id_size);
+    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    uint8_t *bytes;
+    ingot_status_t status =
+        memory_make_buffer(&bundle->allocator, lead + (size_t)record->blob_size, &buffer, &bytes);
+    if (status == INGOT_SUCCESS)
+        status = read_entry(bundle, record, lead, bytes);
+    if (status == INGOT_SUCCESS && id != NULL && memcmp(bytes, id, (size_t)record->id_size) != 0)
+        status = INGOT_NOT_FOUND;
+    if (status == INGOT_SUCCESS && !is_verified) {
+        if (checksum_holds(&record->blob_checksum, (size_t)record->blob_size, bytes + lead))
+            atomic_store_explicit(&bundle->are_sound[number], true, memory_order_relaxed);
+        else
+            status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of a blob in the bundle does not hold");
     }
-    return verdict == VERDICT_SOUND
-               ? INGOT_SUCCESS
-               : ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of a blob in the bundle does not hold");
-}
-
-static ingot_status_t hand_out(struct bundle *bundle, uint64_t number, const struct bundle_record *record,
-                               ingot_buffer_t *blob)
-{
-    const ingot_status_t status = verify(bundle, number, record);
-    if (status != INGOT_SUCCESS)
+    if (status != INGOT_SUCCESS) {
+        memory_release_buffer(&buffer);
         return status;
-    atomic_fetch_add_explicit(&bundle->references, 1, memory_order_relaxed);
-    *blob = (ingot_buffer_t){(size_t)record->blob_size, bundle->file.bytes + record->blob_offset, release_buffer,
-                             bundle};
+    }
+    buffer.bytes = bytes + lead;
+    buffer.size = (size_t)record->blob_size;
+    *blob = buffer;
     return INGOT_SUCCESS;
 }
 
 static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
-    struct bundle *bundle = self;
-    uint64_t number;
-    struct bundle_record record;
-    const ingot_status_t status = bundle_file_find(&bundle->file, id_size, id, &number, &record);
-    return status == INGOT_SUCCESS ? hand_out(bundle, number, &record, blob) : status;
-}
-
-static void destroy(void *self)
-{
-    release(self);
+    const struct bundle *bundle = self;
+    const uint64_t hash = checksum_bucket_of(id_size, id);
+    for (uint64_t i = bundle_file_lower_bound(&bundle->file, hash); i < bundle->file.entry_count; ++i) {
+        const struct bundle_record record = bundle_file_record(&bundle->file, i);
+        if (record.hash != hash)
+            break;
+        if (record.id_size != id_size)
+            continue;
+        const bool is_verified = atomic_load_explicit(&bundle->are_sound[i], memory_order_relaxed);
+        const ingot_status_t status = take(bundle, i, &record, id, is_verified, blob);
+        if (status != INGOT_NOT_FOUND)
+            return status;
+    }
+    return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
 }
 
 struct bundle *bundle_of(ingot_storage_t storage)
@@ -91,20 +118,48 @@ uint64_t bundle_entry_count(const struct bundle *bundle)
     return bundle->file.entry_count;
 }
 
+/* An id as it is in the file, in memory that grows; what is wrong with it otherwise. */
+struct id_reader {
+    const struct bundle *bundle;
+    ingot_buffer_t memory;
+};
+
+static ingot_status_t read_id(struct id_reader *reader, const struct bundle_record *record, const uint8_t **id)
+{
+    uint8_t *bytes = (uint8_t *)(uintptr_t)reader->memory.bytes;
+    if (reader->memory.size < record->id_size) {
+        memory_release_buffer(&reader->memory);
+        const ingot_status_t status =
+            memory_make_buffer(&reader->bundle->allocator, (size_t)record->id_size, &reader->memory, &bytes);
+        if (status != INGOT_SUCCESS)
+            return status;
+    }
+    const ingot_status_t status = read_range(reader->bundle, record->id_offset, record->id_size, bytes);
+    if (status != INGOT_SUCCESS)
+        return status;
+    *id = bytes;
+    return checksum_bucket_of((size_t)record->id_size, bytes) == record->hash
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the hash of an id in the bundle does not hold");
+}
+
 ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_t visit, void *user)
 {
     const struct bundle_file *file = &bundle->file;
-    for (uint64_t i = 0; i < file->entry_count; ++i) {
+    struct id_reader reader = {bundle, INGOT_BUFFER_INIT};
+    int goes_on = 1;
+    for (uint64_t i = 0; i < file->entry_count && goes_on != 0; ++i) {
         const struct bundle_record record = bundle_file_record(file, i);
-        const uint8_t *id = file->bytes + record.id_offset;
-        const bool is_sound = checksum_bucket_of((size_t)record.id_size, id) == record.hash;
+        const uint8_t *id = NULL;
+        const ingot_status_t status = read_id(&reader, &record, &id);
+        const bool is_sound = status == INGOT_SUCCESS;
         const ingot_persist_entry_t entry = {
             .struct_size = sizeof(entry),
             .name_space = "",
             .bucket = record.hash,
             .number = (uint32_t)i,
-            .status = is_sound ? INGOT_SUCCESS : INGOT_BLOB_CORRUPT,
-            .reason = is_sound ? "" : "the hash of an id in the bundle does not hold",
+            .status = status,
+            .reason = is_sound ? "" : ingot_last_error_detail(),
             .identity = i,
             .bytes = BUNDLE_RECORD_SIZE + record.id_size + record.blob_size,
             .blob_size = (size_t)record.blob_size,
@@ -113,13 +168,14 @@ ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_
             .id_size = is_sound ? (size_t)record.id_size : 0,
             .id = is_sound ? id : NULL,
         };
-        if (visit(&entry, user) == 0)
-            break;
+        goes_on = visit(&entry, user);
     }
+    memory_release_buffer(&reader.memory);
     return INGOT_SUCCESS;
 }
 
-ingot_status_t bundle_load_entry(struct bundle *bundle, const ingot_persist_entry_t *entry, ingot_buffer_t *blob)
+ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persist_entry_t *entry,
+                                 ingot_buffer_t *blob)
 {
     if (entry == NULL || entry->struct_size < sizeof(*entry))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry or its struct_size is missing");
@@ -128,7 +184,7 @@ ingot_status_t bundle_load_entry(struct bundle *bundle, const ingot_persist_entr
     const struct bundle_record record = bundle_file_record(&bundle->file, entry->identity);
     if (record.hash != entry->bucket)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
-    return hand_out(bundle, entry->identity, &record, blob);
+    return take(bundle, entry->identity, &record, NULL, false, blob);
 }
 
 /* A bundle may come with the system, so it may be root's too. */
@@ -137,70 +193,59 @@ static bool is_trusted(const struct file_facts *facts)
     return files_are_private(facts, files_user()) || files_are_private(facts, 0);
 }
 
-/* The mapping of a file that may be trusted. */
-static ingot_status_t map(const char *path, size_t *size, const uint8_t **bytes)
+/* The header of a file that may be trusted; the file stays open as the bundle's. */
+static ingot_status_t open_file(struct bundle *bundle, const char *path)
 {
     const char *name;
     struct file_facts facts = {0};
+    uint8_t header[BUNDLE_HEADER_SIZE];
+    size_t got = 0;
     const int parent = files_open_parent(path, &name);
-    const int fd = parent < 0 ? parent : files_open_read(parent, name);
+    bundle->fd = parent < 0 ? parent : files_open_read(parent, name);
     if (parent >= 0)
         (void)files_close(parent);
-    if (fd < 0)
-        return files_read_failed(fd, "opening", path);
-    int result = files_facts(fd, &facts);
-    ingot_status_t status = INGOT_SUCCESS;
+    if (bundle->fd < 0)
+        return files_read_failed(bundle->fd, "opening", path);
+    int result = files_facts(bundle->fd, &facts);
     if (result == 0 && (!facts.is_file || !is_trusted(&facts)))
-        status = ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no file, or others own or may write it", path);
-    else if (result == 0 && (facts.size_bytes == 0 || facts.size_bytes > SIZE_MAX))
-        status = ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "%s is empty, or too large to map", path);
-    else if (result == 0)
-        result = files_map(fd, (size_t)facts.size_bytes, bytes);
-    if (result < 0)
-        status = files_read_failed(result, "mapping", path);
-    (void)files_close(fd);
-    *size = (size_t)facts.size_bytes;
-    return status;
+        return files_untrusted(&facts, false, files_user(), path);
+    if (result == 0)
+        result = files_read(bundle->fd, 0, sizeof(header), header, &got);
+    return result < 0 ? files_read_failed(result, "reading", path)
+                      : bundle_file_parse(&bundle->file, facts.size_bytes, got, header);
 }
 
-static struct bundle *make(const ingot_allocator_t *allocator, const struct bundle_file *file)
+static ingot_status_t read_index(struct bundle *bundle)
 {
-    struct bundle *bundle = memory_allocate(allocator, sizeof(*bundle));
-    _Atomic uint8_t *verdicts = memory_allocate(allocator, (size_t)file->entry_count + 1);
-    if (bundle == NULL || verdicts == NULL) {
-        memory_free(allocator, bundle, sizeof(*bundle));
-        memory_free(allocator, (void *)verdicts, (size_t)file->entry_count + 1);
-        (void)ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle");
-        return NULL;
-    }
-    for (uint64_t i = 0; i <= file->entry_count; ++i)
-        atomic_init(&verdicts[i], VERDICT_NONE);
-    *bundle = (struct bundle){.allocator = *allocator, .file = *file, .verdicts = verdicts};
-    atomic_init(&bundle->references, 1);
-    return bundle;
+    const size_t size = index_size(&bundle->file);
+    const size_t count = (size_t)bundle->file.entry_count;
+    bundle->index = memory_allocate(&bundle->allocator, size + 1);
+    bundle->are_sound = memory_allocate(&bundle->allocator, count * sizeof(atomic_bool) + 1);
+    if (bundle->index == NULL || bundle->are_sound == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle's index");
+    for (size_t i = 0; i < count; ++i)
+        atomic_init(&bundle->are_sound[i], false);
+    const ingot_status_t status = read_range(bundle, bundle->file.index_offset, size, bundle->index);
+    return status == INGOT_SUCCESS ? bundle_file_take_index(&bundle->file, bundle->index) : status;
 }
 
 ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *path)
 {
     static const ingot_storage_ops_t ops = {sizeof(ops), load, NULL, NULL, destroy};
     ingot_allocator_t allocator;
-    size_t size = 0;
-    const uint8_t *bytes = NULL;
-    struct bundle_file file;
     if (storage == NULL || path == NULL || path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
     (void)memory_init(&allocator, NULL);
-    ingot_status_t status = map(path, &size, &bytes);
+    struct bundle *bundle = memory_allocate(&allocator, sizeof(*bundle));
+    if (bundle == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle");
+    *bundle = (struct bundle){.allocator = allocator, .fd = -1};
+    ingot_status_t status = open_file(bundle, path);
+    if (status == INGOT_SUCCESS)
+        status = read_index(bundle);
+    if (status == INGOT_SUCCESS)
+        status = storage_create(storage, &ops, bundle, &allocator, INGOT_PERSIST_STORE_AUTO);
     if (status != INGOT_SUCCESS)
-        return status;
-    status = bundle_file_parse(&file, size, bytes);
-    struct bundle *bundle = status == INGOT_SUCCESS ? make(&allocator, &file) : NULL;
-    if (bundle == NULL) {
-        files_unmap(bytes, size);
-        return status == INGOT_SUCCESS ? INGOT_OUT_OF_MEMORY : status;
-    }
-    status = storage_create(storage, &ops, bundle, &allocator, INGOT_PERSIST_STORE_AUTO);
-    if (status != INGOT_SUCCESS)
-        release(bundle);
+        destroy(bundle);
     return status;
 }

@@ -1,7 +1,8 @@
 /*
  * bundle_file.c - the bytes of a bundle, as doc/bundle-format.md has them.
  *
- * After parsing, every range of every record lies within the file, so that loads need no further checks of ranges.
+ * Header and index are all that is kept of a bundle. Once the index is taken, every range of every record lies within
+ * the file as it was, so that loads need no further checks of ranges.
  */
 #include "persist/bundle_file.h"
 
@@ -18,9 +19,9 @@
 
 static const uint8_t magic[8] = {0x89, 'I', 'N', 'G', 'B', 'D', 'L', '\n'};
 
-static ingot_status_t check_header(size_t size, const uint8_t *bytes)
+static ingot_status_t check_header(uint64_t size, size_t header_size, const uint8_t *bytes)
 {
-    if (size < BUNDLE_HEADER_SIZE)
+    if (header_size < BUNDLE_HEADER_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the bundle ends within its header");
     if (memcmp(bytes, magic, sizeof(magic)) != 0)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the file does not begin as a bundle");
@@ -37,7 +38,7 @@ static ingot_status_t check_header(size_t size, const uint8_t *bytes)
     const uint64_t recorded_size = le_get_u64(bytes + 24);
     if (recorded_size != size)
         return ingot_set_error_detail(size < recorded_size ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
-                                      "the bundle has %zu bytes instead of %llu", size,
+                                      "the bundle has %llu bytes instead of %llu", (unsigned long long)size,
                                       (unsigned long long)recorded_size);
     return INGOT_SUCCESS;
 }
@@ -47,35 +48,43 @@ static bool is_range(uint64_t offset, uint64_t size, uint64_t max_size, uint64_t
     return size >= 1 && size <= max_size && offset >= BUNDLE_HEADER_SIZE && offset <= end && size <= end - offset;
 }
 
-static bool are_records_sound(const struct bundle_file *file, uint64_t index_offset)
+static bool are_records_sound(const struct bundle_file *file)
 {
     uint64_t last_hash = 0;
     for (uint64_t i = 0; i < file->entry_count; ++i) {
         const struct bundle_record record = bundle_file_record(file, i);
         if (record.hash < last_hash ||
-            !is_range(record.id_offset, record.id_size, KEY_FILE_MAX_ID_SIZE, index_offset) ||
-            !is_range(record.blob_offset, record.blob_size, KEY_FILE_MAX_BLOB_SIZE, index_offset))
+            !is_range(record.id_offset, record.id_size, KEY_FILE_MAX_ID_SIZE, file->index_offset) ||
+            !is_range(record.blob_offset, record.blob_size, KEY_FILE_MAX_BLOB_SIZE, file->index_offset))
             return false;
         last_hash = record.hash;
     }
     return true;
 }
 
-ingot_status_t bundle_file_parse(struct bundle_file *file, size_t size, const uint8_t *bytes)
+ingot_status_t bundle_file_parse(struct bundle_file *file, uint64_t file_size, size_t header_size,
+                                 const uint8_t *header)
 {
-    const ingot_status_t status = check_header(size, bytes);
+    const ingot_status_t status = check_header(file_size, header_size, header);
     if (status != INGOT_SUCCESS)
         return status;
-    const uint64_t entry_count = le_get_u64(bytes + 16);
-    const uint64_t index_offset = le_get_u64(bytes + 32);
-    if (index_offset < BUNDLE_HEADER_SIZE || index_offset > size || index_offset % BUNDLE_ALIGNMENT != 0 ||
-        (size - index_offset) % BUNDLE_RECORD_SIZE != 0 || (size - index_offset) / BUNDLE_RECORD_SIZE != entry_count)
+    const uint64_t entry_count = le_get_u64(header + 16);
+    const uint64_t index_offset = le_get_u64(header + 32);
+    if (index_offset < BUNDLE_HEADER_SIZE || index_offset > file_size || index_offset % BUNDLE_ALIGNMENT != 0 ||
+        (file_size - index_offset) % BUNDLE_RECORD_SIZE != 0 ||
+        (file_size - index_offset) / BUNDLE_RECORD_SIZE != entry_count || entry_count >= SIZE_MAX / BUNDLE_RECORD_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the bundle's index cannot be where its header says");
-    *file = (struct bundle_file){size, bytes, bytes + index_offset, entry_count};
-    const struct checksum checksum = checksum_of((size_t)(size - index_offset), file->index);
-    if (memcmp(checksum.bytes, bytes + 48, CHECKSUM_SIZE) != 0)
+    *file = (struct bundle_file){.entry_count = entry_count, .index_offset = index_offset};
+    memcpy(file->index_checksum.bytes, header + 48, CHECKSUM_SIZE);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t bundle_file_take_index(struct bundle_file *file, const uint8_t *index)
+{
+    file->index = index;
+    if (!checksum_holds(&file->index_checksum, (size_t)file->entry_count * BUNDLE_RECORD_SIZE, index))
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the bundle's index does not hold");
-    if (!are_records_sound(file, index_offset))
+    if (!are_records_sound(file))
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the bundle's index is out of order or range");
     return INGOT_SUCCESS;
 }
@@ -106,8 +115,7 @@ void bundle_file_encode_record(const struct bundle_record *record, uint8_t bytes
     memcpy(bytes + 48, record->blob_checksum.bytes, CHECKSUM_SIZE);
 }
 
-/* The first record whose hash is not below. */
-static uint64_t lower_bound(const struct bundle_file *file, uint64_t hash)
+uint64_t bundle_file_lower_bound(const struct bundle_file *file, uint64_t hash)
 {
     uint64_t first = 0;
     uint64_t end = file->entry_count;
@@ -119,22 +127,6 @@ static uint64_t lower_bound(const struct bundle_file *file, uint64_t hash)
             end = middle;
     }
     return first;
-}
-
-ingot_status_t bundle_file_find(const struct bundle_file *file, size_t id_size, const uint8_t *id,
-                                uint64_t *number, struct bundle_record *record)
-{
-    const uint64_t hash = checksum_bucket_of(id_size, id);
-    for (uint64_t i = lower_bound(file, hash); i < file->entry_count; ++i) {
-        *record = bundle_file_record(file, i);
-        if (record->hash != hash)
-            break;
-        if (record->id_size == id_size && memcmp(file->bytes + record->id_offset, id, id_size) == 0) {
-            *number = i;
-            return INGOT_SUCCESS;
-        }
-    }
-    return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
 }
 
 void bundle_file_encode_header(uint8_t header[BUNDLE_HEADER_SIZE], uint64_t entry_count, uint64_t index_offset,

@@ -189,8 +189,7 @@ static ingot_status_t check_name_space(const struct directory *directory)
     if (directory->name_space[0] == '\0' || files_facts_at(directory->root, directory->name_space, &facts) < 0)
         return INGOT_SUCCESS;
     if (!facts.is_directory || !files_are_private(&facts, directory->owner))
-        return ingot_set_error_detail(INGOT_UNTRUSTED, "others own or may write %s, or it is no directory",
-                                      directory->name_space);
+        return files_untrusted(&facts, true, directory->owner, directory->name_space);
     return INGOT_SUCCESS;
 }
 

@@ -29,8 +29,7 @@ ingot_status_t entry_examine(const struct entry_place *place, struct file_facts 
     if (result < 0)
         return files_read_failed(result, "examining", place->path);
     if (!(facts->is_directory || facts->is_file) || !files_are_private(facts, place->owner))
-        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no directory, or others own or may write it",
-                                      place->path);
+        return files_untrusted(facts, !facts->is_file, place->owner, place->path);
     if (facts->is_file)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is a file", place->path);
     return INGOT_SUCCESS;
@@ -65,7 +64,7 @@ static ingot_status_t judge_file(const struct entry_place *place, const char *na
     if (result < 0)
         return files_read_failed(result, "examining", name);
     if (!facts.is_file || !files_are_private(&facts, place->owner))
-        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no file, or others own or may write it", name);
+        return files_untrusted(&facts, false, place->owner, name);
     *size_bytes = facts.size_bytes;
     return INGOT_SUCCESS;
 }

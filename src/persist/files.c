@@ -16,17 +16,14 @@
 #include <fcntl.h>
 #include <ingot/backend.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -73,6 +70,23 @@ ingot_status_t files_write_failed(int error, const char *action, const char *nam
     case ETIMEDOUT: return failed(INGOT_BUSY, error, action, name);
     default: return failed(common_status(error), error, action, name);
     }
+}
+
+ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user,
+                               const char *name)
+{
+    const char *kind = must_be_directory ? "directory" : "file";
+    if (must_be_directory ? !facts->is_directory : !facts->is_file)
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is not a %s", name, kind);
+    if (facts->owner != user)
+        return ingot_set_error_detail(INGOT_UNTRUSTED,
+                                      "%s belongs to user %u, mode %04o: only a %s of user %u is used; give it to that "
+                                      "user (chown), or use another path",
+                                      name, (unsigned)facts->owner, (unsigned)facts->mode, kind, (unsigned)user);
+    return ingot_set_error_detail(INGOT_UNTRUSTED,
+                                  "%s belongs to user %u, mode %04o: only a %s that no other user may write is used; "
+                                  "chmod go-w makes it one, if you know all that is in it",
+                                  name, (unsigned)facts->owner, (unsigned)facts->mode, kind);
 }
 
 static int result_of(int result)
@@ -231,6 +245,7 @@ static void fill_facts(const struct stat *from, struct file_facts *facts)
     facts->is_file = S_ISREG(from->st_mode);
     facts->link_count = (uint64_t)from->st_nlink;
     facts->owner = from->st_uid;
+    facts->mode = from->st_mode & 07777u;
     facts->is_closed = (from->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
@@ -319,44 +334,6 @@ int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes)
     if (count < 0)
         return -errno;
     return (size_t)count == size ? 0 : -EIO;
-}
-
-/* Whether a file is on another machine, or in another process. */
-static bool is_remote(int fd)
-{
-    static const uint64_t types[] = {NFS_SUPER_MAGIC,   SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC, SMB2_SUPER_MAGIC,
-                                     FUSE_SUPER_MAGIC,  V9FS_MAGIC,      CEPH_SUPER_MAGIC, AFS_SUPER_MAGIC,
-                                     CODA_SUPER_MAGIC};
-    struct statfs facts;
-    if (fstatfs(fd, &facts) != 0)
-        return true; /* to copy is never wrong */
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); ++i)
-        if ((uint64_t)facts.f_type == types[i])
-            return true;
-    return false;
-}
-
-int files_map(int fd, size_t size, const uint8_t **bytes)
-{
-    const bool is_copy = is_remote(fd);
-    void *mapped = is_copy ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                           : mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-    if (mapped == MAP_FAILED)
-        return -errno;
-    size_t got = size;
-    int result = is_copy ? files_read(fd, 0, size, mapped, &got) : 0;
-    if (result == 0 && got != size)
-        result = -EIO; /* it became shorter */
-    if (result < 0)
-        (void)munmap(mapped, size);
-    else
-        *bytes = mapped;
-    return result;
-}
-
-void files_unmap(const uint8_t *bytes, size_t size)
-{
-    (void)munmap((void *)(uintptr_t)bytes, size);
 }
 
 int files_truncate(int fd, uint64_t size_bytes)

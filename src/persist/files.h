@@ -17,6 +17,7 @@ struct file_facts {
     uint64_t modified_ns;
     uint64_t link_count; /* 0: deleted */
     uint32_t owner;
+    uint32_t mode; /* its permissions */
     bool is_directory;
     bool is_file;
     bool is_closed; /* to writing by anyone but the owner */
@@ -33,6 +34,11 @@ static inline bool files_are_private(const struct file_facts *facts, uint32_t us
 /* What a negated errno means to a caller, with a detail that has action, name and errno. */
 ingot_status_t files_read_failed(int error, const char *action, const char *name);
 ingot_status_t files_write_failed(int error, const char *action, const char *name);
+
+/* INGOT_UNTRUSTED, with a detail that says what is there, what has to be, and what makes it so: a directory or a file
+ * that is of this user and that no other may write. */
+ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user,
+                               const char *name);
 
 /* The root itself, by a path from anywhere; its last component is no link, its permissions regardless of umask. */
 int files_open_root(const char *path);
@@ -65,10 +71,6 @@ ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t 
 int files_write(int fd, size_t size, const void *bytes);
 int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes); /* as many calls as it takes */
 int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
-/* A file's first size bytes for reading, and their end; a copy where the file is on another machine, since a mapping of
- * what has gone there ends the process by a signal. */
-int files_map(int fd, size_t size, const uint8_t **bytes);
-void files_unmap(const uint8_t *bytes, size_t size);
 int files_truncate(int fd, uint64_t size_bytes);
 /* Whether a file may become this large; writing more would raise a signal. */
 bool files_may_grow_to(uint64_t size_bytes);

@@ -30,7 +30,7 @@ static ingot_status_t read_bytes(struct manifest *manifest, int fd)
     if (result < 0)
         return files_read_failed(result, "examining", "the manifest");
     if (!facts.is_file || !files_are_private(&facts, files_user()))
-        return ingot_set_error_detail(INGOT_UNTRUSTED, "the manifest is no file, or others own or may write it");
+        return files_untrusted(&facts, false, files_user(), "the manifest");
     if (facts.size_bytes > MANIFEST_MAX_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the manifest is corrupt: it is larger than any is");
     if (facts.size_bytes == 0)

@@ -65,8 +65,7 @@ static ingot_status_t make_name_space(const struct directory *directory)
     if (result < 0)
         return files_write_failed(result, "examining", directory->name_space);
     if (!facts.is_directory || !files_are_private(&facts, directory->owner))
-        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is no directory, or others own or may write it",
-                                      directory->name_space);
+        return files_untrusted(&facts, true, directory->owner, directory->name_space);
     return INGOT_SUCCESS;
 }
 

@@ -2,7 +2,8 @@
  * replacement.c - a file that takes another's place when it is complete.
  *
  * There is one name for what is not complete yet, so that killed processes leave one file at most. Its lock belongs to
- * the file and not to the name: who has locked a file that was renamed in the meantime must not write to it.
+ * the file and not to the name: who has locked a file that was renamed in the meantime must not write to it. Nor may
+ * anybody write to a file that has another name as well; its name here goes, the file stays.
  */
 #include "persist/replacement.h"
 
@@ -15,11 +16,23 @@
 #define ATTEMPTS 16
 #define LOCK_BYTE 0u
 
+/* The name is this replacement's, and no other's content is lost with it. -EEXIST: try again. */
+static int empty(const struct replacement *replacement, int fd, const struct file_facts *opened)
+{
+    struct file_facts named;
+    if (files_facts_at(replacement->parent, replacement->new_name, &named) != 0 || named.inode != opened->inode ||
+        named.device != opened->device)
+        return -EEXIST; /* it has taken its place */
+    if (named.link_count <= 1)
+        return files_truncate(fd, 0);
+    const int removed = files_remove(replacement->parent, replacement->new_name); /* the file has another name */
+    return removed < 0 ? removed : -EEXIST;
+}
+
 static int open_locked(const struct replacement *replacement)
 {
     for (int i = 0; i < ATTEMPTS; ++i) {
         struct file_facts opened;
-        struct file_facts named;
         const int fd = files_open_update(replacement->parent, replacement->new_name);
         if (fd < 0)
             return fd;
@@ -28,11 +41,8 @@ static int open_locked(const struct replacement *replacement)
             result = -ELOOP;
         if (result == 0)
             result = files_try_lock(fd, LOCK_BYTE);
-        if (result == 0 && files_facts_at(replacement->parent, replacement->new_name, &named) == 0 &&
-            named.inode == opened.inode && named.device == opened.device)
-            result = files_truncate(fd, 0);
-        else if (result == 0)
-            result = -EEXIST; /* it has taken its place: try again with a new one */
+        if (result == 0)
+            result = empty(replacement, fd, &opened);
         if (result == 0)
             return fd;
         (void)files_close(fd);
@@ -49,7 +59,8 @@ ingot_status_t replacement_begin(struct replacement *replacement, const char *pa
     *replacement = (struct replacement){.parent = -1, .fd = -1};
     const int parent = files_open_parent(path, &name);
     if (parent < 0)
-        return files_write_failed(parent, "opening the directory of", path);
+        return parent == -ENOENT ? files_read_failed(parent, "opening the directory of", path)
+                                 : files_write_failed(parent, "opening the directory of", path);
     const size_t length = strlen(name);
     if (length == 0 || length + sizeof(suffix) > sizeof(replacement->new_name)) {
         (void)files_close(parent);

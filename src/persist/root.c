@@ -85,6 +85,8 @@ static ingot_status_t open_or_make(const struct directory *directory, int *root)
             make_parents(path);
         const int made = files_make_root(path);
         if (made < 0 && made != -EEXIST) {
+            if (made == -ENOENT)
+                return ingot_set_error_detail(INGOT_NOT_FOUND, "the directory that %s is to be in is missing", path);
             (void)files_write_failed(made, "making", path);
             return made == -ENOMEM ? INGOT_OUT_OF_MEMORY : INGOT_READ_ONLY;
         }
@@ -93,17 +95,24 @@ static ingot_status_t open_or_make(const struct directory *directory, int *root)
     return *root < 0 ? files_read_failed(*root, "opening", path) : INGOT_SUCCESS;
 }
 
-static ingot_status_t open_trusted(const struct directory *directory, int *root)
+/* A store that is only read may come with the system, so it may be root's. */
+static uint32_t owner_of(const struct directory *directory, const struct file_facts *facts)
+{
+    return directory->is_read_only && facts->owner == 0 ? 0 : files_user();
+}
+
+static ingot_status_t open_trusted(const struct directory *directory, int *root, uint32_t *owner)
 {
     ingot_status_t status = open_or_make(directory, root);
     if (status != INGOT_SUCCESS)
         return status;
-    struct file_facts facts;
+    struct file_facts facts = {0};
     const int result = files_facts(*root, &facts);
     if (result < 0)
         status = files_read_failed(result, "examining", directory->path);
-    else if (!files_are_private(&facts, directory->owner))
-        status = ingot_set_error_detail(INGOT_UNTRUSTED, "others own or may write %s", directory->path);
+    else if (!files_are_private(&facts, owner_of(directory, &facts)))
+        status = files_untrusted(&facts, true, files_user(), directory->path);
+    *owner = owner_of(directory, &facts);
     if (status != INGOT_SUCCESS)
         (void)files_close(*root);
     return status;
@@ -115,9 +124,8 @@ ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t
     ingot_status_t status = copy_path(directory, info->path);
     if (status != INGOT_SUCCESS)
         return status;
-    directory->owner = files_user();
     directory->makes_parents = (info->flags & (uint32_t)INGOT_PERSIST_MAKE_PARENTS) != 0;
-    status = open_trusted(directory, &root);
+    status = open_trusted(directory, &root, &directory->owner);
     if (status != INGOT_SUCCESS)
         return status;
     directory->root = root;
@@ -136,12 +144,17 @@ void root_fini(struct directory *directory)
 bool root_renew(struct directory *directory)
 {
     int root;
+    uint32_t owner;
     struct file_facts facts;
     const uint64_t started_ns = files_steady_clock_ns();
     const int result = files_facts(directory->root, &facts);
     const bool is_deleted = result == 0 ? facts.link_count == 0 : result == -ESTALE;
-    if (!is_deleted || open_trusted(directory, &root) != INGOT_SUCCESS)
+    if (!is_deleted || open_trusted(directory, &root, &owner) != INGOT_SUCCESS)
         return false;
+    if (owner != directory->owner) { /* threads are judging entries by that one */
+        (void)files_close(root);
+        return false;
+    }
     const int replaced = files_replace(root, directory->root);
     (void)files_close(root);
     if (replaced < 0)

@@ -64,7 +64,7 @@ static ingot_status_t read_blob(const struct single_file *file, int fd, const st
     return status;
 }
 
-static ingot_status_t read_header(int fd, struct key_file *key)
+static ingot_status_t read_header(const struct single_file *file, int fd, struct key_file *key)
 {
     struct file_facts facts;
     uint8_t header[KEY_FILE_HEADER_SIZE];
@@ -72,7 +72,7 @@ static ingot_status_t read_header(int fd, struct key_file *key)
     if (result < 0)
         return files_read_failed(result, "examining", "the file");
     if (!facts.is_file || !files_are_private(&facts, files_user()))
-        return ingot_set_error_detail(INGOT_UNTRUSTED, "no file, or others own or may write it");
+        return files_untrusted(&facts, false, files_user(), file->path);
     const size_t size = facts.size_bytes < sizeof(header) ? (size_t)facts.size_bytes : sizeof(header);
     const ingot_status_t status = files_read_all(fd, "the file", 0, size, header);
     return status == INGOT_SUCCESS ? single_file_decode(key, facts.size_bytes, size, header) : status;
@@ -94,7 +94,7 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
         (void)files_close(parent);
     if (fd < 0)
         return files_read_failed(fd, "opening", file->path);
-    ingot_status_t status = read_header(fd, &key);
+    ingot_status_t status = read_header(file, fd, &key);
     if (status == INGOT_SUCCESS)
         status = compare_id(file, fd, &key, id_size, id);
     if (status == INGOT_SUCCESS)

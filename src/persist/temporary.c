@@ -28,7 +28,7 @@ ingot_status_t temporary_ready(const struct directory *directory)
     if (result < 0)
         return files_write_failed(result, "making", TEMPORARY);
     if (!facts.is_directory || !files_are_private(&facts, directory->owner))
-        return ingot_set_error_detail(INGOT_UNTRUSTED, "tmp is no directory, or others own or may write it");
+        return files_untrusted(&facts, true, directory->owner, TEMPORARY);
     return INGOT_SUCCESS;
 }
 

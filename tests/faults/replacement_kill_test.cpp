@@ -4,7 +4,6 @@
  */
 #include <gtest/gtest.h>
 
-#include <linux/magic.h>
 
 #include <cstdio>
 #include <cstring>
@@ -185,25 +184,6 @@ TEST_P(ReplacementFaults, SurviveEveryFailureOfEverySystemCall)
     }
     EXPECT_GT(failures.count(), 10u);
     std::printf("faults: %s: %u failed system calls survived\n", kind.name, failures.count());
-}
-#endif
-
-#if defined(__x86_64__)
-TEST(ReplacementFaults, ABundleThatVanishesOnANetworkFileSystemEndsNobody)
-{
-    const ScratchDirectory scratch(fast_volume());
-    const fs::path path = scratch.path() / "bundle";
-    const Bytes large = random_bytes(3, 100000);
-    ASSERT_EQ(INGOT_SUCCESS, write_bundle(path, large));
-    const auto outcome = traced_child::run_on_file_system(NFS_SUPER_MAGIC, [&] {
-        ingot_storage_t storage = nullptr;
-        Bytes blob;
-        if (ingot_persist_open_bundle(&storage, path.c_str()) != INGOT_SUCCESS || truncate(path.c_str(), 0) != 0)
-            return 100;
-        return load_from(storage, &blob) == INGOT_SUCCESS && blob == large ? 0 : 101;
-    });
-    EXPECT_TRUE(outcome.was_reached);
-    EXPECT_EQ(0, outcome.exit_status);
 }
 #endif
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <functional>
 #include <string>
 
@@ -49,6 +50,76 @@ TEST(StoreTrust, RefusesARootThatOthersMayWrite)
     EXPECT_EQ(INGOT_SUCCESS, Store(root).status());
 }
 
+TEST(StoreTrust, SaysOwnerModeAndRemedy)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    ASSERT_EQ(0, mkdir(root.c_str(), 0700));
+    ASSERT_EQ(0, chmod(root.c_str(), 0770));
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status());
+    const std::string detail = ingot_last_error_detail();
+    for (const std::string &part : {root.string(), "user " + std::to_string(geteuid()), std::string("mode 0770"),
+                                    std::string("chmod go-w")})
+        EXPECT_NE(std::string::npos, detail.find(part)) << detail;
+    if (geteuid() != 0)
+        return;
+    ASSERT_EQ(0, chmod(root.c_str(), 0700));
+    ASSERT_EQ(0, chown(root.c_str(), kNobody, kNobody));
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status());
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "user 65534, mode 0700")) << ingot_last_error_detail();
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "chown")) << ingot_last_error_detail();
+}
+
+TEST(StoreTrust, AMissingParentHasOneStatusWhateverTheStorage)
+{
+    ScratchDirectory scratch;
+    const fs::path missing = scratch.path() / "missing";
+    const std::string path = (missing / "x").string();
+    Store store(scratch.path() / "store");
+    ingot_storage_t storage = nullptr;
+    EXPECT_EQ(INGOT_NOT_FOUND, Store(missing / "x").status());
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "missing/x is to be in")) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_file(&storage, path.c_str()));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_bundle(&storage, path.c_str()));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
+    EXPECT_FALSE(fs::exists(missing));
+}
+
+TEST(StoreTrust, AReadOnlyStoreMayBeRootsAndAWritableOneMayNot)
+{
+    if (geteuid() != 0) {
+        EXPECT_NE(0, chown("/", kNobody, kNobody)) << "this user could arrange the test after all";
+        return;
+    }
+    ScratchDirectory scratch;
+    fs::permissions(scratch.path(), fs::perms::all);
+    const fs::path root = scratch.path() / "store";
+    const std::string path = root.string();
+    ASSERT_EQ(INGOT_SUCCESS, Store(root).put(kId, kBlob));
+    fs::permissions(root, fs::perms(0755));
+    for (const auto &entry : fs::recursive_directory_iterator(root))
+        fs::permissions(entry.path(), fs::perms(entry.is_directory() ? 0755 : 0644));
+    EXPECT_EQ(0, in_child(
+                     [&] {
+                         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+                         info.path = path.c_str();
+                         info.flags = INGOT_PERSIST_READ_ONLY;
+                         if (Store(info).load(kId) != INGOT_SUCCESS)
+                             return 1;
+                         return Store(root).status() == INGOT_UNTRUSTED ? 0 : 2;
+                     },
+                     true));
+    ASSERT_EQ(0, chown((entries_of(root).at(0) / "key.bin").c_str(), 1, 1)); /* not all of it is root's */
+    EXPECT_EQ(0, in_child(
+                     [&] {
+                         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+                         info.path = path.c_str();
+                         info.flags = INGOT_PERSIST_READ_ONLY;
+                         return Store(info).load(kId) == INGOT_UNTRUSTED ? 0 : 1;
+                     },
+                     true));
+}
+
 TEST(StoreTrust, RefusesARootOfAnotherUser)
 {
     ScratchDirectory scratch;
@@ -74,7 +145,6 @@ TEST(StoreTrust, RefusesARootThatIsALinkOrAFile)
     EXPECT_TRUE(fs::is_empty(real));
     write_file(scratch.path() / "file", bytes_of("x"));
     EXPECT_EQ(INGOT_UNTRUSTED, Store(scratch.path() / "file").status());
-    EXPECT_EQ(INGOT_READ_ONLY, Store(scratch.path() / "missing" / "store").status());
 }
 
 TEST(StoreTrust, RefusesEntriesThatOthersMayWrite)

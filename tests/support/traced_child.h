@@ -81,22 +81,6 @@ inline Outcome run_and_kill_at(unsigned n, const std::function<int()> &work)
 }
 
 #if defined(__x86_64__)
-/* The file system's type that fstatfs tells is this one. */
-inline Outcome run_on_file_system(long type, const std::function<int()> &work)
-{
-    bool was_reached = false;
-    Outcome outcome = run(work, [&](pid_t child, unsigned stop) {
-        user_regs_struct registers;
-        ptrace(PTRACE_GETREGS, child, nullptr, &registers);
-        if (stop % 2 == 0 || registers.orig_rax != SYS_fstatfs)
-            return;
-        was_reached = true;
-        ptrace(PTRACE_POKEDATA, child, reinterpret_cast<void *>(registers.rsi), reinterpret_cast<void *>(type));
-    });
-    outcome.was_reached = was_reached;
-    return outcome;
-}
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t most_errors = 1; /* a call: many times slower, and the paths are the same */
 #else

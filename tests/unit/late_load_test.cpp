@@ -3,6 +3,7 @@
  * a plugin.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sched.h>
 
 #include <atomic>
@@ -48,4 +49,23 @@ TEST(LateLoad, WorksInThreadsOfAProgramThatRuns)
     EXPECT_EQ(0, dlclose(library));
     stop = true;
     thread.join();
+}
+
+/* A process has 1,024 keys of thread-local values, for all of its libraries. */
+TEST(LateLoad, TakesNoThreadKeyEachTimeThatItIsLoaded)
+{
+    for (int i = 0; i < 1100; ++i) {
+        void *library = dlopen(INGOT_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+        ASSERT_NE(nullptr, library) << dlerror();
+        auto *set_detail = find<decltype(ingot_set_error_detail)>(library, "ingot_set_error_detail");
+        auto *last_detail = find<decltype(ingot_last_error_detail)>(library, "ingot_last_error_detail");
+        ASSERT_NE(nullptr, set_detail);
+        ASSERT_NE(nullptr, last_detail);
+        set_detail(INGOT_BUSY, "%d", i);
+        ASSERT_STREQ(std::to_string(i).c_str(), last_detail());
+        ASSERT_EQ(0, dlclose(library));
+    }
+    pthread_key_t key;
+    ASSERT_EQ(0, pthread_key_create(&key, nullptr));
+    pthread_key_delete(key);
 }

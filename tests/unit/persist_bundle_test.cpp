@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "support/store_fixture.h"
@@ -157,6 +159,42 @@ TEST_F(PersistBundle, RefusesEveryTruncationAndGarbageBehind)
     write_file(path(), longer);
     ingot_storage_t bundle = nullptr;
     EXPECT_EQ(INGOT_BLOB_CORRUPT, ingot_persist_open_bundle(&bundle, path().c_str()));
+}
+
+TEST_F(PersistBundle, ThatIsTruncatedWhileItIsOpenEndsNobody)
+{
+    ASSERT_NO_FATAL_FAILURE(make(4));
+    ingot_storage_t bundle = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(0)));
+    ASSERT_EQ(0, truncate(path().c_str(), 0));
+    for (unsigned i = 0; i < 4; ++i)
+        EXPECT_EQ(INGOT_BLOB_TRUNCATED, load(bundle, numbered_id(i))) << i;
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "became shorter")) << ingot_last_error_detail();
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle, 0, nullptr, nullptr, &found));
+    EXPECT_EQ(4u, found.bad_count);
+    ingot_storage_release(bundle);
+}
+
+TEST_F(PersistBundle, IsVerifiedAsItIsNowThoughItsBlobsWereLoadedBefore)
+{
+    ASSERT_NO_FATAL_FAILURE(make(4));
+    const Bytes whole = read_file(path());
+    ingot_storage_t bundle = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    for (unsigned i = 0; i < 4; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(i)));
+    const Bytes blob = numbered_blob(3);
+    const auto at = std::search(whole.begin(), whole.end(), blob.begin(), blob.end());
+    ASSERT_NE(whole.end(), at);
+    Bytes flipped = whole;
+    flipped[static_cast<size_t>(at - whole.begin())] ^= 1;
+    write_file(path(), flipped);
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle, 0, nullptr, nullptr, &found));
+    EXPECT_EQ(1u, found.bad_count);
+    ingot_storage_release(bundle);
 }
 
 TEST_F(PersistBundle, NeverGivesAWrongByteWhicheverByteIsFlipped)

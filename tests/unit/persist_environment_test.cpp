@@ -122,7 +122,7 @@ TEST(PersistEnvironment, MakesWhatIsMissingAboveTheRoot)
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     const std::string path = home + "/.cache/ingot";
     info.path = path.c_str();
-    EXPECT_EQ(INGOT_READ_ONLY, Store(info).status());
+    EXPECT_EQ(INGOT_NOT_FOUND, Store(info).status());
     info.flags = INGOT_PERSIST_MAKE_PARENTS;
     ASSERT_EQ(INGOT_SUCCESS, Store(info).status());
     struct stat made;

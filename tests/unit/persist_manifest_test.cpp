@@ -240,7 +240,7 @@ TEST_F(PersistManifest, TellsWhereItCannotBeWritten)
     const std::string nowhere = (scratch_.path() / "missing" / "manifest").string();
     record.path = nowhere.c_str();
     run({1}, record);
-    EXPECT_EQ(1u, count_told(INGOT_EVENT_STORAGE_STORE, INGOT_IO_ERROR));
+    EXPECT_EQ(1u, count_told(INGOT_EVENT_STORAGE_STORE, INGOT_NOT_FOUND));
     std::vector<Entry> found;
     EXPECT_EQ(INGOT_NOT_FOUND, read_manifest(path_, &found));
 }

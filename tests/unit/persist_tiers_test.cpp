@@ -138,6 +138,19 @@ TEST_F(PersistTiers, AFileIsNotReadThroughLinksNorWhereOthersCouldWrite)
     EXPECT_EQ(INGOT_SUCCESS, file.load(kId));
 }
 
+TEST_F(PersistTiers, AFileIsStoredWithoutWritingToAHardLinkAtItsTemporaryName)
+{
+    write_file(at("precious"), kOtherBlob);
+    fs::create_hard_link(at("precious"), at("one.new"));
+    const Held file(open_file(at("one")));
+    EXPECT_EQ(INGOT_SUCCESS, file.put(kId, kBlob));
+    EXPECT_EQ(kOtherBlob, read_file(at("precious")));
+    Bytes blob;
+    EXPECT_EQ(INGOT_SUCCESS, file.load(kId, &blob));
+    EXPECT_EQ(kBlob, blob);
+    EXPECT_EQ(2u, file_count());
+}
+
 TEST_F(PersistTiers, AFileNeedsItsDirectoryAndAName)
 {
     ingot_storage_t storage = nullptr;
