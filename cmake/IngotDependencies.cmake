@@ -22,6 +22,18 @@ function(ingot_find_dependency name header library package)
         INTERFACE_INCLUDE_DIRECTORIES "${INGOT_${name}_INCLUDE_DIR}")
 endfunction()
 
+# Defines the target ingot_dep::opencl, or leaves it undefined. No module of the name FindOpenCL is asked: a project may have
+# its own, which need not define what CMake's does.
+function(ingot_find_opencl)
+    if(OpenCL_INCLUDE_DIR AND NOT INGOT_opencl_INCLUDE_DIR)
+        set(INGOT_opencl_INCLUDE_DIR ${OpenCL_INCLUDE_DIR} CACHE PATH "Of CL/cl.h")
+    endif()
+    if(OpenCL_LIBRARY AND NOT INGOT_opencl_LIBRARY)
+        set(INGOT_opencl_LIBRARY ${OpenCL_LIBRARY} CACHE FILEPATH "The OpenCL loader")
+    endif()
+    ingot_find_dependency(opencl CL/cl.h OpenCL "ocl-icd-opencl-dev, opencl-c-headers")
+endfunction()
+
 # Defines the target ingot_dep::cuda, which is the toolkit's headers alone: its libraries are opened at run time.
 function(ingot_find_cuda)
     if(TARGET ingot_dep::cuda)
