@@ -22,8 +22,8 @@ function(ingot_find_dependency name header library package)
         INTERFACE_INCLUDE_DIRECTORIES "${INGOT_${name}_INCLUDE_DIR}")
 endfunction()
 
-# Defines the target ingot_dep::opencl, or leaves it undefined. No module of the name FindOpenCL is asked: a project may have
-# its own, which need not define what CMake's does.
+# Defines the target ingot_dep::opencl, or leaves it undefined. No module of the name FindOpenCL is asked: a project may
+# have its own, which need not define what CMake's does.
 function(ingot_find_opencl)
     if(OpenCL_INCLUDE_DIR AND NOT INGOT_opencl_INCLUDE_DIR)
         set(INGOT_opencl_INCLUDE_DIR ${OpenCL_INCLUDE_DIR} CACHE PATH "Of CL/cl.h")

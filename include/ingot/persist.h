@@ -311,9 +311,10 @@ INGOT_API ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const
 /**
  * A read-only storage of many blobs in one file, to ship with an application. doc/bundle-format.md.
  *
- * Its index is read and verified here, each blob is read when it is asked for and verified when it is first loaded. The
- * file stays open and must not be changed meanwhile: one that is to be replaced is renamed over. Where it is truncated
- * all the same, loads fail with INGOT_BLOB_TRUNCATED. ingot_persist_for_each,
+ * Its index is read and verified here. Each blob is read and verified when it is first loaded; it then stays in memory
+ * until the storage and its blobs are released, and is handed out without a copy. The file stays open and must not be
+ * changed meanwhile: one that is to be replaced is renamed over. Where it is truncated all the same, first loads fail
+ * with INGOT_BLOB_TRUNCATED. ingot_persist_for_each,
  * ingot_persist_load_entry and ingot_persist_verify (without repair) take a bundle, too.
  *
  * @retval INGOT_NOT_FOUND  No such file.

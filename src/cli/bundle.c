@@ -12,6 +12,7 @@
 #include "cli/json.h"
 #include "cli/ls.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/store.h"
 
 struct bundling {
@@ -40,6 +41,21 @@ static int tell(const struct bundling *bundling, const char *what, uint64_t entr
     return EXIT_DONE;
 }
 
+struct choosing {
+    struct progress progress;
+    uint64_t entry_count;
+    uint64_t bytes;
+};
+
+/* All entries; the call for each is what tells how far it is. */
+static int choose(const ingot_persist_entry_t *entry, void *user)
+{
+    struct choosing *choosing = user;
+    choosing->bytes += entry->blob_size;
+    progress_tell(&choosing->progress, ++choosing->entry_count, 0, choosing->bytes);
+    return 1;
+}
+
 /* Ctrl-C ends it at once: the file that is there is replaced when the new one is whole. */
 static int create(const struct bundling *bundling)
 {
@@ -48,7 +64,11 @@ static int create(const struct bundling *bundling)
     const int code = store_open(&storage, &bundling->common, STORE_READ, NULL);
     if (code != EXIT_DONE)
         return code;
-    const ingot_status_t status = ingot_persist_write_bundle(storage, bundling->path, NULL, NULL, &entry_count);
+    struct choosing choosing = {.entry_count = 0};
+    progress_init(&choosing.progress, "bundling");
+    const ingot_status_t status =
+        ingot_persist_write_bundle(storage, bundling->path, choose, &choosing, &entry_count);
+    progress_fini(&choosing.progress);
     const int result =
         status == INGOT_SUCCESS ? tell(bundling, "bundled", entry_count) : store_failed("making the bundle", status);
     ingot_storage_release(storage);

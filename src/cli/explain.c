@@ -1,8 +1,9 @@
 /*
  * explain.c - `ingot explain`: why an id would be a miss, as the fields in which the nearest stored id differs.
  *
- * Nearest is who has the same sources, then who differs in the fewest fields: another build of the same program says
- * more than another program with the same options.
+ * The nearest entry has the same sources, then differs in the fewest fields: another build of the same program says
+ * more than another program with the same options. A field counts less the more words its values have in common, and
+ * hardly where these differ in their order alone.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,15 +21,19 @@
 #include "cli/options.h"
 #include "cli/store.h"
 #include "cli/text.h"
+#include "cli/words.h"
 
-enum { ID_SIZE_LIMIT = 1 << 26, KEY_HEADER_SIZE = 128, SOURCE_WEIGHT = 1000 };
+enum { ID_SIZE_LIMIT = 1 << 26, KEY_HEADER_SIZE = 128, KEY_ID_SIZE = 16, SOURCE_WEIGHT = 1000 };
+
+static const double order_weight = 0.01; /* of a field that differs at all */
 
 struct explaining {
     struct common_options common;
     const char *wanted_name; /* a file or an entry */
-    const char *other_name;  /* NULL: the nearest */
+    const char *other_name;  /* a single file or an entry; NULL: the nearest */
     struct entry wanted;     /* of a file: its id only */
-    bool is_stored;          /* wanted is an entry; then it is not its own neighbour */
+    bool is_stored;          /* wanted is an entry; then it is not its own neighbor */
+    bool is_of_file;         /* what it is compared with is a single file */
     struct entry nearest;
     cJSON *differences; /* NULL: nothing to compare with */
     double distance;
@@ -55,23 +60,33 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* The content of a file: an id, or a key.bin of some store, which is a header and the id. */
-static int read_id_file(struct explaining *explaining, FILE *file)
+/* The size that a key.bin's header says its id has; what is behind it in a single file is the blob. */
+static size_t id_size_in(const uint8_t *header, size_t at_most)
+{
+    uint64_t size = 0;
+    for (unsigned i = 0; i < sizeof(size); ++i)
+        size |= (uint64_t)header[KEY_ID_SIZE + i] << (8 * i);
+    return size < at_most ? (size_t)size : at_most;
+}
+
+/* The content of a file: an id, or a header and an id (key.bin), or these and a blob (a single file). */
+static int read_id_file(struct entry *entry, const char *path, FILE *file)
 {
     static const char key_magic[] = "\x89INGKEY\n";
     uint8_t *bytes = NULL;
     size_t size = 0;
-    for (int c = getc(file); c != EOF && size <= ID_SIZE_LIMIT; c = getc(file)) {
+    for (int c = getc(file); c != EOF && size <= ID_SIZE_LIMIT + KEY_HEADER_SIZE; c = getc(file)) {
         bytes = memory_grow(bytes, size, 1);
         bytes[size++] = (uint8_t)c;
     }
     const bool has_header = size > KEY_HEADER_SIZE && memcmp(bytes, key_magic, sizeof(key_magic) - 1) == 0;
     const size_t header_size = has_header ? KEY_HEADER_SIZE : 0;
-    explaining->wanted.facts.id_size = size - header_size;
-    explaining->wanted.facts.id = memory_copy(size - header_size, size != 0 ? bytes + header_size : NULL);
+    const size_t id_size = has_header ? id_size_in(bytes, size - header_size) : size;
+    entry->facts.id_size = id_size;
+    entry->facts.id = memory_copy(id_size, size != 0 ? bytes + header_size : NULL);
     free(bytes);
     if (ferror(file) != 0) {
-        (void)fprintf(stderr, "ingot: reading %s failed: %s\n", explaining->wanted_name, strerror(errno));
+        (void)fprintf(stderr, "ingot: reading %s failed: %s\n", path, strerror(errno));
         return EXIT_FAILED;
     }
     return EXIT_DONE;
@@ -94,7 +109,7 @@ static int find_wanted(struct explaining *explaining, ingot_storage_t storage)
     size_t size = 0;
     FILE *file = open_file(explaining->wanted_name);
     explaining->is_stored = file == NULL;
-    const int code = file != NULL ? read_id_file(explaining, file)
+    const int code = file != NULL ? read_id_file(&explaining->wanted, explaining->wanted_name, file)
                                   : entry_find(&explaining->wanted, storage, explaining->wanted_name);
     if (file != NULL)
         (void)fclose(file);
@@ -109,14 +124,25 @@ static int find_wanted(struct explaining *explaining, ingot_storage_t storage)
     return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("reading the wanted id", status);
 }
 
+static double weight_of(const cJSON *difference)
+{
+    const char *field = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "field"));
+    const char *wanted = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "expected"));
+    const char *found = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "found"));
+    if (strncmp(field, "source[", 7) == 0)
+        return SOURCE_WEIGHT;
+    if (wanted == NULL || found == NULL)
+        return 1;
+    return order_weight + (1 - order_weight) * words_distance(wanted, found);
+}
+
 static double distance_of(const cJSON *differences)
 {
     const cJSON *difference;
     double distance = 0;
     cJSON_ArrayForEach(difference, differences)
     {
-        const char *field = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "field"));
-        distance += strncmp(field, "source[", 7) == 0 ? SOURCE_WEIGHT : 1;
+        distance += weight_of(difference);
     }
     return distance;
 }
@@ -147,17 +173,36 @@ static int compare_entry(const ingot_persist_entry_t *facts, void *user)
     return distance > 0;
 }
 
+/* Of a single file, or of an entry. */
+static int find_other(struct explaining *explaining, ingot_storage_t storage, struct entry *other)
+{
+    FILE *file = open_file(explaining->other_name);
+    if (file == NULL)
+        return entry_find(other, storage, explaining->other_name);
+    const ingot_persist_entry_t facts = {.struct_size = sizeof(facts), .name_space = "", .reason = ""};
+    entry_copy(other, &facts);
+    explaining->is_of_file = true;
+    const int code = read_id_file(other, explaining->other_name, file);
+    (void)fclose(file);
+    return code;
+}
+
 static int find_nearest(struct explaining *explaining, ingot_storage_t storage)
 {
     struct entry other;
     if (explaining->other_name == NULL)
         return entry_visit_all(storage, compare_entry, explaining);
-    const int code = entry_find(&other, storage, explaining->other_name);
+    const int code = find_other(explaining, storage, &other);
     if (code == EXIT_DONE) {
         (void)compare_entry(&other.facts, explaining);
         entry_fini(&other);
     }
     return code;
+}
+
+static const char *name_of_nearest(const struct explaining *explaining)
+{
+    return explaining->is_of_file ? explaining->other_name : explaining->nearest.name;
 }
 
 static void print_value(const char *name, const cJSON *value)
@@ -171,10 +216,12 @@ static void print_text(const struct explaining *explaining, const char *verdict,
 {
     const cJSON *difference;
     (void)printf("%s", verdict);
-    if (explaining->differences != NULL)
-        (void)printf(": %s %s", explaining->distance > 0 ? "nearest is" : "stored as", explaining->nearest.name);
-    else
+    if (explaining->differences != NULL) {
+        (void)printf(": %s ", explaining->distance > 0 ? "nearest is" : "stored as");
+        text_print(name_of_nearest(explaining), 0);
+    } else {
         (void)fputs(": no entry to compare with", stdout);
+    }
     if (detail[0] != '\0') {
         (void)fputs(", refused: ", stdout);
         text_print(detail, 2);
@@ -193,7 +240,7 @@ static void print_json(struct explaining *explaining, const char *verdict, const
 {
     cJSON *json = cJSON_CreateObject();
     json_add_text(json, "verdict", verdict);
-    json_add_text(json, "nearest", explaining->differences != NULL ? explaining->nearest.name : NULL);
+    json_add_text(json, "nearest", explaining->differences != NULL ? name_of_nearest(explaining) : NULL);
     json_add_text(json, "refusal", detail[0] != '\0' ? detail : NULL);
     json_add_u64(json, "compared", explaining->compared_count);
     (void)cJSON_AddItemToObject(json, "differences",
@@ -202,13 +249,25 @@ static void print_json(struct explaining *explaining, const char *verdict, const
     json_print(json);
 }
 
+static ingot_status_t load_nearest(const struct explaining *explaining, ingot_storage_t storage, ingot_buffer_t *blob)
+{
+    ingot_storage_t file = NULL;
+    if (!explaining->is_of_file)
+        return ingot_persist_load_entry(storage, &explaining->nearest.facts, blob);
+    ingot_status_t status = ingot_persist_open_file(&file, explaining->other_name);
+    if (status == INGOT_SUCCESS)
+        status = ingot_storage_load(file, explaining->wanted.facts.id_size, explaining->wanted.facts.id, blob);
+    ingot_storage_release(file);
+    return status;
+}
+
 /* An equal id is a hit only where its blob is good. */
 static int judge(struct explaining *explaining, ingot_storage_t storage)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     bool is_hit = explaining->differences != NULL && explaining->distance <= 0;
     const char *detail = "";
-    if (is_hit && ingot_persist_load_entry(storage, &explaining->nearest.facts, &blob) != INGOT_SUCCESS) {
+    if (is_hit && load_nearest(explaining, storage, &blob) != INGOT_SUCCESS) {
         is_hit = false;
         detail = ingot_last_error_detail();
     }
@@ -221,19 +280,32 @@ static int judge(struct explaining *explaining, ingot_storage_t storage)
     return is_hit ? EXIT_DONE : EXIT_FINDING;
 }
 
+static bool is_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
+}
+
+/* Not where two files are compared. */
+static bool needs_store(const struct explaining *explaining)
+{
+    return explaining->other_name == NULL || !is_file(explaining->other_name) || !is_file(explaining->wanted_name);
+}
+
 static int run(int argc, char **argv)
 {
     static const struct argp argp = {
-        NULL, parse_option, "ID [ENTRY]",
-        "Tells why ID would be a miss: in which fields the nearest stored id, or ENTRY's, differs. ID is a file with a "
-        "cache blob id or a store's key.bin, or the name of an entry, which is compared with all others.",
+        NULL, parse_option, "ID [ENTRY]\nID FILE",
+        "Tells why ID would be a miss: in which fields the nearest stored id, or that of ENTRY or of the single file "
+        "FILE, differs. ID is a file with a cache blob id, a store's key.bin, a single file, or the name of an entry, "
+        "which is compared with all others.",
         options_common, NULL, NULL};
     struct explaining explaining = {.wanted_name = NULL};
     ingot_storage_t storage = NULL;
 
     (void)argp_parse(&argp, argc, argv, 0, NULL, &explaining);
     explaining.wanted.facts = (ingot_persist_entry_t){.struct_size = sizeof(ingot_persist_entry_t)};
-    int code = store_open(&storage, &explaining.common, STORE_READ, NULL);
+    int code = needs_store(&explaining) ? store_open(&storage, &explaining.common, STORE_READ, NULL) : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;
     interrupt_catch();

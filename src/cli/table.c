@@ -18,7 +18,7 @@ void table_init(struct table *table, size_t column_count, const struct table_col
 void table_add(struct table *table, const char *cell)
 {
     table->cells = memory_grow(table->cells, table->cell_count, sizeof(*table->cells));
-    table->cells[table->cell_count++] = memory_copy_text(cell != NULL && cell[0] != '\0' ? cell : "-");
+    table->cells[table->cell_count++] = text_in_one_line(cell != NULL && cell[0] != '\0' ? cell : "-");
 }
 
 static size_t width_of(const struct table *table, size_t column)

@@ -7,9 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* To standard output. Control characters, which would command the terminal, become '?'; line ends begin a new line with
- * indent spaces. */
+/* To standard output. Characters that command the terminal or turn the direction of text become '?'; line ends begin a
+ * new line with indent spaces. */
 void text_print(const char *text, unsigned indent);
+/* A copy, to be freed, in which those characters and line ends are escaped: \n, \x1b, \u202e. */
+char *text_in_one_line(const char *text);
 /* Whether part is in text, either case. */
 bool text_contains(const char *text, const char *part);
 /* Columns that text takes; every character of UTF-8 counts as one. */

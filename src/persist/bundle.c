@@ -1,9 +1,10 @@
 /*
- * bundle.c - an open bundle: its index in memory, its file, and which of its blobs were verified.
+ * bundle.c - an open bundle: its index, its file, and the entries that were loaded from it.
  *
- * Ids and blobs are read when they are asked for, never mapped: what vanishes under a mapping ends the process by a
- * signal, and a careless update of a file must not. A blob is verified when it is first loaded; two threads that do so
- * at once come to the same result.
+ * Nothing is mapped: what vanishes under a mapping ends the process by a signal, and a careless update of a file must
+ * not. An entry is read and verified when it is first loaded, and then stays as it is until the storage and the last
+ * of its blobs are released, so that it is handed out without a copy. Of two threads that load an entry first, one
+ * publishes it; the other drops what it read.
  */
 #include "persist/bundle.h"
 
@@ -17,12 +18,15 @@
 #include "persist/memory.h"
 #include "persist/storage.h"
 
+typedef _Atomic(uint8_t *) kept_entry; /* NULL: not loaded; release pairs with acquire */
+
 struct bundle {
     ingot_allocator_t allocator;
+    atomic_size_t references; /* of the storage and of each buffer; release pairs with acquire of the last one */
     int fd;
     struct bundle_file file;
     uint8_t *index;
-    atomic_bool *are_sound; /* one an entry; relaxed: a blob does not change */
+    kept_entry *kept; /* one an entry: its id, and its blob from lead_of on */
 };
 
 static size_t index_size(const struct bundle_file *file)
@@ -30,15 +34,49 @@ static size_t index_size(const struct bundle_file *file)
     return (size_t)file->entry_count * BUNDLE_RECORD_SIZE;
 }
 
-static void destroy(void *self)
+static size_t kept_size(const struct bundle_file *file)
 {
-    struct bundle *bundle = self;
+    return (size_t)file->entry_count * sizeof(kept_entry);
+}
+
+/* Where the blob lies behind its id if bundle_write.c put them into the file. */
+static size_t lead_of(const struct bundle_record *record)
+{
+    return (size_t)(record->id_size + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
+}
+
+static size_t entry_size(const struct bundle_record *record)
+{
+    return lead_of(record) + (size_t)record->blob_size;
+}
+
+static void release(struct bundle *bundle)
+{
+    if (atomic_fetch_sub_explicit(&bundle->references, 1, memory_order_acq_rel) != 1)
+        return;
     const ingot_allocator_t allocator = bundle->allocator;
+    for (uint64_t i = 0; bundle->kept != NULL && bundle->index != NULL && i < bundle->file.entry_count; ++i) {
+        uint8_t *bytes = atomic_load_explicit(&bundle->kept[i], memory_order_relaxed);
+        if (bytes != NULL) {
+            const struct bundle_record record = bundle_file_record(&bundle->file, i);
+            memory_free(&allocator, bytes, entry_size(&record));
+        }
+    }
     memory_free(&allocator, bundle->index, index_size(&bundle->file) + 1);
-    memory_free(&allocator, bundle->are_sound, (size_t)bundle->file.entry_count * sizeof(atomic_bool) + 1);
+    memory_free(&allocator, bundle->kept, kept_size(&bundle->file) + 1);
     if (bundle->fd >= 0)
         (void)files_close(bundle->fd);
     memory_free(&allocator, bundle, sizeof(*bundle));
+}
+
+static void release_buffer(ingot_buffer_t *buffer)
+{
+    release(buffer->owner);
+}
+
+static void destroy(void *self)
+{
+    release(self);
 }
 
 static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, uint64_t size, uint8_t *bytes)
@@ -46,53 +84,44 @@ static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, u
     return files_read_all(bundle->fd, "the bundle", offset, (size_t)size, bytes);
 }
 
-static size_t aligned(uint64_t size)
-{
-    return (size_t)(size + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
-}
-
-/* The id of a record, and its blob from `lead` on: one system call where they lie as bundle_write.c puts them. */
-static ingot_status_t read_entry(const struct bundle *bundle, const struct bundle_record *record, size_t lead,
+/* The id of a record, and its blob from its lead on, verified where its id is this or any (NULL). One system call where
+ * they lie as bundle_write.c puts them. INGOT_NOT_FOUND: it has another id. */
+static ingot_status_t read_entry(const struct bundle *bundle, const struct bundle_record *record, const uint8_t *id,
                                  uint8_t *bytes)
 {
-    if (record->blob_offset == record->id_offset + lead)
-        return read_range(bundle, record->id_offset, lead + record->blob_size, bytes);
-    const ingot_status_t status = read_range(bundle, record->id_offset, record->id_size, bytes);
-    return status == INGOT_SUCCESS ? read_range(bundle, record->blob_offset, record->blob_size, bytes + lead) : status;
+    const size_t lead = lead_of(record);
+    const bool is_one_piece = record->blob_offset == record->id_offset + lead;
+    ingot_status_t status =
+        read_range(bundle, record->id_offset, is_one_piece ? entry_size(record) : record->id_size, bytes);
+    if (status == INGOT_SUCCESS && id != NULL && memcmp(bytes, id, (size_t)record->id_size) != 0)
+        return INGOT_NOT_FOUND;
+    if (status == INGOT_SUCCESS && !is_one_piece)
+        status = read_range(bundle, record->blob_offset, record->blob_size, bytes + lead);
+    if (status == INGOT_SUCCESS && !checksum_holds(&record->blob_checksum, (size_t)record->blob_size, bytes + lead))
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of a blob in the bundle does not hold");
+    return status;
 }
 
-/* INGOT_NOT_FOUND: the entry has another id. NULL is any. */
-static ingot_status_t take(const struct bundle *bundle, uint64_t number, const struct bundle_record *record,
-                           const uint8_t *id, bool is_verified, ingot_buffer_t *blob)
+/* Reads an entry with this id and keeps it. */
+static ingot_status_t keep(struct bundle *bundle, uint64_t number, const struct bundle_record *record,
+                           const uint8_t *id)
 {
-    const size_t lead = aligned(record->id_size);
-    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-    uint8_t *bytes;
-    ingot_status_t status =
-        memory_make_buffer(&bundle->allocator, lead + (size_t)record->blob_size, &buffer, &bytes);
-    if (status == INGOT_SUCCESS)
-        status = read_entry(bundle, record, lead, bytes);
-    if (status == INGOT_SUCCESS && id != NULL && memcmp(bytes, id, (size_t)record->id_size) != 0)
-        status = INGOT_NOT_FOUND;
-    if (status == INGOT_SUCCESS && !is_verified) {
-        if (checksum_holds(&record->blob_checksum, (size_t)record->blob_size, bytes + lead))
-            atomic_store_explicit(&bundle->are_sound[number], true, memory_order_relaxed);
-        else
-            status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of a blob in the bundle does not hold");
-    }
-    if (status != INGOT_SUCCESS) {
-        memory_release_buffer(&buffer);
-        return status;
-    }
-    buffer.bytes = bytes + lead;
-    buffer.size = (size_t)record->blob_size;
-    *blob = buffer;
-    return INGOT_SUCCESS;
+    uint8_t *expected = NULL;
+    uint8_t *bytes = memory_allocate(&bundle->allocator, entry_size(record));
+    if (bytes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %llu bytes",
+                                      (unsigned long long)record->blob_size);
+    const ingot_status_t status = read_entry(bundle, record, id, bytes);
+    if (status != INGOT_SUCCESS ||
+        !atomic_compare_exchange_strong_explicit(&bundle->kept[number], &expected, bytes, memory_order_acq_rel,
+                                                 memory_order_acquire))
+        memory_free(&bundle->allocator, bytes, entry_size(record));
+    return status;
 }
 
 static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
-    const struct bundle *bundle = self;
+    struct bundle *bundle = self;
     const uint64_t hash = checksum_bucket_of(id_size, id);
     for (uint64_t i = bundle_file_lower_bound(&bundle->file, hash); i < bundle->file.entry_count; ++i) {
         const struct bundle_record record = bundle_file_record(&bundle->file, i);
@@ -100,10 +129,17 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
             break;
         if (record.id_size != id_size)
             continue;
-        const bool is_verified = atomic_load_explicit(&bundle->are_sound[i], memory_order_relaxed);
-        const ingot_status_t status = take(bundle, i, &record, id, is_verified, blob);
-        if (status != INGOT_NOT_FOUND)
+        ingot_status_t status = INGOT_SUCCESS;
+        if (atomic_load_explicit(&bundle->kept[i], memory_order_acquire) == NULL)
+            status = keep(bundle, i, &record, id);
+        if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
+        const uint8_t *bytes = atomic_load_explicit(&bundle->kept[i], memory_order_acquire);
+        if (status == INGOT_NOT_FOUND || memcmp(bytes, id, id_size) != 0)
+            continue;
+        atomic_fetch_add_explicit(&bundle->references, 1, memory_order_relaxed);
+        *blob = (ingot_buffer_t){(size_t)record.blob_size, bytes + lead_of(&record), release_buffer, bundle};
+        return INGOT_SUCCESS;
     }
     return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
 }
@@ -184,7 +220,19 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
     const struct bundle_record record = bundle_file_record(&bundle->file, entry->identity);
     if (record.hash != entry->bucket)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
-    return take(bundle, entry->identity, &record, NULL, false, blob);
+    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    uint8_t *bytes;
+    ingot_status_t status = memory_make_buffer(&bundle->allocator, entry_size(&record), &buffer, &bytes);
+    if (status == INGOT_SUCCESS)
+        status = read_entry(bundle, &record, NULL, bytes); /* as it is now, and not kept: all are looked at but once */
+    if (status != INGOT_SUCCESS) {
+        memory_release_buffer(&buffer);
+        return status;
+    }
+    buffer.bytes = bytes + lead_of(&record);
+    buffer.size = (size_t)record.blob_size;
+    *blob = buffer;
+    return INGOT_SUCCESS;
 }
 
 /* A bundle may come with the system, so it may be root's too. */
@@ -220,11 +268,11 @@ static ingot_status_t read_index(struct bundle *bundle)
     const size_t size = index_size(&bundle->file);
     const size_t count = (size_t)bundle->file.entry_count;
     bundle->index = memory_allocate(&bundle->allocator, size + 1);
-    bundle->are_sound = memory_allocate(&bundle->allocator, count * sizeof(atomic_bool) + 1);
-    if (bundle->index == NULL || bundle->are_sound == NULL)
+    bundle->kept = memory_allocate(&bundle->allocator, kept_size(&bundle->file) + 1);
+    for (size_t i = 0; bundle->kept != NULL && i < count; ++i)
+        atomic_init(&bundle->kept[i], NULL);
+    if (bundle->index == NULL || bundle->kept == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle's index");
-    for (size_t i = 0; i < count; ++i)
-        atomic_init(&bundle->are_sound[i], false);
     const ingot_status_t status = read_range(bundle, bundle->file.index_offset, size, bundle->index);
     return status == INGOT_SUCCESS ? bundle_file_take_index(&bundle->file, bundle->index) : status;
 }
@@ -240,6 +288,7 @@ ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *p
     if (bundle == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle");
     *bundle = (struct bundle){.allocator = allocator, .fd = -1};
+    atomic_init(&bundle->references, 1);
     ingot_status_t status = open_file(bundle, path);
     if (status == INGOT_SUCCESS)
         status = read_index(bundle);

@@ -117,6 +117,15 @@ TEST_F(CliKeep, BundlesAStoreAndTakesTheBundleApart)
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 }
 
+TEST_F(CliKeep, TellsATerminalHowFarABundleIs)
+{
+    add_plain(3);
+    const Result result = run_shell("python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "
+                                    "$INGOT bundle create " + (scratch() / "bundle").string() + " --dir $STORE");
+    EXPECT_NE(std::string::npos, result.output.find("bundling: 1 entries, ")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("3 entries bundled")) << result.output;
+}
+
 TEST_F(CliKeep, ExtractsWhatFollowsADamagedEntry)
 {
     add_plain(3);

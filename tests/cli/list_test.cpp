@@ -3,6 +3,8 @@
  */
 #include "cli/tool.h"
 
+#include <algorithm>
+
 #include <ingot/prewarm.h>
 
 namespace {
@@ -38,6 +40,17 @@ TEST_F(CliList, ListsWhatIsThere)
     EXPECT_EQ("3", json("ls", "len(j)"));
     EXPECT_EQ("['INGOT_SUCCESS', 'INGOT_SUCCESS', 'INGOT_SUCCESS']", json("ls", "[e[\"status\"] for e in j]"));
     EXPECT_EQ(std::to_string(store_fixture::bytes_in(root())), json("ls", "sum(e[\"bytes\"] for e in j)"));
+}
+
+TEST_F(CliList, EscapesWhatWouldBreakTheListOrTurnItsText)
+{
+    add_program("line\nbreak \u202egpj.exe \u2067x\x1b[2J", "9.0", program("kernel twice x 2 *\n"));
+    const Result result = run({"ls", "--driver", "9.0"});
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("line\\nbreak \\u202egpj.exe \\u2067x\\x1b[2J\n"))
+        << result.output;
+    EXPECT_EQ(2, std::count(result.output.begin(), result.output.end(), '\n')) << result.output;
+    EXPECT_EQ(std::string::npos, run({"show", json("ls --driver 9.0", "j[0][\"entry\"]")}).output.find("\u202e"));
 }
 
 TEST_F(CliList, Filters)
@@ -127,6 +140,45 @@ TEST_F(CliList, ExplainsAMissByTheNearestId)
     const std::string other = json("ls --device beta", "j[0][\"entry\"]");
     EXPECT_EQ("hit", json("explain $STORE/" + wanted + "/key.bin", "j[\"verdict\"]"));
     EXPECT_EQ(other, json("explain " + wanted + " " + other, "j[\"nearest\"]"));
+}
+
+TEST_F(CliList, ExplainsAPermutedOptionListByItsProgram)
+{
+    const std::string text = "kernel scaled x FACTOR *\n";
+    for (int factor = 10; factor < 20; ++factor)
+        add_program("gamma", "1.0", program(text, "-DFACTOR=" + std::to_string(factor) + " -DMORE=1 -DOTHER=2"));
+    add_program("gamma", "1.0", program(text, "-DFACTOR=1 -DMORE=2 -DOTHER=3"));
+    ReferenceDevice device;
+    device.targets = {"gamma"};
+    device.driver_version = "1.0";
+    const Context context = device.make();
+    const fs::path id = scratch() / "id";
+    store_fixture::write_file(id, id_of(program(text, "-DOTHER=3 -DMORE=2 -DFACTOR=1").make(context)));
+    EXPECT_EQ("[('compile_options', '-DFACTOR=1 -DMORE=2 -DOTHER=3')]",
+              json("explain " + id.string(), "[(d[\"field\"], d[\"found\"]) for d in j[\"differences\"]]"));
+}
+
+TEST_F(CliList, ExplainsASingleFile)
+{
+    const std::string path = (scratch() / "single").string();
+    const fs::path id = scratch() / "id", other = scratch() / "other";
+    store_fixture::write_file(id, alpha_id);
+    store_fixture::write_file(other,
+                              add_program("alpha", "3.0", program("kernel twice x 2 *\nkernel square x x *\n")));
+    ingot_storage_t file = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, path.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(file, alpha_id.size(), alpha_id.data(), 4, alpha_id.data()));
+    ingot_storage_release(file);
+    Result result = run_command({CLI_PROGRAM, "explain", id.string(), path});
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_EQ("hit: stored as " + path + "\n", result.output);
+    result = run_command({CLI_PROGRAM, "explain", other.string(), path});
+    EXPECT_EQ(1, result.code) << result.output;
+    EXPECT_EQ("miss: nearest is " + path + "\ndevice[0].driver_version\n  wanted:  3.0\n  stored:  1.0\n",
+              result.output);
+    EXPECT_EQ("hit", json("explain " + path, "j[\"verdict\"]")); /* as what is wanted, of the store */
+    damage(path);
+    EXPECT_NE(0, run_command({CLI_PROGRAM, "explain", id.string(), path}).code);
 }
 
 TEST_F(CliList, ExplainsThatAStoredBlobIsRefused)

@@ -168,7 +168,10 @@ TEST_F(PersistBundle, ThatIsTruncatedWhileItIsOpenEndsNobody)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
     EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(0)));
     ASSERT_EQ(0, truncate(path().c_str(), 0));
-    for (unsigned i = 0; i < 4; ++i)
+    Bytes blob;
+    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(0), &blob)); /* what was loaded stays */
+    EXPECT_EQ(numbered_blob(0), blob);
+    for (unsigned i = 1; i < 4; ++i)
         EXPECT_EQ(INGOT_BLOB_TRUNCATED, load(bundle, numbered_id(i))) << i;
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "became shorter")) << ingot_last_error_detail();
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
