@@ -502,6 +502,12 @@ static void check_assembler(struct scan *scan)
     }
 }
 
+/* NVRTC takes a byte order mark at the beginning of a source, not of a header; clang takes both. */
+static bool has_odd_mark(const struct source_graph *graph, const struct graph_text *text)
+{
+    return graph->input->rules->current_directory == INGOT_CURRENT_NEVER && text->clean.raw != text->bytes;
+}
+
 void text_scan(struct source_graph *graph, struct graph_text *text)
 {
     struct scan scan = {.graph = graph, .text = text};
@@ -512,6 +518,8 @@ void text_scan(struct source_graph *graph, struct graph_text *text)
         text->problem_clause = "which compilers read differently";
         return;
     }
+    if (text->origin != TEXT_SOURCE && has_odd_mark(graph, text))
+        set_problem(&scan, NULL, "a byte order mark", "which the compiler may not take");
     check_assembler(&scan);
     check_pragma_operators(&scan);
     if (graph->brings_assert && text_has(text, "assert"))
