@@ -246,7 +246,8 @@ TEST(OpenclIdentity, DiffersByKeysOfIntelsDriver)
     if (!platform().is_intel())
         return;
     const Bytes id = id_in_child({});
-    for (const char *key : { "InjectInternalBuildOptions", "DisableStatelessToStatefulOptimization", "OverrideRevision" })
+    for (const char *key :
+         { "InjectInternalBuildOptions", "DisableStatelessToStatefulOptimization", "OverrideRevision" })
         EXPECT_NE("", differing_fields(id, id_in_child({ { key, "1" } }))) << key;
 }
 

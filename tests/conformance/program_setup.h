@@ -55,8 +55,8 @@ private:
 /* Builds both, one process after the other with one store. Each program is what the compiler makes of it alone, or is
  * not cacheable. The two programs must differ, else nothing is shown. */
 void expect_not_stale(const ProgramSetup &first, const ProgramSetup &second);
-/* Twice with one store: the program is the compiler's, or not cacheable. True if it is cacheable; then the second process
- * loads it. */
+/* Twice with one store: the program is the compiler's, or not cacheable. True if it is cacheable; then the second
+ * process loads it. */
 bool expect_like_native(const ProgramSetup &setup);
 
 /* Of the backend: what its compiler makes of the program, without Ingot. */

@@ -109,7 +109,8 @@ TEST(Stale, ByATimeBehindANonAsciiBlank)
 /* Row 7. The driver looks for includes in a simpler way, and gives its old binary back. */
 TEST(Stale, ByTheDriversOwnCache)
 {
-    for (const char *line : {"# include \"k.h\"\n", "%:include \"k.h\"\n", "#/**/include \"k.h\"\n", "#import \"k.h\"\n",
+    for (const char *line : {"# include \"k.h\"\n", "%:include \"k.h\"\n", "#/**/include \"k.h\"\n",
+                             "#import \"k.h\"\n",
                              "#include \"k.h\"\n"}) {
         SCOPED_TRACE(line);
         if (!is_intel())
@@ -126,9 +127,10 @@ TEST(Stale, ByOptionsOfAVariable)
 {
     if (!is_pocl())
         return;
-    ProgramSetup setup{kInclude};
+    ProgramSetup setup{"#ifdef __OPENCL_VERSION__\n#include \"k.h\"\n#endif\n" + std::string(kKernel)};
     setup.environment = {{"POCL_EXTRA_BUILD_FLAGS", "-Ideep"}};
     expect_seen(setup, "deep/k.h");
+    setup.files = {{"ops/OP.h", named("other")}};
     setup.source = "#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel);
     setup.environment = {{"POCL_EXTRA_BUILD_FLAGS", "-DOP=max_of_two"}};
     expect_seen(setup, "ops/max_of_two.h");
@@ -205,6 +207,24 @@ TEST(Stale, ByAHeaderWithAnAbsoluteName)
     const ProgramSetup setup{"#include \"" + path + "\"\n" + kKernel, "", {}, {{path, named("embedded")}}};
     for (const char *name : {"before", "after"}) {
         workplace.write("k.h", named(name));
+        const BuildResult built = workplace.build(setup);
+        const BuildResult native = workplace.build_natively(setup);
+        if (built.is_cacheable()) {
+            EXPECT_EQ(native.kernels, built.kernels) << built.log;
+        }
+    }
+}
+
+TEST(Stale, ByAFileBesideAHeaderWithAnAbsoluteName)
+{
+    const Workplace workplace;
+    const std::string path = workplace.path() + "/k.h";
+    const ProgramSetup setup{
+        "#include \"" + path + "\"\n" + kKernel, "-Ic", {{"c/x.h", named("other")}}, {{path, "#include \"x.h\"\n"}}};
+    for (const char *name : {"before", "after"}) {
+        if (!is_intel())
+            continue;
+        workplace.write("x.h", named(name));
         const BuildResult built = workplace.build(setup);
         const BuildResult native = workplace.build_natively(setup);
         if (built.is_cacheable()) {
