@@ -25,12 +25,18 @@ typedef enum ingot_persist_eviction {
 
 /** When blobs are taken from the driver and stored. */
 typedef enum ingot_persist_store_mode {
-    /** In the background, except for devices that generate code at launch, whose blobs are taken at
-     *  ingot_persist_flush. */
+    /**
+     * As what taking a blob costs. For most devices that is little: before ingot_persist_program_create returns.
+     *
+     * A device that generates code at launch (ingot_device_info_t) may need many times as long as for the build, its
+     * blobs lack the code of later launches, and builds of the application wait for it. There, blobs are stored in the
+     * background when no program was made through the storage for its quiet time, the most expensive builds first; and
+     * while the process ends, within the storage's exit time. What was lost is told.
+     */
     INGOT_PERSIST_STORE_AUTO = 0,
     INGOT_PERSIST_STORE_NOW = 1,      /**< Before ingot_persist_program_create returns. */
-    INGOT_PERSIST_STORE_ON_FLUSH = 2, /**< At ingot_persist_flush or the last release; programs are held until then. */
-    /** In a thread of the storage, which starts with the first program to be stored and ends with the storage. */
+    INGOT_PERSIST_STORE_ON_FLUSH = 2, /**< At ingot_persist_flush, the last release, or while the process ends. */
+    /** In a thread of the storage, as soon as it can. */
     INGOT_PERSIST_STORE_BACKGROUND = 3
 } ingot_persist_store_mode_t;
 
@@ -64,11 +70,13 @@ typedef struct ingot_persist_info {
     uint64_t max_blob_bytes;    /**< Nor are larger ones; 0: no limit but the format's. */
     /** Of the limits, what an eviction leaves at most, some of it by the next stores: 1 to 100; 0: 50. */
     uint32_t low_water_percent;
+    uint32_t exit_time_ms;  /**< As in ingot_persist_storing_t. */
+    uint32_t quiet_time_ms; /**< Likewise. */
 } ingot_persist_info_t;
 #define INGOT_PERSIST_INFO_INIT                                                                                     \
     {                                                                                                               \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL, \
-            NULL, NULL, 0, 0, 0, 0, 0                                                                               \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, 0                                                                         \
     }
 
 /**
@@ -146,25 +154,94 @@ INGOT_API ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, con
                                                      ingot_storage_t storage, uint32_t device_index, const char *name,
                                                      ingot_origin_t *origin);
 
+/** In place of a time: none at all. */
+#define INGOT_PERSIST_NO_TIME UINT32_MAX
+
+/** When a storage stores, and for how long. */
+typedef struct ingot_persist_storing {
+    size_t struct_size;
+    ingot_persist_store_mode_t store_mode;
+    /** For how long exit() may be held up to store what waits; 0: 5000. INGOT_PERSIST_NO_TIME: not at all. */
+    uint32_t exit_time_ms;
+    /** INGOT_PERSIST_STORE_AUTO, devices that generate code at launch: for how long no program must have been made
+     *  through the storage before it stores in the background; long enough for the first launches. 0: 3000.
+     *  INGOT_PERSIST_NO_TIME: never in the background. */
+    uint32_t quiet_time_ms;
+} ingot_persist_storing_t;
+#define INGOT_PERSIST_STORING_INIT { sizeof(ingot_persist_storing_t), INGOT_PERSIST_STORE_AUTO, 0, 0 }
+
+/**
+ * Sets when a storage of any kind stores the programs that are made from now on; the times also count for what waits.
+ *
+ * @par Threads  Any number at once.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_persist_set_storing(ingot_storage_t storage, const ingot_persist_storing_t *storing);
+/** What was set. @param[in,out] storing  struct_size set by the caller. @retval INGOT_INVALID_ARGUMENTS */
+INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingot_persist_storing_t *storing);
+
 /**
  * Takes and stores what waits for it; returns when that is done, also what the storage's thread is at. Where it is
  * recorded what is asked for (ingot/prewarm.h), the record is saved, too.
  *
  * What waits holds its program and its context, whose event callback may be called until then, in any thread. At most
- * 256 programs and 64 MiB of their ids wait; whoever adds one more stores the oldest first. What waits when the
- * process exits or is killed is lost; so flush, or release the storage, before returning from main. After fork, the
- * child's queue is empty. Called by a storage's event callback, it does not wait for what that callback is called from;
- * such a callback must not release the last reference.
+ * 256 programs and 64 MiB of their ids wait. Whoever adds one more stores the oldest first; of those that wait for a
+ * quiet moment, the one that was the fastest to build is dropped, and an event tells. After fork, the child's queue is
+ * empty. Called by a storage's event callback, it does not wait for what that callback is called from; such a callback
+ * must not release the last reference.
  *
  * @par exit()
- * Drivers shut down in exit(). So it waits, for at most 10 s, for the one blob or program that a thread of the storage
- * is just at in the driver; after that nothing is taken any more, and this returns INGOT_BUSY where something waits. A
- * device that generates code at launch may still crash the process then, where it is stored in the background against
- * the default: its compiler is being destroyed while it runs.
+ * What waits when the process exits is stored by the storage's thread within its exit time; what is expected to take
+ * longer is not begun. Then exit() waits for the one call of a driver that a thread of a storage is in, for 10 s since
+ * it began or for the exit time, if that is longer. After that nothing is taken any more, this returns INGOT_BUSY where
+ * something waits, and an INGOT_EVENT_STORAGE_DEGRADED tells how many programs were lost, in a thread of Ingot: so what
+ * an event callback and a storage of the application's use must live until exit() is through with handlers that were
+ * registered after the context was made. A call of a driver that takes longer than that may crash the process, because
+ * the driver shuts down around it. Nothing is stored when a process is killed or ends by _exit() or quick_exit().
  *
  * @return The first failure since the last flush; all are tried.
  */
 INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage);
+
+/** How far a flush is. */
+typedef struct ingot_persist_flush_progress {
+    size_t struct_size;
+    uint64_t stored_count; /**< Since it began, by whichever thread. */
+    uint64_t failed_count;
+    uint64_t stored_bytes; /**< Of blobs. */
+    uint64_t waiting_count; /**< Those that are being stored included. */
+    uint64_t elapsed_ns;
+} ingot_persist_flush_progress_t;
+#define INGOT_PERSIST_FLUSH_PROGRESS_INIT { sizeof(ingot_persist_flush_progress_t), 0, 0, 0, 0, 0 }
+
+/** Not 0: go on. Called in the thread that flushes, with no lock held, after a program was stored or could not be. */
+typedef int (*ingot_persist_flush_callback_t)(const ingot_persist_flush_progress_t *so_far, void *user);
+
+/** How to flush. */
+typedef struct ingot_persist_flush_info {
+    size_t struct_size;
+    uint64_t max_time_ns; /**< 0: no limit. */
+    ingot_persist_flush_callback_t on_progress; /**< NULL: none. */
+    void *user;
+} ingot_persist_flush_info_t;
+#define INGOT_PERSIST_FLUSH_INFO_INIT { sizeof(ingot_persist_flush_info_t), 0, NULL, NULL }
+
+/**
+ * ingot_persist_flush within a time, and with progress. Most expensive builds first.
+ *
+ * With max_time_ns the storage's thread does the work, and this returns in time whatever the driver is at; a program
+ * that is being stored then is stored in the background, and one that is expected to take longer than what is left is
+ * not begun. Programs that are not stored yet wait on.
+ *
+ * @param[in]     info      NULL: as ingot_persist_flush.
+ * @param[in,out] progress  How far it came, whatever is returned; struct_size set by the caller. May be NULL.
+ * @par Threads  Any number at once.
+ * @retval INGOT_BUSY  The time was up, or the callback ended it: something still waits.
+ * @retval INGOT_INVALID_ARGUMENTS
+ * @return Else as ingot_persist_flush.
+ */
+INGOT_API ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
+                                                  ingot_persist_flush_progress_t *progress);
 
 /** What a directory store did in this process, and holds. */
 typedef struct ingot_persist_stats {

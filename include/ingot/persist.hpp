@@ -12,6 +12,8 @@
 #include <ingot/ingot.hpp>
 #include <ingot/persist.h>
 
+#include <chrono>
+
 namespace ingot {
 
 /** Bytes that a storage handed out; let go of when destroyed. */
@@ -92,6 +94,18 @@ public:
     }
     /** Stores what waits. @throws error  The first failure since the last flush. */
     void flush() { check(ingot_persist_flush(get())); }
+    /** Stores what waits, within a time. Whether all is stored; what is not waits on. @throws error  As flush(). */
+    bool flush_within(std::chrono::nanoseconds time)
+    {
+        ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
+        info.max_time_ns = time.count() > 0 ? static_cast<uint64_t>(time.count()) : 1;
+        const ingot_status_t status = ingot_persist_flush_with(get(), &info, nullptr);
+        if (status != INGOT_BUSY)
+            check(status);
+        return status == INGOT_SUCCESS;
+    }
+    /** When to store, and for how long. @throws error  INGOT_INVALID_ARGUMENTS */
+    void set_storing(const ingot_persist_storing_t &storing) { check(ingot_persist_set_storing(get(), &storing)); }
     ingot_persist_stats_t stats() const
     {
         ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;

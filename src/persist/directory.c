@@ -151,8 +151,7 @@ static ingot_status_t check_info(const ingot_persist_info_t *info)
     if (info->eviction != INGOT_PERSIST_EVICT_FIFO && info->eviction != INGOT_PERSIST_EVICT_LRU &&
         info->eviction != INGOT_PERSIST_EVICT_OFF)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's eviction is none");
-    if (info->store_mode != INGOT_PERSIST_STORE_AUTO && info->store_mode != INGOT_PERSIST_STORE_NOW &&
-        info->store_mode != INGOT_PERSIST_STORE_ON_FLUSH && info->store_mode != INGOT_PERSIST_STORE_BACKGROUND)
+    if (!storing_is_mode(info->store_mode))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's store_mode is none");
     if ((info->flags & ~KNOWN_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info has unknown flags");
@@ -221,8 +220,11 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     if (status != INGOT_SUCCESS)
         goto done;
     status = storage_create(storage, &ops, directory, &allocator, info.store_mode);
-    if (status == INGOT_SUCCESS)
-        directory = NULL; /* handed over */
+    if (status != INGOT_SUCCESS)
+        goto done;
+    directory = NULL; /* handed over */
+    atomic_store_explicit(&(*storage)->exit_time_ms, info.exit_time_ms, memory_order_relaxed);
+    atomic_store_explicit(&(*storage)->quiet_time_ms, info.quiet_time_ms, memory_order_relaxed);
 done:
     destroy(directory);
     return status;

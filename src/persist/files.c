@@ -506,3 +506,8 @@ unsigned long files_process(void)
 {
     return (unsigned long)getpid();
 }
+
+void files_lower_priority(void)
+{
+    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10); /* of this thread, on Linux */
+}

@@ -96,6 +96,8 @@ uint64_t files_steady_clock_ns(void);
 void files_pause_ns(uint64_t duration_ns);
 /* Bits for a name that others are unlikely to choose. */
 uint64_t files_random(void);
+/* This thread gets less of the processors than the application's, but enough to give back a driver's lock soon. */
+void files_lower_priority(void);
 unsigned long files_process(void);
 
 #endif

@@ -270,7 +270,7 @@ static void start_threads(struct ingot_prewarm *prewarm)
 static ingot_status_t start(struct ingot_prewarm *prewarm)
 {
     struct prewarm_list *list = &prewarm->storage->prewarms;
-    process_end_watch(prewarm->context);
+    process_end_watch();
     lock(list);
     start_threads(prewarm);
     const bool has_failed = prewarm->thread_count == 0 && prewarm->manifest.ids.count != 0;

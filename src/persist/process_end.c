@@ -1,36 +1,33 @@
 /*
- * process_end.c - no driver is asked for blobs once the process is ending.
+ * process_end.c - the last moment to store, after which no driver is asked for blobs.
  *
  * A driver shuts down in exit(), by handlers and destructors that were registered when it was loaded. A storage's
  * thread that is in the driver at that moment would crash the process, though the application did nothing wrong. So a
- * handler of ours, registered later and therefore run earlier, lets the one call in progress end, and no other begin.
- * It is registered again after the first calls, since drivers make static objects as they go.
+ * handler of ours, registered later and therefore run earlier, has the storages do what they can within their time
+ * (last_work.c), then lets the one call in progress end, and no other begin. It is registered again with each program
+ * and after the first calls, since drivers make static objects as they go.
  *
  * It waits for no lock, since others may hold theirs for ever while the process ends, and not for more than a few
  * seconds. How many are inside is counted with the process's number, so that a forked child begins with none.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "persist/process_end.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "persist/files.h"
+#include "persist/last_work.h"
 #include "util/cancellation.h"
 
-#define MAX_CONTEXTS 1024u    /* a handler is a few words that nobody gives back */
-#define HANDLERS_PER_CONTEXT 4 /* after it was met */
+#define MAX_HANDLERS 4096u /* one is a few words that nobody gives back */
+#define HANDLERS_AFTER_CALLS 4
 #define MAX_WAIT_NS UINT64_C(10000000000)
+#define PAUSE_NS 500000u
 
 static _Atomic(uint64_t) inside; /* process << 32 | threads */
 static atomic_bool is_ending;
-static _Atomic(const void *) last_context;
-static atomic_uint context_count;
+static atomic_uint handler_count;
 static atomic_int handlers_wanted;
 static _Thread_local unsigned own_depth; /* of enter; a callback may ask for the process to end */
 static _Thread_local int cancellation;   /* what it was before the outermost enter */
@@ -58,29 +55,35 @@ static void count(int change)
 
 static void on_exit_of_process(void)
 {
-    const struct timespec moment = {.tv_sec = 0, .tv_nsec = 500000};
-    const uint64_t begin = files_steady_clock_ns();
+    const uint64_t began_ns = files_steady_clock_ns();
+    const bool is_first = !atomic_load_explicit(&is_ending, memory_order_relaxed);
+    uint64_t time_ns = 0;
 
+    if (is_first)
+        time_ns = last_work_do(began_ns);
     atomic_store_explicit(&is_ending, true, memory_order_seq_cst); /* pairs with process_end_enter */
     while (count_of(atomic_load_explicit(&inside, memory_order_seq_cst), process_bits()) > own_depth &&
-           files_steady_clock_ns() - begin < MAX_WAIT_NS)
-        (void)nanosleep(&moment, NULL);
+           files_steady_clock_ns() - began_ns < process_end_max_wait_ns(time_ns))
+        files_pause_ns(PAUSE_NS);
+    if (is_first)
+        last_work_tell();
 }
 
-static void add_handler(void)
+uint64_t process_end_max_wait_ns(uint64_t exit_time_ns)
 {
-    (void)atexit(on_exit_of_process); /* where it fails, the process ends as it did without */
+    return exit_time_ns > MAX_WAIT_NS ? exit_time_ns : MAX_WAIT_NS;
 }
 
 /* Relaxed here and in leave: a matter of how many handlers there are. */
-void process_end_watch(const void *context)
+static void add_handler(void)
 {
-    if (atomic_load_explicit(&last_context, memory_order_relaxed) == context ||
-        atomic_exchange_explicit(&last_context, context, memory_order_relaxed) == context ||
-        atomic_load_explicit(&context_count, memory_order_relaxed) >= MAX_CONTEXTS)
-        return;
-    atomic_fetch_add_explicit(&context_count, 1, memory_order_relaxed);
-    atomic_store_explicit(&handlers_wanted, HANDLERS_PER_CONTEXT, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&handler_count, 1, memory_order_relaxed) < MAX_HANDLERS)
+        (void)atexit(on_exit_of_process); /* where it fails, the process ends as it did without */
+}
+
+void process_end_watch(void)
+{
+    atomic_store_explicit(&handlers_wanted, HANDLERS_AFTER_CALLS, memory_order_relaxed);
     add_handler();
 }
 

@@ -24,7 +24,8 @@ void process_lock_fini(struct process_lock *lock)
     pthread_mutex_destroy(&lock->mutex);
 }
 
-void process_lock_take(struct process_lock *lock, void (*forget)(void *user), void *user)
+/* The mutex is this process's when it returns. */
+static void make_own(struct process_lock *lock, void (*forget)(void *user), void *user)
 {
     const long process = (long)files_process();
     long owner = atomic_load_explicit(&lock->process, memory_order_acquire);
@@ -40,7 +41,18 @@ void process_lock_take(struct process_lock *lock, void (*forget)(void *user), vo
         (void)sched_yield();
         owner = atomic_load_explicit(&lock->process, memory_order_acquire);
     }
+}
+
+void process_lock_take(struct process_lock *lock, void (*forget)(void *user), void *user)
+{
+    make_own(lock, forget, user);
     pthread_mutex_lock(&lock->mutex);
+}
+
+bool process_lock_try(struct process_lock *lock, void (*forget)(void *user), void *user)
+{
+    make_own(lock, forget, user);
+    return pthread_mutex_trylock(&lock->mutex) == 0;
 }
 
 void process_lock_give(struct process_lock *lock)

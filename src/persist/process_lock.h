@@ -10,6 +10,7 @@
 #include <ingot/ingot.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct process_lock {
     pthread_mutex_t mutex;
@@ -20,6 +21,8 @@ ingot_status_t process_lock_init(struct process_lock *lock);
 void process_lock_fini(struct process_lock *lock);
 /* forget is called in a child before the lock is taken for the first time. */
 void process_lock_take(struct process_lock *lock, void (*forget)(void *user), void *user);
+/* The same, if nobody holds it. */
+bool process_lock_try(struct process_lock *lock, void (*forget)(void *user), void *user);
 void process_lock_give(struct process_lock *lock);
 /* Waits on a condition of the lock, which the caller holds. No cancellation point: the lock would stay taken. */
 void process_lock_wait(struct process_lock *lock, pthread_cond_t *condition);

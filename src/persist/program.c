@@ -26,6 +26,7 @@ struct request {
     bool has_id;
     ingot_origin_t origin;
     bool is_to_store;
+    uint64_t build_ns;
 };
 
 const char *ingot_origin_name(ingot_origin_t origin)
@@ -103,9 +104,17 @@ static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_progr
     return status;
 }
 
-static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
+static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
-    struct request *request = user;
+    const uint64_t started_ns = files_steady_clock_ns();
+    request->origin = INGOT_ORIGIN_BUILD;
+    const ingot_status_t status = ingot_program_build(program, desc);
+    request->build_ns = files_steady_clock_ns() - started_ns;
+    return status;
+}
+
+static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
+{
     request->is_to_store = false; /* a second try may end otherwise */
     request->has_id = ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id) == INGOT_SUCCESS;
     if (request->has_id && (take_prewarmed(program, desc, request) == INGOT_SUCCESS ||
@@ -113,8 +122,17 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
         request->origin = INGOT_ORIGIN_STORAGE;
         return INGOT_SUCCESS;
     }
-    request->origin = INGOT_ORIGIN_BUILD;
-    return ingot_program_build(program, desc);
+    return build(program, desc, request);
+}
+
+/* The storage's thread keeps out of a driver that is at work for the application. */
+static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
+{
+    struct request *request = user;
+    store_queue_note_making(request->storage);
+    const ingot_status_t status = find_or_build(program, desc, request);
+    store_queue_note_made(request->storage);
+    return status;
 }
 
 static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
@@ -122,10 +140,12 @@ static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_d
     struct request *request = user;
     request->has_id = ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id) == INGOT_SUCCESS;
     request->is_to_store = request->has_id;
-    request->origin = INGOT_ORIGIN_BUILD;
+    store_queue_note_making(request->storage);
     if (request->has_id) /* here and not earlier: another thread may have replaced it, and then this does not run */
         storage_reject(request->storage, request->context, request->id_size, request->id);
-    return ingot_program_build(program, desc);
+    const ingot_status_t status = build(program, desc, request);
+    store_queue_note_made(request->storage);
+    return status;
 }
 
 /* *blob, to be freed with *capacity bytes whatever is returned. */
@@ -142,15 +162,16 @@ static ingot_status_t take(ingot_storage_t storage, ingot_program_t program, siz
     return ingot_program_get_cache_blob(program, size, *blob);
 }
 
-ingot_status_t storage_take_and_store(ingot_storage_t storage, const struct ingot_context *context,
-                                      ingot_program_t program, size_t id_size, const uint8_t *id)
+struct storage_outcome storage_take_and_store(ingot_storage_t storage, const struct ingot_context *context,
+                                              ingot_program_t program, size_t id_size, const uint8_t *id)
 {
     size_t size = 0;
     size_t capacity = 0;
     uint8_t *blob = NULL;
     const uint64_t started_ns = files_steady_clock_ns();
     if (!process_end_enter()) /* no event: the application is as good as gone */
-        return ingot_set_error_detail(INGOT_BUSY, "the process is ending");
+        return (struct storage_outcome){
+            .status = ingot_set_error_detail(INGOT_BUSY, "the process is ending")};
     ingot_status_t status = take(storage, program, &size, &blob, &capacity);
     process_end_leave();
     const uint64_t store_started_ns = status == INGOT_SUCCESS ? files_steady_clock_ns() : started_ns;
@@ -159,7 +180,7 @@ ingot_status_t storage_take_and_store(ingot_storage_t storage, const struct ingo
     events_tell_context(context, INGOT_EVENT_STORAGE_STORE, status, size, store_started_ns,
                         status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     memory_free(&storage->allocator, blob, capacity);
-    return status;
+    return (struct storage_outcome){status, store_started_ns - started_ns, size};
 }
 
 static bool generates_code_at_launch(const_ingot_program_desc_t desc)
@@ -180,16 +201,19 @@ static bool generates_code_at_launch(const_ingot_program_desc_t desc)
 static void store_now_or_later(const struct request *request, const_ingot_program_desc_t desc, ingot_program_t program)
 {
     ingot_storage_t storage = request->storage;
-    ingot_persist_store_mode_t mode = storage->store_mode;
+    const ingot_persist_store_mode_t mode = storage_store_mode(storage);
     if (storage->ops.store == NULL)
         return;
-    if (mode == INGOT_PERSIST_STORE_AUTO)
-        mode = generates_code_at_launch(desc) ? INGOT_PERSIST_STORE_ON_FLUSH : INGOT_PERSIST_STORE_BACKGROUND;
-    if (mode == INGOT_PERSIST_STORE_NOW)
-        (void)storage_take_and_store(storage, request->context, program, request->id_size, request->id);
-    else
-        store_queue_add(storage, request->context, program, request->id_size, request->id,
-                        mode == INGOT_PERSIST_STORE_BACKGROUND ? STORE_QUEUE_SOON : STORE_QUEUE_AT_FLUSH);
+    if (mode == INGOT_PERSIST_STORE_NOW ||
+        (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc))) {
+        store_queue_note_failure(
+            storage, storage_take_and_store(storage, request->context, program, request->id_size, request->id).status);
+        return;
+    }
+    store_queue_add(storage, request->context, program, request->id_size, request->id, request->build_ns,
+                    mode == INGOT_PERSIST_STORE_BACKGROUND ? STORE_QUEUE_SOON
+                    : mode == INGOT_PERSIST_STORE_AUTO     ? STORE_QUEUE_WHEN_QUIET
+                                                           : STORE_QUEUE_AT_FLUSH);
 }
 
 static ingot_status_t request_program(ingot_program_t *program, const_ingot_program_desc_t desc,

@@ -51,7 +51,8 @@ ingot_status_t storage_create(ingot_storage_t *storage, const ingot_storage_ops_
     struct ingot_storage *made = memory_allocate(allocator, sizeof(*made));
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
-    *made = (struct ingot_storage){.ops = copy, .self = self, .allocator = *allocator, .store_mode = store_mode};
+    *made = (struct ingot_storage){.ops = copy, .self = self, .allocator = *allocator};
+    atomic_init(&made->store_mode, store_mode);
     atomic_init(&made->references, 1);
     const ingot_status_t initialized = init_parts(made);
     if (initialized != INGOT_SUCCESS) {
@@ -77,6 +78,15 @@ ingot_status_t ingot_storage_retain(ingot_storage_t storage)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
     atomic_fetch_add_explicit(&storage->references, 1, memory_order_relaxed);
     return INGOT_SUCCESS;
+}
+
+bool storage_retain_if_alive(ingot_storage_t storage)
+{
+    size_t count = atomic_load_explicit(&storage->references, memory_order_relaxed);
+    while (count != 0 && !atomic_compare_exchange_weak_explicit(&storage->references, &count, count + 1,
+                                                                memory_order_relaxed, memory_order_relaxed)) {
+    }
+    return count != 0;
 }
 
 void ingot_storage_release(ingot_storage_t storage)
@@ -139,11 +149,3 @@ ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, con
     return storage->ops.remove(storage->self, id_size, id);
 }
 
-ingot_status_t ingot_persist_flush(ingot_storage_t storage)
-{
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    const ingot_status_t flushed = store_queue_flush(storage);
-    const ingot_status_t saved = recorder_save(&storage->recorder);
-    return flushed != INGOT_SUCCESS ? flushed : saved;
-}

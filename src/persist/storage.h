@@ -12,11 +12,20 @@
 #include "persist/recorder.h"
 #include "persist/store_queue.h"
 
+/* What became of one program that was to be stored. */
+struct storage_outcome {
+    ingot_status_t status;
+    uint64_t take_ns; /* of the driver */
+    size_t bytes;     /* of the blob; 0: it was not had */
+};
+
 struct ingot_storage {
     ingot_storage_ops_t ops;
     void *self;
     ingot_allocator_t allocator;
-    ingot_persist_store_mode_t store_mode;
+    _Atomic(ingot_persist_store_mode_t) store_mode; /* relaxed, as the next two: they order nothing */
+    _Atomic uint32_t exit_time_ms;  /* as in ingot_persist_storing_t */
+    _Atomic uint32_t quiet_time_ms;
     atomic_size_t references; /* release pairs with acquire of the last one */
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
     struct store_queue queue;
@@ -28,8 +37,23 @@ struct ingot_storage {
 ingot_status_t storage_create(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self,
                               const ingot_allocator_t *allocator, ingot_persist_store_mode_t store_mode);
 
+/* For how long it may hold up the end of the process (0: not at all), and after how long without a new program it is
+ * quiet (UINT64_MAX: never). */
+ingot_persist_store_mode_t storage_store_mode(ingot_storage_t storage);
+uint64_t storage_exit_time_ns(ingot_storage_t storage);
+uint64_t storage_quiet_time_ns(ingot_storage_t storage);
+
+/* True if the value is a store mode. */
+bool storing_is_mode(ingot_persist_store_mode_t mode);
+
+/* One more reference, unless the last one is gone. */
+bool storage_retain_if_alive(ingot_storage_t storage);
+/* To the context's callback and the storage's own. */
+void storage_tell_degraded(ingot_storage_t storage, const struct ingot_context *context, ingot_status_t status,
+                           const char *reason);
+
 /* Takes a program's blob and stores it; in program.c, for the queue. */
-ingot_status_t storage_take_and_store(ingot_storage_t storage, const struct ingot_context *context,
+struct storage_outcome storage_take_and_store(ingot_storage_t storage, const struct ingot_context *context,
                                       ingot_program_t program, size_t id_size, const uint8_t *id);
 
 /* Asks for a blob and tells the context; in program.c as the next one, for who loads ahead, too. */

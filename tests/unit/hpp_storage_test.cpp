@@ -101,6 +101,10 @@ TEST_F(HppStorage, KeepsProgramsInADirectory)
     ASSERT_TRUE(ingot::create_program(desc, store, &origin));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
     store.flush();
+    EXPECT_TRUE(store.flush_within(std::chrono::seconds(1)));
+    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+    storing.store_mode = INGOT_PERSIST_STORE_NOW;
+    store.set_storing(storing);
     context.clear_cache();
     ASSERT_TRUE(ingot::create_program(desc, store, &origin));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);

@@ -31,6 +31,10 @@ public:
             sizeof(ingot_storage_ops_t),
             [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, store, nullptr, nullptr};
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
+        ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+        storing.store_mode = INGOT_PERSIST_STORE_BACKGROUND;
+        storing.exit_time_ms = 1;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(storage, &storing));
     }
     GatedStorage(const GatedStorage &) = delete;
     GatedStorage &operator=(const GatedStorage &) = delete;
@@ -284,7 +288,8 @@ struct ExitingDriver {
         record.path = manifest.c_str();
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
         info.path = root.c_str();
-        info.store_mode = is_load ? INGOT_PERSIST_STORE_NOW : INGOT_PERSIST_STORE_AUTO;
+        info.store_mode = is_load ? INGOT_PERSIST_STORE_NOW : INGOT_PERSIST_STORE_BACKGROUND;
+        info.exit_time_ms = INGOT_PERSIST_NO_TIME;
         if (ingot_persist_open(&self->storage, &info) != INGOT_SUCCESS ||
             ingot_persist_record(self->storage, &record) != INGOT_SUCCESS)
             _exit(3);

@@ -1,0 +1,62 @@
+/*
+ * converted_library_test.cpp - a program that never flushes and never releases still stores what it compiled, and says
+ * what it could not.
+ */
+#include <gtest/gtest.h>
+
+#include "support/child_process.h"
+#include "support/scratch_directory.h"
+
+namespace {
+
+/* Enough for a driver under a sanitizer on a busy machine; a run ends as soon as everything is stored. */
+const char kTime[] = "120000";
+const char kNoTime[] = "4294967295";
+
+bool is_pocl()
+{
+    const char *device = std::getenv("INGOT_TEST_DEVICE");
+    return device != nullptr && std::string(device) == "pocl";
+}
+
+/* A process with a driver cache of its own. */
+std::string run(const ScratchDirectory &scratch, const std::string &name, const std::string &exit_time)
+{
+    const std::filesystem::path driver_cache = scratch.path() / ("driver-" + name);
+    std::filesystem::create_directory(driver_cache);
+    child_process::Child child({CONVERTED_CHILD, (scratch.path() / "store").string(), exit_time},
+                               (scratch.path() / name).string(),
+                               {{"POCL_CACHE_DIR", driver_cache.string()}, {"INGOT_TRACE", "1"}});
+    EXPECT_EQ(0, child.wait()) << child.output();
+    return child.output();
+}
+
+bool contains(const std::string &text, const std::string &part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST(ConvertedLibrary, CompilesNothingFromTheSecondRunOn)
+{
+    const ScratchDirectory scratch;
+    const std::string first = run(scratch, "first", kTime);
+    EXPECT_TRUE(contains(first, "builds 6 loads 0\n")) << first;
+    EXPECT_FALSE(contains(first, "were not stored")) << first;
+    for (const char *name : {"second", "third"}) {
+        const std::string output = run(scratch, name, kTime);
+        EXPECT_TRUE(contains(output, "builds 0 loads 6\n")) << name << ":\n" << output;
+    }
+}
+
+TEST(ConvertedLibrary, SaysWhatItLost)
+{
+    const ScratchDirectory scratch;
+    const std::string lost = "ingot,storage_degraded,INGOT_BUSY";
+    const std::string first = run(scratch, "first", kNoTime);
+    EXPECT_EQ(is_pocl(), contains(first, lost)) << first;
+    EXPECT_EQ(is_pocl(), contains(first, "6 programs were not stored before the process ended")) << first;
+    const std::string second = run(scratch, "second", kTime);
+    EXPECT_TRUE(contains(second, is_pocl() ? "builds 6 loads 0\n" : "builds 0 loads 6\n")) << second;
+}

@@ -1,0 +1,428 @@
+/*
+ * When storages store: at once, when it is quiet, at a flush with a limit, and while the process ends.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "support/forked_child.h"
+#include "support/persist_session.h"
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace {
+
+void spin(std::chrono::milliseconds time)
+{
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end)
+        std::this_thread::yield();
+}
+
+/* A storage that has nothing, and remembers what was stored where. */
+class Recording {
+public:
+    Recording()
+    {
+        static const ingot_storage_ops_t ops = {
+            sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, store,
+            nullptr, nullptr};
+        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
+    }
+    Recording(const Recording &) = delete;
+    Recording &operator=(const Recording &) = delete;
+    ~Recording() { ingot_storage_release(storage); }
+
+    void set(ingot_persist_store_mode_t mode, uint32_t quiet_time_ms)
+    {
+        ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+        storing.store_mode = mode;
+        storing.quiet_time_ms = quiet_time_ms;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(storage, &storing));
+    }
+    size_t count()
+    {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return ids_.size();
+    }
+    void wait_for(size_t wanted)
+    {
+        std::unique_lock<std::mutex> guard(mutex_);
+        changed_.wait(guard, [&] { return ids_.size() >= wanted; });
+    }
+    std::vector<std::vector<uint8_t>> ids()
+    {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return ids_;
+    }
+    std::thread::id last_thread()
+    {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return thread_;
+    }
+
+    ingot_storage_t storage = nullptr;
+
+private:
+    static ingot_status_t store(void *user, size_t id_size, const uint8_t *id, size_t, const uint8_t *)
+    {
+        auto *self = static_cast<Recording *>(user);
+        const std::lock_guard<std::mutex> guard(self->mutex_);
+        self->ids_.emplace_back(id, id + id_size);
+        self->thread_ = std::this_thread::get_id();
+        self->changed_.notify_all();
+        return INGOT_SUCCESS;
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<std::vector<uint8_t>> ids_;
+    std::thread::id thread_;
+};
+
+/* Programs whose building, and whose blobs' taking, are as long as they are told to be. */
+struct Slow {
+    std::chrono::milliseconds build{0};
+    std::chrono::milliseconds take{0};
+    std::atomic<int> takes{0};
+    Session session{true};
+
+    Slow()
+    {
+        session.hook = [this](const char *operation) {
+            if (strcmp(operation, "build") == 0)
+                spin(build);
+            if (strcmp(operation, "get_binary") == 0) {
+                ++takes;
+                spin(take);
+            }
+            return INGOT_SUCCESS;
+        };
+    }
+    std::vector<uint8_t> create(ingot_storage_t storage, int number, int build_ms)
+    {
+        build = std::chrono::milliseconds(build_ms);
+        const Desc desc = session.describe(numbered_source(number));
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, nullptr));
+        ingot_program_release(program);
+        return id_of(desc);
+    }
+};
+
+ingot_persist_flush_info_t within(uint64_t time_ms)
+{
+    ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
+    info.max_time_ns = time_ms * 1000000;
+    return info;
+}
+
+} // namespace
+
+TEST(PersistStoring, ACheapBlobIsStoredBeforeTheProgramIsHandedOut)
+{
+    Recording recording;
+    Session session(false);
+    const Desc desc = session.describe();
+    ingot_program_t program = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), recording.storage, nullptr));
+    ingot_program_release(program);
+    ASSERT_EQ(1u, recording.count());
+    EXPECT_EQ(std::this_thread::get_id(), recording.last_thread());
+}
+
+TEST(PersistStoring, WhatTakesLongIsStoredWhenItIsQuietMostExpensiveBuildsFirst)
+{
+    Recording recording;
+    Slow slow;
+    recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
+    const auto fast = slow.create(recording.storage, 1, 0);
+    const auto slowest = slow.create(recording.storage, 2, 200);
+    const auto between = slow.create(recording.storage, 3, 50);
+    EXPECT_EQ(0u, recording.count());
+    recording.set(INGOT_PERSIST_STORE_AUTO, 1);
+    recording.wait_for(3);
+    EXPECT_EQ((std::vector<std::vector<uint8_t>>{slowest, between, fast}), recording.ids());
+    EXPECT_NE(std::this_thread::get_id(), recording.last_thread());
+}
+
+TEST(PersistStoring, NothingIsTakenWhileAProgramIsBuilt)
+{
+    Recording recording;
+    Slow slow;
+    recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
+    slow.create(recording.storage, 1, 0);
+    int taken_meanwhile = -1;
+    slow.session.hook = [&](const char *operation) {
+        if (strcmp(operation, "build") == 0) {
+            recording.set(INGOT_PERSIST_STORE_AUTO, 1);
+            spin(std::chrono::milliseconds(50)); /* a thread that did not look would have it by now */
+            taken_meanwhile = static_cast<int>(recording.count());
+        }
+        return INGOT_SUCCESS;
+    };
+    slow.create(recording.storage, 2, 0);
+    EXPECT_EQ(0, taken_meanwhile);
+    recording.wait_for(2);
+}
+
+TEST(PersistStoring, AFlushEndsInTimeWhateverTheDriverIsAt)
+{
+    Recording recording;
+    Slow slow;
+    std::atomic<bool> is_open{false};
+    slow.session.hook = [&](const char *operation) {
+        while (strcmp(operation, "get_binary") == 0 && !is_open)
+            std::this_thread::yield();
+        return INGOT_SUCCESS;
+    };
+    recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
+    for (int i = 0; i < 3; ++i)
+        slow.create(recording.storage, i, 0);
+    ingot_persist_flush_info_t info = within(5);
+    ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+    EXPECT_EQ(INGOT_BUSY, ingot_persist_flush_with(recording.storage, &info, &progress));
+    EXPECT_EQ(0u, progress.stored_count);
+    EXPECT_EQ(3u, progress.waiting_count);
+    is_open = true;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush_with(recording.storage, nullptr, &progress));
+    EXPECT_EQ(0u, progress.waiting_count);
+    EXPECT_EQ(3u, recording.count());
+}
+
+TEST(PersistStoring, WhatWouldTakeTooLongIsNotBegun)
+{
+    Recording recording;
+    Slow slow;
+    recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
+    slow.take = std::chrono::milliseconds(100); /* a thousand times its build */
+    slow.create(recording.storage, 1, 0);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
+    slow.create(recording.storage, 2, 1000);
+    ingot_persist_flush_info_t info = within(500);
+    ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+    EXPECT_EQ(INGOT_BUSY, ingot_persist_flush_with(recording.storage, &info, &progress));
+    EXPECT_EQ(1u, progress.waiting_count);
+    EXPECT_EQ(1, slow.takes);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
+    EXPECT_EQ(2, slow.takes);
+}
+
+TEST(PersistStoring, AFlushTellsHowFarItIsAndCanBeEnded)
+{
+    for (const uint64_t time_ms : {uint64_t{0}, uint64_t{600000}}) { /* in this thread, and in the storage's */
+        Recording recording;
+        Slow slow;
+        recording.set(INGOT_PERSIST_STORE_ON_FLUSH, 0);
+        for (int i = 0; i < 4; ++i)
+            slow.create(recording.storage, i, 0);
+        uint64_t last = 0;
+        ingot_persist_flush_info_t info = within(time_ms);
+        info.user = &last;
+        info.on_progress = [](const ingot_persist_flush_progress_t *so_far, void *user) {
+            *static_cast<uint64_t *>(user) = so_far->stored_count;
+            return so_far->stored_count < 2 ? 1 : 0;
+        };
+        ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+        const ingot_status_t status = ingot_persist_flush_with(recording.storage, &info, &progress);
+        EXPECT_LE(2u, last);
+        EXPECT_LE(last, progress.stored_count);
+        EXPECT_EQ(4u, progress.stored_count + progress.waiting_count);
+        EXPECT_EQ(progress.waiting_count != 0 ? INGOT_BUSY : INGOT_SUCCESS, status);
+        if (time_ms == 0) {
+            EXPECT_EQ(2u, progress.stored_count);
+        }
+        EXPECT_LT(0u, progress.stored_bytes);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
+        EXPECT_EQ(4u, recording.count());
+    }
+}
+
+TEST(PersistStoring, TellsTheFirstFailureOfWhatWasStoredAtOnce)
+{
+    static const ingot_storage_ops_t ops = {
+        sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+        [](void *, size_t, const uint8_t *, size_t, const uint8_t *) { return INGOT_NO_SPACE; }, nullptr, nullptr};
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, nullptr));
+    Session session;
+    ingot_program_t program = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS,
+              ingot_persist_program_create(&program, session.describe().get(), storage, nullptr));
+    ingot_program_release(program);
+    EXPECT_EQ(INGOT_NO_SPACE, ingot_persist_flush(storage));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage));
+    ingot_storage_release(storage);
+}
+
+TEST(PersistStoring, RefusesWhatMakesNoSense)
+{
+    Recording recording;
+    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_storing(nullptr, &storing));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_storing(recording.storage, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_storing(recording.storage, nullptr));
+    storing.store_mode = static_cast<ingot_persist_store_mode_t>(77);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_storing(recording.storage, &storing));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_flush_with(nullptr, nullptr, nullptr));
+    storing.store_mode = INGOT_PERSIST_STORE_BACKGROUND;
+    storing.exit_time_ms = 7;
+    storing.struct_size = offsetof(ingot_persist_storing_t, exit_time_ms); /* an older caller's */
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(recording.storage, &storing));
+    storing = INGOT_PERSIST_STORING_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_storing(recording.storage, &storing));
+    EXPECT_EQ(INGOT_PERSIST_STORE_BACKGROUND, storing.store_mode);
+    EXPECT_EQ(0u, storing.exit_time_ms);
+}
+
+/* ---- the end of the process ---- */
+
+namespace {
+
+/* What a child writes and its parent reads. */
+struct Shared {
+    Shared()
+        : text(static_cast<char *>(
+              mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)))
+    {
+    }
+    Shared(const Shared &) = delete;
+    Shared &operator=(const Shared &) = delete;
+    ~Shared() { munmap(text, kSize); }
+
+    static constexpr size_t kSize = 4096;
+    char *text;
+};
+
+/* In a child: a session that lives for good, and writes there why something was degraded. */
+Session *session_that_tells(char *text)
+{
+    auto *session = new Session(true);
+    session->on_event = [text](const ingot_event_t &event) {
+        if (event.kind == INGOT_EVENT_STORAGE_DEGRADED && event.status == INGOT_BUSY)
+            strncpy(text, event.reason, Shared::kSize - 1);
+    };
+    return session;
+}
+
+/* In a child: three programs that wait for a quiet moment which never comes. */
+void leave_three(Session *session, ingot_storage_t storage, uint32_t exit_time_ms)
+{
+    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+    storing.exit_time_ms = exit_time_ms;
+    storing.quiet_time_ms = INGOT_PERSIST_NO_TIME;
+    if (ingot_persist_set_storing(storage, &storing) != INGOT_SUCCESS)
+        _exit(2);
+    for (int i = 0; i < 3; ++i) {
+        ingot_program_t program = nullptr;
+        if (ingot_persist_program_create(&program, session->describe(numbered_source(i)).get(), storage, nullptr) !=
+            INGOT_SUCCESS)
+            _exit(3);
+    }
+}
+
+ingot_storage_t open_for_good(const fs::path &root)
+{
+    const std::string path = root.string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    ingot_storage_t storage = nullptr;
+    if (ingot_persist_open(&storage, &info) != INGOT_SUCCESS)
+        _exit(1);
+    return storage;
+}
+
+/* A storage in which storing does what it is told to. */
+ingot_storage_t make_for_good(ingot_status_t (*store)(void *, size_t, const uint8_t *, size_t, const uint8_t *))
+{
+    const ingot_storage_ops_t ops = {
+        sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, store, nullptr,
+        nullptr};
+    ingot_storage_t storage = nullptr;
+    if (ingot_storage_create(&storage, &ops, nullptr) != INGOT_SUCCESS)
+        _exit(1);
+    return storage;
+}
+
+} // namespace
+
+TEST(PersistStoring, AnExitStoresWhatWaits)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Shared shared;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  leave_three(session_that_tells(shared.text), open_for_good(root), 600000);
+                  if (!entries_of(root).empty())
+                      return 4;
+                  std::exit(7);
+              }));
+    EXPECT_EQ(3u, entries_of(root).size());
+    EXPECT_STREQ("", shared.text);
+}
+
+TEST(PersistStoring, AnExitThatHasNoTimeTellsWhatIsLost)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Shared shared;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  leave_three(session_that_tells(shared.text), open_for_good(root), INGOT_PERSIST_NO_TIME);
+                  std::exit(7);
+              }));
+    EXPECT_EQ(0u, entries_of(root).size());
+    EXPECT_EQ(0, strncmp(shared.text, "3 programs were not stored", 26)) << shared.text;
+}
+
+TEST(PersistStoring, AnExitEndsThoughAStorageNeverDoes)
+{
+    Shared shared;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  leave_three(session_that_tells(shared.text),
+                              make_for_good([](void *, size_t, const uint8_t *, size_t, const uint8_t *) {
+                                  for (;;)
+                                      pause();
+                                  return INGOT_SUCCESS;
+                              }),
+                              20);
+                  std::exit(7);
+              }));
+    EXPECT_EQ(0, strncmp(shared.text, "3 programs were not stored", 26)) << shared.text;
+}
+
+TEST(PersistStoring, AnExitInTheMidstOfStoringDoesNotWaitForItself)
+{
+    Shared shared;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  ingot_storage_t storage =
+                      make_for_good([](void *, size_t, const uint8_t *, size_t, const uint8_t *) -> ingot_status_t {
+                          std::exit(7);
+                      });
+                  leave_three(session_that_tells(shared.text), storage, 600000);
+                  (void)ingot_persist_flush(storage);
+                  return 4;
+              }));
+    EXPECT_EQ(0, strncmp(shared.text, "3 programs were not stored", 26)) << shared.text;
+}
+
+TEST(PersistStoring, AForkedChildHasNothingToStoreAtItsEnd)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Shared shared;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  leave_three(session_that_tells(shared.text), open_for_good(root), 600000);
+                  const int ended = forked_child::run([]() -> int { std::exit(8); });
+                  _exit(ended == 8 && entries_of(root).empty() ? 7 : 4);
+              }));
+    EXPECT_STREQ("", shared.text);
+}
