@@ -172,6 +172,8 @@ typedef struct ingot_persist_storing {
 
 /**
  * Sets when a storage of any kind stores the programs that are made from now on; the times also count for what waits.
+ * What is INGOT_PERSIST_STORE_AUTO or 0 in a chain is as in the first of its tiers that can be written: a chain over a
+ * store that stores at once stores at once.
  *
  * @par Threads  Any number at once.
  * @retval INGOT_INVALID_ARGUMENTS
@@ -243,25 +245,32 @@ typedef struct ingot_persist_flush_info {
 INGOT_API ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
                                                   ingot_persist_flush_progress_t *progress);
 
-/** What a directory store did in this process, and holds. */
+/** What a storage of any kind did in this process, and what a directory store holds. */
 typedef struct ingot_persist_stats {
     size_t struct_size;
     uint64_t hits, misses, stores;
-    uint64_t refused; /**< Bad entries that were found. */
+    uint64_t refused; /**< Bad entries that were found; this and the next, of a directory store. */
     uint64_t evictions;
     uint64_t failures; /**< Loads and stores that failed otherwise than by a miss; by reason below. */
-    uint64_t bytes;    /**< Of the store, by its size.txt. */
+    uint64_t bytes;    /**< Of a directory store, by its size.txt; 0 for others. */
     uint64_t read_only, no_space, lock_timeouts, untrusted, corrupt, other_versions, io_errors, out_of_memory;
     uint64_t not_kept;  /**< Blobs outside of min_blob_bytes and max_blob_bytes. */
     uint64_t expired;   /**< Entries beyond max_age_seconds that a load found. */
     uint64_t unstamped; /**< Loads of which the time could not be noted: LRU is FIFO for those. */
     uint64_t rejected;  /**< Sound entries that the core or the driver refused, at a load or at a kernel. */
+    uint64_t waiting;   /**< Programs that are to be stored later, now. */
 } ingot_persist_stats_t;
 #define INGOT_PERSIST_STATS_INIT                                                                 \
-    {                                                                                            \
-        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+    {                                                                                             \
+        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
     }
-/** @retval INGOT_UNIMPLEMENTED  @p storage is not a directory store. */
+/**
+ * The counts of a storage since it was made. Those of a chain are its own; each tier has its own, too.
+ *
+ * @param[in,out] stats  struct_size set by the caller.
+ * @par Threads  Any number at once.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
 INGOT_API ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats);
 
 /* ---- looking into a directory store, and keeping it ------------------------------------------------------ */

@@ -115,7 +115,12 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
         chain->tiers[i] = tiers[i];
     }
     const ingot_status_t status = storage_create(storage, &ops, chain, &allocator, INGOT_PERSIST_STORE_AUTO);
-    if (status != INGOT_SUCCESS)
+    if (status != INGOT_SUCCESS) {
         destroy(chain);
-    return status;
+        return status;
+    }
+    (*storage)->is_chain = true;
+    for (size_t i = 0; i < tier_count && (*storage)->model == NULL; ++i)
+        (*storage)->model = storage_is_writable(tiers[i]) ? tiers[i] : NULL;
+    return INGOT_SUCCESS;
 }

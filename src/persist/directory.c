@@ -33,9 +33,8 @@ static const char *place_of(struct directory *directory, size_t id_size, const u
     return path;
 }
 
-static void count_failure(struct directory *directory, ingot_status_t status)
+void directory_count_failure(struct directory_counters *counters, ingot_status_t status)
 {
-    struct directory_counters *counters = &directory->counters;
     directory_count(&counters->failures, 1);
     switch ((int)status) {
     case INGOT_READ_ONLY: directory_count(&counters->read_only, 1); break;
@@ -66,7 +65,7 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
     struct directory_counters *counters = &directory->counters;
     directory_count(status == INGOT_SUCCESS ? &counters->hits : &counters->misses, 1);
     if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
-        count_failure(directory, status);
+        directory_count_failure(&directory->counters, status);
     if (directory->on_event != NULL)
         events_tell(directory, INGOT_EVENT_STORAGE_LOAD, status, status == INGOT_SUCCESS ? blob->size : 0, started_ns,
                     bucket.path, status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
@@ -84,7 +83,7 @@ static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_
     if (status == INGOT_SUCCESS)
         directory_count(&directory->counters.stores, 1);
     else
-        count_failure(directory, status);
+        directory_count_failure(&directory->counters, status);
     if (directory->on_event != NULL)
         events_tell(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns,
                     place_of(directory, id_size, id, path), status == INGOT_SUCCESS ? "" : ingot_last_error_detail());

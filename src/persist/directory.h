@@ -102,4 +102,7 @@ static inline void directory_count(_Atomic uint64_t *counter, uint64_t more)
     atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
 }
 
+/* A load or a store that failed otherwise than by a miss, by its reason. */
+void directory_count_failure(struct directory_counters *counters, ingot_status_t status);
+
 #endif

@@ -17,13 +17,10 @@ static uint64_t get(const _Atomic uint64_t *counter)
 
 ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats)
 {
-    struct directory *directory;
-    if (stats == NULL || stats->struct_size <= sizeof(size_t))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "stats or its struct_size is missing");
-    const ingot_status_t status = directory_get(storage, &directory);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const struct directory_counters *counters = &directory->counters;
+    if (storage == NULL || stats == NULL || stats->struct_size <= sizeof(size_t))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, stats or its struct_size is missing");
+    const struct directory *directory = directory_of(storage);
+    const struct directory_counters *counters = directory != NULL ? &directory->counters : &storage->counters;
     ingot_persist_stats_t current = {
         .struct_size = stats->struct_size,
         .hits = get(&counters->hits),
@@ -44,8 +41,9 @@ ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_st
         .expired = get(&counters->expired),
         .unstamped = get(&counters->unstamped),
         .rejected = get(&storage->rejected),
+        .waiting = store_queue_count(storage),
     };
-    if (!account_peek(directory, &current.bytes))
+    if (directory == NULL || !account_peek(directory, &current.bytes))
         current.bytes = 0;
     memcpy(stats, &current, stats->struct_size < sizeof(current) ? stats->struct_size : sizeof(current));
     return INGOT_SUCCESS;

@@ -121,8 +121,11 @@ ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
     const ingot_status_t result = storage->ops.load(storage->self, id_size, id, &loaded);
+    directory_count(result == INGOT_SUCCESS ? &storage->counters.hits : &storage->counters.misses, 1);
     if (result == INGOT_SUCCESS)
         *blob = loaded;
+    else if (result != INGOT_NOT_FOUND)
+        directory_count_failure(&storage->counters, result);
     return result;
 }
 
@@ -136,7 +139,12 @@ ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, cons
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a blob that is to be stored is missing or empty");
     if (storage->ops.store == NULL)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no store operation");
-    return storage->ops.store(storage->self, id_size, id, blob_size, blob);
+    const ingot_status_t result = storage->ops.store(storage->self, id_size, id, blob_size, blob);
+    if (result == INGOT_SUCCESS)
+        directory_count(&storage->counters.stores, 1);
+    else
+        directory_count_failure(&storage->counters, result);
+    return result;
 }
 
 ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, const uint8_t *id)

@@ -8,6 +8,7 @@
 #include <ingot/persist.h>
 #include <stdatomic.h>
 
+#include "persist/directory.h"
 #include "persist/prewarm.h"
 #include "persist/recorder.h"
 #include "persist/store_queue.h"
@@ -27,6 +28,9 @@ struct ingot_storage {
     _Atomic uint32_t exit_time_ms;  /* as in ingot_persist_storing_t */
     _Atomic uint32_t quiet_time_ms;
     atomic_size_t references; /* release pairs with acquire of the last one */
+    struct directory_counters counters; /* of loads and stores, where it is not a directory, which has its own */
+    bool is_chain;
+    ingot_storage_t model; /* a chain's tier that is stored to, for what was not said to the chain; NULL: none */
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
     struct store_queue queue;
     struct recorder recorder;
@@ -45,6 +49,9 @@ uint64_t storage_quiet_time_ns(ingot_storage_t storage);
 
 /* True if the value is a store mode. */
 bool storing_is_mode(ingot_persist_store_mode_t mode);
+
+/* True if what is stored may be kept: by a directory that was not opened read-only, by a tier of a chain, ... */
+bool storage_is_writable(ingot_storage_t storage);
 
 /* One more reference, unless the last one is gone. */
 bool storage_retain_if_alive(ingot_storage_t storage);

@@ -12,21 +12,37 @@
 #define DEFAULT_EXIT_TIME_MS 5000u
 #define DEFAULT_QUIET_TIME_MS 3000u
 
+/* What was said to a chain comes first, then what was said to the tier that it stores to. */
 ingot_persist_store_mode_t storage_store_mode(ingot_storage_t storage)
 {
-    return atomic_load_explicit(&storage->store_mode, memory_order_relaxed);
+    ingot_persist_store_mode_t mode = INGOT_PERSIST_STORE_AUTO;
+    for (; storage != NULL && mode == INGOT_PERSIST_STORE_AUTO; storage = storage->model)
+        mode = atomic_load_explicit(&storage->store_mode, memory_order_relaxed);
+    return mode;
 }
 
 uint64_t storage_exit_time_ns(ingot_storage_t storage)
 {
-    const uint32_t time_ms = atomic_load_explicit(&storage->exit_time_ms, memory_order_relaxed);
+    uint32_t time_ms = 0;
+    for (; storage != NULL && time_ms == 0; storage = storage->model)
+        time_ms = atomic_load_explicit(&storage->exit_time_ms, memory_order_relaxed);
     return time_ms == INGOT_PERSIST_NO_TIME ? 0 : (time_ms != 0 ? time_ms : DEFAULT_EXIT_TIME_MS) * NS_PER_MS;
 }
 
 uint64_t storage_quiet_time_ns(ingot_storage_t storage)
 {
-    const uint32_t time_ms = atomic_load_explicit(&storage->quiet_time_ms, memory_order_relaxed);
+    uint32_t time_ms = 0;
+    for (; storage != NULL && time_ms == 0; storage = storage->model)
+        time_ms = atomic_load_explicit(&storage->quiet_time_ms, memory_order_relaxed);
     return time_ms == INGOT_PERSIST_NO_TIME ? UINT64_MAX : (time_ms != 0 ? time_ms : DEFAULT_QUIET_TIME_MS) * NS_PER_MS;
+}
+
+bool storage_is_writable(ingot_storage_t storage)
+{
+    const struct directory *directory = directory_of(storage);
+    if (storage->is_chain)
+        return storage->model != NULL;
+    return storage->ops.store != NULL && (directory == NULL || !directory->is_read_only);
 }
 
 bool storing_is_mode(ingot_persist_store_mode_t mode)

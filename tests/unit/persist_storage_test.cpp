@@ -138,7 +138,8 @@ TEST(PersistStorage, RefusesMalformedArguments)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_store(storage, kId.size(), kId.data(), 1, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_remove(storage, 0, kId.data()));
     ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
-    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_get_stats(storage, &stats));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_stats(nullptr, &stats));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_stats(storage, nullptr));
     EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_clear(storage));
     ingot_storage_release(storage);
 }

@@ -264,6 +264,104 @@ TEST(PersistStoring, TellsTheFirstFailureOfWhatWasStoredAtOnce)
     ingot_storage_release(storage);
 }
 
+TEST(PersistStoring, EveryStorageTakesAMode)
+{
+    ScratchDirectory scratch;
+    const std::string file = (scratch.path() / "file").string();
+    Recording own;
+    ingot_storage_t single = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&single, file.c_str()));
+    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+    storing.store_mode = INGOT_PERSIST_STORE_NOW;
+    Slow slow;
+    for (ingot_storage_t storage : {own.storage, single}) {
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(storage, &storing));
+        slow.create(storage, storage == single ? 1 : 2, 0);
+    }
+    EXPECT_EQ(1u, own.count());
+    EXPECT_TRUE(fs::exists(file));
+    ingot_storage_release(single);
+}
+
+TEST(PersistStoring, AChainStoresAsTheTierThatItStoresTo)
+{
+    static const ingot_storage_ops_t shipped_ops = {
+        sizeof(shipped_ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, nullptr,
+        nullptr, nullptr};
+    ingot_storage_t shipped = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&shipped, &shipped_ops, nullptr));
+    Recording own;
+    own.set(INGOT_PERSIST_STORE_NOW, 0);
+    ingot_storage_t chain = nullptr;
+    ingot_storage_t outer = nullptr;
+    const ingot_storage_t tiers[] = {shipped, own.storage};
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&outer, 1, &chain));
+    Slow slow;
+    slow.create(chain, 1, 0);
+    EXPECT_EQ(1u, own.count());
+    slow.create(outer, 2, 0);
+    EXPECT_EQ(2u, own.count());
+    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT; /* what is said to the chain comes first */
+    storing.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(chain, &storing));
+    slow.create(chain, 3, 0);
+    EXPECT_EQ(2u, own.count());
+    ingot_storage_release(outer);
+    ingot_storage_release(chain);
+    ingot_storage_release(shipped);
+    EXPECT_EQ(3u, own.count());
+}
+
+TEST(PersistStoring, EveryStorageHasStatistics)
+{
+    ScratchDirectory scratch;
+    const std::string file = (scratch.path() / "file").string();
+    const std::string bundle = (scratch.path() / "bundle").string();
+    const Bytes id = bytes_of("an id");
+    const Bytes blob = bytes_of("a blob");
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+    ingot_storage_t single = nullptr;
+    ingot_storage_t chain = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&single, file.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, &single));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_storage_load(chain, id.size(), id.data(), &loaded));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, id.size(), id.data(), blob.size(), blob.data()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(chain, id.size(), id.data(), &loaded));
+    loaded.release(&loaded);
+    loaded = INGOT_BUFFER_INIT;
+    for (ingot_storage_t storage : {chain, single}) {
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(storage, &stats));
+        EXPECT_EQ(1u, stats.hits);
+        EXPECT_EQ(1u, stats.misses);
+        EXPECT_EQ(1u, stats.stores);
+        EXPECT_EQ(0u, stats.failures);
+    }
+    {
+        Store store(scratch.path() / "store");
+        ASSERT_EQ(INGOT_SUCCESS, store.put(id, blob));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), bundle.c_str(), nullptr, nullptr, nullptr));
+    }
+    ingot_storage_t shipped = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&shipped, bundle.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(shipped, id.size(), id.data(), &loaded)) << ingot_last_error_detail();
+    if (loaded.release != nullptr)
+        loaded.release(&loaded);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(shipped, &stats));
+    EXPECT_EQ(1u, stats.hits);
+    Slow slow; /* lives longer than what waits */
+    Recording own;
+    own.set(INGOT_PERSIST_STORE_ON_FLUSH, 0);
+    slow.create(own.storage, 1, 0);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(own.storage, &stats));
+    EXPECT_EQ(1u, stats.misses);
+    EXPECT_EQ(1u, stats.waiting);
+    ingot_storage_release(shipped);
+    ingot_storage_release(chain);
+    ingot_storage_release(single);
+}
+
 TEST(PersistStoring, RefusesWhatMakesNoSense)
 {
     Recording recording;
