@@ -50,7 +50,7 @@ static void *read_module(const char *path, size_t *size)
 }
 
 /* A native kernel for each name; an application would set its arguments and append it to a command list. */
-static void list_kernels(ingot_program_t program)
+static void list_kernels(ingot_program_t program, ingot_program_desc_t desc, ingot_storage_t store)
 {
     size_t size = 0;
     CHECK(ingot_program_get_kernel_names(program, &size, NULL));
@@ -62,7 +62,7 @@ static void list_kernels(ingot_program_t program)
         ingot_kernel_t kernel;
         ze_kernel_handle_t native;
         ze_kernel_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES };
-        CHECK(ingot_kernel_create(&kernel, program, 0, name));
+        CHECK(ingot_persist_kernel_create(&kernel, desc, store, 0, name, NULL)); /* Builds anew what is refused. */
         CHECK(ingot_level_zero_kernel_get_native(kernel, &native));
         if (zeKernelGetProperties(native, &properties) == ZE_RESULT_SUCCESS)
             printf("kernel: %s, %u arguments\n", name, (unsigned)properties.numKernelArgs);
@@ -103,7 +103,7 @@ int main(int count, char **arguments)
     CHECK(ingot_persist_program_create(&program, desc, store, &origin)); /* Loaded, or built and stored. */
 
     printf("devices: %u\norigin: %s\n", (unsigned)ingot_context_get_device_count(context), ingot_origin_name(origin));
-    list_kernels(program);
+    list_kernels(program, desc, store);
 
     ingot_program_release(program);
     ingot_storage_release(store);

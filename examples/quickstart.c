@@ -70,7 +70,6 @@ int main(int count, char **arguments)
     ingot_source_t source;
     ingot_program_desc_t desc;
     ingot_storage_t store;
-    ingot_program_t program;
     ingot_kernel_t kernel;
     ingot_origin_t origin;
     cl_kernel native;
@@ -86,8 +85,7 @@ int main(int count, char **arguments)
     CHECK(ingot_source_create(&source, &source_info));
     CHECK(ingot_program_desc_create(&desc, context, &program_info));
     CHECK(ingot_persist_open(&store, &store_info));
-    CHECK(ingot_persist_program_create(&program, desc, store, &origin)); /* Loaded, or built and stored. */
-    CHECK(ingot_kernel_create(&kernel, program, 0, "scale"));
+    CHECK(ingot_persist_kernel_create(&kernel, desc, store, 0, "scale", &origin)); /* Loaded, or built and stored. */
     CHECK(ingot_opencl_kernel_get_native(kernel, &native)); /* A cl_kernel, to be launched as ever. */
     /* README end */
 
@@ -95,8 +93,7 @@ int main(int count, char **arguments)
     const int result = run_scale(cl_ctx, queue, native);
 
     ingot_kernel_release(kernel);
-    ingot_program_release(program);
-    ingot_storage_release(store); /* Stores what waited for the first launch. */
+    ingot_storage_release(store); /* Stores what waits; without this, the process does so as it ends. */
     ingot_program_desc_release(desc);
     ingot_source_release(source);
     ingot_context_release(context);

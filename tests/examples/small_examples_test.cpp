@@ -14,11 +14,13 @@ namespace {
 using child_process::Child;
 
 /* Runs with a driver cache of its own; returns what was printed. */
-std::string run(const std::string &program, const std::string &argument, const std::string &name)
+std::string run(const std::string &program, const std::string &argument, const std::string &name,
+                Child::Environment environment = {})
 {
     const std::string driver_cache = "driver-cache-" + name;
     mkdir(driver_cache.c_str(), 0700);
-    Child child({ program, argument }, name + ".log", { { "POCL_CACHE_DIR", driver_cache } });
+    environment["POCL_CACHE_DIR"] = driver_cache;
+    Child child({ program, argument }, name + ".log", environment);
     EXPECT_EQ(0, child.wait()) << child.output();
     return child.output();
 }
@@ -42,6 +44,16 @@ TEST(QuickstartExample, LoadsInTheSecondProcess)
     expect_contains(run(QUICKSTART_PROGRAM, "quickstart-store", "quickstart-cold"), "origin: build");
     expect_contains(run(QUICKSTART_PROGRAM, "quickstart-store", "quickstart-warm"), "origin: storage");
 }
+
+#ifdef REFUSE_LOADED_KERNELS
+TEST(QuickstartExample, BuildsAnewWhatTheDriverRefusesOnlyAtAKernel)
+{
+    expect_contains(run(QUICKSTART_PROGRAM, "refused-store", "refused-cold"), "origin: build");
+    expect_contains(run(QUICKSTART_PROGRAM, "refused-store", "refused", { { "LD_PRELOAD", REFUSE_LOADED_KERNELS } }),
+                    "origin: build");
+    expect_contains(run(QUICKSTART_PROGRAM, "refused-store", "refused-warm"), "origin: storage");
+}
+#endif
 
 TEST(OwnStorageExample, LoadsInTheSecondProcess)
 {
