@@ -119,8 +119,9 @@ typedef enum ingot_event_kind {
     INGOT_EVENT_STORAGE_EVICT = 9,  /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
     INGOT_EVENT_STORAGE_DEGRADED = 10, /**< A storage went on without something; status and reason say what. */
     INGOT_EVENT_PREWARM = 11, /**< Loading ahead ended: bytes, duration_ns; reason: why, and how much was loaded. */
-    INGOT_EVENT_NATIVE_BUILD = 12 /**< Compiled as the application asked, with the files that the compiler found: the
+    INGOT_EVENT_NATIVE_BUILD = 12, /**< Compiled as the application asked, with the files that the compiler found: the
                                    *   program has no blob; reason: what could not be replaced. */
+    INGOT_EVENT_ENVIRONMENT = 13 /**< name is an INGOT_* variable that Ingot does not have; reason: the nearest one. */
 } ingot_event_kind_t;
 
 /** One event. Pointers are valid during the callback only and never NULL. */
@@ -193,7 +194,9 @@ typedef enum ingot_context_flags {
  * context is made: INGOT_TRACE=1 writes one line an event to standard error (INGOT_TRACE=PATH appends to a file);
  * INGOT_COMPILE_OPTIONS and INGOT_LINK_OPTIONS are appended to every program's and part of its id;
  * INGOT_CACHE_CAPACITY, INGOT_CACHE_MAX_BYTES and INGOT_CACHE_GROUPS are used where cache_capacity is NULL;
- * INGOT_CACHE=0 turns the in-memory cache off likewise.
+ * INGOT_CACHE=0 turns the in-memory cache off likewise. A value that makes no sense is INGOT_INVALID_ARGUMENTS, if it
+ * would be used; an INGOT_* variable that is not there is told by an INGOT_EVENT_ENVIRONMENT. A setuid program reads
+ * none. doc/environment.md has all variables.
  */
 typedef struct ingot_context_info {
     size_t struct_size;

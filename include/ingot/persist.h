@@ -82,16 +82,16 @@ typedef struct ingot_persist_info {
 /**
  * Sets the fields of @p info that the user's environment speaks of; nothing reads it unless this is called.
  *
- * INGOT_PERSIST=0 turns persistence off, 1 is as if unset. INGOT_PERSIST_DIR is the root; else it is
- * $XDG_CACHE_HOME/ingot, else $HOME/.cache/ingot (both only if absolute), with INGOT_PERSIST_MAKE_PARENTS; else
- * persistence is off. INGOT_PERSIST_MAX_SIZE (0: no limit), _MIN_BLOB and _MAX_BLOB are bytes, or end in K, M, G or T
- * (powers of 1024); _MAX_AGE_DAYS (0: no limit); _EVICTION=fifo|lru|off; _READ_ONLY=0|1; _DURABLE=0|1. Empty is unset.
+ * INGOT_PERSIST=0 turns persistence off, 1 is as if unset. INGOT_PERSIST_DIR is the root; otherwise it is
+ * $XDG_CACHE_HOME/ingot, otherwise $HOME/.cache/ingot (both only if absolute), with INGOT_PERSIST_MAKE_PARENTS;
+ * otherwise persistence is off. doc/environment.md has all variables and how values are written. A value that nothing
+ * uses, such as a limit of a store that is read-only, is not looked at. A setuid program reads none.
  *
- * @param[in,out] info           Initialized; its path becomes @p path.
+ * @param[in,out] info           Initialized; its path becomes @p path. A name_space is behind it in the same memory.
  * @param[out]    path           Where the root is put; it must live until the store is opened.
  * @retval INGOT_NOT_FOUND          Persistence is off; the detail says why. @p info is untouched, as with any failure.
  * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value.
- * @retval INGOT_BUFFER_TOO_SMALL   @p path is too small for the root.
+ * @retval INGOT_BUFFER_TOO_SMALL   @p path is too small for the root and the namespace.
  */
 INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_t *info, size_t path_capacity,
                                                              char *path);

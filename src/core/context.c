@@ -86,9 +86,10 @@ ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backen
         return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
     if ((known_info.flags & ~(uint32_t)INGOT_CONTEXT_IGNORE_ENVIRONMENT) != 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "info has unknown flags: %#x", (unsigned)known_info.flags);
+    const bool ignores_environment = (known_info.flags & INGOT_CONTEXT_IGNORE_ENVIRONMENT) != 0;
     ingot_status_t status = check_ops(&known_ops);
     if (status == INGOT_SUCCESS)
-        status = environment_read(&environment, (known_info.flags & INGOT_CONTEXT_IGNORE_ENVIRONMENT) != 0);
+        status = environment_read(&environment, ignores_environment, known_info.cache_capacity == NULL);
     if (status != INGOT_SUCCESS)
         return status;
 
@@ -112,6 +113,8 @@ ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backen
         destroy(made);
         return status;
     }
+    if (!ignores_environment)
+        environment_tell_unknown(&made->trace);
     *context = made;
     return INGOT_SUCCESS;
 }

@@ -5,6 +5,7 @@
 #define INGOT_CORE_ENVIRONMENT_H
 
 #include "core/memory_cache/memory_cache.h"
+#include "core/trace.h"
 
 struct environment {
     const char *trace;           /* NULL: off */
@@ -13,7 +14,10 @@ struct environment {
     struct memory_cache_limits limits; /* of the variables, else the defaults */
 };
 
-/* With ignore set, the defaults. Nonsense is INGOT_INVALID_ARGUMENTS and names the variable. */
-ingot_status_t environment_read(struct environment *environment, bool ignore);
+/* With ignore set, the defaults. Nonsense that would be used is INGOT_INVALID_ARGUMENTS and names the variable. */
+ingot_status_t environment_read(struct environment *environment, bool ignore, bool uses_limits);
+
+/* An event for each variable INGOT_... that is none of Ingot's, with the nearest one that is. */
+void environment_tell_unknown(const struct trace *trace);
 
 #endif

@@ -1,6 +1,10 @@
 /*
  * os.c - POSIX, behind os.h.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include "core/os.h"
 
 #include <errno.h>
@@ -9,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -173,7 +178,15 @@ uint64_t os_now_ns(void)
 
 const char *os_environment(const char *name)
 {
-    return getenv(name);
+    return secure_getenv(name);
+}
+
+void os_visit_environment(void (*visit)(const char *name, size_t size, void *user), void *user)
+{
+    for (char **each = environ; each != NULL && *each != NULL && getauxval(AT_SECURE) == 0; ++each) {
+        const char *end = strchr(*each, '=');
+        visit(*each, end != NULL ? (size_t)(end - *each) : strlen(*each), user);
+    }
 }
 
 /* With room for one byte more than is expected, so that the end is seen without growing what was read. */

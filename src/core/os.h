@@ -58,8 +58,11 @@ void os_nap(void); /* tens of microseconds */
 
 uint64_t os_now_ns(void); /* monotonic */
 
-/* NULL where it is not set. Read only while a context is made. */
+/* NULL where it is not set, or the process has rights that its user has not (setuid). Read only while a context is
+ * made. */
 const char *os_environment(const char *name);
+/* Each variable's name of so many bytes; none where os_environment would say none. */
+void os_visit_environment(void (*visit)(const char *name, size_t size, void *user), void *user);
 
 /* Which file it is, whatever the name. */
 struct os_file_identity {

@@ -14,15 +14,18 @@
 
 #include "core/error.h"
 #include "util/cancellation.h"
+#include "util/environment.h"
 
 enum { LINE_CAPACITY = 1024 };
 
 static void open_file(struct trace *trace, const char *destination)
 {
-    if (destination == NULL || *destination == '\0' || strcmp(destination, "0") == 0)
+    uint64_t is_on = 0;
+
+    if (destination == NULL || *destination == '\0')
         return;
-    if (strcmp(destination, "1") == 0) {
-        trace->file = STDERR_FILENO;
+    if (environment_parse(ENVIRONMENT_SWITCH, destination, &is_on)) {
+        trace->file = is_on != 0 ? STDERR_FILENO : -1;
         return;
     }
     trace->file = open(destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);

@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     variables["HOME"] = "/home";
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     char path[64];
-    const ingot_status_t status = environment_read(&info, sizeof(path), path, look_up, &variables);
+    const ingot_status_t status = persist_environment_read(&info, sizeof(path), path, look_up, &variables);
     if (status == INGOT_SUCCESS ? info.path != path || path[0] == '\0' || info.eviction > INGOT_PERSIST_EVICT_OFF
                                 : info.path != nullptr)
         abort();

@@ -4,10 +4,20 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/child_process.h"
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
+#include "support/scratch_directory.h"
+
+extern "C" {
+#include "util/environment.h"
+}
 
 namespace {
 
@@ -227,9 +237,97 @@ TEST(Environment, NamesTheVariableThatIsNonsense)
         EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("INGOT_CACHE_MAX_BYTES"))
             << ingot_last_error_detail();
     }
-    const Variable variable("INGOT_CACHE", "yes");
+    const Variable variable("INGOT_CACHE", "maybe");
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, try_context());
-    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("INGOT_CACHE=yes"));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("INGOT_CACHE: \"maybe\""));
+}
+
+TEST(Environment, ReadsSwitchesAndSuffixesInEitherCase)
+{
+    ReferenceDevice device;
+    for (const char *off : {"0", "off", "OFF", "No", "false"}) {
+        const Variable variable("INGOT_CACHE", off);
+        EXPECT_EQ(0u, capacity_of(device.make(INGOT_CONTEXT_INFO_INIT, true)).max_programs) << off;
+    }
+    const Variable on("INGOT_CACHE", "Yes");
+    const Variable bytes("INGOT_CACHE_MAX_BYTES", "3m");
+    EXPECT_EQ(3u << 20, capacity_of(device.make(INGOT_CONTEXT_INFO_INIT, true)).max_bytes);
+}
+
+TEST(Environment, AValueThatNothingUsesIsNoError)
+{
+    const Variable bytes("INGOT_CACHE_MAX_BYTES", "nonsense");
+    ReferenceDevice device;
+    ingot_cache_capacity_t given = INGOT_CACHE_CAPACITY_INIT;
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, try_context());
+    info.cache_capacity = &given;
+    EXPECT_NE(nullptr, device.make(info, true).get());
+    const Variable off("INGOT_CACHE", "0");
+    EXPECT_NE(nullptr, device.make(INGOT_CONTEXT_INFO_INIT, true).get());
+}
+
+TEST(Environment, TellsOfAVariableThatIsNotThereWithTheNearest)
+{
+    const Variable known("INGOT_CACHE_GROUPS", "7");
+    const Variable unknown("INGOT_CACHE_CAPASITY", "12");
+    const Variable other("INGOT_PERSIST_MAXSIZE", "1G");
+    std::vector<std::string> told;
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.on_event_user = &told;
+    info.on_event = [](const ingot_event_t *event, void *user) {
+        if (event->kind == INGOT_EVENT_ENVIRONMENT)
+            static_cast<std::vector<std::string> *>(user)->push_back(std::string(event->name) + ": " + event->reason);
+    };
+    ReferenceDevice device;
+    (void)device.make(info, false);
+    EXPECT_TRUE(told.empty()) << "an ignored environment";
+    (void)device.make(info, true);
+    std::sort(told.begin(), told.end());
+    ASSERT_EQ(2u, told.size());
+    EXPECT_NE(std::string::npos, told[0].find("INGOT_CACHE_CAPASITY is not a variable of Ingot; the nearest one is "
+                                              "INGOT_CACHE_CAPACITY"));
+    EXPECT_NE(std::string::npos, told[1].find("INGOT_PERSIST_MAX_SIZE"));
+}
+
+TEST(Environment, TheDocumentHasEveryVariable)
+{
+    std::ifstream file(INGOT_SOURCE_DIR "/doc/environment.md");
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    size_t count = 0;
+    for (const char *const *name = environment_names(); *name != nullptr; ++name, ++count)
+        EXPECT_NE(std::string::npos, text.find("\n| `" + std::string(*name) + "` |")) << *name;
+    size_t rows = 0;
+    for (size_t at = 0; (at = text.find("\n| `INGOT_", at)) != std::string::npos; ++at)
+        ++rows;
+    EXPECT_EQ(count, rows);
+}
+
+/* A copy of this very program that belongs to another user and runs as that one, started by root. */
+TEST(Environment, OfASetuidProgramIsNotRead)
+{
+    if (getenv("INGOT_TEST_SETUID") != nullptr) {
+        ASSERT_NE(getuid(), geteuid());
+        ReferenceDevice device;
+        (void)create_program(ProgramText().make(device.make(INGOT_CONTEXT_INFO_INIT, true)));
+        return;
+    }
+    if (getuid() != 0)
+        GTEST_SKIP() << "only root can give a file to another user";
+    const ScratchDirectory scratch;
+    const std::string copy = (scratch.path() / "copy").string();
+    const std::string trace = (scratch.path() / "trace").string();
+    ASSERT_EQ(0, chmod(scratch.path().c_str(), 0777));
+    std::filesystem::copy_file("/proc/self/exe", copy);
+    ASSERT_EQ(0, chown(copy.c_str(), 65534, 65534));
+    ASSERT_EQ(0, chmod(copy.c_str(), 04755));
+    child_process::Child child({copy, "--gtest_filter=Environment.OfASetuidProgramIsNotRead"}, copy + ".log",
+                               {{"INGOT_TEST_SETUID", "1"}, {"INGOT_TRACE", trace}});
+    const int ended = child.wait();
+    if (child.output().find("getuid()") != std::string::npos)
+        GTEST_SKIP() << "the volume knows no setuid";
+    EXPECT_EQ(0, ended) << child.output();
+    EXPECT_FALSE(std::filesystem::exists(trace)) << "it wrote where its user said";
 }
 
 TEST(Trace, WritesOneLineAnEvent)

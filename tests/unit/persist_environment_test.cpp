@@ -34,7 +34,7 @@ Outcome read(Variables variables, size_t capacity = 4096)
         const auto found = all.find(name);
         return found == all.end() ? nullptr : found->second.c_str();
     };
-    outcome.status = environment_read(&outcome.info, path.size(), path.data(), lookup, &variables);
+    outcome.status = persist_environment_read(&outcome.info, path.size(), path.data(), lookup, &variables);
     if (outcome.status == INGOT_SUCCESS)
         outcome.path = outcome.info.path;
     else
@@ -91,21 +91,86 @@ TEST(PersistEnvironment, ZeroTurnsOffAndNoLimitIsNotTheDefault)
 TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
 {
     const std::vector<std::pair<std::string, std::vector<std::string>>> nonsense = {
-        {"INGOT_PERSIST", {"yes", "2", " 1", "01"}},
+        {"INGOT_PERSIST", {"maybe", "2", " 1", "01"}},
         {"INGOT_PERSIST_MAX_SIZE",
          {"M", "-1", "1.5G", "5X", "5MB", " 5", "5 ", "99999999999999999999", "17179869184G"}},
-        {"INGOT_PERSIST_MAX_AGE_DAYS", {"1d", "x", "213503982334602"}},
+        {"INGOT_PERSIST_MAX_AGE_DAYS", {"1w", "x", "213503982335"}},
         {"INGOT_PERSIST_MIN_BLOB", {"small"}},
         {"INGOT_PERSIST_MAX_BLOB", {"1e6"}},
-        {"INGOT_PERSIST_EVICTION", {"LRU", "none"}},
-        {"INGOT_PERSIST_READ_ONLY", {"true"}},
-        {"INGOT_PERSIST_DURABLE", {"on"}}};
+        {"INGOT_PERSIST_EVICTION", {"mru", "none"}},
+        {"INGOT_PERSIST_READ_ONLY", {"2"}},
+        {"INGOT_PERSIST_NAMESPACE", {"a/b", "lock"}},
+        {"INGOT_PERSIST_MAX_ENTRIES", {"many"}},
+        {"INGOT_PERSIST_STORE_MODE", {"later"}},
+        {"INGOT_PERSIST_EXIT_TIME", {"5 s", "1y", "s", "-1"}},
+        {"INGOT_PERSIST_QUIET_TIME", {"0x10"}},
+        {"INGOT_PERSIST_LOCK_TIMEOUT", {"soon"}},
+        {"INGOT_PERSIST_DURABLE", {"enabled"}}};
     for (const auto &[name, values] : nonsense)
         for (const std::string &value : values) {
             const Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"}, {name, value}});
             EXPECT_EQ(INGOT_INVALID_ARGUMENTS, outcome.status) << name << "=" << value;
-            EXPECT_NE(std::string::npos, outcome.detail.find(name + " is \"" + value)) << outcome.detail;
+            EXPECT_NE(std::string::npos, outcome.detail.find(name + ": \"" + value)) << outcome.detail;
         }
+}
+
+TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
+{
+    std::string path(64, '\0');
+    Variables variables = {{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_NAMESPACE", "app-1"}};
+    const auto lookup = [](const char *name, void *user) -> const char * {
+        const auto &all = *static_cast<const Variables *>(user);
+        const auto found = all.find(name);
+        return found == all.end() ? nullptr : found->second.c_str();
+    };
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
+    EXPECT_STREQ("d", info.path);
+    EXPECT_STREQ("app-1", info.name_space);
+    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, persist_environment_read(&info, 7, path.data(), lookup, &variables));
+
+    Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"},
+                            {"INGOT_PERSIST_MAX_ENTRIES", "2k"},
+                            {"INGOT_PERSIST_STORE_MODE", "Background"},
+                            {"INGOT_PERSIST_EXIT_TIME", "2S"},
+                            {"INGOT_PERSIST_QUIET_TIME", "250"},
+                            {"INGOT_PERSIST_LOCK_TIMEOUT", "1m"}});
+    ASSERT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
+    EXPECT_EQ(2048u, outcome.info.max_entries);
+    EXPECT_EQ(INGOT_PERSIST_STORE_BACKGROUND, outcome.info.store_mode);
+    EXPECT_EQ(2000u, outcome.info.exit_time_ms);
+    EXPECT_EQ(250u, outcome.info.quiet_time_ms);
+    EXPECT_EQ(60000u, outcome.info.lock_timeout_ms);
+    outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EXIT_TIME", "0"}, {"INGOT_PERSIST_QUIET_TIME", "0"}});
+    EXPECT_EQ(INGOT_PERSIST_NO_TIME, outcome.info.exit_time_ms);
+    EXPECT_EQ(1u, outcome.info.quiet_time_ms);
+}
+
+TEST(PersistEnvironment, CaseAndUnitsAreAlikeEverywhere)
+{
+    for (const char *on : {"1", "on", "ON", "Yes", "true"}) {
+        const Outcome outcome =
+            read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST", on}, {"INGOT_PERSIST_DURABLE", on}});
+        EXPECT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
+        EXPECT_EQ(static_cast<uint32_t>(INGOT_PERSIST_DURABLE), outcome.info.flags) << on;
+    }
+    EXPECT_EQ(INGOT_NOT_FOUND, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST", "OFF"}}).status);
+    const Outcome lru = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EVICTION", "LRU"}});
+    EXPECT_EQ(INGOT_PERSIST_EVICT_LRU, lru.info.eviction);
+    for (const char *age : {"2", "2d", "48H", "2880m"})
+        EXPECT_EQ(172800u, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_MAX_AGE_DAYS", age}}).info.max_age_seconds)
+            << age;
+}
+
+TEST(PersistEnvironment, AValueThatNothingUsesIsNoError)
+{
+    EXPECT_EQ(INGOT_NOT_FOUND,
+              read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST", "0"}, {"INGOT_PERSIST_MAX_SIZE", "x"}}).status);
+    const Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"},
+                                  {"INGOT_PERSIST_READ_ONLY", "1"},
+                                  {"INGOT_PERSIST_MAX_SIZE", "x"},
+                                  {"INGOT_PERSIST_STORE_MODE", "x"}});
+    EXPECT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
 }
 
 TEST(PersistEnvironment, APathThatDoesNotFitIsAnError)
