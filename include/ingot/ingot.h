@@ -224,6 +224,9 @@ INGOT_API void ingot_context_release(ingot_context_t context);
 /** Devices of the context, as they were given when it was made. 0 for NULL. */
 INGOT_API uint32_t ingot_context_get_device_count(const_ingot_context_t context);
 
+/** Name of the context's backend: "opencl", "level_zero", "cuda" or that of a custom one. Never NULL; "" for NULL. */
+INGOT_API const char *ingot_context_get_backend_name(const_ingot_context_t context);
+
 /** What Ingot knows of a device that a user of blobs should know too. */
 typedef struct ingot_device_info {
     size_t struct_size;

@@ -72,11 +72,12 @@ typedef struct ingot_persist_info {
     uint32_t low_water_percent;
     uint32_t exit_time_ms;  /**< As in ingot_persist_storing_t. */
     uint32_t quiet_time_ms; /**< Likewise. */
+    const char *backends;   /**< As ingot_persist_set_backends takes it. NULL: all. */
 } ingot_persist_info_t;
 #define INGOT_PERSIST_INFO_INIT                                                                                     \
     {                                                                                                               \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL, \
-            NULL, NULL, 0, 0, 0, 0, 0, 0, 0                                                                         \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL                                                                   \
     }
 
 /**
@@ -383,6 +384,44 @@ typedef struct ingot_persist_count {
  *  Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 
+/**
+ * Sets the limits of an open directory store: max_bytes, max_entries and max_age_seconds. 0 stands for the default, as
+ * in ingot_persist_info_t, and UINT64_MAX for the lack of a limit. The next store evicts what is over them;
+ * ingot_persist_evict does it at once. Other processes that have the store open go by their own.
+ *
+ * @par Threads  Any number at once, with any use of the store.
+ * @retval INGOT_UNIMPLEMENTED  @p storage is not a directory store.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_persist_limits_t *limits);
+/** The limits in force, with the defaults in place. @param[in,out] limits  struct_size set by the caller.
+ *  Statuses as ingot_persist_set_limits. */
+INGOT_API ingot_status_t ingot_persist_get_limits(ingot_storage_t storage, ingot_persist_limits_t *limits);
+
+/* ---- any storage, while it is in use ----------------------------------------------------------------------- */
+
+/**
+ * Turns a storage of any kind off and on. One that is off has nothing (INGOT_NOT_FOUND) and takes nothing
+ * (INGOT_READ_ONLY), so programs are compiled; in a chain the other tiers go on. What waits to be stored is refused if
+ * it is off at that moment, and events tell.
+ *
+ * @param is_enabled  0: off. On where nothing was said.
+ * @par Threads  Any number at once; requests that are under way may end either way.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_persist_set_enabled(ingot_storage_t storage, int is_enabled);
+
+/**
+ * For which backends the programs and kernels that are asked for through this storage are loaded and stored; those of
+ * others are compiled.
+ *
+ * @param backends  Names as of ingot_context_get_backend_name, in either case, separated by commas: "opencl,cuda" is
+ *                  these two, "-level_zero" all but this one. At most 127 bytes. Copied. NULL, as "", is all.
+ * @par Threads  Any number at once.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_persist_set_backends(ingot_storage_t storage, const char *backends);
+
 /* ---- other storages -------------------------------------------------------------------------------------- */
 
 /**
@@ -424,6 +463,30 @@ INGOT_API ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, con
  */
 INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *path,
                                                     ingot_persist_visit_t select, void *user, uint64_t *entry_count);
+
+/**
+ * A storage that stands for another one, which can be exchanged while it is in use: an application makes it once, and
+ * points it to another store, or to none, when its user says so.
+ *
+ * It takes over the target's store mode and times as they are then, where nothing was said to it. Programs that wait
+ * are stored in what it is switched to when their turn comes. Its statistics are its own. What looks into a directory
+ * store takes the target.
+ *
+ * @param target  A reference is taken. NULL: none, the storage is off.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t target);
+/**
+ * From now on @p storage stands for @p target. The reference to the one before is dropped when the last operation in
+ * it has ended, in the thread of that operation or in this one; if it is the last reference, that stores what waits
+ * for it.
+ *
+ * @param target  Not @p storage itself, nor a chain or a switch that leads to it. NULL: none.
+ * @par Threads  Any number at once, with any use of the storage.
+ * @retval INGOT_UNIMPLEMENTED  @p storage was not made by ingot_persist_switch.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_storage_t target);
 
 /**
  * Storages in order: the first that has a blob gives it, and it is stored in those before; what is stored goes to the

@@ -106,6 +106,14 @@ public:
     }
     /** When to store, and for how long. @throws error  INGOT_INVALID_ARGUMENTS */
     void set_storing(const ingot_persist_storing_t &storing) { check(ingot_persist_set_storing(get(), &storing)); }
+    /** Off: it has nothing and takes nothing. */
+    void set_enabled(bool is_enabled) { check(ingot_persist_set_enabled(get(), is_enabled ? 1 : 0)); }
+    /** "opencl,cuda": for these alone; "-opencl": not for this one. @throws error  INGOT_INVALID_ARGUMENTS */
+    void set_backends(const std::string &backends) { check(ingot_persist_set_backends(get(), backends.c_str())); }
+    /** Of a directory store. @throws error  INGOT_UNIMPLEMENTED */
+    void set_limits(const ingot_persist_limits_t &limits) { check(ingot_persist_set_limits(get(), &limits)); }
+    /** Of one that create(ingot_persist_switch, target) made. @throws error  INGOT_UNIMPLEMENTED */
+    void switch_to(const storage &target) { check(ingot_persist_switch_to(get(), target.get())); }
     ingot_persist_stats_t stats() const
     {
         ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;

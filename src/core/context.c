@@ -164,6 +164,11 @@ uint32_t ingot_context_get_device_count(const_ingot_context_t context)
     return context != NULL ? context->device_count : 0;
 }
 
+const char *ingot_context_get_backend_name(const_ingot_context_t context)
+{
+    return context != NULL ? context->ops.name : "";
+}
+
 ingot_status_t ingot_context_get_device_info(const_ingot_context_t context, uint32_t device_index,
                                              ingot_device_info_t *info)
 {

@@ -13,17 +13,16 @@
 #include "persist/events.h"
 #include "persist/eviction_plan.h"
 #include "persist/files.h"
+#include "persist/limits.h"
 #include "persist/memory.h"
 #include "persist/publish.h"
 #include "persist/root.h"
 #include "persist/storage.h"
 #include "persist/use.h"
 
-#define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
 #define DEFAULT_LOW_WATER_PERCENT 50u
 #define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_SECOND UINT64_C(1000000000)
 #define KNOWN_FLAGS                                                                                                 \
     ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS)
 
@@ -154,6 +153,8 @@ static ingot_status_t check_info(const ingot_persist_info_t *info)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's store_mode is none");
     if ((info->flags & ~KNOWN_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info has unknown flags");
+    if (info->backends != NULL && !serving_is_list(info->backends))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's backends are not a list of names");
     if (info->low_water_percent > 100)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's low_water_percent is more than 100");
     return INGOT_SUCCESS;
@@ -166,11 +167,7 @@ static void take_info(struct directory *directory, const ingot_persist_info_t *i
     directory->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
     directory->is_durable = (info->flags & (uint32_t)INGOT_PERSIST_DURABLE) != 0;
     directory->eviction = info->eviction;
-    directory->max_bytes = info->max_bytes != 0 ? info->max_bytes : DEFAULT_MAX_BYTES;
-    directory->max_entries = info->max_entries != 0 ? info->max_entries : UINT64_MAX;
-    directory->max_age_ns = info->max_age_seconds != 0 && info->max_age_seconds < UINT64_MAX / NS_PER_SECOND
-                                ? info->max_age_seconds * NS_PER_SECOND
-                                : UINT64_MAX;
+    limits_set(directory, info->max_bytes, info->max_entries, info->max_age_seconds);
     directory->min_blob_bytes = info->min_blob_bytes;
     directory->max_blob_bytes = info->max_blob_bytes != 0 ? info->max_blob_bytes : UINT64_MAX;
     directory->low_water_percent = info->low_water_percent != 0 ? info->low_water_percent : DEFAULT_LOW_WATER_PERCENT;
@@ -224,6 +221,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     directory = NULL; /* handed over */
     atomic_store_explicit(&(*storage)->exit_time_ms, info.exit_time_ms, memory_order_relaxed);
     atomic_store_explicit(&(*storage)->quiet_time_ms, info.quiet_time_ms, memory_order_relaxed);
+    (void)ingot_persist_set_backends(*storage, info.backends); /* checked */
 done:
     destroy(directory);
     return status;

@@ -58,9 +58,9 @@ struct directory {
     bool is_read_only;
     bool is_durable;
     ingot_persist_eviction_t eviction;
-    uint64_t max_bytes;
-    uint64_t max_entries;    /* UINT64_MAX: no limit, here and below */
-    uint64_t max_age_ns;
+    _Atomic uint64_t max_bytes; /* this and the next two may change, see limits.c */
+    _Atomic uint64_t max_entries; /* UINT64_MAX: no limit, here and below */
+    _Atomic uint64_t max_age_ns;
     uint64_t min_blob_bytes;
     uint64_t max_blob_bytes;
     uint32_t low_water_percent;

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "persist/paths.h"
+#include "persist/storage.h"
 #include "util/environment.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -186,18 +187,32 @@ static ingot_status_t find_root(const struct environment *environment, size_t ca
     return ingot_set_error_detail(INGOT_NOT_FOUND, "none of INGOT_PERSIST_DIR, XDG_CACHE_HOME and HOME is set");
 }
 
-/* Behind the root in the caller's memory. */
-static ingot_status_t find_name_space(const struct environment *environment, size_t capacity, char *path,
-                                      const char **name_space)
+/* A text behind the root and what is there already, in the caller's memory. */
+static ingot_status_t find_text(const struct environment *environment, const char *name,
+                                bool (*is_valid)(const char *text), const char *expected, size_t capacity, char *path,
+                                size_t *used, const char **text)
 {
-    const char *chosen = value_of(environment, "INGOT_PERSIST_NAMESPACE");
-    const size_t used = strlen(path) + 1;
-    if (chosen == NULL)
+    const char *value = value_of(environment, name);
+    if (value == NULL)
         return INGOT_SUCCESS;
-    if (!paths_is_namespace(chosen))
-        return nonsense("INGOT_PERSIST_NAMESPACE", chosen, "a name of a namespace");
-    *name_space = path + used;
-    return join(chosen, "", capacity - used, path + used);
+    if (!is_valid(value))
+        return nonsense(name, value, expected);
+    const ingot_status_t status = join(value, "", capacity - *used, path + *used);
+    *text = path + *used;
+    *used += status == INGOT_SUCCESS ? strlen(value) + 1 : 0;
+    return status;
+}
+
+static ingot_status_t find_texts(const struct environment *environment, size_t capacity, char *path,
+                                 ingot_persist_info_t *info)
+{
+    size_t used = strlen(path) + 1;
+    ingot_status_t status = find_text(environment, "INGOT_PERSIST_NAMESPACE", paths_is_namespace,
+                                      "the name of a namespace", capacity, path, &used, &info->name_space);
+    if (status == INGOT_SUCCESS)
+        status = find_text(environment, "INGOT_PERSIST_BACKENDS", serving_is_list,
+                           "a list such as opencl,cuda or -opencl", capacity, path, &used, &info->backends);
+    return status;
 }
 
 ingot_status_t persist_environment_read(ingot_persist_info_t *info, size_t path_capacity, char *path,
@@ -214,7 +229,7 @@ ingot_status_t persist_environment_read(ingot_persist_info_t *info, size_t path_
     if (status == INGOT_SUCCESS)
         status = find_root(&environment, path_capacity, path, &read.flags);
     if (status == INGOT_SUCCESS)
-        status = find_name_space(&environment, path_capacity, path, &read.name_space);
+        status = find_texts(&environment, path_capacity, path, &read);
     if (status != INGOT_SUCCESS)
         return status;
     read.path = path;

@@ -124,6 +124,8 @@ static enum prewarm_outcome load(struct ingot_prewarm *prewarm, size_t number, s
     const struct listed_id *id = &prewarm->manifest.ids.ids[number];
     ingot_program_desc_t desc = NULL;
     const uint64_t started_ns = files_steady_clock_ns();
+    if (!storage_serves(prewarm->storage, prewarm->context))
+        return PREWARM_MISSING;
     if (!process_end_enter())
         return PREWARM_FAILED;
     const ingot_status_t status =

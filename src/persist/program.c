@@ -104,6 +104,13 @@ static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_progr
     return status;
 }
 
+/* False: the storage cannot help. */
+static bool has_id(const_ingot_program_desc_t desc, struct request *request)
+{
+    return storage_serves(request->storage, request->context) &&
+           ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id) == INGOT_SUCCESS;
+}
+
 static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     const uint64_t started_ns = files_steady_clock_ns();
@@ -116,7 +123,7 @@ static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t
 static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     request->is_to_store = false; /* a second try may end otherwise */
-    request->has_id = ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id) == INGOT_SUCCESS;
+    request->has_id = has_id(desc, request);
     if (request->has_id && (take_prewarmed(program, desc, request) == INGOT_SUCCESS ||
                             load_program(program, desc, request) == INGOT_SUCCESS)) {
         request->origin = INGOT_ORIGIN_STORAGE;
@@ -138,7 +145,7 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
 static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
 {
     struct request *request = user;
-    request->has_id = ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id) == INGOT_SUCCESS;
+    request->has_id = has_id(desc, request);
     request->is_to_store = request->has_id;
     store_queue_note_making(request->storage);
     if (request->has_id) /* here and not earlier: another thread may have replaced it, and then this does not run */

@@ -26,6 +26,9 @@ static ingot_status_t init_parts(struct ingot_storage *storage)
     ingot_status_t status = store_queue_init(&storage->queue);
     if (status != INGOT_SUCCESS)
         return status;
+    status = process_lock_init(&storage->backends_lock);
+    if (status != INGOT_SUCCESS)
+        goto no_backends;
     status = recorder_init(&storage->recorder);
     if (status != INGOT_SUCCESS)
         goto no_recorder;
@@ -37,6 +40,8 @@ static ingot_status_t init_parts(struct ingot_storage *storage)
 no_prewarms:
     recorder_fini(&storage->recorder);
 no_recorder:
+    process_lock_fini(&storage->backends_lock);
+no_backends:
     store_queue_fini(storage);
     return status;
 }
@@ -98,6 +103,7 @@ void ingot_storage_release(ingot_storage_t storage)
     store_queue_fini(storage);
     recorder_fini(&storage->recorder);
     prewarm_list_fini(&storage->prewarms);
+    process_lock_fini(&storage->backends_lock);
     if (storage->ops.destroy != NULL)
         storage->ops.destroy(storage->self);
     const ingot_allocator_t allocator = storage->allocator;
@@ -119,6 +125,8 @@ ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const
         return status;
     if (blob == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
+    if (!storage_is_on(storage))
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the storage is off");
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
     const ingot_status_t result = storage->ops.load(storage->self, id_size, id, &loaded);
     directory_count(result == INGOT_SUCCESS ? &storage->counters.hits : &storage->counters.misses, 1);
@@ -139,6 +147,8 @@ ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, cons
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a blob that is to be stored is missing or empty");
     if (storage->ops.store == NULL)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no store operation");
+    if (!storage_is_on(storage))
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage is off");
     const ingot_status_t result = storage->ops.store(storage->self, id_size, id, blob_size, blob);
     if (result == INGOT_SUCCESS)
         directory_count(&storage->counters.stores, 1);

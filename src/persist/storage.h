@@ -13,6 +13,10 @@
 #include "persist/recorder.h"
 #include "persist/store_queue.h"
 
+#define STORAGE_BACKENDS_CAPACITY 128u
+#define STORAGE_OFF_BY_CALL 1u
+#define STORAGE_OFF_BY_SWITCH 2u
+
 /* What became of one program that was to be stored. */
 struct storage_outcome {
     ingot_status_t status;
@@ -28,6 +32,13 @@ struct ingot_storage {
     _Atomic uint32_t exit_time_ms;  /* as in ingot_persist_storing_t */
     _Atomic uint32_t quiet_time_ms;
     atomic_size_t references; /* release pairs with acquire of the last one */
+    _Atomic(ingot_persist_store_mode_t) inherited_mode; /* of a switch: what counts where nothing was said to it */
+    _Atomic uint32_t inherited_exit_ms;
+    _Atomic uint32_t inherited_quiet_ms;
+    _Atomic unsigned off;     /* of STORAGE_OFF_...; relaxed, a request more or less does no harm */
+    atomic_bool has_backends; /* release pairs with acquire: whether it is worth taking the lock */
+    struct process_lock backends_lock;
+    char backends[STORAGE_BACKENDS_CAPACITY]; /* under backends_lock */
     struct directory_counters counters; /* of loads and stores, where it is not a directory, which has its own */
     bool is_chain;
     ingot_storage_t model; /* a chain's tier that is stored to, for what was not said to the chain; NULL: none */
@@ -52,6 +63,17 @@ bool storing_is_mode(ingot_persist_store_mode_t mode);
 
 /* True if what is stored may be kept: by a directory that was not opened read-only, by a tier of a chain, ... */
 bool storage_is_writable(ingot_storage_t storage);
+
+/* Off: nothing is loaded from it or stored to it. */
+bool storage_is_on(ingot_storage_t storage);
+void storage_set_off(ingot_storage_t storage, unsigned reason, bool is_off);
+/* True if requests of this context go to it. */
+bool storage_serves(ingot_storage_t storage, const struct ingot_context *context);
+/* True if it is names with an optional minus each, and short enough; and whether a backend is among those meant. */
+bool serving_is_list(const char *list);
+bool serving_includes(const char *list, const char *backend);
+/* Takes over what counts in another one now. */
+void storage_inherit_storing(ingot_storage_t storage, ingot_storage_t from);
 
 /* One more reference, unless the last one is gone. */
 bool storage_retain_if_alive(ingot_storage_t storage);

@@ -127,6 +127,16 @@ TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
     ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
     EXPECT_STREQ("d", info.path);
     EXPECT_STREQ("app-1", info.name_space);
+    EXPECT_EQ(nullptr, info.backends);
+    variables["INGOT_PERSIST_BACKENDS"] = "-cuda";
+    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
+    EXPECT_STREQ("app-1", info.name_space);
+    EXPECT_STREQ("-cuda", info.backends);
+    variables["INGOT_PERSIST_BACKENDS"] = "open.cl";
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
+    variables["INGOT_PERSIST_BACKENDS"] = "-cuda";
+    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, persist_environment_read(&info, 13, path.data(), lookup, &variables));
+    EXPECT_EQ(INGOT_SUCCESS, persist_environment_read(&info, 14, path.data(), lookup, &variables));
     EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, persist_environment_read(&info, 7, path.data(), lookup, &variables));
 
     Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"},

@@ -1,0 +1,211 @@
+/*
+ * Stores that are turned off and on, exchanged and limited while they are in use, and for some backends alone.
+ */
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "support/persist_session.h"
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace {
+
+/* What a new process gets for a program. */
+ingot_origin_t origin_of(ingot_storage_t storage, int number = 0)
+{
+    Session session;
+    ingot_program_t program = nullptr;
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, session.describe(numbered_source(number)).get(),
+                                                          storage, &origin))
+        << ingot_last_error_detail();
+    ingot_program_release(program);
+    return origin;
+}
+
+class PersistServing : public testing::Test {
+protected:
+    ScratchDirectory scratch_;
+    const fs::path root_ = scratch_.path() / "store";
+    Store store_{root_};
+};
+
+} // namespace
+
+TEST_F(PersistServing, AStoreThatIsOffHasNothingAndTakesNothing)
+{
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store_.get(), 0));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
+    EXPECT_EQ(0u, entries_of(root_).size());
+    EXPECT_EQ(0u, store_.stats().misses);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store_.get(), 1));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store_.get(), 0));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_enabled(nullptr, 0));
+}
+
+TEST_F(PersistServing, ATierThatIsOffIsPassedOver)
+{
+    Store other(scratch_.path() / "other");
+    const ingot_storage_t tiers[] = {store_.get(), other.get()};
+    ingot_storage_t chain = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store_.get(), 0));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(chain));
+    EXPECT_EQ(0u, entries_of(root_).size());
+    EXPECT_EQ(1u, entries_of(scratch_.path() / "other").size());
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(chain));
+    ingot_storage_release(chain);
+}
+
+TEST_F(PersistServing, ServesTheBackendsThatItIsToldTo)
+{
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_backends(store_.get(), "opencl, cuda"));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
+    EXPECT_EQ(0u, entries_of(root_).size());
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_backends(store_.get(), "opencl,Reference"));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_backends(store_.get(), "-reference"));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_backends(store_.get(), "-opencl"));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_.get()));
+    for (const char *all : {static_cast<const char *>(nullptr), ""}) {
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_backends(store_.get(), all));
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_.get()));
+    }
+    const std::string too_long(128, 'a');
+    for (const char *nonsense : {"open.cl", "-", "opencl,-,cuda", "open-cl", too_long.c_str()})
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_backends(store_.get(), nonsense)) << nonsense;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_backends(nullptr, ""));
+}
+
+TEST_F(PersistServing, TheBackendsMayComeWithTheInfo)
+{
+    const std::string path = (scratch_.path() / "told").string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.backends = "-reference";
+    Store told(info);
+    ASSERT_EQ(INGOT_SUCCESS, told.status());
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(told.get()));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(told.get()));
+    info.backends = "a b;c";
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Store(info).status());
+}
+
+TEST_F(PersistServing, ASwitchStandsForWhatItIsSwitchedTo)
+{
+    const fs::path other_root = scratch_.path() / "other";
+    Store other(other_root);
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&storage, nullptr));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(storage));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, store_.get()));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(storage));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(storage));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, other.get()));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(storage));
+    EXPECT_EQ(1u, entries_of(root_).size());
+    EXPECT_EQ(1u, entries_of(other_root).size());
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, nullptr));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(storage));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_switch_to(storage, storage));
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_switch_to(other.get(), store_.get()));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_switch(nullptr, nullptr));
+    ingot_storage_release(storage);
+}
+
+TEST_F(PersistServing, ASwitchTakesOverTheStoreMode)
+{
+    ingot_storage_t storage = nullptr;
+    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+    storing.store_mode = INGOT_PERSIST_STORE_NOW;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(store_.get(), &storing));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&storage, store_.get()));
+    Session session(true); /* a blob of which is not stored at once else */
+    ingot_program_t program = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, session.describe().get(), storage, nullptr));
+    ingot_program_release(program);
+    EXPECT_EQ(1u, entries_of(root_).size());
+    ingot_storage_release(storage);
+}
+
+TEST_F(PersistServing, ASwitchMayBeTurnedWhileItIsUsed)
+{
+    Store other(scratch_.path() / "other");
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&storage, store_.get()));
+    std::atomic<bool> is_over{false};
+    std::thread user([&] {
+        const Bytes id = bytes_of("an id");
+        const Bytes blob = bytes_of("a blob");
+        while (!is_over) {
+            ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+            (void)ingot_storage_store(storage, id.size(), id.data(), blob.size(), blob.data());
+            if (ingot_storage_load(storage, id.size(), id.data(), &loaded) == INGOT_SUCCESS) {
+                EXPECT_EQ(blob.size(), loaded.size);
+                loaded.release(&loaded);
+            }
+        }
+    });
+    for (int i = 0; i < 300; ++i) {
+        ingot_storage_t passing = nullptr; /* destroyed under who is in it */
+        const std::string path = (scratch_.path() / "passing").string();
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&passing, path.c_str()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, i % 3 == 0 ? other.get() : passing));
+        ingot_storage_release(passing);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, i % 3 == 1 ? nullptr : store_.get()));
+    }
+    is_over = true;
+    user.join();
+    ingot_storage_release(storage);
+}
+
+TEST_F(PersistServing, LimitsMayChange)
+{
+    const Bytes blob = random_bytes(1, 1000);
+    for (int i = 0; i < 20; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("id " + std::to_string(i)), blob));
+    EXPECT_EQ(20u, entries_of(root_).size());
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store_.get(), &limits));
+    EXPECT_EQ(uint64_t{1} << 30, limits.max_bytes);
+    EXPECT_EQ(UINT64_MAX, limits.max_entries);
+    EXPECT_EQ(UINT64_MAX, limits.max_age_seconds);
+
+    limits.max_entries = 10;
+    limits.max_age_seconds = 86400;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store_.get(), &limits));
+    ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("one more"), blob));
+    EXPECT_GE(10u, entries_of(root_).size());
+    EXPECT_LE(1u, entries_of(root_).size());
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store_.get(), &limits));
+    EXPECT_EQ(86400u, limits.max_age_seconds);
+
+    limits = INGOT_PERSIST_LIMITS_INIT;
+    limits.max_bytes = 2500;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store_.get(), &limits));
+    ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("another"), blob));
+    EXPECT_GE(2u, entries_of(root_).size());
+    limits.max_bytes = 500;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store_.get(), &limits));
+    EXPECT_EQ(INGOT_NO_SPACE, store_.put(bytes_of("too large"), blob));
+}
+
+TEST_F(PersistServing, LimitsAreThoseOfADirectory)
+{
+    ingot_storage_t storage = nullptr;
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&storage, store_.get()));
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_set_limits(storage, &limits));
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_get_limits(storage, &limits));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_limits(store_.get(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_limits(store_.get(), nullptr));
+    ingot_storage_release(storage);
+}
