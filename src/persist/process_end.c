@@ -55,15 +55,15 @@ static void count(int change)
 
 static void on_exit_of_process(void)
 {
+    static uint64_t wait_until_ns; /* exit() runs handlers one after the other; all of them wait for as long as one */
     const uint64_t began_ns = files_steady_clock_ns();
     const bool is_first = !atomic_load_explicit(&is_ending, memory_order_relaxed);
-    uint64_t time_ns = 0;
 
     if (is_first)
-        time_ns = last_work_do(began_ns);
+        wait_until_ns = began_ns + process_end_max_wait_ns(last_work_do(began_ns));
     atomic_store_explicit(&is_ending, true, memory_order_seq_cst); /* pairs with process_end_enter */
     while (count_of(atomic_load_explicit(&inside, memory_order_seq_cst), process_bits()) > own_depth &&
-           files_steady_clock_ns() - began_ns < process_end_max_wait_ns(time_ns))
+           files_steady_clock_ns() < wait_until_ns)
         files_pause_ns(PAUSE_NS);
     if (is_first)
         last_work_tell();

@@ -209,7 +209,7 @@ static void store_now_or_later(const struct request *request, const_ingot_progra
 {
     ingot_storage_t storage = request->storage;
     const ingot_persist_store_mode_t mode = storage_store_mode(storage);
-    if (storage->ops.store == NULL)
+    if (!storage_is_writable(storage))
         return;
     if (mode == INGOT_PERSIST_STORE_NOW ||
         (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc))) {

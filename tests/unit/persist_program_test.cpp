@@ -233,6 +233,7 @@ TEST_F(PersistProgram, AReadOnlyStoreIsNotTheCallersFailure)
     Session session;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
     EXPECT_EQ(0u, entries_of(path_).size());
+    EXPECT_EQ(0u, session.counts.binaries_taken); /* for nothing */
 }
 
 TEST_F(PersistProgram, BlobsThatCannotBeTakenAreNotTheCallersFailure)

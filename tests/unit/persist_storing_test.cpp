@@ -497,6 +497,27 @@ TEST(PersistStoring, AnExitEndsThoughAStorageNeverDoes)
     EXPECT_EQ(0, strncmp(shared.text, "3 programs were not stored", 26)) << shared.text;
 }
 
+/* It waits for 10 s: a driver that shuts down around a call may crash. */
+TEST(PersistStoring, AnExitEndsThoughADriverNeverReturns)
+{
+    Shared shared;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  alarm(30);
+                  Session *session = session_that_tells(shared.text);
+                  session->hook = [](const char *operation) {
+                      while (strcmp(operation, "get_binary") == 0)
+                          pause();
+                      return INGOT_SUCCESS;
+                  };
+                  leave_three(session, make_for_good([](void *, size_t, const uint8_t *, size_t, const uint8_t *) {
+                                  return INGOT_SUCCESS;
+                              }),
+                              20);
+                  std::exit(7);
+              }));
+    EXPECT_EQ(0, strncmp(shared.text, "3 programs were not stored", 26)) << shared.text;
+}
+
 TEST(PersistStoring, AnExitInTheMidstOfStoringDoesNotWaitForItself)
 {
     Shared shared;
