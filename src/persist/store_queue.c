@@ -36,16 +36,6 @@
 #define MAX_BYTES ((size_t)64 << 20)
 #define NO_TIME UINT64_MAX /* as a moment: never */
 
-struct store_queue_item {
-    struct store_queue_item *next;
-    ingot_program_t program; /* holds its context, too */
-    const struct ingot_context *context;
-    uint64_t build_ns;
-    bool is_given_up; /* and told of */
-    size_t id_size;
-    uint8_t id[];
-};
-
 static _Thread_local unsigned work_depth; /* a callback may flush, or ask for the process to end */
 
 static bool init_condition(pthread_cond_t *condition)
@@ -128,51 +118,17 @@ static uint64_t time_left(uint64_t until_ns)
     return until_ns == NO_TIME ? NO_TIME : until_ns > now_ns ? until_ns - now_ns : 0;
 }
 
-/* Locked. How long the driver is expected to take; 0 where nothing is known of it. */
-static uint64_t expected_ns(const struct store_queue *queue, const struct store_queue_item *item)
-{
-    if (queue->built_ns == 0)
-        return 0;
-    const double expected = (double)queue->taken_ns / (double)queue->built_ns * (double)item->build_ns;
-    return expected < (double)INT64_MAX ? (uint64_t)expected : NO_TIME;
-}
-
 /* Locked. The oldest of those that are to be worked soon, of others the most expensive to build; that fits. */
 static struct store_queue_item **find(struct store_queue *queue, enum store_queue_when when, uint64_t limit_ns)
 {
-    struct store_queue_item **best = NULL;
-    for (struct store_queue_item **at = &queue->lists[when].first; *at != NULL; at = &(*at)->next) {
-        if (expected_ns(queue, *at) > limit_ns || (best != NULL && (*at)->build_ns <= (*best)->build_ns))
-            continue;
-        best = at;
-        if (when == STORE_QUEUE_SOON)
-            break;
-    }
-    return best;
-}
-
-/* Locked. */
-static struct store_queue_item *take_out(struct store_queue_list *list, struct store_queue_item **at)
-{
-    struct store_queue_item *item = *at;
-    *at = item->next;
-    if (list->last == item) {
-        list->last = list->first;
-        while (list->last != NULL && list->last->next != NULL)
-            list->last = list->last->next;
-    }
-    --list->count;
-    list->bytes -= item->id_size;
-    return item;
+    return store_list_find(&queue->lists[when], when == STORE_QUEUE_SOON, limit_ns, queue->taken_ns, queue->built_ns);
 }
 
 /* Locked. NULL: none that fits. */
 static struct store_queue_item *pop(struct store_queue *queue, enum store_queue_when when, uint64_t limit_ns)
 {
     struct store_queue_item **at = find(queue, when, limit_ns);
-    if (at == NULL)
-        return NULL;
-    return take_out(&queue->lists[when], at);
+    return at != NULL ? store_list_take_out(&queue->lists[when], at) : NULL;
 }
 
 static struct store_queue_item *pop_any(struct store_queue *queue, uint64_t limit_ns)
@@ -198,26 +154,6 @@ static uint64_t count_waiting(const struct store_queue *queue)
     for (int when = 0; when < STORE_QUEUE_LISTS; ++when)
         count += queue->lists[when].count;
     return count;
-}
-
-static void append(struct store_queue_list *list, struct store_queue_item *item)
-{
-    item->next = NULL;
-    if (list->last != NULL)
-        list->last->next = item;
-    else
-        list->first = item;
-    list->last = item;
-    ++list->count;
-    list->bytes += item->id_size;
-}
-
-static struct store_queue_item **find_in(struct store_queue_list *list, const struct store_queue_item *item)
-{
-    struct store_queue_item **at = &list->first;
-    while (*at != item)
-        at = &(*at)->next;
-    return at;
 }
 
 /* Releasing a program may call the driver, so that the storage's thread does not once the process is ending. */
@@ -255,7 +191,7 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
 {
     struct store_queue *queue = &storage->queue;
     const uint64_t build_ns = item->build_ns;
-    append(&queue->active, item);
+    store_list_append(&queue->active, item);
     ++queue->active_count;
     unlock(queue);
     const int cancellation = cancellation_hold(); /* others that flush would wait for this item for ever */
@@ -265,7 +201,7 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
         storage_take_and_store(storage, item->context, item->program, item->id_size, item->id);
     events_leave(before);
     lock(queue);
-    (void)take_out(&queue->active, find_in(&queue->active, item));
+    (void)store_list_take_out(&queue->active, store_list_find_item(&queue->active, item));
     unlock(queue);
     const bool is_done = free_item(storage, item, is_own_thread);
     --work_depth;
@@ -274,7 +210,7 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
     if (is_done)
         count_outcome(queue, &outcome, build_ns);
     else
-        append(&queue->lists[STORE_QUEUE_SOON], item);
+        store_list_append(&queue->lists[STORE_QUEUE_SOON], item);
     --queue->active_count;
     pthread_cond_broadcast(&queue->is_done);
     return is_done;
@@ -350,11 +286,7 @@ static struct store_queue_item *make_item(ingot_storage_t storage, const struct 
 /* Locked when called and when it returns, not in between. */
 static void drop_cheapest(ingot_storage_t storage, struct store_queue_list *list)
 {
-    struct store_queue_item **cheapest = &list->first;
-    for (struct store_queue_item **at = cheapest; *at != NULL; at = &(*at)->next)
-        if ((*at)->build_ns < (*cheapest)->build_ns)
-            cheapest = at;
-    struct store_queue_item *item = take_out(list, cheapest);
+    struct store_queue_item *item = store_list_take_out(list, store_list_find_cheapest(list));
     unlock(&storage->queue);
     events_tell_context(item->context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, files_steady_clock_ns(),
                         "a program is not stored: too many wait for a quiet moment, and it was the fastest to build");
@@ -373,7 +305,7 @@ static void keep_bounds(ingot_storage_t storage, enum store_queue_when when)
             drop_cheapest(storage, list);
             continue;
         }
-        (void)work(storage, take_out(list, &list->first), false);
+        (void)work(storage, store_list_take_out(list, &list->first), false);
     }
 }
 
@@ -391,7 +323,7 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
     last_work_add(storage);
     process_end_watch();
     lock(queue);
-    append(&queue->lists[when], item);
+    store_list_append(&queue->lists[when], item);
     keep_bounds(storage, when);
     if (when != STORE_QUEUE_AT_FLUSH)
         pthread_cond_signal(&queue->has_work);

@@ -9,15 +9,7 @@
 #include <stdbool.h>
 
 #include "persist/process_lock.h"
-
-struct store_queue_item;
-
-struct store_queue_list {
-    struct store_queue_item *first; /* oldest */
-    struct store_queue_item *last;
-    size_t count;
-    size_t bytes; /* of ids, which hold the sources' digests and the options */
-};
+#include "persist/store_list.h"
 
 /* When an item is to be worked. */
 enum store_queue_when {

@@ -89,7 +89,8 @@ private:
     std::thread::id thread_;
 };
 
-/* Programs whose building, and whose blobs' taking, are as long as they are told to be. */
+/* Programs whose building, and whose blobs' taking, are as long as they are told to be. Made before a storage, which
+ * tells this one's callback until it is released. */
 struct Slow {
     std::chrono::milliseconds build{0};
     std::chrono::milliseconds take{0};
@@ -130,8 +131,8 @@ ingot_persist_flush_info_t within(uint64_t time_ms)
 
 TEST(PersistStoring, ACheapBlobIsStoredBeforeTheProgramIsHandedOut)
 {
-    Recording recording;
     Session session(false);
+    Recording recording;
     const Desc desc = session.describe();
     ingot_program_t program = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), recording.storage, nullptr));
@@ -142,8 +143,8 @@ TEST(PersistStoring, ACheapBlobIsStoredBeforeTheProgramIsHandedOut)
 
 TEST(PersistStoring, WhatTakesLongIsStoredWhenItIsQuietMostExpensiveBuildsFirst)
 {
-    Recording recording;
     Slow slow;
+    Recording recording;
     recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
     const auto fast = slow.create(recording.storage, 1, 0);
     const auto slowest = slow.create(recording.storage, 2, 200);
@@ -157,8 +158,8 @@ TEST(PersistStoring, WhatTakesLongIsStoredWhenItIsQuietMostExpensiveBuildsFirst)
 
 TEST(PersistStoring, NothingIsTakenWhileAProgramIsBuilt)
 {
-    Recording recording;
     Slow slow;
+    Recording recording;
     recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
     slow.create(recording.storage, 1, 0);
     int taken_meanwhile = -1;
@@ -177,8 +178,8 @@ TEST(PersistStoring, NothingIsTakenWhileAProgramIsBuilt)
 
 TEST(PersistStoring, AFlushEndsInTimeWhateverTheDriverIsAt)
 {
-    Recording recording;
     Slow slow;
+    Recording recording;
     std::atomic<bool> is_open{false};
     slow.session.hook = [&](const char *operation) {
         while (strcmp(operation, "get_binary") == 0 && !is_open)
@@ -201,8 +202,8 @@ TEST(PersistStoring, AFlushEndsInTimeWhateverTheDriverIsAt)
 
 TEST(PersistStoring, WhatWouldTakeTooLongIsNotBegun)
 {
-    Recording recording;
     Slow slow;
+    Recording recording;
     recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
     slow.take = std::chrono::milliseconds(100); /* a thousand times its build */
     slow.create(recording.storage, 1, 0);
@@ -220,8 +221,8 @@ TEST(PersistStoring, WhatWouldTakeTooLongIsNotBegun)
 TEST(PersistStoring, AFlushTellsHowFarItIsAndCanBeEnded)
 {
     for (const uint64_t time_ms : {uint64_t{0}, uint64_t{600000}}) { /* in this thread, and in the storage's */
-        Recording recording;
         Slow slow;
+        Recording recording;
         recording.set(INGOT_PERSIST_STORE_ON_FLUSH, 0);
         for (int i = 0; i < 4; ++i)
             slow.create(recording.storage, i, 0);
@@ -268,12 +269,12 @@ TEST(PersistStoring, EveryStorageTakesAMode)
 {
     ScratchDirectory scratch;
     const std::string file = (scratch.path() / "file").string();
+    Slow slow;
     Recording own;
     ingot_storage_t single = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&single, file.c_str()));
     ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
     storing.store_mode = INGOT_PERSIST_STORE_NOW;
-    Slow slow;
     for (ingot_storage_t storage : {own.storage, single}) {
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(storage, &storing));
         slow.create(storage, storage == single ? 1 : 2, 0);
@@ -290,6 +291,7 @@ TEST(PersistStoring, AChainStoresAsTheTierThatItStoresTo)
         nullptr, nullptr};
     ingot_storage_t shipped = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&shipped, &shipped_ops, nullptr));
+    Slow slow;
     Recording own;
     own.set(INGOT_PERSIST_STORE_NOW, 0);
     ingot_storage_t chain = nullptr;
@@ -297,7 +299,6 @@ TEST(PersistStoring, AChainStoresAsTheTierThatItStoresTo)
     const ingot_storage_t tiers[] = {shipped, own.storage};
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&outer, 1, &chain));
-    Slow slow;
     slow.create(chain, 1, 0);
     EXPECT_EQ(1u, own.count());
     slow.create(outer, 2, 0);
@@ -350,7 +351,7 @@ TEST(PersistStoring, EveryStorageHasStatistics)
         loaded.release(&loaded);
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(shipped, &stats));
     EXPECT_EQ(1u, stats.hits);
-    Slow slow; /* lives longer than what waits */
+    Slow slow;
     Recording own;
     own.set(INGOT_PERSIST_STORE_ON_FLUSH, 0);
     slow.create(own.storage, 1, 0);
