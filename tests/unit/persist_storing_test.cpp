@@ -405,7 +405,8 @@ struct Shared {
 /* In a child: a session that lives for good, and writes there why something was degraded. */
 Session *session_that_tells(char *text)
 {
-    auto *session = new Session(true);
+    static Session *session; /* still to be found when the process has ended */
+    session = new Session(true);
     session->on_event = [text](const ingot_event_t &event) {
         if (event.kind == INGOT_EVENT_STORAGE_DEGRADED && event.status == INGOT_BUSY)
             strncpy(text, event.reason, Shared::kSize - 1);
