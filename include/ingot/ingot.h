@@ -287,7 +287,9 @@ typedef struct ingot_spec_constant {
 
 /** Flags of a program. */
 typedef enum ingot_program_flags {
-    INGOT_PROGRAM_NO_MEMORY_CACHE = 1 /**< Never kept in memory; each request builds or loads. */
+    /** Never kept in memory: each request builds or loads, but for those that come while another does. They get what
+     *  that one made. */
+    INGOT_PROGRAM_NO_MEMORY_CACHE = 1
 } ingot_program_flags_t;
 
 /** A program to be described. Everything is copied; sources are retained. */

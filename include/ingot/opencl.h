@@ -25,7 +25,7 @@ extern "C" {
  * @param[out] context       The new context; its device indices follow @p devices.
  * @param[in]  cl_context    A valid context.
  * @param[in]  device_count  0: all devices of @p cl_context, in its order.
- * @param[in]  devices       Of @p cl_context, each once; sub-devices too.
+ * @param[in]  devices       Of @p cl_context, each once; sub-devices too. PoCL counts those of one device as one.
  * @param[in]  info          NULL: defaults.
  * @retval INGOT_INVALID_ARGUMENTS  A device is not of @p cl_context, or is given twice; @p cl_context is none.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY

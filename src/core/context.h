@@ -25,7 +25,6 @@ struct context_counters {
     _Atomic uint64_t loads;
     _Atomic uint64_t load_failures;
     _Atomic uint64_t blobs_taken;
-    _Atomic uint64_t uncached; /* requests that their flags keep out of the in-memory cache */
 };
 
 struct ingot_context {

@@ -96,7 +96,7 @@ ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingo
         return error_null_argument("context");
     memory_cache_get_counts(context->programs, &counts);
     known.hits = counts.hits;
-    known.misses = counts.misses + count_of(&context->counters.uncached);
+    known.misses = counts.misses;
     known.waits = counts.waits;
     known.builds = count_of(&context->counters.builds);
     known.build_failures = count_of(&context->counters.build_failures);

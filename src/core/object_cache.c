@@ -83,7 +83,7 @@ static struct cache_request request_for(const struct place *place, const char *e
     struct hash128 hashes[LEVELS];
     for (int i = 0; i < LEVELS; ++i)
         hashes[i] = hash128_of(place->sizes[i], place->texts[i]);
-    return (struct cache_request){hash128_of(sizeof(hashes), hashes), place, NULL, engine_group};
+    return (struct cache_request){hash128_of(sizeof(hashes), hashes), place, NULL, engine_group, false};
 }
 
 static size_t engine_group_capacity(const struct place *place)

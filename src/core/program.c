@@ -227,20 +227,6 @@ static ingot_status_t make(struct cache_entry **entry, size_t *bytes, void *user
     return INGOT_SUCCESS;
 }
 
-/* Past the cache, for a program that its flags keep out of it. */
-static ingot_status_t make_uncached(ingot_program_t *program, struct making *making)
-{
-    struct cache_entry *entry = NULL;
-    size_t bytes = 0;
-
-    context_count(&making->desc->context->counters.uncached);
-    const ingot_status_t status = make(&entry, &bytes, making);
-
-    if (status == INGOT_SUCCESS)
-        *program = (struct ingot_program *)entry;
-    return status;
-}
-
 static bool keeps_out_of_cache(const struct ingot_program_desc *desc)
 {
     return (desc->flags & INGOT_PROGRAM_NO_MEMORY_CACHE) != 0;
@@ -253,13 +239,12 @@ __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t 
 {
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
     struct making making = {desc, builder, user};
-    const struct cache_request request = {desc->key_hash, desc, &shared->memo,
-                                          *desc->group != '\0' ? desc->group : NULL};
+    const bool is_transient = keeps_out_of_cache(desc);
+    const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo,
+                                          *desc->group != '\0' ? desc->group : NULL, is_transient};
     struct cache_entry *entry = NULL;
     enum cache_outcome outcome = CACHE_HIT;
 
-    if (keeps_out_of_cache(desc))
-        return make_uncached(program, &making);
     const uint64_t start = trace_wanted(&desc->context->trace) ? os_now_ns() : 0;
     const ingot_status_t status =
         memory_cache_get_or_make(desc->context->programs, &request, make, &making, &entry, &outcome);
@@ -334,7 +319,7 @@ ingot_status_t ingot_program_lookup(ingot_program_t *program, const_ingot_progra
     if (program == NULL || desc == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
-    const struct cache_request request = {desc->key_hash, desc, &shared->memo, NULL};
+    const struct cache_request request = {desc->key_hash, desc, &shared->memo, NULL, false};
     struct cache_entry *entry = memory_cache_find(desc->context->programs, &request);
     if (entry == NULL)
         return error_set(INGOT_NOT_FOUND, "the program is not in memory");

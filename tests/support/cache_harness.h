@@ -89,7 +89,7 @@ public:
 
     cache_request request(const int *key, const char *group = nullptr, cache_memo *memo = nullptr) const
     {
-        return {hash(*key), key, memo, group};
+        return {hash(*key), key, memo, group, false};
     }
 
     using Maker = std::function<ingot_status_t(cache_entry **, size_t *)>;

@@ -165,6 +165,36 @@ TEST(OpenclContextCreate, RefusesADeviceOfNoneOrAnotherContext)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, { platform().devices()[0], platform().devices()[1] }));
 }
 
+TEST(OpenclContextCreate, TakesASubDeviceByName)
+{
+    const cl_device_partition_property properties[] = { CL_DEVICE_PARTITION_BY_COUNTS, 1,
+                                                        CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0 };
+    cl_device_id part = nullptr;
+    cl_uint count = 0;
+    if (!platform().is_pocl()) {
+        ASSERT_NE(CL_SUCCESS, clCreateSubDevices(platform().devices()[0], properties, 1, &part, &count))
+            << "the simulated device of one tile has parts: test them";
+        return;
+    }
+    ASSERT_EQ(CL_SUCCESS, clCreateSubDevices(platform().devices()[0], properties, 1, &part, &count));
+    {
+        const OpenclContext native({ part });
+        ingot_context_t context = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 1, &part, nullptr))
+            << ingot_last_error_detail();
+        ingot_program_t program = build(context);
+        size_t size = 0;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, nullptr)) << ingot_last_error_detail();
+        ingot_kernel_t kernel = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_kernel_create(&kernel, program, 0, "twice"));
+        ingot_kernel_release(kernel);
+        ingot_program_release(program);
+        ingot_context_release(context);
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(OpenclContext({ platform().devices()[1] }), { part }));
+    }
+    clReleaseDevice(part);
+}
+
 TEST(OpenclContextCreate, RefusesNull)
 {
     const OpenclContext native(one_device());

@@ -689,6 +689,38 @@ TEST(OutOfMemory, ThatLastsIsToldToAllWhoWait)
     EXPECT_EQ(2, shortage.tries);
 }
 
+TEST(Program, ThatIsNotKeptIsBuiltOnceForAllWhoAskAtTheSameTime)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText text;
+    text.flags = INGOT_PROGRAM_NO_MEMORY_CACHE;
+    const Desc desc = text.make(context);
+    const ingot_program_builder_t build = [](ingot_program_t *program, const_ingot_program_desc_t wanted, void *user) {
+        while (stats_of(*static_cast<const Context *>(user)).waits < 7)
+            std::this_thread::yield();
+        return ingot_program_build(program, wanted);
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i)
+        threads.emplace_back([&] {
+            ingot_program_t program = nullptr;
+            EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_or_create(&program, desc.get(), build,
+                                                                 const_cast<Context *>(&context)));
+            EXPECT_EQ(10, run(create_kernel(Program(program), "twice"), 5));
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(1u, device.counts.builds);
+    EXPECT_EQ(1u, stats_of(context).misses);
+    EXPECT_EQ(0u, stats_of(context).programs);
+    EXPECT_EQ(0, device.counts.live_programs);
+    text.flags = 0;
+    (void)create_program(text.make(context)); /* kept, and of no use to those that are not */
+    EXPECT_NE(nullptr, create_program(desc));
+    EXPECT_EQ(3u, device.counts.builds);
+}
+
 TEST(Groups, ProgramOfTwoDescriptorsGroupsGoesWithTheLastOfThem)
 {
     ReferenceDevice device;

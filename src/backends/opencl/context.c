@@ -79,14 +79,48 @@ const ingot_backend_ops_t opencl_ops = {
     .takes_source_settings = takes_source_settings,
 };
 
-static ingot_status_t place_device(struct opencl_device *device, size_t count, const cl_device_id *of_context)
+/* 0 where the driver does not say. */
+static int is_of_pocl(const ingot_allocator_t *allocator, cl_platform_id platform)
 {
-    for (size_t i = 0; i < count; ++i) {
-        if (of_context[i] == device->id) {
+    struct opencl_text text = { NULL, 0 };
+    int is_so = 0;
+    if (opencl_platform_text(allocator, platform, CL_PLATFORM_NAME, &text) == INGOT_SUCCESS)
+        is_so = strcmp(text.chars, "Portable Computing Language") == 0;
+    opencl_text_fini(allocator, &text);
+    return is_so;
+}
+
+/* What the native context lists for a device: the device, or with PoCL the parent of a sub-device. Others list the
+ * sub-device, so with them a parent in the list says that the sub-device is not of the context. */
+static cl_device_id listed_instead(const ingot_allocator_t *allocator, cl_device_id device)
+{
+    cl_device_id parent = NULL;
+    cl_platform_id platform = NULL;
+    if (clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof(parent), &parent, NULL) != CL_SUCCESS ||
+        parent == NULL ||
+        clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL) != CL_SUCCESS)
+        return NULL;
+    return is_of_pocl(allocator, platform) ? parent : NULL;
+}
+
+static int find_position(struct opencl_device *device, cl_device_id listed, size_t count,
+                         const cl_device_id *of_context)
+{
+    for (size_t i = 0; i < count && listed != NULL; ++i) {
+        if (of_context[i] == listed) {
             device->context_position = i;
-            return INGOT_SUCCESS;
+            return 1;
         }
     }
+    return 0;
+}
+
+static ingot_status_t place_device(const struct opencl_state *state, struct opencl_device *device, size_t count,
+                                   const cl_device_id *of_context)
+{
+    if (find_position(device, device->id, count, of_context) ||
+        find_position(device, listed_instead(&state->allocator, device->id), count, of_context))
+        return INGOT_SUCCESS;
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: a device is not of the OpenCL context");
 }
 
@@ -95,7 +129,7 @@ static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_
 {
     struct opencl_device device = { id, 0 };
     cl_int error = CL_SUCCESS;
-    const ingot_status_t status = place_device(&device, count, of_context);
+    const ingot_status_t status = place_device(state, &device, count, of_context);
     if (status != INGOT_SUCCESS)
         return status;
     for (uint32_t i = 0; i < index; ++i) {

@@ -57,6 +57,7 @@ struct cache_flight *flights_find(const struct cache_flights *flights, const str
     for (; flight != NULL; flight = flight->next) {
         const struct cache_request *other = flight->request;
         if (other->hash.low == request->hash.low && other->hash.high == request->hash.high &&
+            other->is_transient == request->is_transient &&
             (ops->same_key == NULL || ops->same_key(other->key, request->key)))
             break;
     }

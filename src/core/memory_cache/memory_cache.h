@@ -105,6 +105,7 @@ struct cache_request {
     const void *key; /* for ops.matches */
     struct cache_memo *memo;
     const char *group;
+    bool is_transient; /* neither found nor kept: only those who ask at the same time share what is made */
 };
 
 /* The entry that the memo remembers, if it is still in the cache, with a reference; else NULL. The fast path: no lock,

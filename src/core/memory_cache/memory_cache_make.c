@@ -80,7 +80,7 @@ static enum boarding board(struct voyage *voyage, struct cache_entry **entry, in
         return BOARDED_REFUSED;
     }
     os_mutex_lock(&cache->lock);
-    *entry = memory_cache_find_locked(cache, voyage->request);
+    *entry = voyage->request->is_transient ? NULL : memory_cache_find_locked(cache, voyage->request);
     voyage->flight = *entry == NULL ? flights_find(&cache->flights, &cache->pool.ops, voyage->request) : NULL;
     if (*entry != NULL) {
         boarding = BOARDED_FOUND;
@@ -141,7 +141,7 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
     const bool retry = status != INGOT_SUCCESS && failure == FAILURE_SPURIOUS && !flight->is_second_try;
     if (!retry || !flight_hand_over(flight)) {
         /* What was put there meanwhile stays. */
-        if (status == INGOT_SUCCESS && !flight->discard &&
+        if (status == INGOT_SUCCESS && !flight->discard && !voyage->request->is_transient &&
             cache_table_find(&cache->table, &cache->pool.ops, voyage->request) == NULL)
             kept = memory_cache_keep(cache, voyage->request, made, bytes, &victims);
         if (status == INGOT_SUCCESS && flight->passengers != NULL) {
@@ -209,7 +209,7 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
     enum boarding boarding = BOARDED_FOUND;
     const bool is_remembered = got != NULL; /* and in the request's group since then */
 
-    if (got == NULL)
+    if (got == NULL && !request->is_transient)
         got = memory_cache_glance(cache, request);
     if (got == NULL) {
         do {
@@ -219,7 +219,7 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
         } while (boarding == BOARDED_AS_PASSENGER && !arrive(&voyage, &got, &status));
     }
     if (status == INGOT_SUCCESS) {
-        if (boarding != BOARDED_AS_PILOT && !is_remembered)
+        if (boarding != BOARDED_AS_PILOT && !is_remembered && !request->is_transient)
             join(cache, request, got);
         *entry = got;
     }
