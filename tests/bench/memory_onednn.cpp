@@ -62,11 +62,41 @@ protected:
     size_t count() const { return descs_.size(); }
 
 private:
-    dnnl_primitive_desc_t describe_convolution(size_t number) const
+#if DNNL_VERSION_MAJOR >= 3
+    /* Until the end of its scope. */
+    struct MemoryDesc {
+        MemoryDesc(int ndims, const dnnl_dims_t dims, dnnl_format_tag_t tag)
+        {
+            check(dnnl_memory_desc_create_with_tag(&desc, ndims, dims, dnnl_f32, tag));
+        }
+        MemoryDesc(const MemoryDesc &) = delete;
+        MemoryDesc &operator=(const MemoryDesc &) = delete;
+        ~MemoryDesc() { dnnl_memory_desc_destroy(desc); }
+        dnnl_memory_desc_t desc = nullptr;
+    };
+
+    dnnl_primitive_desc_t make_convolution(const dnnl_dims_t data, const dnnl_dims_t weights) const
     {
-        const dnnl_dim_t width = static_cast<dnnl_dim_t>(8 + number);
-        const dnnl_dims_t data = { 1, 16, 8, width };
-        const dnnl_dims_t weights = { 16, 16, 3, 3 };
+        const dnnl_dims_t ones = { 1, 1 }, none = { 0, 0 };
+        const MemoryDesc in(4, data, dnnl_format_tag_any), filter(4, weights, dnnl_format_tag_any);
+        dnnl_primitive_desc_t desc = nullptr;
+        check(dnnl_convolution_forward_primitive_desc_create(&desc, engine_, dnnl_forward_inference,
+                                                             dnnl_convolution_direct, in.desc, filter.desc, nullptr,
+                                                             in.desc, ones, none, ones, ones, nullptr));
+        return desc;
+    }
+
+    dnnl_primitive_desc_t make_relu(const dnnl_dims_t dims) const
+    {
+        const MemoryDesc memory(2, dims, dnnl_ab);
+        dnnl_primitive_desc_t desc = nullptr;
+        check(dnnl_eltwise_forward_primitive_desc_create(&desc, engine_, dnnl_forward_inference, dnnl_eltwise_relu,
+                                                         memory.desc, memory.desc, 0.f, 0.f, nullptr));
+        return desc;
+    }
+#else
+    dnnl_primitive_desc_t make_convolution(const dnnl_dims_t data, const dnnl_dims_t weights) const
+    {
         const dnnl_dims_t ones = { 1, 1 };
         dnnl_memory_desc_t in, filter;
         dnnl_convolution_desc_t operation;
@@ -79,9 +109,8 @@ private:
         return desc;
     }
 
-    dnnl_primitive_desc_t describe_relu(size_t number) const
+    dnnl_primitive_desc_t make_relu(const dnnl_dims_t dims) const
     {
-        const dnnl_dims_t dims = { 16, static_cast<dnnl_dim_t>(16 + number) };
         dnnl_memory_desc_t memory;
         dnnl_eltwise_desc_t operation;
         dnnl_primitive_desc_t desc = nullptr;
@@ -89,6 +118,20 @@ private:
         check(dnnl_eltwise_forward_desc_init(&operation, dnnl_forward_inference, dnnl_eltwise_relu, &memory, 0.f, 0.f));
         check(dnnl_primitive_desc_create(&desc, &operation, nullptr, engine_, nullptr));
         return desc;
+    }
+#endif
+
+    dnnl_primitive_desc_t describe_convolution(size_t number) const
+    {
+        const dnnl_dims_t data = { 1, 16, 8, static_cast<dnnl_dim_t>(8 + number) };
+        const dnnl_dims_t weights = { 16, 16, 3, 3 };
+        return make_convolution(data, weights);
+    }
+
+    dnnl_primitive_desc_t describe_relu(size_t number) const
+    {
+        const dnnl_dims_t dims = { 16, static_cast<dnnl_dim_t>(16 + number) };
+        return make_relu(dims);
     }
 
     const bool convolution_;
