@@ -40,7 +40,8 @@ Elf64_Shdr section_of(const Elf &elf, unsigned index)
 {
     Elf64_Shdr section;
     std::memcpy(&section, elf.start + elf.header.e_shoff + index * sizeof(section), sizeof(section));
-    if (section.sh_type != SHT_NOBITS && (section.sh_offset > elf.size || section.sh_size > elf.size - section.sh_offset))
+    const bool is_within = section.sh_offset <= elf.size && section.sh_size <= elf.size - section.sh_offset;
+    if (section.sh_type != SHT_NOBITS && !is_within)
         throw std::runtime_error("a section that leads out of the binary");
     return section;
 }

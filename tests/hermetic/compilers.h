@@ -66,7 +66,8 @@ private:
 std::unique_ptr<Compiler> make_opencl_compiler(const std::string &platform);
 std::unique_ptr<Compiler> make_nvrtc_compiler();
 
-/* The machine code in a binary of an OpenCL platform, without what names files and options. Throws where there is none. */
+/* The machine code in a binary of an OpenCL platform, without what names files and options. Throws where there is
+ * none. */
 std::string code_of_binary(const std::string &binary);
 
 } // namespace hermetic

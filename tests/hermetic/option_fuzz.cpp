@@ -121,7 +121,8 @@ std::string source_of(Random *random, bool is_cuda)
     if (is_cuda)
         return text + "extern \"C\" __global__ void PASTE(k_, NAME)(int *p) { *p = 1; }\n"
                       "extern \"C\" __global__ void PASTE(l_, U)(int *p) { *p = 2; }\n"
-                      "#ifdef X\n__device__ char x[] = STR(X);\n#endif\n#ifdef Y\n__device__ char y[] = STR(Y);\n#endif\n";
+                      "#ifdef X\n__device__ char x[] = STR(X);\n#endif\n"
+                      "#ifdef Y\n__device__ char y[] = STR(Y);\n#endif\n";
     return text + "#define SIZED(x) __attribute__((reqd_work_group_size(sizeof(STR(x)), 1, 1)))\n"
                   "kernel void PASTE(k_, NAME)(global int *p) { *p = 1; }\n"
                   "kernel void PASTE(l_, U)(global int *p) { *p = 2; }\n"
@@ -283,9 +284,10 @@ private:
         ++failures_;
         std::printf("FAILURE: --device %s --seed %s --first %zu --count 1\n", arguments_.text("device").c_str(),
                     arguments_.text("seed").c_str(), index);
-        for (const auto &[key, value] : findings)
-            if (key != "id")
-                std::printf("  %s: %s\n", key.c_str(), describe_text(value.substr(0, key == "source" ? 2000 : 300)).c_str());
+        for (const auto &[key, value] : findings) {
+            const size_t most = key == "source" ? 2000 : key == "id" ? 0 : 300;
+            std::printf("  %s: %s\n", key.c_str(), describe_text(value.substr(0, most)).c_str());
+        }
         (void)std::fflush(stdout);
     }
 

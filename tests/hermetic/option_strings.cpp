@@ -1,6 +1,6 @@
 /*
- * option_strings.cpp - see option_strings.h. About half of the strings are plain, so that many can be cached; the others
- * are odd in one place or in many.
+ * option_strings.cpp - see option_strings.h. About half of the strings are plain, so that many can be cached; the
+ * others are odd in one place or in many.
  */
 #include "hermetic/option_strings.h"
 
@@ -36,7 +36,9 @@ private:
 
     std::string separator()
     {
-        return odd(20) ? of({"  ", "\t", "\n", "\v", "\f", "\r", "\xc2\xa0", "", " \t ", "\r\n", "\x01", ";", ","}) : " ";
+        if (!odd(20))
+            return " ";
+        return of({"  ", "\t", "\n", "\v", "\f", "\r", "\xc2\xa0", "", " \t ", "\r\n", "\x01", ";", ","});
     }
 
     std::string folder()

@@ -1,5 +1,6 @@
 /*
- * places_test.cpp - where the compiler thinks it is in a hermetic text: lines and names of files, as in the native build.
+ * places_test.cpp - where the compiler thinks it is in a hermetic text: lines and names of files, as in the native
+ * build.
  */
 #include <filesystem>
 
@@ -15,7 +16,8 @@ namespace {
 using namespace hermetic;
 
 /* A kernel that requires work groups as large as its line's number. */
-const char kKernel[] = "kernel __attribute__((reqd_work_group_size(__LINE__, 1, 1))) void k(global int *x) { *x = 1; }\n";
+const char kKernel[] =
+    "kernel __attribute__((reqd_work_group_size(__LINE__, 1, 1))) void k(global int *x) { *x = 1; }\n";
 
 class HermeticPlaces : public testing::Test {
 protected:
@@ -70,8 +72,9 @@ TEST_F(HermeticPlaces, LinesAreTheSameInAHeaderBehindABranchThatIsNotTaken)
 TEST_F(HermeticPlaces, BranchesWithIncludesAndALineDirectiveAreNative)
 {
     write({{"x.h", "\n"}});
-    for (const char *source : {"#if 0\n#include \"x.h\"\n#line 100\n#endif\n", "#if 1\n#include \"x.h\"\n#line 100\n#endif\n",
-                               "#line 100\n#if 0\n#include \"x.h\"\n#endif\n"}) {
+    for (const char *source :
+         {"#if 0\n#include \"x.h\"\n#line 100\n#endif\n", "#if 1\n#include \"x.h\"\n#line 100\n#endif\n",
+          "#line 100\n#if 0\n#include \"x.h\"\n#endif\n"}) {
         const IngotBuild built = expect_equal(std::string(source) + kKernel);
         EXPECT_NE(std::string::npos, built.reason.find("#line")) << source << built.reason;
     }
@@ -81,8 +84,9 @@ TEST_F(HermeticPlaces, BranchesWithIncludesAndALineDirectiveAreNative)
 TEST_F(HermeticPlaces, MessagesSayWhereAFileIsIncludedFrom)
 {
     write({{"x.h", "\n#include \"inc/y.h\"\n"}, {"inc/y.h", "#pragma once\n#warning in y\n"}});
-    for (const char *source : {"\n#include \"x.h\"\n", "\n# /* over\ntwo lines */ \\\n include \"x.h\"\n",
-                               "#define X \"x.h\"\n\n#include X\n", "#if 0\n#include \"x.h\"\n#endif\n#include <x.h>\n"}) {
+    for (const char *source :
+         {"\n#include \"x.h\"\n", "\n# /* over\ntwo lines */ \\\n include \"x.h\"\n",
+          "#define X \"x.h\"\n\n#include X\n", "#if 0\n#include \"x.h\"\n#endif\n#include <x.h>\n"}) {
         const Program program{std::string(source) + kKernel, ""};
         const Build native = compiler_->build(program, Want::kernels);
         const IngotBuild other = compiler_->build_with_ingot(program, Want::kernels);

@@ -53,7 +53,8 @@ void write_project(Project *project, const std::string &root)
 
 std::string describe_project(const Project &project)
 {
-    std::string text = "options: " + describe_text(project.options) + "\n==== source\n" + describe_text(project.source) + "\n";
+    std::string text = "options: " + describe_text(project.options) + "\n";
+    text += "==== source\n" + describe_text(project.source) + "\n";
     for (const auto &[path, content] : project.files)
         text += "==== " + path + "\n" + describe_text(content) + "\n";
     return text;
