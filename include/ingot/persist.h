@@ -19,7 +19,7 @@ extern "C" {
 /** In what order a full store lets entries go. */
 typedef enum ingot_persist_eviction {
     INGOT_PERSIST_EVICT_FIFO = 0, /**< Oldest created first. */
-    INGOT_PERSIST_EVICT_LRU = 1,  /**< Least recently loaded first, to the minute; FIFO where that cannot be noted. */
+    INGOT_PERSIST_EVICT_LRU = 1,  /**< Least recently loaded first, to the second; FIFO where that cannot be noted. */
     INGOT_PERSIST_EVICT_OFF = 2   /**< Never: what would go over the limit is not stored. */
 } ingot_persist_eviction_t;
 
@@ -52,8 +52,9 @@ typedef struct ingot_persist_info {
     size_t struct_size;
     const char *path;       /**< The root, created (0700) if missing; its parent must exist. Required. */
     const char *name_space; /**< First level below the root: 1 to 64 of [A-Za-z0-9._-], not digits alone, and
-                                 none of ".", "..", "CACHEDIR.TAG", "lock", "size.txt", "tmp". NULL: none. */
-    uint64_t max_bytes;     /**< Of all entries' files together; 0: 1 GiB. UINT64_MAX: no limit. */
+                                 none of ".", "..", "CACHEDIR.TAG", "index.bin", "lock", "size.txt",
+                                 "tmp". NULL: none. */
+    uint64_t max_bytes;     /**< Of the namespace's entries' files together; 0: 1 GiB. UINT64_MAX: no limit. */
     ingot_persist_eviction_t eviction;
     ingot_persist_store_mode_t store_mode;
     uint32_t lock_timeout_ms; /**< How long accounting may wait for another process; 0: 200. */
@@ -61,14 +62,14 @@ typedef struct ingot_persist_info {
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
     ingot_event_callback_t on_event;    /**< NULL: none. ingot_persist_program_create tells the context's too. */
     void *on_event_user;
-    /** Of entries; 0: no limit. Counted at a process's first store and after each tenth of the limit that it stored, so
-     *  that several processes may exceed it by a tenth each for a while. */
+    /** Of the namespace's entries; 0: no limit. */
     uint64_t max_entries;
-    /** Older entries are misses, and go. Age counts from creation, or with LRU from the last load; 0: no limit. */
+    /** Older entries are misses, and go: some when the store is opened, and some with each store. Age counts from
+     *  creation, or with LRU from the last load; 0: no limit. */
     uint64_t max_age_seconds;
     uint64_t min_blob_bytes;    /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
     uint64_t max_blob_bytes;    /**< Nor are larger ones; 0: no limit but the format's. */
-    /** Of the limits, what an eviction leaves at most, some of it by the next stores: 1 to 100; 0: 50. */
+    /** Of the limits, what an eviction leaves at most, most of it by the next stores: 1 to 100; 0: 50. */
     uint32_t low_water_percent;
     uint32_t exit_time_ms;  /**< As in ingot_persist_storing_t. */
     uint32_t quiet_time_ms; /**< Likewise. */
@@ -253,17 +254,18 @@ typedef struct ingot_persist_stats {
     uint64_t refused; /**< Bad entries that were found; this and the next, of a directory store. */
     uint64_t evictions;
     uint64_t failures; /**< Loads and stores that failed otherwise than by a miss; by reason below. */
-    uint64_t bytes;    /**< Of a directory store, by its size.txt; 0 for others. */
+    uint64_t bytes;    /**< Of a directory store's namespace, by its size.txt; 0 for others. */
     uint64_t read_only, no_space, lock_timeouts, untrusted, corrupt, other_versions, io_errors, out_of_memory;
     uint64_t not_kept;  /**< Blobs outside of min_blob_bytes and max_blob_bytes. */
     uint64_t expired;   /**< Entries beyond max_age_seconds that a load found. */
     uint64_t unstamped; /**< Loads of which the time could not be noted: LRU is FIFO for those. */
     uint64_t rejected;  /**< Sound entries that the core or the driver refused, at a load or at a kernel. */
     uint64_t waiting;   /**< Programs that are to be stored later, now. */
+    uint64_t leftovers; /**< What killed processes left behind in the store and was removed. */
 } ingot_persist_stats_t;
-#define INGOT_PERSIST_STATS_INIT                                                                 \
-    {                                                                                             \
-        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define INGOT_PERSIST_STATS_INIT                                                                    \
+    {                                                                                                \
+        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
     }
 /**
  * The counts of a storage since it was made. Those of a chain are its own; each tier has its own, too.
@@ -328,8 +330,10 @@ typedef struct ingot_persist_verification {
     uint64_t removed_count; /**< Bad ones that were taken away. */
     uint64_t foreign_count; /**< Of another format version, or not trusted: left alone. */
     uint64_t unread_count;  /**< Neither good nor bad: the operating system failed, or memory was short. */
+    uint64_t leftover_count; /**< What killed processes left in tmp; with repair it is removed. */
+    uint64_t leftover_bytes; /**< Of the files of that. */
 } ingot_persist_verification_t;
-#define INGOT_PERSIST_VERIFICATION_INIT { sizeof(ingot_persist_verification_t), 0, 0, 0, 0, 0, 0, 0 }
+#define INGOT_PERSIST_VERIFICATION_INIT { sizeof(ingot_persist_verification_t), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** Told after each entry; @p entry's status is that of all of it. Not 0: go on. */
 typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry,
@@ -338,7 +342,7 @@ typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_f
 /**
  * Reads every entry and holds all checksums, and that its bucket is its id's.
  *
- * @param repair    Not 0: bad entries are taken away.
+ * @param repair    Not 0: bad entries and what killed processes left are taken away, and size.txt is set right.
  * @param progress  NULL: none.
  * @retval INGOT_SUCCESS    Done, or ended by the callback; @p found says what there was.
  * @retval INGOT_READ_ONLY  To be repaired and opened read-only.
@@ -361,13 +365,14 @@ typedef struct ingot_persist_limits {
  * Lets entries go in the store's order (that of FIFO where eviction is off) until these limits are kept.
  *
  * @param[out] entry_count, bytes  What went; each may be NULL. Set whatever is returned.
- * @retval INGOT_BUSY  Another process was counting or evicting, for longer than the lock's timeout.
+ * @retval INGOT_BUSY  The lock was not to be had within its timeout.
  * @retval INGOT_READ_ONLY, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits,
                                              uint64_t *entry_count, uint64_t *bytes);
 
-/** Removes every entry of the store (of its namespace, where it has one). Statuses as ingot_persist_evict. */
+/** Removes every entry of the store (of its namespace, where it has one), and what killed processes left. Statuses as
+ *  ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
 
 /** What recounting found. */
@@ -380,7 +385,7 @@ typedef struct ingot_persist_count {
 } ingot_persist_count_t;
 #define INGOT_PERSIST_COUNT_INIT { sizeof(ingot_persist_count_t), 0, 0, 0, 0 }
 
-/** Counts the whole store, all its namespaces, and sets size.txt right; a read-only store is counted only.
+/** Counts the store and sets its index and size.txt right; a read-only store is counted only.
  *  Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 

@@ -24,7 +24,7 @@ struct verifying {
 };
 
 static const struct argp_option verify_options[] = {
-    {"repair", 'r', NULL, 0, "Remove truncated and corrupt entries, and set the recorded total right", 0},
+    {"repair", 'r', NULL, 0, "Remove truncated and corrupt entries and what killed processes left", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -66,10 +66,14 @@ static void print_text(const ingot_persist_verification_t *found, bool is_interr
 {
     char size[UNITS_TEXT_SIZE];
     (void)printf("%s%" PRIu64 " of %" PRIu64 " entries verified, %s: %" PRIu64 " bad, %" PRIu64 " removed, %" PRIu64
-                 " left alone, %" PRIu64 " unreadable\n",
+                 " left alone, %" PRIu64 " unreadable",
                  is_interrupted ? "interrupted: " : "", found->done_count, found->entry_count,
                  units_bytes(found->done_bytes, size), found->bad_count, found->removed_count, found->foreign_count,
                  found->unread_count);
+    if (found->leftover_count != 0)
+        (void)printf("; %" PRIu64 " leftovers of killed processes, %s", found->leftover_count,
+                     units_bytes(found->leftover_bytes, size));
+    (void)putchar('\n');
 }
 
 static void print_json(struct verifying *verifying, const ingot_persist_verification_t *found, bool is_interrupted)
@@ -82,6 +86,8 @@ static void print_json(struct verifying *verifying, const ingot_persist_verifica
     json_add_u64(json, "removed", found->removed_count);
     json_add_u64(json, "left_alone", found->foreign_count);
     json_add_u64(json, "unreadable", found->unread_count);
+    json_add_u64(json, "leftovers", found->leftover_count);
+    json_add_u64(json, "leftover_bytes", found->leftover_bytes);
     (void)cJSON_AddBoolToObject(json, "interrupted", is_interrupted);
     (void)cJSON_AddItemToObject(json, "problems", verifying->problems);
     verifying->problems = NULL; /* goes with json */
@@ -94,15 +100,6 @@ static int judge(const struct verifying *verifying, const ingot_persist_verifica
     const bool is_clean =
         found->bad_count == found->removed_count && found->unread_count == 0 && verifying->untrusted_count == 0;
     return is_interrupted ? EXIT_INTERRUPTED : is_clean ? EXIT_DONE : EXIT_FINDING;
-}
-
-/* What was cut or grown behind the store's back was recorded with another size than it had when it was removed. */
-static ingot_status_t recount_repaired(const struct verifying *verifying, ingot_storage_t storage,
-                                       const ingot_persist_verification_t *found)
-{
-    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
-    const bool is_changed = verifying->is_repair && found->removed_count != 0 && !interrupt_seen();
-    return is_changed ? ingot_persist_recount(storage, &count) : INGOT_SUCCESS;
 }
 
 static int run(int argc, char **argv)
@@ -122,9 +119,7 @@ static int run(int argc, char **argv)
     interrupt_catch();
     verifying.problems = verifying.common.is_json ? cJSON_CreateArray() : NULL;
     progress_init(&verifying.progress, "verifying");
-    ingot_status_t status = ingot_persist_verify(storage, verifying.is_repair, follow, &verifying, &found);
-    if (status == INGOT_SUCCESS)
-        status = recount_repaired(&verifying, storage, &found);
+    const ingot_status_t status = ingot_persist_verify(storage, verifying.is_repair, follow, &verifying, &found);
     progress_fini(&verifying.progress);
     if (status != INGOT_SUCCESS) {
         code = store_failed("verifying", status);

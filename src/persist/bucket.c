@@ -86,14 +86,16 @@ static ingot_status_t read_place(const struct search *search, const struct entry
 }
 
 /* Takes a bad entry away, unless it has gone by itself or another thread or process is at it. */
-static ingot_status_t refuse(struct directory *directory, const char *entry_path, uint64_t inode, ingot_status_t status)
+static ingot_status_t refuse(const struct search *search, const char *entry_path, uint32_t number, uint64_t inode,
+                             ingot_status_t status)
 {
+    struct directory *directory = search->directory;
     struct file_facts facts;
     if (files_facts_at(directory->root, entry_path, &facts) < 0 || facts.inode != inode)
         return INGOT_NOT_FOUND; /* it was being deleted while it was read */
     directory_count(&directory->counters.refused, 1);
     if (!directory->is_read_only)
-        (void)bucket_take_away(directory, entry_path, inode, 0);
+        (void)bucket_take_away(directory, directory->name_space, search->bucket->hash, number, inode, 0);
     return status;
 }
 
@@ -111,12 +113,12 @@ static ingot_status_t try_number(const struct search *search, uint32_t number)
     struct entry_place pinned;
     const ingot_status_t is_pinned = entry_pin(&place, &pinned);
     if (is_pinned == INGOT_UNTRUSTED)
-        return refuse(directory, entry_path, inode, status); /* a file */
+        return refuse(search, entry_path, number, inode, status); /* a file */
     if (is_pinned != INGOT_SUCCESS)
         return is_pinned;
     status = read_place(search, &pinned, number, &inode);
     if (entry_is_bad(status))
-        status = refuse(directory, entry_path, inode, status);
+        status = refuse(search, entry_path, number, inode, status);
     (void)files_close(pinned.at);
     return status;
 }
@@ -155,7 +157,8 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
 {
     const struct search search = {directory, bucket, id_size, id, blob};
     memset(bucket, 0, sizeof(*bucket));
-    paths_bucket(bucket->path, directory->name_space, directory->bucket_of(id_size, id));
+    bucket->hash = directory->bucket_of(id_size, id);
+    paths_bucket(bucket->path, directory->name_space, bucket->hash);
     ingot_status_t status = bucket_examine(directory, bucket->path);
     if (status != INGOT_SUCCESS)
         return status;
@@ -168,46 +171,50 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
     return status;
 }
 
-bool bucket_put_aside(struct directory *directory, const char *entry_path, uint64_t inode, uint64_t bytes,
-                      struct account *account, char aside[PATH_CAPACITY])
+ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t number, uint64_t inode,
+                                char aside[PATH_CAPACITY])
 {
-    struct file_facts facts;
-    if (files_facts_at(directory->root, entry_path, &facts) < 0 || facts.inode != inode)
-        return false;
-    temporary_name(directory, aside);
-    if (files_rename(directory->root, entry_path, directory->root, aside) < 0)
-        return false;
-    account_subtract(account, bytes);
-    return true;
-}
-
-static void remove_empty_bucket(const struct directory *directory, const char *entry_path)
-{
+    struct directory *directory = account->directory;
     char bucket_path[PATH_CAPACITY];
-    const size_t length = (size_t)(strrchr(entry_path, '/') - entry_path);
-    memcpy(bucket_path, entry_path, length);
-    bucket_path[length] = '\0';
-    (void)files_remove_directory(directory->root, bucket_path); /* fails where it is not empty */
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    paths_bucket(bucket_path, account->name_space, hash);
+    paths_entry(path, bucket_path, number);
+    int result = files_facts_at(directory->root, path, &facts);
+    if (result == -ENOENT || (result == 0 && inode != 0 && facts.inode != inode))
+        return INGOT_NOT_FOUND;
+    if (result < 0)
+        return files_write_failed(result, "examining", path);
+    const ingot_status_t status = temporary_name(directory, aside);
+    if (status != INGOT_SUCCESS)
+        return status;
+    account_begin_removing(account, hash, number);
+    result = files_rename(directory->root, path, directory->root, aside);
+    if (result < 0) {
+        account_cancel(account);
+        return result == -ENOENT ? INGOT_NOT_FOUND : files_write_failed(result, "taking away", path);
+    }
+    account_end_removing(account);
+    return INGOT_SUCCESS;
 }
 
-ingot_status_t bucket_take_away(struct directory *directory, const char *entry_path, uint64_t inode,
-                                uint64_t deadline_ns)
+ingot_status_t bucket_take_away(struct directory *directory, const char *name_space, uint64_t hash, uint32_t number,
+                                uint64_t inode, uint64_t deadline_ns)
 {
     struct account account;
     char aside[PATH_CAPACITY];
+    char bucket_path[PATH_CAPACITY];
     ingot_status_t status = temporary_ready(directory);
     if (status == INGOT_SUCCESS)
-        status = account_begin(directory, deadline_ns, &account);
+        status = account_begin(directory, name_space, deadline_ns, &account);
     if (status != INGOT_SUCCESS)
         return status;
-    const uint64_t bytes = entry_bytes(directory->root, entry_path);
-    const bool is_aside = bucket_put_aside(directory, entry_path, inode, bytes, &account, aside);
-    if (is_aside)
-        account_write(&account);
+    status = bucket_put_aside(&account, hash, number, inode, aside);
     account_end(&account);
-    if (!is_aside)
-        return INGOT_NOT_FOUND;
-    remove_empty_bucket(directory, entry_path);
+    if (status != INGOT_SUCCESS)
+        return status;
+    paths_bucket(bucket_path, name_space, hash);
+    (void)files_remove_directory(directory->root, bucket_path); /* fails where it is not empty */
     temporary_delete(directory, aside);
     return INGOT_SUCCESS;
 }

@@ -13,6 +13,7 @@
 /* What a search saw. */
 struct bucket {
     char path[PATH_CAPACITY]; /* below the root */
+    uint64_t hash;            /* that it is named by */
     uint32_t number;          /* of the entry that was found */
     uint64_t inode;           /* likewise */
     uint64_t created_ns;      /* likewise */
@@ -30,13 +31,13 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
 /* Judges the bucket's directory. INGOT_NOT_FOUND, INGOT_UNTRUSTED, INGOT_IO_ERROR. */
 ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path);
 
-/* Moves an entry of so many bytes to tmp under a lock that the caller holds, if it is still the one with this inode;
- * aside is its new path. False: it is not. */
-bool bucket_put_aside(struct directory *directory, const char *entry_path, uint64_t inode, uint64_t bytes,
-                      struct account *account, char aside[PATH_CAPACITY]);
+/* Moves an entry of the account's namespace to tmp; aside is its new path. inode: the one that it must still have; 0:
+ * whichever is there. INGOT_NOT_FOUND: it is not there. INGOT_IO_ERROR and others: it could not be moved. */
+ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t number, uint64_t inode,
+                                char aside[PATH_CAPACITY]);
 
 /* The same with the lock, followed by its deletion. */
-ingot_status_t bucket_take_away(struct directory *directory, const char *entry_path, uint64_t inode,
-                                uint64_t deadline_ns);
+ingot_status_t bucket_take_away(struct directory *directory, const char *name_space, uint64_t hash, uint32_t number,
+                                uint64_t inode, uint64_t deadline_ns);
 
 #endif

@@ -11,13 +11,14 @@
 #include "persist/bucket.h"
 #include "persist/checksum.h"
 #include "persist/events.h"
-#include "persist/eviction_plan.h"
+#include "persist/evict.h"
 #include "persist/files.h"
 #include "persist/limits.h"
 #include "persist/memory.h"
 #include "persist/publish.h"
 #include "persist/root.h"
 #include "persist/storage.h"
+#include "persist/temporary.h"
 #include "persist/use.h"
 
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
@@ -98,14 +99,13 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
     ingot_status_t result = INGOT_NOT_FOUND;
     for (unsigned i = 0; i < BUCKET_MAX_ENTRIES; ++i) {
         struct bucket bucket;
-        char entry_path[PATH_CAPACITY];
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
         ingot_status_t status = bucket_find(directory, id_size, id, &bucket, &blob);
         if (status != INGOT_SUCCESS)
             return result == INGOT_NOT_FOUND ? status : result;
         memory_release_buffer(&blob);
-        paths_entry(entry_path, bucket.path, bucket.number);
-        status = bucket_take_away(directory, entry_path, bucket.inode, deadline_ns);
+        status = bucket_take_away(directory, directory->name_space, bucket.hash, bucket.number, bucket.inode,
+                                  deadline_ns);
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
         result = INGOT_SUCCESS;
@@ -118,8 +118,8 @@ static void destroy(void *self)
     struct directory *directory = self;
     if (directory == NULL)
         return;
-    eviction_plan_discard(directory);
-    account_fini(directory);
+    account_files_fini(directory);
+    temporary_fini(directory);
     root_fini(directory);
     const ingot_allocator_t allocator = directory->allocator;
     memory_free(&allocator, directory, sizeof(*directory));
@@ -207,14 +207,19 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     memset(directory, 0, sizeof(*directory));
     directory->allocator = allocator;
     directory->bucket_of = bucket_of;
-    atomic_init(&directory->name_bits, files_random());
     take_info(directory, &info);
-
+    status = temporary_init(directory);
+    if (status != INGOT_SUCCESS) {
+        memory_free(&allocator, directory, sizeof(*directory));
+        return status;
+    }
     status = root_init(directory, &info);
     if (status == INGOT_SUCCESS)
         status = check_name_space(directory);
     if (status != INGOT_SUCCESS)
         goto done;
+    if (!directory->is_read_only)
+        evict_expired(directory);
     status = storage_create(storage, &ops, directory, &allocator, info.store_mode);
     if (status != INGOT_SUCCESS)
         goto done;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "persist/paths.h"
+#include "persist/process_lock.h"
 
 struct directory_counters {
     _Atomic uint64_t hits;
@@ -31,22 +32,33 @@ struct directory_counters {
     _Atomic uint64_t not_kept;
     _Atomic uint64_t expired;
     _Atomic uint64_t unstamped;
+    _Atomic uint64_t leftovers;
+    _Atomic uint64_t leftover_bytes;
 };
 
-/* lock and size.txt, kept open for the next store: opening and closing them costs as much as what is done to them. */
+/* size.txt and index.bin, kept open for the next store: opening and closing them costs as much as what is done to
+ * them. */
 struct account_files {
     atomic_int use; /* of enum account_use; acquire by who takes them, release by who puts them back */
-    int lock_fd;
     int size_fd;
+    int index_fd;
     unsigned long process; /* that opened them: a forked child would share their locks */
-    uint64_t lock_inode;
     uint64_t size_inode;
+    uint64_t index_inode;
+    uint64_t size_bytes;   /* of size.txt */
+    uint64_t finished;     /* the header whose change is known to be done, by its checksum; 0: none is */
 };
 
 /* More threads than this that store at once open the files for themselves. */
 #define ACCOUNT_KEPT 4u
 
-struct eviction_plan;
+/* What this process has in tmp is known to others by a lock; see temporary.c. */
+struct temporary_session {
+    struct process_lock lock; /* guards the rest */
+    int lock_fd;              /* -1: there is none */
+    uint64_t byte;            /* that is locked */
+    uint64_t next;
+};
 
 struct directory {
     ingot_allocator_t allocator;
@@ -70,9 +82,8 @@ struct directory {
     uint64_t (*bucket_of)(size_t id_size, const uint8_t *id);
     struct directory_counters counters; /* relaxed: they order nothing */
     struct account_files kept[ACCOUNT_KEPT];
-    _Atomic uint64_t countdown;         /* how many entries to store until all are counted; relaxed: a guess */
-    _Atomic(struct eviction_plan *) plan; /* see eviction_plan.h; NULL: none, or someone has it */
-    _Atomic uint64_t name_bits;         /* of the next name in tmp; relaxed: all that counts is that they differ */
+    struct temporary_session session;
+    _Atomic uint64_t eviction_cost_ns;  /* of one entry, the last time; 0: there was none */
     atomic_bool has_told_unstamped;     /* relaxed: an event too many does no harm */
     char name_space[NAMESPACE_MAX + 1]; /* "" where there is none */
 };
@@ -104,5 +115,10 @@ static inline void directory_count(_Atomic uint64_t *counter, uint64_t more)
 
 /* A load or a store that failed otherwise than by a miss, by its reason. */
 void directory_count_failure(struct directory_counters *counters, ingot_status_t status);
+
+static inline uint64_t directory_counted(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
 
 #endif

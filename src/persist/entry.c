@@ -131,20 +131,34 @@ static ingot_status_t verify_key(const struct entry_place *place, int fd, struct
     return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
 }
 
+static ingot_status_t judge_blob(const struct entry_place *place, int fd, const struct key_file *key)
+{
+    uint64_t file_size = 0;
+    const ingot_status_t status = judge_file(place, "kernel.bin", fd, &file_size);
+    if (status != INGOT_SUCCESS || file_size == key->blob_size_bytes)
+        return status;
+    return ingot_set_error_detail(file_size < key->blob_size_bytes ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
+                                  "kernel.bin has %llu bytes instead of %llu", (unsigned long long)file_size,
+                                  (unsigned long long)key->blob_size_bytes);
+}
+
+ingot_status_t entry_examine_blob(const struct entry_place *place, const struct key_file *key)
+{
+    const int fd = open_file(place, "kernel.bin");
+    const ingot_status_t status = judge_blob(place, fd, key);
+    close_file(fd);
+    return status;
+}
+
 static ingot_status_t read_blob(const struct entry_place *place, int fd, const struct key_file *key,
                                 const ingot_allocator_t *allocator, ingot_buffer_t *blob)
 {
-    uint64_t file_size = 0;
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
     uint8_t *bytes;
-    ingot_status_t status = judge_file(place, "kernel.bin", fd, &file_size);
+    ingot_status_t status = judge_blob(place, fd, key);
     if (status != INGOT_SUCCESS)
         return status;
-    if (file_size != key->blob_size_bytes)
-        return ingot_set_error_detail(file_size < key->blob_size_bytes ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
-                                      "kernel.bin has %llu bytes instead of %llu", (unsigned long long)file_size,
-                                      (unsigned long long)key->blob_size_bytes);
-    status = memory_make_buffer(allocator, (size_t)file_size, &buffer, &bytes);
+    status = memory_make_buffer(allocator, (size_t)key->blob_size_bytes, &buffer, &bytes);
     if (status == INGOT_SUCCESS)
         status = files_read_all(fd, "kernel.bin", 0, buffer.size, bytes);
     if (status == INGOT_SUCCESS && !checksum_holds(&key->blob_checksum, buffer.size, bytes))
@@ -276,7 +290,7 @@ static ingot_status_t write_file(int at, const char *entry_path, const char *nam
 }
 
 ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const uint8_t *id, size_t blob_size,
-                           const uint8_t *blob, bool is_durable)
+                           const uint8_t *blob, bool is_durable, uint64_t *created_ns)
 {
     const uint64_t key_size = KEY_FILE_HEADER_SIZE + (uint64_t)id_size;
     if (!files_may_grow_to(blob_size > key_size ? blob_size : key_size))
@@ -284,6 +298,7 @@ ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const
 
     const struct key_file key = key_file_of(id_size, id, blob_size, blob, files_wall_clock_ns());
     uint8_t small[SMALL_KEY_SIZE];
+    *created_ns = key.created_ns;
     key_file_encode(&key, small);
     const size_t together = id_size <= sizeof(small) - KEY_FILE_HEADER_SIZE ? id_size : 0;
     memcpy(small + KEY_FILE_HEADER_SIZE, id, together);

@@ -37,8 +37,11 @@ ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pi
 ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const uint8_t *id,
                           const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob);
 
-/* The same for whatever id it has, which is copied out; a NULL blob leaves kernel.bin alone. *key and *id are set as
- * far as they hold, whatever is returned: a size of 0 means that they do not. */
+/* Whether kernel.bin is there, trusted, and of the size that the header says. Statuses as entry_read. */
+ingot_status_t entry_examine_blob(const struct entry_place *place, const struct key_file *key);
+
+/* The same as entry_read for whatever id it has, which is copied out; a NULL blob leaves kernel.bin alone. *key and *id
+ * are set as far as they hold, whatever is returned: a size of 0 means that they do not. */
 ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_allocator_t *allocator,
                                 struct key_file *key, ingot_buffer_t *id, ingot_buffer_t *blob);
 
@@ -58,8 +61,8 @@ uint64_t entry_modified_ns(const struct entry_place *place);
 /* What the two files of such an entry take. */
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size);
 
-/* Writes both files into the directory entry_path below at. */
+/* Writes both files into the directory entry_path below at; *created_ns is what they say. */
 ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const uint8_t *id, size_t blob_size,
-                           const uint8_t *blob, bool is_durable);
+                           const uint8_t *blob, bool is_durable, uint64_t *created_ns);
 
 #endif

@@ -1,431 +1,288 @@
 /*
- * evict.c - keeping a store below its limits, and its total right.
+ * evict.c - what a store does to stay below its limits: a few entries at a time, however many there are.
  *
- * One process at a time counts and evicts (byte 1 of the lock file). The total is locked only for a batch of renames;
- * files are deleted afterwards, with nothing locked but byte 1. What was counted without the lock is reconciled with
- * what others stored meanwhile by the change of the total in that time.
- *
- * A store that finds no room lets as many entries go as it needs, and a slice more. What is left of the list is a plan
- * (eviction_plan.h): each of the next stores of the process lets a slice of it go, until the low-water mark is reached.
+ * Which go is read off the index. A small one is read whole, so the order is exact. Of a large one some pages are read,
+ * in turn: entries are in pages by their buckets, which are hashes, so these are as good as drawn by lot, and only the
+ * oldest sixteenth of them may go.
  */
 #include "persist/evict.h"
 
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/account.h"
 #include "persist/bucket.h"
 #include "persist/events.h"
-#include "persist/eviction_plan.h"
 #include "persist/files.h"
-#include "persist/survey.h"
 #include "persist/temporary.h"
 
-#define BATCH 16u
-/* What one store lets go at most beyond what it needs. */
-#define SLICE 64u
-/* How often a process that stores counts the entries while it stores as many as there may be. */
-#define COUNTS_PER_LIMIT 10u
+/* An index of so many pages is read whole: some 5,000 entries. */
+#define EXACT_PAGES 128u
+/* Of a larger one, at least so many pages and records are looked at, and at most so many pages. */
+#define SAMPLE_PAGES 4u
+#define SAMPLE_RECORDS 64u
+#define SAMPLE_MOST_PAGES 64u
+#define SAMPLE_SHARE 16u
+/* On the way to the low-water mark, one store lets as many go as take so long, by what it took the last time. */
+#define DRAIN_BUDGET_NS UINT64_C(3000000)
+#define DRAIN_LEAST 2u
+/* When a store is opened. */
+#define EXPIRY_ROUNDS 4u
+#define NS_PER_SECOND UINT64_C(1000000000)
 
-/* One pass. */
-struct eviction {
-    struct directory *directory;
-    struct survey survey;
-    bool is_sorted;
-    const char *name_space; /* NULL: all of the store */
-    struct evict_limits limits;
-    uint64_t may_go_bytes; /* of a plan; else UINT64_MAX */
-    uint64_t deadline_ns;
-    uint64_t now_ns;
-    uint64_t made_ns;     /* when the survey was, steady */
-    size_t first;         /* of the survey's entries that this pass looks at */
-    size_t next;
-    uint64_t total_bytes; /* of what is looked at, as of the last time it was locked */
-    struct evict_result result;
+/* The oldest of the records that were looked at, in the order in which they are to go. */
+struct choice {
+    ingot_persist_eviction_t order;
+    uint64_t seen;
+    uint64_t bytes;
+    size_t count;
+    struct index_record oldest[EVICT_BATCH];
 };
 
-/* Lists the entries and sets the total to what they take; a known total's change meanwhile is kept. */
-static ingot_status_t count(struct eviction *eviction, const struct account *before)
+static int compare(uint64_t left, uint64_t right)
 {
-    struct account now;
-    ingot_status_t status = survey_init(&eviction->survey, eviction->directory, eviction->name_space);
-    const uint64_t counted = eviction->survey.total_bytes;
-    eviction->made_ns = files_steady_clock_ns();
-    eviction->is_sorted = false;
-    eviction->first = eviction->next = 0;
-    eviction->total_bytes = counted;
-    if (status != INGOT_SUCCESS || eviction->name_space != NULL)
-        return status; /* a part tells nothing of the total */
-    eviction->deadline_ns = account_deadline(eviction->directory); /* counting may have taken longer than a lock may */
-    status = account_begin(eviction->directory, eviction->deadline_ns, &now);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (!before->is_known || !now.is_known) {
-        now.total_bytes = counted;
-    } else if (now.total_bytes >= before->total_bytes) {
-        const uint64_t stored = now.total_bytes - before->total_bytes;
-        now.total_bytes = counted;
-        account_add(&now, stored);
+    return (left > right) - (left < right);
+}
+
+static bool goes_before(const struct index_record *left, const struct index_record *right,
+                        ingot_persist_eviction_t order)
+{
+    int result = order == INGOT_PERSIST_EVICT_LRU ? compare(left->last_use_s, right->last_use_s) : 0;
+    if (result == 0)
+        result = compare(left->created_ns, right->created_ns);
+    if (result == 0)
+        result = compare(left->bucket, right->bucket);
+    return (result != 0 ? result : compare(left->number, right->number)) < 0;
+}
+
+static void look_at(void *user, const struct index_record *record)
+{
+    struct choice *choice = user;
+    ++choice->seen;
+    choice->bytes += record->bytes;
+    size_t at = choice->count;
+    if (at == EVICT_BATCH) {
+        if (!goes_before(record, &choice->oldest[at - 1], choice->order))
+            return;
+        --at;
     } else {
-        const uint64_t removed = before->total_bytes - now.total_bytes;
-        now.total_bytes = counted > removed ? counted - removed : 0;
+        ++choice->count;
     }
-    now.is_known = true;
-    eviction->total_bytes = now.total_bytes;
-    account_write(&now);
-    account_end(&now);
-    return INGOT_SUCCESS;
+    for (; at > 0 && goes_before(record, &choice->oldest[at - 1], choice->order); --at)
+        choice->oldest[at] = choice->oldest[at - 1];
+    choice->oldest[at] = *record;
 }
 
-/* Whether the next entry has to go. The order is that of age, so those that are too old come first. */
-static bool is_over(const struct eviction *eviction)
+/* Looks at some pages from the cursor on; the next look goes on behind them. */
+static int choose_from_some(struct account *account, struct choice *choice)
 {
-    const struct survey *survey = &eviction->survey;
-    if (eviction->next >= survey->entry_count || eviction->result.bytes >= eviction->may_go_bytes)
-        return false;
-    if (eviction->total_bytes > eviction->limits.bytes ||
-        survey->entry_count - eviction->next > eviction->limits.entry_count)
-        return true;
-    const struct survey_entry *entry = &survey->entries[eviction->next];
-    return directory_age_ns(eviction->directory, eviction->now_ns, entry->created_ns, entry->last_use_ns) >
-           eviction->limits.age_ns;
-}
-
-static void note_gone(struct eviction *eviction, const struct survey_entry *entry, const struct account *account)
-{
-    ++eviction->result.entry_count;
-    eviction->result.bytes += entry->bytes;
-    if (eviction->name_space == NULL && account->is_known)
-        eviction->total_bytes = account->total_bytes;
-    else
-        eviction->total_bytes -= entry->bytes < eviction->total_bytes ? entry->bytes : eviction->total_bytes;
-}
-
-/* Renames up to BATCH entries away under the lock, then deletes them. */
-static ingot_status_t evict_batch(struct eviction *eviction)
-{
-    char aside[BATCH][PATH_CAPACITY];
-    size_t count_aside = 0;
-    const struct survey *survey = &eviction->survey;
-    struct directory *directory = eviction->directory;
-    struct account account;
-    const ingot_status_t status = account_begin(directory, eviction->deadline_ns, &account);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (eviction->name_space == NULL && account.is_known) /* else what was counted, less what has gone since */
-        eviction->total_bytes = account.total_bytes;
-    for (size_t looked_at = 0; looked_at < BATCH && is_over(eviction); ++looked_at) {
-        const struct survey_entry *entry = &survey->entries[eviction->next++];
-        char path[PATH_CAPACITY];
-        survey_path(survey, entry, path);
-        if (!bucket_put_aside(directory, path, entry->inode, entry->bytes, &account, aside[count_aside]))
-            continue;
-        ++count_aside;
-        note_gone(eviction, entry, &account);
+    struct index_header *header = &account->header;
+    const uint64_t most = header->page_count < SAMPLE_MOST_PAGES ? header->page_count : SAMPLE_MOST_PAGES;
+    int result = 0;
+    for (uint64_t i = 0; result == 0 && i < most && (i < SAMPLE_PAGES || choice->seen < SAMPLE_RECORDS); ++i) {
+        const uint64_t page = header->cursor % header->page_count;
+        result = index_visit(account->open.files.index_fd, header->page_count, page, look_at, choice);
+        header->cursor = page + 1;
     }
-    account_write(&account);
-    account_end(&account);
-
-    for (size_t i = 0; i < count_aside; ++i)
-        temporary_delete(directory, aside[i]);
-    return INGOT_SUCCESS;
+    account->is_changed = true;
+    return result;
 }
 
-/* Buckets that may have become empty; those that did not refuse. */
-static void remove_buckets(const struct eviction *eviction)
+/* Looks at all, which sets the totals right as well. */
+static int choose_from_all(struct account *account, struct choice *choice)
 {
-    for (size_t i = eviction->first; i < eviction->next; ++i) {
-        const struct survey_entry *entry = &eviction->survey.entries[i];
-        char path[PATH_CAPACITY];
-        paths_bucket(path, eviction->survey.name_spaces[entry->name_space], entry->bucket);
-        (void)files_remove_directory(eviction->directory->root, path);
+    struct index_header *header = &account->header;
+    int result = 0;
+    for (uint64_t page = 0; result == 0 && page < header->page_count; ++page)
+        result = index_visit(account->open.files.index_fd, header->page_count, page, look_at, choice);
+    if (result == 0) {
+        header->entry_count = choice->seen;
+        header->total_bytes = choice->bytes;
+        account->is_changed = true;
     }
-}
-
-static bool has_done_a_slice(const struct eviction *eviction, uint64_t enough_bytes)
-{
-    return eviction->total_bytes <= enough_bytes && eviction->next - eviction->first >= SLICE;
-}
-
-/* Down to the limits, or only to so many bytes and by a slice. */
-static ingot_status_t evict_down(struct eviction *eviction, uint64_t enough_bytes)
-{
-    ingot_status_t status = temporary_ready(eviction->directory);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (!eviction->is_sorted)
-        survey_sort(&eviction->survey, eviction->directory->eviction);
-    eviction->is_sorted = true;
-    while (status == INGOT_SUCCESS && is_over(eviction) && !has_done_a_slice(eviction, enough_bytes)) {
-        eviction->deadline_ns = account_deadline(eviction->directory); /* each batch may wait anew */
-        status = evict_batch(eviction);
-    }
-    remove_buckets(eviction);
-    if (!is_over(eviction))
-        temporary_reclaim(eviction->directory);
-    return status;
-}
-
-static bool take_plan(struct eviction *eviction)
-{
-    struct eviction_plan plan;
-    if (!eviction_plan_take(eviction->directory, &plan))
-        return false;
-    survey_fini(&eviction->survey);
-    eviction->survey = plan.survey;
-    eviction->is_sorted = true;
-    eviction->made_ns = plan.made_ns;
-    eviction->may_go_bytes = plan.bytes;
-    eviction->first = eviction->next = plan.next;
-    return true;
-}
-
-/* What is left of it is for the next stores. */
-static void leave_plan(struct eviction *eviction)
-{
-    const uint64_t bytes = eviction->may_go_bytes != UINT64_MAX ? eviction->may_go_bytes - eviction->result.bytes
-                                                                : eviction->total_bytes - eviction->limits.bytes;
-    struct eviction_plan plan = {eviction->survey, eviction->next, bytes, eviction->made_ns};
-    eviction->survey = (struct survey){.allocator = eviction->directory->allocator};
-    eviction_plan_leave(eviction->directory, &plan);
-}
-
-/* A count that took the lock anyway says when the next one is due: before the limit, and often enough to see others. */
-static void set_countdown(struct eviction *eviction, uint64_t entry_count)
-{
-    struct directory *directory = eviction->directory;
-    const uint64_t room = directory->max_entries > entry_count ? directory->max_entries - entry_count : 1;
-    const uint64_t step = directory->max_entries / COUNTS_PER_LIMIT + 1;
-    atomic_store_explicit(&directory->countdown, room < step ? room : step, memory_order_relaxed);
+    return result;
 }
 
 static uint64_t low_water(const struct directory *directory, uint64_t limit)
 {
     const uint64_t percent = directory->low_water_percent;
-    return limit / 100 * percent + limit % 100 * percent / 100;
+    return limit == UINT64_MAX ? limit : limit / 100 * percent + limit % 100 * percent / 100;
 }
 
-/* Evicts where an entry of so many bytes does not fit. */
-static ingot_status_t make_it_fit(struct eviction *eviction, uint64_t bytes)
+/* A store without room begins an eviction down to the low-water mark; the next stores of any process go on with it. */
+static void begin_draining(struct account *account, uint64_t bytes, uint64_t entry_count)
 {
-    struct directory *directory = eviction->directory;
-    const struct account now = {.is_known = true, .total_bytes = eviction->total_bytes};
-    const size_t entry_count = eviction->survey.entry_count;
-    const bool has_room = account_has_room(directory, &now, bytes);
-    const bool is_countable = entry_count < directory->max_entries;
-    eviction->limits = (struct evict_limits){UINT64_MAX, UINT64_MAX, directory->max_age_ns};
-    if (has_room && is_countable) {
-        set_countdown(eviction, entry_count);
-        return INGOT_SUCCESS;
-    }
-    if (directory->eviction == INGOT_PERSIST_EVICT_OFF)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "the store is full and its eviction is off");
-    uint64_t enough_bytes = 0;
-    if (!has_room) {
-        const uint64_t rest = directory->max_bytes - bytes;
+    const struct directory *directory = account->directory;
+    struct index_header *header = &account->header;
+    if (directory->max_bytes != UINT64_MAX && header->total_bytes > directory->max_bytes - bytes) {
         const uint64_t low = low_water(directory, directory->max_bytes);
-        eviction->limits.bytes = low < rest ? low : rest;
+        header->drain_bytes = low < directory->max_bytes - bytes ? low : directory->max_bytes - bytes;
     }
-    if (!is_countable) {
+    if (directory->max_entries != UINT64_MAX && header->entry_count > directory->max_entries - entry_count) {
         const uint64_t low = low_water(directory, directory->max_entries);
-        eviction->limits.entry_count = low < directory->max_entries ? low : directory->max_entries - 1;
+        const uint64_t rest = directory->max_entries - entry_count;
+        header->drain_entries = low < rest ? low : rest;
     }
-    if (is_countable && directory->max_age_ns == UINT64_MAX) /* a plan knows bytes only */
-        enough_bytes = directory->max_bytes - bytes;
-    const ingot_status_t status = evict_down(eviction, enough_bytes);
-    set_countdown(eviction, entry_count - eviction->next);
-    if (status == INGOT_SUCCESS && is_over(eviction))
-        leave_plan(eviction);
-    return status;
+    account->is_changed = true;
 }
 
-/* Whether what an earlier store left to go was enough. */
-static ingot_status_t go_on_to_fit(struct eviction *eviction, uint64_t bytes, bool *is_enough)
+/* Whether a limit is being evicted down to; a process with a larger limit does not go below its own low-water mark. */
+static bool is_draining(struct account *account)
 {
-    struct directory *directory = eviction->directory;
-    *is_enough = false;
-    if (directory->max_entries != UINT64_MAX || !take_plan(eviction))
-        return INGOT_SUCCESS;
-    const ingot_status_t status = make_it_fit(eviction, bytes);
-    *is_enough = status == INGOT_SUCCESS && eviction->total_bytes <= directory->max_bytes - bytes;
-    return status;
+    const struct directory *directory = account->directory;
+    struct index_header *header = &account->header;
+    if (header->total_bytes <= header->drain_bytes)
+        header->drain_bytes = UINT64_MAX;
+    if (header->entry_count <= header->drain_entries)
+        header->drain_entries = UINT64_MAX;
+    return (header->drain_bytes != UINT64_MAX &&
+            header->total_bytes > low_water(directory, directory->max_bytes)) ||
+           (header->drain_entries != UINT64_MAX &&
+            header->entry_count > low_water(directory, directory->max_entries));
 }
 
-/* The total as it is now. */
-static ingot_status_t look_at_total(struct eviction *eviction, struct account *now)
+static bool is_expired(const struct eviction *eviction, const struct index_record *record)
 {
-    const ingot_status_t status = account_begin(eviction->directory, eviction->deadline_ns, now);
-    if (status == INGOT_SUCCESS)
-        account_end(now);
-    return status;
+    const struct directory *directory = eviction->account->directory;
+    return directory_age_ns(directory, eviction->now_ns, record->created_ns, record->last_use_s * NS_PER_SECOND) >
+           directory->max_age_ns;
 }
 
-static ingot_status_t count_and_evict(struct eviction *eviction, uint64_t bytes, bool is_count_due)
+/* INGOT_NOT_FOUND: it had vanished, and its record is gone by now. */
+static ingot_status_t let_go(struct eviction *eviction, const struct index_record *record)
 {
-    struct directory *directory = eviction->directory;
-    struct account before;
-    ingot_status_t status = look_at_total(eviction, &before);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (!is_count_due && account_has_room(directory, &before, bytes))
-        return INGOT_SUCCESS; /* made by another while we waited */
-    bool is_enough = false;
-    if (!is_count_due && before.is_known) {
-        eviction->total_bytes = before.total_bytes;
-        status = go_on_to_fit(eviction, bytes, &is_enough);
-        if (status != INGOT_SUCCESS || is_enough)
-            return status;
-        survey_fini(&eviction->survey);
-        eviction->survey = (struct survey){.allocator = directory->allocator};
-        eviction->may_go_bytes = UINT64_MAX;
-        eviction->deadline_ns = account_deadline(directory);
-        status = look_at_total(eviction, &before); /* what has gone by now must not be taken for others' doing */
-        if (status != INGOT_SUCCESS)
-            return status;
-    }
-    status = count(eviction, &before);
-    return status == INGOT_SUCCESS ? make_it_fit(eviction, bytes) : status;
-}
-
-static struct eviction begin(struct directory *directory, uint64_t deadline_ns)
-{
-    struct eviction eviction = {
-        .directory = directory,
-        .may_go_bytes = UINT64_MAX,
-        .deadline_ns = deadline_ns,
-        .now_ns = files_wall_clock_ns(),
-    };
-    eviction.survey.allocator = directory->allocator;
-    return eviction;
-}
-
-static void end(struct eviction *eviction, ingot_status_t status, uint64_t started_ns, const char *reason)
-{
-    survey_fini(&eviction->survey);
-    if (eviction->result.entry_count == 0)
-        return;
-    directory_count(&eviction->directory->counters.evictions, eviction->result.entry_count);
-    events_tell(eviction->directory, INGOT_EVENT_STORAGE_EVICT, status, eviction->result.bytes, started_ns, "", reason);
-}
-
-static const char *order_of(const struct directory *directory)
-{
-    return directory->eviction == INGOT_PERSIST_EVICT_LRU ? "over a limit, least recently used first"
-                                                          : "over a limit, oldest first";
-}
-
-static ingot_status_t run_pass(struct directory *directory, uint64_t bytes, bool is_count_due, uint64_t deadline_ns)
-{
-    const uint64_t started_ns = files_steady_clock_ns();
-    struct eviction eviction = begin(directory, deadline_ns);
-    int lock_fd;
-    ingot_status_t status = account_lock_survey(directory, deadline_ns, &lock_fd);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = count_and_evict(&eviction, bytes, is_count_due);
-    account_unlock_survey(lock_fd);
-    end(&eviction, status, started_ns, order_of(directory));
-    return status;
-}
-
-void evict_go_on(struct directory *directory)
-{
-    if (!eviction_plan_is_there(directory))
-        return;
-    const uint64_t started_ns = files_steady_clock_ns();
-    struct eviction eviction = begin(directory, 0);
-    int lock_fd;
-    if (account_lock_survey(directory, 0, &lock_fd) != INGOT_SUCCESS)
-        return;
-    ingot_status_t status = INGOT_SUCCESS;
-    if (take_plan(&eviction)) {
-        eviction.limits =
-            (struct evict_limits){low_water(directory, directory->max_bytes), UINT64_MAX, directory->max_age_ns};
-        eviction.total_bytes = UINT64_MAX; /* until a batch has looked */
-        status = evict_down(&eviction, UINT64_MAX);
-        if (status == INGOT_SUCCESS && is_over(&eviction))
-            leave_plan(&eviction);
-    }
-    account_unlock_survey(lock_fd);
-    end(&eviction, status, started_ns, order_of(directory));
-}
-
-ingot_status_t evict_make_room(struct directory *directory, uint64_t bytes, uint64_t deadline_ns)
-{
-    return run_pass(directory, bytes, false, deadline_ns);
-}
-
-ingot_status_t evict_for_count(struct directory *directory, uint64_t bytes, uint64_t deadline_ns)
-{
-    if (directory->max_entries == UINT64_MAX)
-        return INGOT_SUCCESS;
-    uint64_t left = atomic_load_explicit(&directory->countdown, memory_order_relaxed);
-    while (left != 0)
-        if (atomic_compare_exchange_weak_explicit(&directory->countdown, &left, left - 1, memory_order_relaxed,
-                                                  memory_order_relaxed))
-            return INGOT_SUCCESS;
-    const ingot_status_t status = run_pass(directory, bytes, true, deadline_ns);
-    left = atomic_load_explicit(&directory->countdown, memory_order_relaxed);
-    while (left != 0 && !atomic_compare_exchange_weak_explicit(&directory->countdown, &left, left - 1,
-                                                               memory_order_relaxed, memory_order_relaxed)) {
-    }
-    return status == INGOT_NO_SPACE ? status : INGOT_SUCCESS;
-}
-
-ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,
-                               const char *reason, struct evict_result *result)
-{
-    const uint64_t started_ns = files_steady_clock_ns();
-    struct eviction eviction = begin(directory, account_deadline(directory));
-    struct account before;
-    int lock_fd;
-    *result = (struct evict_result){0, 0};
-    ingot_status_t status = account_lock_survey(directory, eviction.deadline_ns, &lock_fd);
-    if (status != INGOT_SUCCESS)
-        return status;
-    eviction.limits = *limits;
-    eviction.name_space = name_space;
-    status = look_at_total(&eviction, &before);
-    if (status == INGOT_SUCCESS)
-        status = count(&eviction, &before);
-    if (status == INGOT_SUCCESS)
-        status = evict_down(&eviction, 0);
-    account_unlock_survey(lock_fd);
-    *result = eviction.result;
-    end(&eviction, status, started_ns, reason);
-    return status;
-}
-
-static ingot_status_t count_only(struct eviction *eviction, ingot_persist_count_t *count)
-{
-    count->is_recorded = account_peek(eviction->directory, &count->recorded_bytes);
-    return survey_init(&eviction->survey, eviction->directory, NULL);
-}
-
-static ingot_status_t count_and_record(struct eviction *eviction, ingot_persist_count_t *counted)
-{
-    struct account before;
-    int lock_fd;
-    ingot_status_t status = account_lock_survey(eviction->directory, eviction->deadline_ns, &lock_fd);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = look_at_total(eviction, &before);
+    struct account *account = eviction->account;
+    struct evicted_entry *entry = &eviction->entries[eviction->entry_count];
+    const ingot_status_t status = bucket_put_aside(account, record->bucket, record->number, 0, entry->aside);
     if (status == INGOT_SUCCESS) {
-        counted->is_recorded = before.is_known;
-        counted->recorded_bytes = before.is_known ? before.total_bytes : 0;
-        status = count(eviction, &before);
+        entry->bucket = record->bucket;
+        ++eviction->entry_count;
+        eviction->bytes += record->bytes;
+    } else if (status == INGOT_NOT_FOUND) {
+        account_begin_removing(account, record->bucket, record->number);
+        account_end_removing(account);
+        ++eviction->forgotten;
     }
-    account_unlock_survey(lock_fd);
     return status;
 }
 
-ingot_status_t evict_recount(struct directory *directory, ingot_persist_count_t *count)
+void evict_begin(struct eviction *eviction, struct account *account)
 {
-    struct eviction eviction = begin(directory, account_deadline(directory));
-    const ingot_status_t status =
-        directory->is_read_only ? count_only(&eviction, count) : count_and_record(&eviction, count);
-    count->entry_count = eviction.survey.entry_count;
-    count->counted_bytes = eviction.survey.total_bytes;
-    survey_fini(&eviction.survey);
-    return status;
+    eviction->account = account;
+    eviction->started_ns = files_steady_clock_ns();
+    eviction->now_ns = files_wall_clock_ns();
+    eviction->entry_count = eviction->forgotten = 0;
+    eviction->bytes = 0;
+}
+
+static size_t drain_at_most(const struct directory *directory)
+{
+    const uint64_t cost_ns = directory_counted(&directory->eviction_cost_ns);
+    const uint64_t most = cost_ns == 0 ? EVICT_BATCH : DRAIN_BUDGET_NS / cost_ns;
+    return most < DRAIN_LEAST ? DRAIN_LEAST : most < EVICT_BATCH ? (size_t)most : EVICT_BATCH;
+}
+
+/* Lets the chosen go that are too old, and those of the first so many for which there is no room. */
+static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choice *choice, size_t most,
+                                    uint64_t bytes, uint64_t entry_count)
+{
+    ingot_status_t result = INGOT_SUCCESS;
+    const struct directory *directory = eviction->account->directory;
+    const bool may_evict = directory->eviction != INGOT_PERSIST_EVICT_OFF;
+    const size_t drain_most = drain_at_most(directory);
+    for (size_t i = 0; i < choice->count; ++i) {
+        const bool is_over =
+            may_evict && (!account_has_room(eviction->account, bytes, entry_count) ||
+                          (eviction->entry_count < drain_most && is_draining(eviction->account)));
+        if (!is_expired(eviction, &choice->oldest[i]) && !(is_over && i < most))
+            break; /* those behind it are younger */
+        const ingot_status_t status = let_go(eviction, &choice->oldest[i]);
+        if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
+            result = status;
+    }
+    return result;
+}
+
+ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t entry_count)
+{
+    struct account *account = eviction->account;
+    const struct directory *directory = account->directory;
+    struct choice choice;
+    choice.order = directory->eviction;
+    choice.seen = choice.bytes = choice.count = 0;
+    const bool may_evict = directory->eviction != INGOT_PERSIST_EVICT_OFF;
+    const bool has_room = account_has_room(account, bytes, entry_count);
+    if (!has_room && may_evict)
+        begin_draining(account, bytes, entry_count);
+    const bool is_over = may_evict && (!has_room || is_draining(account));
+    size_t most = EVICT_BATCH;
+    int result = 0;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (is_over && account->header.page_count <= EXACT_PAGES) {
+        result = choose_from_all(account, &choice);
+    } else if (is_over || directory->max_age_ns != UINT64_MAX) {
+        result = choose_from_some(account, &choice);
+        most = choice.seen < SAMPLE_SHARE ? 1 : (size_t)(choice.seen / SAMPLE_SHARE);
+    }
+    if (result < 0)
+        return files_read_failed(result, "reading", "index.bin");
+    if (choice.count != 0) {
+        status = temporary_ready(directory);
+        if (status == INGOT_SUCCESS)
+            status = let_chosen_go(eviction, &choice, most, bytes, entry_count);
+    }
+    if (account_has_room(account, bytes, entry_count) || eviction->entry_count + eviction->forgotten != 0)
+        return INGOT_SUCCESS;
+    if (!may_evict)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the store is full and its eviction is off");
+    return status != INGOT_SUCCESS
+               ? status
+               : ingot_set_error_detail(INGOT_NO_SPACE, "the store is full, and no entry was found that could go");
+}
+
+static const char *reason_of(const struct directory *directory)
+{
+    switch ((int)directory->eviction) {
+    case INGOT_PERSIST_EVICT_LRU: return "over a limit, least recently used first";
+    case INGOT_PERSIST_EVICT_OFF: return "older than the age limit";
+    default: return "over a limit, oldest first";
+    }
+}
+
+void evict_end(struct eviction *eviction)
+{
+    struct directory *directory = eviction->account->directory;
+    for (size_t i = 0; i < eviction->entry_count; ++i) {
+        char path[PATH_CAPACITY];
+        temporary_delete(directory, eviction->entries[i].aside);
+        paths_bucket(path, eviction->account->name_space, eviction->entries[i].bucket);
+        (void)files_remove_directory(directory->root, path); /* fails where it is not empty */
+    }
+    if (eviction->entry_count == 0)
+        return;
+    /* relaxed: a guess */
+    atomic_store_explicit(&directory->eviction_cost_ns,
+                          (files_steady_clock_ns() - eviction->started_ns) / eviction->entry_count,
+                          memory_order_relaxed);
+    directory_count(&directory->counters.evictions, eviction->entry_count);
+    events_tell(directory, INGOT_EVENT_STORAGE_EVICT, INGOT_SUCCESS, eviction->bytes, eviction->started_ns, "",
+                reason_of(directory));
+}
+
+void evict_expired(struct directory *directory)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    account_files_path(path, directory->name_space, "index.bin");
+    if (directory->max_age_ns == UINT64_MAX || files_facts_at(directory->root, path, &facts) < 0)
+        return;
+    for (unsigned i = 0; i < EXPIRY_ROUNDS; ++i) {
+        struct account account;
+        struct eviction eviction;
+        if (account_begin(directory, directory->name_space, 0, &account) != INGOT_SUCCESS)
+            return;
+        evict_begin(&eviction, &account);
+        (void)evict_some(&eviction, 0, 0);
+        account_end(&account);
+        evict_end(&eviction);
+    }
 }

@@ -1,43 +1,41 @@
 /*
- * evict.h - keeping a store below its limits, and its total right.
+ * evict.h - what a store does to stay below its limits: a few entries at a time, however many there are.
  */
 #ifndef INGOT_PERSIST_EVICT_H
 #define INGOT_PERSIST_EVICT_H
 
-#include "persist/directory.h"
+#include "persist/account.h"
 
-/* To what a store is to be reduced; UINT64_MAX is no limit. */
-struct evict_limits {
-    uint64_t bytes;
-    uint64_t entry_count;
-    uint64_t age_ns;
+/* How many entries go at most before the lock is given back. */
+#define EVICT_BATCH 16u
+
+struct evicted_entry {
+    uint64_t bucket;
+    char aside[PATH_CAPACITY];
 };
 
-/* What went. */
-struct evict_result {
-    uint64_t entry_count;
+/* A round of evictions. */
+struct eviction {
+    struct account *account;
+    uint64_t started_ns;
+    uint64_t now_ns;
+    size_t entry_count;  /* that went */
+    size_t forgotten;    /* records whose entries had vanished */
     uint64_t bytes;
+    struct evicted_entry entries[EVICT_BATCH];
 };
 
+void evict_begin(struct eviction *eviction, struct account *account);
 /*
- * Makes the total known, and small enough for an entry of so many bytes; by whoever gets to it first. What is to go
- * beyond that, down to the low-water mark, mostly goes after this and the next entries are stored.
- * INGOT_BUSY: another was at it until the deadline. INGOT_NO_SPACE: eviction is off.
+ * Under the account's lock: moves up to EVICT_BATCH entries to tmp, those that are too old and, where so many bytes of
+ * so many entries find no room, as many as it takes and some on the way to the low-water mark.
+ * INGOT_NO_SPACE: there is no room, and eviction is off or finds nothing.
  */
-ingot_status_t evict_make_room(struct directory *directory, uint64_t bytes, uint64_t deadline_ns);
+ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t entry_count);
+/* Without the lock: deletes them, and tells. */
+void evict_end(struct eviction *eviction);
 
-/* After each entry that was stored: goes on with what evict_make_room left for later, if nobody else is at it. */
-void evict_go_on(struct directory *directory);
-
-/* Before each entry that is stored: counts the entries when it is time to, and lets some go where there are too many.
- * Failures are left to the next time. INGOT_NO_SPACE: there are too many, and eviction is off. */
-ingot_status_t evict_for_count(struct directory *directory, uint64_t bytes, uint64_t deadline_ns);
-
-/* Lets entries go until limits are kept, of one namespace where that is not NULL. *result is set in any case. */
-ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,
-                               const char *reason, struct evict_result *result);
-
-/* Counts the store and, unless it is read-only, sets its total right. */
-ingot_status_t evict_recount(struct directory *directory, ingot_persist_count_t *count);
+/* When a store is opened: lets some entries go that are too old, unless another process is at it. */
+void evict_expired(struct directory *directory);
 
 #endif

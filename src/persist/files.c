@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -217,9 +218,9 @@ int files_open_update(int at, const char *path)
     return open_below(at, path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, S_IRUSR | S_IWUSR);
 }
 
-int files_open_write(int at, const char *path)
+int files_open_read_write(int at, const char *path)
 {
-    return open_below(at, path, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
+    return open_below(at, path, O_RDWR | O_NONBLOCK | O_NOCTTY, 0);
 }
 
 int files_create(int at, const char *path)
@@ -390,28 +391,56 @@ int files_remove_directory(int at, const char *path)
     return result_of(unlinkat(at, path, AT_REMOVEDIR));
 }
 
-int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user)
+static int open_list(int at, const char *path, DIR **stream)
 {
     const int fd = open_below(at, path, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0)
         return fd;
-    DIR *stream = fdopendir(fd);
-    if (stream == NULL) {
-        const int error = -errno;
-        (void)steady_close(fd);
-        return error;
-    }
-    int result = 0;
-    for (;;) {
+    *stream = fdopendir(fd);
+    if (*stream != NULL)
+        return 0;
+    const int error = -errno;
+    (void)steady_close(fd);
+    return error;
+}
+
+/* 1: the end. */
+static int list(DIR *stream, uint64_t most, bool (*visit)(void *user, const char *name), void *user)
+{
+    for (uint64_t i = 0; i < most; ++i) {
         errno = 0;
         const struct dirent *found = readdir(stream);
-        if (found == NULL) {
-            result = -errno;
-            break;
-        }
+        if (found == NULL)
+            return errno == 0 ? 1 : -errno;
         if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0 && !visit(user, found->d_name))
             break;
     }
+    return 0;
+}
+
+int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user)
+{
+    DIR *stream;
+    int result = open_list(at, path, &stream);
+    if (result < 0)
+        return result;
+    result = list(stream, UINT64_MAX, visit, user);
+    (void)closedir(stream);
+    return result < 0 ? result : 0;
+}
+
+int files_list_some(int at, const char *path, uint64_t *position, unsigned most,
+                    bool (*visit)(void *user, const char *name), void *user)
+{
+    DIR *stream;
+    int result = open_list(at, path, &stream);
+    if (result < 0)
+        return result;
+    if (*position != 0)
+        seekdir(stream, (long)*position);
+    result = list(stream, most, visit, user);
+    const long end = telldir(stream);
+    *position = end < 0 ? 0 : (uint64_t)end;
     (void)closedir(stream);
     return result;
 }
@@ -450,12 +479,12 @@ int files_remove_tree(int at, const char *name)
     return remove_below(at, name, MAX_TREE_DEPTH);
 }
 
-static struct flock one_byte(short type, unsigned byte)
+static struct flock one_byte(short type, uint64_t byte)
 {
     return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
 }
 
-int files_try_lock(int fd, unsigned byte)
+int files_try_lock(int fd, uint64_t byte)
 {
     struct flock lock = one_byte(F_WRLCK, byte);
     int result;
@@ -465,10 +494,24 @@ int files_try_lock(int fd, unsigned byte)
     return result == -EACCES ? -EAGAIN : result;
 }
 
-int files_unlock(int fd, unsigned byte)
+int files_unlock(int fd, uint64_t byte)
 {
     struct flock lock = one_byte(F_UNLCK, byte);
     return result_of(fcntl(fd, F_OFD_SETLK, &lock));
+}
+
+int files_try_lock_whole(int fd)
+{
+    int result;
+    do {
+        result = result_of(flock(fd, LOCK_EX | LOCK_NB));
+    } while (result == -EINTR);
+    return result;
+}
+
+int files_unlock_whole(int fd)
+{
+    return result_of(flock(fd, LOCK_UN));
 }
 
 static uint64_t clock_ns(clockid_t clock)

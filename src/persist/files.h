@@ -56,7 +56,7 @@ int files_open_parent(const char *path, const char **name);
 int files_open_place(int at, const char *path);
 int files_open_read(int at, const char *path);
 int files_open_update(int at, const char *path); /* for reading and writing; made if missing */
-int files_open_write(int at, const char *path);
+int files_open_read_write(int at, const char *path);
 int files_create(int at, const char *path);      /* for writing; must not be there */
 int files_close(int fd);
 
@@ -86,10 +86,16 @@ int files_remove_tree(int at, const char *name);
 
 /* Calls visit with each name but "." and ".." until it returns false. */
 int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user);
+/* The same for so many names from a position on, which is 0 or where the last call ended. 1: there are no more. */
+int files_list_some(int at, const char *path, uint64_t *position, unsigned most,
+                    bool (*visit)(void *user, const char *name), void *user);
 
 /* A lock on one byte of a file, dropped by the kernel at the latest when its holder ends. -EAGAIN: not now. */
-int files_try_lock(int fd, unsigned byte);
-int files_unlock(int fd, unsigned byte);
+int files_try_lock(int fd, uint64_t byte);
+int files_unlock(int fd, uint64_t byte);
+/* The same for the file as a whole, which is cheaper; it knows nothing of the locks on bytes. */
+int files_try_lock_whole(int fd);
+int files_unlock_whole(int fd);
 
 uint64_t files_wall_clock_ns(void);
 uint64_t files_steady_clock_ns(void);

@@ -29,12 +29,12 @@ static ingot_status_t read_pinned(const struct directory *directory, const struc
     return status;
 }
 
-static void fill(struct inspected *inspected, const struct key_file *key, ingot_status_t status)
+static void fill(struct inspected *inspected, const struct key_file *key, uint64_t last_use_ns, ingot_status_t status)
 {
     ingot_persist_entry_t *entry = &inspected->entry;
     entry->blob_size = (size_t)key->blob_size_bytes;
     entry->created_ns = key->created_ns;
-    entry->last_use_ns = key->last_use_ns;
+    entry->last_use_ns = key->created_ns != 0 ? last_use_ns : 0;
     entry->id_size = inspected->id.size;
     entry->id = inspected->id.bytes;
     entry->status = status;
@@ -72,7 +72,7 @@ bool inspect_init(struct inspected *inspected, const struct directory *directory
     if (status == INGOT_SUCCESS && is_whole &&
         directory->bucket_of(inspected->id.size, inspected->id.bytes) != found->bucket)
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not in its id's bucket", path);
-    fill(inspected, &key, status);
+    fill(inspected, &key, found->last_use_ns, status);
     if (status == INGOT_SUCCESS || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY)
         return true;
     /* what was deleted while it was read looks truncated, or is not found */
@@ -170,5 +170,6 @@ ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_p
         return status;
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
-    return bucket_take_away(directory, path, entry->identity, account_deadline(directory));
+    return bucket_take_away(directory, entry->name_space, entry->bucket, entry->number, entry->identity,
+                            account_deadline(directory));
 }

@@ -11,6 +11,8 @@
 
 #define HEX_DIGITS 16
 
+static const char hex[] = "0123456789abcdef";
+
 /* Two digits a division: each waits for the one before it. */
 static char *append_number(char *end, uint64_t number)
 {
@@ -59,16 +61,14 @@ void paths_number(char text[PATH_CAPACITY], uint64_t number)
     (void)append_number(text, number);
 }
 
-void paths_temporary(char path[PATH_CAPACITY], const char *parent, unsigned long process, uint64_t bits)
+void paths_temporary(char path[PATH_CAPACITY], const char *parent, uint64_t session, uint64_t number)
 {
-    static const char hex[] = "0123456789abcdef";
     char *end = stpcpy(path, parent);
     end = stpcpy(end, "/");
-    end = append_number(end, process);
+    for (int i = 0; i < HEX_DIGITS; ++i, session <<= 4)
+        *end++ = hex[session >> 60];
     *end++ = '-';
-    for (int i = 0; i < HEX_DIGITS; ++i, bits <<= 4)
-        *end++ = hex[bits >> 60];
-    *end = '\0';
+    (void)append_number(end, number);
 }
 
 bool paths_parse_number(const char *name, uint64_t max, uint64_t *number)
@@ -78,17 +78,29 @@ bool paths_parse_number(const char *name, uint64_t max, uint64_t *number)
     return (name[0] != '0' || length == 1) && digits_read(length, name, max, number, &digits) && digits == length;
 }
 
-bool paths_is_temporary(const char *name)
+bool paths_is_temporary(const char *name, uint64_t *session)
+{
+    uint64_t number;
+    if (strspn(name, hex) != HEX_DIGITS || name[HEX_DIGITS] != '-' ||
+        !paths_parse_number(name + HEX_DIGITS + 1, UINT64_MAX, &number))
+        return false;
+    *session = 0;
+    for (int i = 0; i < HEX_DIGITS; ++i)
+        *session = *session << 4 | (uint64_t)(strchr(hex, name[i]) - hex);
+    return *session >= PATHS_SESSION_MIN && *session - PATHS_SESSION_MIN < PATHS_SESSION_MIN;
+}
+
+bool paths_is_old_temporary(const char *name)
 {
     const size_t process_digits = strspn(name, "0123456789");
     return process_digits > 0 && name[process_digits] == '-' &&
-           strspn(name + process_digits + 1, "0123456789abcdef") == HEX_DIGITS &&
+           strspn(name + process_digits + 1, hex) == HEX_DIGITS &&
            strlen(name + process_digits + 1) == HEX_DIGITS;
 }
 
 bool paths_is_namespace(const char *name)
 {
-    static const char *const taken[] = {".", "..", "CACHEDIR.TAG", "lock", "size.txt", "tmp"};
+    static const char *const taken[] = {".", "..", "CACHEDIR.TAG", "index.bin", "lock", "size.txt", "tmp"};
     const size_t length = strlen(name);
     if (length == 0 || length > NAMESPACE_MAX || strspn(name, "0123456789") == length)
         return false;

@@ -1,7 +1,7 @@
 /*
  * publish.c - storing one blob.
  *
- * An entry is prepared in tmp without any lock and becomes visible by one rename, under the lock of the total so that
+ * An entry is prepared in tmp without any lock and becomes visible by one rename, under the lock of the index so that
  * both change together. Whatever happens before the rename leaves nothing but something in tmp.
  */
 #include "persist/publish.h"
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "persist/account.h"
+#include "persist/adopt.h"
 #include "persist/bucket.h"
 #include "persist/entry.h"
 #include "persist/evict.h"
@@ -20,7 +21,9 @@
 #include "persist/temporary.h"
 
 #define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
-#define COMMIT_ATTEMPTS 8u
+/* Rounds of evictions that one entry may take; each lets some entries go. */
+#define MAX_ROUNDS (UINT32_C(1) << 20)
+#define NS_PER_SECOND UINT64_C(1000000000)
 
 /* One entry on its way. */
 struct publication {
@@ -31,6 +34,7 @@ struct publication {
     bool has_made_bucket;
     bool is_replacing; /* the entry of bucket.number */
     uint64_t bytes;
+    uint64_t created_ns;
     char prepared[PATH_CAPACITY]; /* in tmp; "" when published */
     char aside[PATH_CAPACITY];    /* the entry that was replaced, in tmp; "" where there is none */
 };
@@ -78,7 +82,8 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
     ingot_status_t status = make_name_space(directory);
     if (status != INGOT_SUCCESS)
         return status;
-    paths_bucket(bucket->path, directory->name_space, directory->bucket_of(publication->id_size, publication->id));
+    bucket->hash = directory->bucket_of(publication->id_size, publication->id);
+    paths_bucket(bucket->path, directory->name_space, bucket->hash);
     const int made = files_make_directory(directory->root, bucket->path);
     publication->has_made_bucket = made == 0;
     if (made == 0)
@@ -111,7 +116,7 @@ static ingot_status_t prepare(struct publication *publication, size_t blob_size,
         return status;
     }
     return entry_write(directory->root, publication->prepared, publication->id_size, publication->id, blob_size, blob,
-                       directory->is_durable);
+                       directory->is_durable, &publication->created_ns);
 }
 
 /* What the entry is that has the number that we want. */
@@ -122,32 +127,42 @@ enum occupant {
     OCCUPANT_UNKNOWN /* it could not be read or put aside; going on might make two entries of one id */
 };
 
-/* Puts aside what is bad and what is to be replaced. */
-static enum occupant judge_occupant(struct publication *publication, const char *entry_path, struct account *account)
+/* Verifies an entry but for the bytes of its blob: reading those takes too long under the lock, and one that came by a
+ * rename has them. */
+static ingot_status_t read_occupant(const struct publication *publication, const struct entry_place *place,
+                                    bool *is_of_id)
+{
+    struct key_file key;
+    ingot_status_t status =
+        entry_read(place, publication->id_size, publication->id, &publication->directory->allocator, &key, NULL);
+    *is_of_id = status == INGOT_SUCCESS;
+    return status == INGOT_SUCCESS ? entry_examine_blob(place, &key) : status;
+}
+
+/* Puts aside what is bad, what is to be replaced, and an entry of the id with a blob that is not to be trusted. */
+static enum occupant judge_occupant(struct publication *publication, const char *entry_path, uint32_t number,
+                                    struct account *account)
 {
     struct directory *directory = publication->directory;
     const struct entry_place place = {directory->root, entry_path, directory->owner};
     struct file_facts facts = {0};
-    struct key_file key;
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    bool is_of_id = false;
     ingot_status_t status = entry_examine(&place, &facts);
     if (status == INGOT_NOT_FOUND)
         return OCCUPANT_GONE;
     if (status != INGOT_SUCCESS && facts.inode == 0)
         return OCCUPANT_UNKNOWN;
     if (status == INGOT_SUCCESS)
-        status = entry_read(&place, publication->id_size, publication->id, &directory->allocator, &key, &blob);
-    memory_release_buffer(&blob);
+        status = read_occupant(publication, &place, &is_of_id);
 
     const bool is_old = publication->is_replacing && facts.inode == publication->bucket.inode;
     if (status == INGOT_SUCCESS && !is_old)
         return OCCUPANT_EQUAL;
-    if (status == INGOT_SUCCESS || entry_is_bad(status)) {
+    if (status == INGOT_SUCCESS || entry_is_bad(status) || (is_of_id && status == INGOT_UNTRUSTED)) {
         char aside[PATH_CAPACITY];
         if (publication->aside[0] != '\0')
             return OCCUPANT_OTHER; /* one is enough; the next search takes it away */
-        const uint64_t bytes = entry_bytes(directory->root, entry_path);
-        if (!bucket_put_aside(directory, entry_path, facts.inode, bytes, account, aside))
+        if (bucket_put_aside(account, publication->bucket.hash, number, facts.inode, aside) != INGOT_SUCCESS)
             return OCCUPANT_UNKNOWN;
         memcpy(publication->aside, aside, sizeof(aside));
         return OCCUPANT_GONE;
@@ -171,10 +186,28 @@ static bool was_published_meanwhile(const struct publication *publication)
     if (publication->has_made_bucket || publication->is_replacing)
         return false;
     /* Without its blob, however large that is: an entry that comes whole, by a rename, has one. */
-    return bucket_find(publication->directory, publication->id_size, publication->id, &bucket, NULL) == INGOT_SUCCESS;
+    if (bucket_find(publication->directory, publication->id_size, publication->id, &bucket, NULL) != INGOT_SUCCESS)
+        return false;
+    char path[PATH_CAPACITY];
+    bool is_of_id;
+    paths_entry(path, bucket.path, bucket.number);
+    const struct entry_place place = {publication->directory->root, path, publication->directory->owner};
+    return read_occupant(publication, &place, &is_of_id) == INGOT_SUCCESS;
 }
 
-/* Renames under the lock of the total. */
+static ingot_status_t begin_adding(const struct publication *publication, uint32_t number, struct account *account)
+{
+    const struct index_record record = {
+        .bucket = publication->bucket.hash,
+        .created_ns = publication->created_ns,
+        .bytes = publication->bytes,
+        .number = number,
+        .last_use_s = (uint32_t)(publication->created_ns / NS_PER_SECOND),
+    };
+    return account_begin_adding(account, &record);
+}
+
+/* Renames under the lock of the index. */
 static ingot_status_t rename_into_place(struct publication *publication, struct account *account)
 {
     const struct directory *directory = publication->directory;
@@ -187,18 +220,22 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     for (unsigned i = 0; i < RENAME_ATTEMPTS && number < BUCKET_MAX_ENTRIES; ++i) {
         char entry_path[PATH_CAPACITY];
         paths_entry(entry_path, bucket->path, number);
+        const ingot_status_t status = begin_adding(publication, number, account);
+        if (status != INGOT_SUCCESS)
+            return status;
         result = files_rename(directory->root, publication->prepared, directory->root, entry_path);
         if (result == 0) {
             publication->prepared[0] = '\0';
-            account_add(account, publication->bytes);
+            account_end_adding(account);
             return INGOT_SUCCESS;
         }
+        account_cancel(account);
         if (result == -ENOENT) { /* an evictor found the bucket empty */
             const int made = files_make_directory(directory->root, bucket->path);
             if (made < 0 && made != -EEXIST)
                 return files_write_failed(made, "making", bucket->path);
         } else if (result == -ENOTEMPTY || result == -EEXIST) {
-            const enum occupant occupant = judge_occupant(publication, entry_path, account);
+            const enum occupant occupant = judge_occupant(publication, entry_path, number, account);
             if (occupant == OCCUPANT_EQUAL)
                 return INGOT_SUCCESS;
             if (occupant == OCCUPANT_UNKNOWN)
@@ -213,32 +250,36 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     return files_write_failed(result, "publishing in", bucket->path);
 }
 
-/* Makes room as long as there is none, then renames. */
-static ingot_status_t commit(struct publication *publication)
+/* Makes some room, and renames where it is enough. *is_done: there is nothing more to do. */
+static ingot_status_t try_to_commit(struct publication *publication, uint64_t deadline_ns, bool *is_done)
 {
     struct directory *directory = publication->directory;
-    const uint64_t deadline_ns = account_deadline(directory);
-    ingot_status_t status = publication->is_replacing ? INGOT_SUCCESS
-                                                      : evict_for_count(directory, publication->bytes, deadline_ns);
+    const uint64_t entry_count = publication->is_replacing ? 0 : 1;
+    struct account account;
+    struct eviction eviction;
+    ingot_status_t status = account_begin(directory, directory->name_space, deadline_ns, &account);
     if (status != INGOT_SUCCESS)
         return status;
-    for (unsigned i = 0; i < COMMIT_ATTEMPTS; ++i) {
-        struct account account;
-        status = account_begin(directory, deadline_ns, &account);
-        if (status != INGOT_SUCCESS)
-            return status;
-        if (account_has_room(directory, &account, publication->bytes)) {
-            status = rename_into_place(publication, &account);
-            account_write(&account);
-            account_end(&account);
-            return status;
-        }
-        account_end(&account);
-        status = evict_make_room(directory, publication->bytes, deadline_ns);
-        if (status != INGOT_SUCCESS)
-            return status;
-    }
-    return ingot_set_error_detail(INGOT_BUSY, "others filled the store as fast as room was made");
+    evict_begin(&eviction, &account);
+    adopt_some(&account, ADOPT_STEP);
+    status = evict_some(&eviction, publication->bytes, entry_count);
+    *is_done = account_has_room(&account, publication->bytes, entry_count);
+    if (status == INGOT_SUCCESS && *is_done)
+        status = rename_into_place(publication, &account);
+    account_end(&account);
+    evict_end(&eviction);
+    return status;
+}
+
+static ingot_status_t commit(struct publication *publication)
+{
+    bool is_done = false;
+    ingot_status_t status = INGOT_SUCCESS;
+    for (uint32_t i = 0; i < MAX_ROUNDS && status == INGOT_SUCCESS && !is_done; ++i)
+        status = try_to_commit(publication, account_deadline(publication->directory), &is_done);
+    if (status == INGOT_SUCCESS && !is_done)
+        return ingot_set_error_detail(INGOT_BUSY, "others filled the store as fast as room was made");
+    return status;
 }
 
 static ingot_status_t synchronize_bucket(const struct publication *publication)
@@ -269,8 +310,6 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
     if (status == INGOT_SUCCESS && directory->is_durable)
         status = synchronize_bucket(&publication);
 
-    if (status == INGOT_SUCCESS)
-        evict_go_on(directory);
     if (publication.prepared[0] != '\0')
         temporary_delete(directory, publication.prepared);
     if (publication.aside[0] != '\0')

@@ -23,7 +23,7 @@ static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                 "# What this file is for: https://bford.info/cachedir/\n";
 
 /* What makes a directory a store; nothing of it is needed to load, so failures wait for the first store. */
-static void furnish(const struct directory *directory)
+static void furnish(struct directory *directory)
 {
     const int tag = files_create(directory->root, "CACHEDIR.TAG");
     if (tag >= 0) {
@@ -31,7 +31,7 @@ static void furnish(const struct directory *directory)
             (void)files_write(tag, sizeof(cache_tag) - 1, cache_tag);
         (void)files_close(tag);
     }
-    temporary_reclaim(directory);
+    (void)temporary_reclaim(directory, true);
 }
 
 /* A path that ends in a slash would be followed through a link; one that does not begin with one would mean something
@@ -159,6 +159,7 @@ bool root_renew(struct directory *directory)
     (void)files_close(root);
     if (replaced < 0)
         return false;
+    temporary_renew(directory);
     if (!directory->is_read_only)
         furnish(directory);
     events_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_FOUND, 0, started_ns, directory->path,

@@ -11,11 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "persist/account_files.h"
 #include "persist/entry.h"
 #include "persist/files.h"
+#include "persist/index.h"
 #include "persist/memory.h"
 
 #define FIRST_CAPACITY 64u
+#define NS_PER_SECOND UINT64_C(1000000000)
 
 /* Room for one more item, or NULL. */
 static void *grow(struct survey *survey, void *items, size_t count, size_t *capacity, size_t item_size)
@@ -76,6 +79,8 @@ struct reading {
     const struct directory *directory;
     uint64_t bucket;
     uint32_t name_space;
+    int index_fd; /* negative: there is none */
+    struct index_header index;
 };
 
 static void read_entry(const struct entry_place *place, struct survey_entry *into)
@@ -93,28 +98,56 @@ static void read_entry(const struct entry_place *place, struct survey_entry *int
     into->bytes = entry_bytes(place->at, place->path);
 }
 
+int survey_read(const struct directory *directory, const char *name_space, uint64_t bucket, uint32_t number,
+                struct survey_entry *entry)
+{
+    char bucket_path[PATH_CAPACITY];
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    *entry = (struct survey_entry){.bucket = bucket, .number = number};
+    paths_bucket(bucket_path, name_space, bucket);
+    paths_entry(path, bucket_path, number);
+    const int result = files_facts_at(directory->root, path, &facts);
+    if (result < 0)
+        return result;
+    if (!files_are_private(&facts, directory->owner) || !(facts.is_directory || facts.is_file))
+        return 1;
+    entry->inode = facts.inode;
+    if (facts.is_directory) {
+        const struct entry_place place = {directory->root, path, directory->owner};
+        read_entry(&place, entry);
+    }
+    return 0;
+}
+
+/* The time of last use is in the index. */
+static void add_use(const struct reading *reading, struct survey_entry *found)
+{
+    struct index_place place;
+    if (reading->index_fd < 0 || found->number > INDEX_MAX_NUMBER ||
+        index_find(reading->index_fd, reading->index.page_count, found->bucket, found->number, &place) != 1)
+        return;
+    const uint64_t last_use_ns = place.record.last_use_s * NS_PER_SECOND;
+    if (last_use_ns > found->last_use_ns)
+        found->last_use_ns = last_use_ns;
+}
+
 static bool visit_bucket(void *user, const char *name)
 {
     struct reading *reading = user;
     struct survey *survey = reading->survey;
-    char path[PATH_CAPACITY];
+    struct survey_entry found;
     uint64_t number;
     if (!paths_parse_number(name, UINT32_MAX, &number))
         return true;
-    struct survey_entry found = {
-        .bucket = reading->bucket, .number = (uint32_t)number, .name_space = reading->name_space};
-    survey_path(survey, &found, path);
-    struct file_facts facts;
-    const int result = files_facts_at(reading->directory->root, path, &facts);
+    const int result = survey_read(reading->directory, survey->name_spaces[reading->name_space], reading->bucket,
+                                   (uint32_t)number, &found);
     if (result < 0 && result != -ENOENT)
         ++survey->unread_count;
-    if (result < 0 || !files_are_private(&facts, reading->directory->owner) || !(facts.is_directory || facts.is_file))
+    if (result != 0)
         return true;
-    found.inode = facts.inode;
-    if (facts.is_directory) {
-        const struct entry_place place = {reading->directory->root, path, reading->directory->owner};
-        read_entry(&place, &found);
-    }
+    found.name_space = reading->name_space;
+    add_use(reading, &found);
 
     struct survey_entry *entries =
         grow(survey, survey->entries, survey->entry_count, &survey->entry_capacity, sizeof(*entries));
@@ -127,14 +160,24 @@ static bool visit_bucket(void *user, const char *name)
     return true;
 }
 
-static int read_name_space(struct survey *survey, const struct directory *directory, uint32_t name_space)
+static void open_index(struct reading *reading)
 {
-    struct reading reading = {.survey = survey, .directory = directory, .name_space = name_space};
+    char path[PATH_CAPACITY];
+    account_files_path(path, reading->survey->name_spaces[reading->name_space], "index.bin");
+    reading->index_fd = files_open_read(reading->directory->root, path);
+    if (reading->index_fd >= 0 && index_read_header(reading->index_fd, &reading->index) != 1) {
+        (void)files_close(reading->index_fd);
+        reading->index_fd = -1;
+    }
+}
+
+static int read_buckets(struct survey *survey, struct reading *reading)
+{
     for (size_t i = 0; i < survey->bucket_count && !survey->is_out_of_memory; ++i) {
         char path[PATH_CAPACITY];
-        reading.bucket = survey->buckets[i];
-        paths_bucket(path, survey->name_spaces[name_space], reading.bucket);
-        const int result = files_list(directory->root, path, visit_bucket, &reading);
+        reading->bucket = survey->buckets[i];
+        paths_bucket(path, survey->name_spaces[reading->name_space], reading->bucket);
+        const int result = files_list(reading->directory->root, path, visit_bucket, reading);
         if (result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EIO)
             return result;
         if (result < 0 && result != -ENOENT && result != -ENOTDIR && result != -ELOOP)
@@ -142,6 +185,16 @@ static int read_name_space(struct survey *survey, const struct directory *direct
     }
     survey->bucket_count = 0;
     return 0;
+}
+
+static int read_name_space(struct survey *survey, const struct directory *directory, uint32_t name_space)
+{
+    struct reading reading = {.survey = survey, .directory = directory, .name_space = name_space};
+    open_index(&reading);
+    const int result = read_buckets(survey, &reading);
+    if (reading.index_fd >= 0)
+        (void)files_close(reading.index_fd);
+    return result;
 }
 
 static int compare_names(const void *left, const void *right)
@@ -176,6 +229,48 @@ ingot_status_t survey_init(struct survey *survey, const struct directory *direct
 {
     *survey = (struct survey){.allocator = directory->allocator};
     const int result = add_name_space(survey, "") ? read_all(survey, directory, name_space) : -ENOMEM;
+    return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
+}
+
+/* The first bucket ends it. */
+static bool is_no_bucket(void *user, const char *name)
+{
+    uint64_t bucket;
+    bool *has_bucket = user;
+    *has_bucket = paths_parse_number(name, UINT64_MAX, &bucket);
+    return !*has_bucket;
+}
+
+/* Whether it is a namespace, and not something else that lies in the root. */
+static bool is_in_use(const struct directory *directory, const char *name)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    bool has_bucket = false;
+    if (files_facts_at(directory->root, name, &facts) < 0 || !facts.is_directory ||
+        !files_are_private(&facts, directory->owner))
+        return false;
+    account_files_path(path, name, "index.bin");
+    if (files_facts_at(directory->root, path, &facts) == 0)
+        return true;
+    (void)files_list(directory->root, name, is_no_bucket, &has_bucket);
+    return has_bucket;
+}
+
+ingot_status_t survey_init_name_spaces(struct survey *survey, const struct directory *directory,
+                                       const char *name_space)
+{
+    *survey = (struct survey){.allocator = directory->allocator};
+    int result = add_name_space(survey, name_space != NULL ? name_space : "") ? 0 : -ENOMEM;
+    if (result == 0 && name_space == NULL)
+        result = files_list(directory->root, ".", visit_root, survey);
+    if (survey->is_out_of_memory)
+        result = -ENOMEM;
+    size_t kept = 0;
+    for (size_t i = 0; i < survey->name_space_count; ++i)
+        if (survey->name_spaces[i][0] == '\0' || is_in_use(directory, survey->name_spaces[i]))
+            memmove(survey->name_spaces[kept++], survey->name_spaces[i], sizeof(survey->name_spaces[i]));
+    survey->name_space_count = kept;
     return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
 }
 

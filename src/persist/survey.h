@@ -38,7 +38,15 @@ struct survey {
  * that appear or vanish meanwhile may be in it or not. To be ended by survey_fini in any case.
  */
 ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space);
+/* The names of the namespaces only, those that have a bucket or an index; of one, where that is not NULL. */
+ingot_status_t survey_init_name_spaces(struct survey *survey, const struct directory *directory,
+                                       const char *name_space);
 void survey_fini(struct survey *survey);
+
+/* One entry as its files have it, without what the index says. 1: there is none that the store may have made; or a
+ * negated errno. */
+int survey_read(const struct directory *directory, const char *name_space, uint64_t bucket, uint32_t number,
+                struct survey_entry *entry);
 
 /* In the order in which they are to go: oldest created, or least recently used, first; equal times by bucket, number,
  * and the name of the namespace. */

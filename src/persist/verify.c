@@ -2,22 +2,25 @@
  * verify.c - every checksum of a store.
  */
 #include <ingot/backend.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "persist/bucket.h"
 #include "persist/bundle.h"
 #include "persist/entry.h"
 #include "persist/inspect.h"
 #include "persist/memory.h"
+#include "persist/reduce.h"
+#include "persist/temporary.h"
 
 static void judge(struct directory *directory, const struct survey *survey, const struct survey_entry *found,
                   const ingot_persist_entry_t *entry, int repair, ingot_persist_verification_t *so_far)
 {
     if (entry_is_bad(entry->status)) {
-        char path[PATH_CAPACITY];
         ++so_far->bad_count;
-        survey_path(survey, found, path);
-        if (repair != 0 &&
-            bucket_take_away(directory, path, found->inode, account_deadline(directory)) == INGOT_SUCCESS)
+        if (repair != 0 && bucket_take_away(directory, survey->name_spaces[found->name_space], found->bucket,
+                                            found->number, found->inode,
+                                            account_deadline(directory)) == INGOT_SUCCESS)
             ++so_far->removed_count;
     } else if (entry->status == INGOT_BLOB_VERSION || entry->status == INGOT_UNTRUSTED) {
         ++so_far->foreign_count;
@@ -42,6 +45,14 @@ static void verify_all(struct directory *directory, const struct survey *survey,
         }
         inspect_fini(&inspected);
     }
+}
+
+/* An older caller's is shorter. */
+static void give(ingot_persist_verification_t *found, const ingot_persist_verification_t *so_far)
+{
+    const size_t size = found->struct_size < sizeof(*found) ? found->struct_size : sizeof(*found);
+    memcpy(found, so_far, size);
+    found->struct_size = size;
 }
 
 /* For bundle_for_each. */
@@ -77,8 +88,21 @@ static ingot_status_t verify_bundle(struct bundle *bundle, int repair, ingot_per
         return ingot_set_error_detail(INGOT_READ_ONLY, "a bundle cannot be repaired");
     verification.so_far.entry_count = bundle_entry_count(bundle);
     const ingot_status_t status = bundle_for_each(bundle, verify_one_of_bundle, &verification);
-    *found = verification.so_far;
+    give(found, &verification.so_far);
     return status;
+}
+
+/* Those that are there; with repair, all that this open store has removed, since opening it removes them, too. */
+static void count_leftovers(struct directory *directory, int repair, ingot_persist_verification_t *so_far)
+{
+    const struct leftovers leftovers = temporary_reclaim(directory, repair != 0);
+    const struct directory_counters *counters = &directory->counters;
+    so_far->leftover_count = leftovers.count;
+    so_far->leftover_bytes = leftovers.bytes;
+    if (repair != 0) {
+        so_far->leftover_count = directory_counted(&counters->leftovers);
+        so_far->leftover_bytes = directory_counted(&counters->leftover_bytes);
+    }
 }
 
 ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress, void *user,
@@ -87,7 +111,7 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
     struct directory *directory;
     struct survey survey;
     ingot_persist_verification_t so_far = INGOT_PERSIST_VERIFICATION_INIT;
-    if (found == NULL || found->struct_size < sizeof(*found))
+    if (found == NULL || found->struct_size < offsetof(ingot_persist_verification_t, leftover_count))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "found or its struct_size is missing");
     if (bundle_of(storage) != NULL)
         return verify_bundle(bundle_of(storage), repair, progress, user, found);
@@ -101,7 +125,10 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
         so_far.entry_count = survey.entry_count;
         so_far.unread_count = survey.unread_count;
         verify_all(directory, &survey, repair, progress, user, &so_far);
-        *found = so_far;
+        count_leftovers(directory, repair, &so_far);
+        if (repair != 0)
+            status = reduce_recount(directory, directory_name_space(directory), NULL);
+        give(found, &so_far);
     }
     survey_fini(&survey);
     return status;

@@ -8,7 +8,8 @@
  * Sizes are compared with 1,000 entries each, and numbers of entries with the smallest blobs: 100,000 of 1 MiB would be
  * 100 GB.
  *
- * Everything is on one volume, with a warm page cache: $INGOT_BENCH_DIR, else /dev/shm.
+ * Everything is on one volume, with a warm page cache: $INGOT_BENCH_DIR, else /dev/shm. With --only 4k, 64k, 1m,
+ * counts, processes or eviction, one part is measured.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +67,7 @@ Bytes id_of(unsigned number)
 class Storage {
 public:
     Storage(const std::string &path, uint64_t max_bytes, ingot_event_callback_t on_event = nullptr,
-            void *user = nullptr)
+            void *user = nullptr, uint32_t low_water_percent = 0)
     {
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
         info.path = path.c_str();
@@ -74,6 +75,7 @@ public:
         info.on_event = on_event;
         info.on_event_user = user;
         info.lock_timeout_ms = 10000;
+        info.low_water_percent = low_water_percent;
         require(ingot_persist_open(&storage_, &info) == INGOT_SUCCESS, "open");
     }
     explicit Storage(const std::string &bundle)
@@ -336,7 +338,64 @@ void measure_eviction(bench::Report *report, const fs::path &scratch)
     report->add("evictions", pauses.count, "");
 }
 
-int run(const char *json)
+/* What stores cost in a full store. */
+struct FullStore {
+    double longest_ms;
+    double cost_us; /* of a store, those that evict and those that find room together */
+};
+
+/*
+ * Fills a store with so many entries and goes on storing, through at least one eviction down to nine tenths in each of
+ * three turns. The longest wait is the median of the turns', since the machine itself stops a process at times.
+ */
+FullStore measure_full_store(const fs::path &scratch, unsigned entry_count)
+{
+    constexpr size_t blob_size = 512;
+    const unsigned a_turn = std::max(entry_count / 10, 3000u);
+    const Bytes blob = random_bytes(4, blob_size);
+    const fs::path root = scratch / "full";
+    FullStore result{};
+    {
+        const Storage store(root, uint64_t{entry_count} * (blob_size + kIdSize + 128), nullptr, nullptr, 90);
+        for (unsigned i = 0; i < entry_count; ++i)
+            store.store(id_of(i), blob);
+        bench::Sample longest, costs;
+        unsigned next = entry_count;
+        for (unsigned turn = 0; turn < 3; ++turn) {
+            double longest_us = 0, sum_us = 0;
+            for (unsigned i = 0; i < a_turn; ++i) {
+                const Bytes id = id_of(next++);
+                const Clock::time_point start = Clock::now();
+                store.store(id, blob);
+                const double us = bench::microseconds_since(start);
+                longest_us = std::max(longest_us, us);
+                sum_us += us;
+            }
+            longest.values.push_back(longest_us / 1000);
+            costs.values.push_back(sum_us / a_turn);
+        }
+        result = {longest.median(), costs.median()};
+    }
+    fs::remove_all(root);
+    return result;
+}
+
+void measure_full_stores(bench::Report *report, const fs::path &scratch)
+{
+    double cost_3k = 0;
+    for (const unsigned thousands : { 3u, 30u, 200u }) {
+        const FullStore full = measure_full_store(scratch, thousands * 1000);
+        const std::string label = std::to_string(thousands) + "k";
+        report->add("eviction_longest_wait_" + label, full.longest_ms, "ms", Goal::at_most, 10);
+        report->add("eviction_cost_" + label, full.cost_us, "us");
+        if (thousands == 3)
+            cost_3k = full.cost_us;
+        if (thousands == 200)
+            report->add("eviction_cost_200k_over_3k", full.cost_us / cost_3k, "times", Goal::at_most, 2);
+    }
+}
+
+int run(const char *json, const std::string &only)
 {
     const char *chosen = std::getenv("INGOT_BENCH_DIR");
     bench::Report report;
@@ -344,13 +403,22 @@ int run(const char *json)
     try {
         const ScratchDirectory directory(chosen != nullptr ? chosen : "/dev/shm");
         const fs::path &scratch = directory.path();
-        compare_size(&report, scratch, "4k", 4096, 1000, 500);
-        compare_size(&report, scratch, "64k", 65536, 1000, 200);
-        compare_size(&report, scratch, "1m", 1 << 20, 1000, 20);
-        compare_counts(&report, scratch);
+        const auto is_wanted = [&only](const char *part) { return only.empty() || only == part; };
+        if (is_wanted("4k"))
+            compare_size(&report, scratch, "4k", 4096, 1000, 500);
+        if (is_wanted("64k"))
+            compare_size(&report, scratch, "64k", 65536, 1000, 200);
+        if (is_wanted("1m"))
+            compare_size(&report, scratch, "1m", 1 << 20, 1000, 20);
+        if (is_wanted("counts"))
+            compare_counts(&report, scratch);
         fs::remove_all(scratch / "large");
-        compare_processes(&report, scratch);
-        measure_eviction(&report, scratch);
+        if (is_wanted("processes"))
+            compare_processes(&report, scratch);
+        if (is_wanted("eviction")) {
+            measure_eviction(&report, scratch);
+            measure_full_stores(&report, scratch);
+        }
         report.print();
         result = json != nullptr && !report.write_json(json) ? 1 : 0;
     } catch (const std::exception &failure) {
@@ -365,8 +433,12 @@ int run(const char *json)
 int main(int count, char **arguments)
 {
     const char *json = nullptr;
-    for (int i = 1; i + 1 < count; ++i)
+    std::string only;
+    for (int i = 1; i + 1 < count; ++i) {
         if (std::strcmp(arguments[i], "--json") == 0)
             json = arguments[i + 1];
-    return run(json);
+        if (std::strcmp(arguments[i], "--only") == 0)
+            only = arguments[i + 1];
+    }
+    return run(json, only);
 }

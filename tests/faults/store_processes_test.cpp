@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -249,7 +250,7 @@ TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
         [&](pid_t child, unsigned stop) {
             user_regs_struct registers;
             ptrace(PTRACE_GETREGS, child, nullptr, &registers);
-            if (stop % 2 != 0 || registers.orig_rax != SYS_pwrite64)
+            if (stop % 2 != 0 || registers.orig_rax != SYS_pwrite64 || registers.rdx != 21)
                 return;
             ++stopped; /* it has the lock, and its entry has its name */
             EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));
@@ -260,6 +261,75 @@ TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
     EXPECT_EQ(0, outcome.exit_status);
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob));
     EXPECT_EQ(3u, entries_of(root).size());
+    expect_no_leftovers(root);
+}
+
+/* Leaves what it has prepared, as a process does that is killed before it has published it. */
+void die_while_storing(const fs::path &root)
+{
+    const auto outcome = traced_child::run([&] { return static_cast<int>(Store(root).put(numbered_id(50), kBlob)); },
+                                           [&](pid_t child, unsigned stop) {
+                                               user_regs_struct registers;
+                                               ptrace(PTRACE_GETREGS, child, nullptr, &registers);
+                                               if (stop % 2 == 0 && registers.orig_rax == SYS_renameat)
+                                                   kill(child, SIGKILL);
+                                           });
+    ASSERT_EQ(128 + SIGKILL, outcome.exit_status);
+    ASSERT_EQ(1u, leftovers_in(root));
+}
+
+TEST(StoreProcesses, WhatAKilledProcessLeftGoesAtOnce)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+
+    ASSERT_NO_FATAL_FAILURE(die_while_storing(root));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 0, nullptr, nullptr, &found));
+    EXPECT_EQ(1u, found.leftover_count);
+    EXPECT_EQ(128 + numbered_id(50).size() + kBlob.size(), found.leftover_bytes);
+    EXPECT_EQ(1u, leftovers_in(root));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 1, nullptr, nullptr, &found));
+    EXPECT_EQ(1u, found.leftover_count);
+    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(1u, store.stats().leftovers);
+
+    ASSERT_NO_FATAL_FAILURE(die_while_storing(root));
+    Store opened(root);
+    EXPECT_EQ(0u, leftovers_in(root));
+    EXPECT_EQ(1u, opened.stats().leftovers);
+
+    ASSERT_NO_FATAL_FAILURE(die_while_storing(root));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+    EXPECT_EQ(0u, leftovers_in(root));
+}
+
+TEST(StoreProcesses, WhatALivingProcessPreparesStays)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    unsigned stopped = 0;
+    const auto outcome = traced_child::run(
+        [&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
+        [&](pid_t child, unsigned stop) {
+            user_regs_struct registers;
+            ptrace(PTRACE_GETREGS, child, nullptr, &registers);
+            if (stop % 2 != 0 || registers.orig_rax != SYS_openat2 || ++stopped != 2)
+                return; /* it has written key.bin, and makes kernel.bin */
+            for (const auto &prepared : fs::directory_iterator(root / "tmp")) /* however old it looks */
+                fs::last_write_time(prepared.path(), fs::file_time_type::clock::now() - std::chrono::hours(9));
+            EXPECT_EQ(1u, leftovers_in(root));
+            Store another(root);
+            ingot_persist_clear(another.get());
+            EXPECT_EQ(1u, leftovers_in(root));
+        });
+    EXPECT_LE(2u, stopped);
+    EXPECT_EQ(0, outcome.exit_status);
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
     expect_no_leftovers(root);
 }
 
@@ -355,12 +425,8 @@ TEST(StoreProcesses, AStoppedLockHolderHoldsUpNobodyForLong)
     ASSERT_EQ(0, pipe(ready));
     const pid_t holder = fork();
     if (holder == 0) {
-        const int fd = open((root / "lock").c_str(), O_RDWR | O_CLOEXEC);
-        struct flock lock = {};
-        lock.l_type = F_WRLCK;
-        lock.l_whence = SEEK_SET;
-        lock.l_len = 2;
-        if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock) != 0 || write(ready[1], "x", 1) != 1)
+        const int fd = open((root / "index.bin").c_str(), O_RDWR | O_CLOEXEC);
+        if (fd < 0 || flock(fd, LOCK_EX) != 0 || write(ready[1], "x", 1) != 1)
             _exit(1);
         raise(SIGSTOP);
         _exit(0);

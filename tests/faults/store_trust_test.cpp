@@ -166,6 +166,25 @@ TEST(StoreTrust, RefusesEntriesThatOthersMayWrite)
     }
 }
 
+/* What a store says it has stored, is there. */
+TEST(StoreTrust, ReplacesAnEntryWithABlobThatOthersMayWrite)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    fs::permissions(entries_of(root).at(0) / "kernel.bin", fs::perms::all);
+    ASSERT_EQ(INGOT_UNTRUSTED, store.load(kId));
+    const Bytes blob = random_bytes(2, 2000);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, blob));
+    Bytes loaded;
+    EXPECT_EQ(INGOT_SUCCESS, store.load(kId, &loaded));
+    EXPECT_EQ(blob, loaded);
+    EXPECT_EQ(1u, entries_of(root).size());
+    EXPECT_EQ(bytes_in(root), store.stats().bytes);
+    EXPECT_EQ(0u, leftovers_in(root));
+}
+
 TEST(StoreTrust, RefusesEntriesOfAnotherUser)
 {
     if (geteuid() != 0) {
@@ -207,11 +226,11 @@ TEST(StoreTrust, FollowsNoLinkBelowTheRoot)
         fs::rename(elsewhere, path);
         EXPECT_EQ(INGOT_SUCCESS, store.load(kId)) << path;
     }
-    for (const char *name : {"tmp", "lock", "size.txt"}) {
+    for (const char *name : {"tmp", "index.bin", "size.txt"}) {
         const fs::path elsewhere = scratch.path() / "elsewhere";
         fs::rename(root / name, elsewhere);
         fs::create_symlink(elsewhere, root / name);
-        EXPECT_EQ(INGOT_UNTRUSTED, store.put(bytes_of("other"), kBlob)) << name;
+        EXPECT_EQ(INGOT_UNTRUSTED, Store(root).put(bytes_of("other"), kBlob)) << name;
         fs::remove(root / name);
         fs::rename(elsewhere, root / name);
     }

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@
 
 extern "C" {
 #include "persist/checksum.h"
+#include "persist/index_format.h"
 
 ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *info,
                               uint64_t (*bucket_of)(size_t id_size, const uint8_t *id));
@@ -142,6 +144,27 @@ inline uint64_t bytes_in(const fs::path &root)
     for (const fs::path &entry : entries_of(root))
         bytes += fs::file_size(entry / "key.bin") + fs::file_size(entry / "kernel.bin");
     return bytes;
+}
+
+/* What the index in a folder says of the bucket's first entry, after change (if any) has changed it. */
+inline index_record index_record_of(const fs::path &folder, uint64_t bucket,
+                                    const std::function<void(index_record *)> &change = nullptr)
+{
+    Bytes bytes = read_file(folder / "index.bin");
+    for (size_t at = INDEX_PAGE_SIZE; at + INDEX_RECORD_SIZE <= bytes.size(); at += INDEX_RECORD_SIZE) {
+        index_record record;
+        if (!index_record_decode(&record, &bytes[at]) || record.bucket != bucket)
+            continue;
+        if (change) {
+            change(&record);
+            index_record_encode(&record, &bytes[at]);
+            std::fstream file(folder / "index.bin", std::ios::binary | std::ios::in | std::ios::out);
+            file.seekp(static_cast<std::streamoff>(at));
+            file.write(reinterpret_cast<const char *>(&bytes[at]), INDEX_RECORD_SIZE);
+        }
+        return record;
+    }
+    return {};
 }
 
 /* What is in the store's own tmp. */

@@ -76,6 +76,8 @@ TEST(PersistDirectory, LaysOutItsFilesAsSpecified)
     EXPECT_EQ(entry_size(kId, kBlob), text_total(root));
     EXPECT_EQ(21u, fs::file_size(root / "size.txt"));
     EXPECT_TRUE(fs::exists(root / "lock"));
+    EXPECT_EQ(2u * INDEX_PAGE_SIZE, fs::file_size(root / "index.bin"));
+    EXPECT_EQ(entry_size(kId, kBlob), index_record_of(root, checksum_bucket_of(kId.size(), kId.data())).bytes);
     const Bytes tag = read_file(root / "CACHEDIR.TAG");
     EXPECT_EQ(0u, std::string(tag.begin(), tag.end()).find("Signature: 8a477f597d28d172789f06886806bc55"));
     EXPECT_EQ(0u, leftovers_in(root));
@@ -299,16 +301,16 @@ TEST(PersistDirectory, CountsAnewWhenTheTotalIsMissing)
     EXPECT_EQ(bytes_in(root), text_total(root));
 }
 
-TEST(PersistDirectory, NamespacesShareTheLimitAndNotTheEntries)
+TEST(PersistDirectory, NamespacesHaveTheirOwnEntriesAndLimits)
 {
     ScratchDirectory scratch;
     const fs::path root = scratch.path() / "store";
     const std::string path = root.string();
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
-    info.max_bytes = 5000;
     info.name_space = "one";
     Store one(info);
+    info.max_bytes = 5000;
     info.name_space = "two";
     Store two(info);
     ASSERT_EQ(INGOT_SUCCESS, one.put(kId, kBlob));
@@ -317,10 +319,64 @@ TEST(PersistDirectory, NamespacesShareTheLimitAndNotTheEntries)
     Bytes blob;
     ASSERT_EQ(INGOT_SUCCESS, one.load(kId, &blob));
     EXPECT_EQ(kBlob, blob);
-    EXPECT_EQ(2 * entry_size(kId, kBlob), text_total(root));
+    EXPECT_EQ(entry_size(kId, kBlob), text_total(root / "one"));
+    EXPECT_EQ(entry_size(kId, kBlob), text_total(root / "two"));
     ASSERT_EQ(INGOT_SUCCESS, two.put(numbered_id(1), random_bytes(9, 4000)));
-    EXPECT_EQ(INGOT_NOT_FOUND, one.load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, one.load(kId)) << "another's small limit is none of ours";
+    EXPECT_EQ(INGOT_NOT_FOUND, two.load(kId));
+    EXPECT_EQ(bytes_in(root / "two"), text_total(root / "two"));
+    EXPECT_EQ(two.stats().bytes, text_total(root / "two"));
+}
+
+TEST(PersistDirectory, TheTotalIsRightAfterADamagedEntryWasTakenAway)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    for (unsigned i = 0; i < 3; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
+    const auto entry_of = [&](unsigned i) {
+        const Bytes id = numbered_id(i);
+        return root / std::to_string(checksum_bucket_of(id.size(), id.data())) / "0";
+    };
+    fs::resize_file(entry_of(0) / "kernel.bin", 10);
+    EXPECT_EQ(INGOT_BLOB_TRUNCATED, store.load(numbered_id(0)));
     EXPECT_EQ(bytes_in(root), text_total(root));
+    fs::resize_file(entry_of(1) / "kernel.bin", 5000);
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 1, nullptr, nullptr, &found));
+    EXPECT_EQ(1u, found.removed_count);
+    EXPECT_EQ(entry_size(numbered_id(2), kBlob), text_total(root));
+    fs::remove_all(entry_of(2));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 1, nullptr, nullptr, &found));
+    EXPECT_EQ(0u, text_total(root));
+}
+
+/* A store of version 1 has none; one that is damaged is as good as none. */
+TEST(PersistDirectory, TakesOverEntriesThatNoIndexKnows)
+{
+    for (const bool is_damaged : {false, true}) {
+        ScratchDirectory scratch(fast_volume());
+        const fs::path root = scratch.path() / "store";
+        constexpr unsigned count = 300; /* more than one store looks at */
+        const uint64_t limit = count * entry_size(numbered_id(100), kBlob);
+        {
+            Store store(root, limit);
+            for (unsigned i = 0; i < count; ++i)
+                ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
+        }
+        if (is_damaged)
+            write_file(root / "index.bin", random_bytes(1, 10000));
+        else
+            fs::remove(root / "index.bin");
+        Store store(root, limit);
+        for (unsigned i = 0; i < 10; ++i)
+            ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1000 + i), kBlob));
+        EXPECT_EQ(bytes_in(root), text_total(root));
+        EXPECT_GE(limit, text_total(root));
+        EXPECT_LT(0u, store.stats().evictions);
+        EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0))) << "the oldest goes first";
+    }
 }
 
 TEST(PersistDirectory, ClearsItsNamespaceOrAll)
@@ -342,11 +398,13 @@ TEST(PersistDirectory, ClearsItsNamespaceOrAll)
     EXPECT_EQ(INGOT_NOT_FOUND, one.load(numbered_id(7)));
     EXPECT_EQ(INGOT_SUCCESS, two.load(numbered_id(7)));
     EXPECT_EQ(80u, entries_of(root).size());
-    EXPECT_EQ(bytes_in(root), text_total(root));
+    EXPECT_EQ(bytes_in(root), text_total(root) + text_total(root / "two"));
+    EXPECT_EQ(0u, text_total(root / "one"));
     write_file(root / "size.txt", bytes_of("0"));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(whole.get()));
     EXPECT_EQ(0u, entries_of(root).size());
     EXPECT_EQ(0u, text_total(root));
+    EXPECT_EQ(0u, text_total(root / "two"));
     EXPECT_EQ(0u, leftovers_in(root));
 }
 

@@ -209,7 +209,8 @@ TEST_F(PersistMaintain, EvictsFromItsNamespaceAlone)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(named.get(), &limits, nullptr, nullptr));
     EXPECT_EQ(2u, entries_seen(named).size());
     EXPECT_EQ(6u, entries_seen(plain).size());
-    EXPECT_EQ(bytes_in(root()), plain.stats().bytes);
+    EXPECT_EQ(bytes_in(root()), plain.stats().bytes + named.stats().bytes);
+    EXPECT_EQ(bytes_in(root() / "app"), named.stats().bytes);
 }
 
 TEST_F(PersistMaintain, RecountsAndSaysWhatWasRecorded)
