@@ -3,7 +3,8 @@
 
 Usage: make.py [FOLDER]   (default: the folder of this script)
 Needs libxxhash.so.0. Each entry is a folder NAME with key.bin and kernel.bin; expected.txt has one line an entry:
-name, bucket, and what a reader of version 1 makes of it.
+name, bucket, and what a reader makes of it. index.bin is an index of three pages in which the last change, that an
+entry is taken away, is done.
 """
 import ctypes
 import pathlib
@@ -54,6 +55,29 @@ ENTRIES = {
 }
 
 
+def record(bucket, number, used=USED // 10**9, check=None):
+    checked = struct.pack("<QQQH", bucket, CREATED, len(key()) + len(BLOB), number)
+    right = xxhash.XXH3_64bits(checked, len(checked)) & 0xFFFF
+    return checked + struct.pack("<HI", right if check is None else check, used)
+
+
+def page(*records):
+    return b"".join(records).ljust(4096, b"\0")
+
+
+def index(bucket):
+    """Three pages: those of even buckets that are a multiple of four, of odd ones, and of the other even ones."""
+    even, odd = bucket & ~3, bucket | 1
+    pages = [page(record(even, 0), record(even | 2, 0)), page(bytes(32), record(odd, 1), record(odd, 2, check=0)),
+             page(record(even | 2, 0))]
+    total = 3 * (len(key()) + len(BLOB))
+    checked = b"\x89INGIDX\n" + struct.pack("<II", 2, 4096)
+    checked += struct.pack("<QQQQQQQ", 3, total, 3, 7, 2**64 - 1, 2, 12345)
+    checked += struct.pack("<II", 1, 2) + record(odd, 2) + struct.pack("<Q", 2 * 4096 + 64)
+    assert len(checked) == 120
+    return (checked + checksum(checked)).ljust(4096, b"\0") + b"".join(pages)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent
     bucket = xxhash.XXH3_64bits(ID, len(ID))
@@ -65,6 +89,7 @@ def main():
         (entry / "kernel.bin").write_bytes(blob)
         lines.append(f"{name} {bucket} {expected}\n")
     (folder / "expected.txt").write_text("".join(lines))
+    (folder / "index.bin").write_bytes(index(bucket))
 
 
 main()
