@@ -31,7 +31,6 @@ ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_per
         return status;
     memcpy(&known, limits, limits->struct_size < sizeof(known) ? limits->struct_size : sizeof(known));
     limits_set(directory, known.max_bytes, known.max_entries, known.max_age_seconds);
-    atomic_store_explicit(&directory->countdown, 0, memory_order_relaxed); /* the next store counts */
     return INGOT_SUCCESS;
 }
 
