@@ -169,8 +169,8 @@ static void print_json(const struct summary *summary, uint64_t recorded_bytes)
 
 static int print(struct summary *summary, ingot_storage_t storage)
 {
-    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
-    const ingot_status_t status = ingot_persist_get_stats(storage, &stats);
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    const ingot_status_t status = ingot_persist_recount(storage, &count); /* read-only: of all namespaces together */
     if (status != INGOT_SUCCESS)
         return store_failed("reading size.txt", status);
     for (size_t i = 0; i < GROUPING_COUNT; ++i) {
@@ -178,16 +178,16 @@ static int print(struct summary *summary, ingot_storage_t storage)
             qsort(summary->by[i].shares, summary->by[i].count, sizeof(struct share), by_bytes);
     }
     if (summary->common.is_json)
-        print_json(summary, stats.bytes);
+        print_json(summary, count.recorded_bytes);
     else
-        print_text(summary, stats.bytes);
+        print_text(summary, count.recorded_bytes);
     return EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
 {
     static const struct argp argp = {NULL, options_parse_none, NULL,
-                                     "Tells what a store holds. \"recorded\" is what size.txt says of the whole store.",
+                                     "Tells what a store holds. \"recorded\" is what size.txt says, all together.",
                                      options_common, NULL, NULL};
     struct summary summary = {.by = {{.title = "NAMESPACE"}, {.title = "BACKEND"}, {.title = "DEVICE"},
                                      {.title = "DRIVER"}, {.title = "STATUS"}}};

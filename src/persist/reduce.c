@@ -191,7 +191,7 @@ ingot_status_t reduce_recount(struct directory *directory, const char *name_spac
     struct survey survey;
     ingot_status_t status = survey_init_name_spaces(&survey, directory, name_space);
     if (count != NULL)
-        count->is_recorded = 1;
+        count->is_recorded = survey.name_space_count != 0;
     if (status == INGOT_SUCCESS && directory->is_read_only) {
         status = count_only(directory, &survey, name_space, count);
     } else {

@@ -247,13 +247,14 @@ static bool is_in_use(const struct directory *directory, const char *name)
     char path[PATH_CAPACITY];
     struct file_facts facts;
     bool has_bucket = false;
-    if (files_facts_at(directory->root, name, &facts) < 0 || !facts.is_directory ||
+    const char *folder = name[0] != '\0' ? name : ".";
+    if (files_facts_at(directory->root, folder, &facts) < 0 || !facts.is_directory ||
         !files_are_private(&facts, directory->owner))
         return false;
     account_files_path(path, name, "index.bin");
     if (files_facts_at(directory->root, path, &facts) == 0)
         return true;
-    (void)files_list(directory->root, name, is_no_bucket, &has_bucket);
+    (void)files_list(directory->root, folder, is_no_bucket, &has_bucket);
     return has_bucket;
 }
 
@@ -268,7 +269,7 @@ ingot_status_t survey_init_name_spaces(struct survey *survey, const struct direc
         result = -ENOMEM;
     size_t kept = 0;
     for (size_t i = 0; i < survey->name_space_count; ++i)
-        if (survey->name_spaces[i][0] == '\0' || is_in_use(directory, survey->name_spaces[i]))
+        if (is_in_use(directory, survey->name_spaces[i]))
             memmove(survey->name_spaces[kept++], survey->name_spaces[i], sizeof(survey->name_spaces[i]));
     survey->name_space_count = kept;
     return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
