@@ -61,6 +61,8 @@ uint64_t os_now_ns(void); /* monotonic */
 /* NULL where it is not set, or the process has rights that its user has not (setuid). Read only while a context is
  * made. */
 const char *os_environment(const char *name);
+/* The same for a variable that is a driver's or a compiler's, as that will see it, whatever rights there are. */
+const char *os_environment_of_others(const char *name);
 /* Each variable's name of so many bytes; none where os_environment would say none. */
 void os_visit_environment(void (*visit)(const char *name, size_t size, void *user), void *user);
 

@@ -23,7 +23,7 @@ ingot_status_t text_rules_init(struct text_rules *rules, const ingot_allocator_t
     bytes_writer_init(&options, allocator);
     const char *const *name = rules->of_backend.option_variables;
     for (; name != NULL && *name != NULL; ++name) {
-        const char *value = os_environment(*name);
+        const char *value = os_environment_of_others(*name);
         if (value == NULL)
             continue;
         bytes_put_text(&options, value);
