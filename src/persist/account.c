@@ -220,11 +220,12 @@ bool account_has_room(const struct account *account, uint64_t bytes, uint64_t en
 {
     const struct directory *directory = account->directory;
     const struct index_header *header = &account->header;
-    return (directory->max_bytes == UINT64_MAX ||
-            (header->total_bytes <= directory->max_bytes && bytes <= directory->max_bytes - header->total_bytes)) &&
-           (directory->max_entries == UINT64_MAX ||
-            (header->entry_count <= directory->max_entries &&
-             entry_count <= directory->max_entries - header->entry_count));
+    const uint64_t max_bytes = directory->max_bytes; /* once: it may be changing */
+    const uint64_t max_entries = directory->max_entries;
+    return (max_bytes == UINT64_MAX ||
+            (header->total_bytes <= max_bytes && bytes <= max_bytes - header->total_bytes)) &&
+           (max_entries == UINT64_MAX ||
+            (header->entry_count <= max_entries && entry_count <= max_entries - header->entry_count));
 }
 
 /* Notes what is about to be done. What has changed in the header before is written with it. */

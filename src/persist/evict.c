@@ -113,14 +113,17 @@ static void begin_draining(struct account *account, uint64_t bytes, uint64_t ent
 {
     const struct directory *directory = account->directory;
     struct index_header *header = &account->header;
-    if (directory->max_bytes != UINT64_MAX && header->total_bytes > directory->max_bytes - bytes) {
-        const uint64_t low = low_water(directory, directory->max_bytes);
-        header->drain_bytes = low < directory->max_bytes - bytes ? low : directory->max_bytes - bytes;
+    const uint64_t max_bytes = directory->max_bytes; /* once: it may be changing */
+    const uint64_t max_entries = directory->max_entries;
+    const uint64_t rest_bytes = bytes < max_bytes ? max_bytes - bytes : 0;
+    const uint64_t rest_entries = entry_count < max_entries ? max_entries - entry_count : 0;
+    if (max_bytes != UINT64_MAX && header->total_bytes > rest_bytes) {
+        const uint64_t low = low_water(directory, max_bytes);
+        header->drain_bytes = low < rest_bytes ? low : rest_bytes;
     }
-    if (directory->max_entries != UINT64_MAX && header->entry_count > directory->max_entries - entry_count) {
-        const uint64_t low = low_water(directory, directory->max_entries);
-        const uint64_t rest = directory->max_entries - entry_count;
-        header->drain_entries = low < rest ? low : rest;
+    if (max_entries != UINT64_MAX && header->entry_count > rest_entries) {
+        const uint64_t low = low_water(directory, max_entries);
+        header->drain_entries = low < rest_entries ? low : rest_entries;
     }
     account->is_changed = true;
 }
