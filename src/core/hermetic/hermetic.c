@@ -354,39 +354,6 @@ static void check_mark_names(struct source_graph *graph)
     }
 }
 
-static bool has_another_name(const struct graph_text *text)
-{
-    for (const struct graph_text *other = text->next; other != NULL; other = other->next) {
-        if (other->origin == TEXT_FILE && !other->absent && os_is_same_file(&text->identity, &other->identity))
-            return true;
-    }
-    return false;
-}
-
-static void check_file_names(struct source_graph *graph)
-{
-    if (!graph->names_matter || !graph->renames_files)
-        return;
-    for (const struct graph_text *text = graph->first; text != NULL && graph->limit == NULL; text = text->next) {
-        if (text->origin == TEXT_FILE && !text->absent && has_another_name(text))
-            graph->limit = "a file is found by two names, and which of them __FILE__ means depends on the compiler";
-    }
-}
-
-/* #pragma once goes by the file, not by its name. */
-static void find_equal_files(struct source_graph *graph)
-{
-    for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
-        if (!text->has_once || text->origin != TEXT_FILE || text->once_owner != text)
-            continue;
-        for (struct graph_text *other = text->next; other != NULL; other = other->next) {
-            if (other->has_once && other->origin == TEXT_FILE && !other->absent &&
-                os_is_same_file(&text->identity, &other->identity))
-                other->once_owner = text;
-        }
-    }
-}
-
 /* ---- reasons ---- */
 
 static void put_number(struct bytes_writer *out, size_t number)
@@ -515,9 +482,9 @@ static ingot_status_t walk_all(struct hermetic *hermetic, struct source_graph *g
     struct inline_walk walk;
     bytes_writer_init(&shape, graph->arena.allocator);
     bytes_writer_init(&gap, graph->arena.allocator);
-    find_equal_files(graph);
+    graph_find_equal_files(graph);
     check_mark_names(graph);
-    check_file_names(graph);
+    graph_check_file_names(graph);
     ingot_status_t status = inline_walk_init(&walk, graph, &shape, want_texts ? &hermetic->texts : NULL);
     if (status == INGOT_SUCCESS)
         walk_sources(hermetic, graph, &walk);

@@ -114,6 +114,10 @@ bool graph_is_stopped(const struct source_graph *graph);
 /* The first problem is kept; at is in the clean text, or NULL. */
 void graph_set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause);
 
+/* equal_files.c: sets once_owner; sets the graph's limit where a file has two names and they matter. */
+void graph_find_equal_files(struct source_graph *graph);
+void graph_check_file_names(struct source_graph *graph);
+
 /* text_scan.c: finds the events, definitions and special names of a text. */
 void text_scan(struct source_graph *graph, struct graph_text *text);
 /* The special names in an option's definition; false for one that no id can stand for. */
