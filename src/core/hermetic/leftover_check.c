@@ -142,7 +142,9 @@ static const char *next_hash(const char *at, const char *end, const char **hash,
         *hash = found != NULL ? found : end;
     }
     if (*percent < at) {
-        const char *found = memmem(at, (size_t)(end - at), "%:", 2);
+        const char *found = memchr(at, '%', (size_t)(end - at));
+        while (found != NULL && (found + 1 == end || found[1] != ':'))
+            found = memchr(found + 1, '%', (size_t)(end - found) - 1);
         *percent = found != NULL ? found : end;
     }
     return *hash < *percent ? *hash : *percent;

@@ -16,6 +16,7 @@ struct scan {
     bool guard_is_broken; /* has an #else or text around it */
     bool guard_has_end;
     struct token guard; /* the name that the first directive asked for */
+    bool has_pragma_operator;
     bool in_condition;  /* on the line of an #if or #elif */
     bool had_line;      /* a #line: where the compiler thinks it is can no longer be told */
     const char *directive; /* where the present one begins */
@@ -46,7 +47,15 @@ static void check_characters(struct scan *scan, const struct token *token)
 
 /* ---- special names ---- */
 
-enum special { NOT_SPECIAL, SPECIAL_TIME, SPECIAL_FILE, SPECIAL_LEVEL, SPECIAL_HAS_INCLUDE, SPECIAL_UNFOLLOWED };
+enum special {
+    NOT_SPECIAL,
+    SPECIAL_PRAGMA,
+    SPECIAL_TIME,
+    SPECIAL_FILE,
+    SPECIAL_LEVEL,
+    SPECIAL_HAS_INCLUDE,
+    SPECIAL_UNFOLLOWED
+};
 
 static const struct {
     const char *name;
@@ -63,6 +72,8 @@ static const struct {
     {"__builtin_FILE_NAME", 19, SPECIAL_FILE},
     {"__builtin_source_location", 25, SPECIAL_FILE},
     {"__INCLUDE_LEVEL__", 17, SPECIAL_LEVEL},
+    {"_Pragma", 7, SPECIAL_PRAGMA},
+    {"__pragma", 8, SPECIAL_PRAGMA},
     {"__has_include", 13, SPECIAL_HAS_INCLUDE},
     {"__has_include_next", 18, SPECIAL_UNFOLLOWED},
     {"__has_embed", 11, SPECIAL_UNFOLLOWED},
@@ -72,7 +83,7 @@ enum { SPECIAL_COUNT = sizeof(special_names) / sizeof(special_names[0]) };
 
 static size_t find_special(const struct token *token)
 {
-    if (token->size < 8 || token->start[0] != '_')
+    if (token->size < 7 || token->start[0] != '_')
         return SPECIAL_COUNT;
     for (size_t i = 0; i < SPECIAL_COUNT; ++i) {
         if (token->size == special_names[i].size && memcmp(token->start, special_names[i].name, token->size) == 0)
@@ -157,6 +168,7 @@ static void check_name(struct scan *scan, const struct token *token)
     switch (special_names[i].special) {
     case SPECIAL_TIME: set_problem(scan, token->start, name, "which differs from build to build"); break;
     case SPECIAL_FILE: scan->graph->names_matter = true; break;
+    case SPECIAL_PRAGMA: scan->has_pragma_operator = true; break;
     case SPECIAL_LEVEL: set_problem(scan, token->start, name, "which depends on how texts are included"); break;
     case SPECIAL_HAS_INCLUDE: read_has_include(scan, token); break;
     case SPECIAL_UNFOLLOWED: set_problem(scan, token->start, name, "which is not followed"); break;
@@ -480,26 +492,37 @@ static bool text_has(const struct graph_text *text, const char *part)
     return memmem(text->bytes, text->size, part, strlen(part)) != NULL;
 }
 
-/* What directives may be made of by _Pragma("..."), whose operand may come out of a macro. */
-static void check_pragma_operators(struct scan *scan)
+static bool has_pragma_word(size_t size, const char *text)
 {
     static const char *const words[] = {"once",       "dependency", "module",       "include_alias",
                                         "push_macro", "pop_macro",  "system_header"};
-    if (!text_has(scan->text, "_Pragma") && !text_has(scan->text, "__pragma"))
-        return;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); ++i) {
-        if (text_has(scan->text, words[i]))
-            set_problem(scan, NULL, "_Pragma", "which may include a file or hide a macro");
+        if (memmem(text, size, words[i], strlen(words[i])) != NULL)
+            return true;
     }
+    return false;
 }
 
+/* What directives may be made of by _Pragma("..."), whose operand may come out of a macro. */
+static void check_pragma_operators(struct scan *scan)
+{
+    if (scan->has_pragma_operator && has_pragma_word(scan->text->size, scan->text->bytes))
+        set_problem(scan, NULL, "_Pragma", "which may include a file or hide a macro");
+}
+
+/* .incbin and .include; there are few dots, and memmem is a tenth as fast. */
 static void check_assembler(struct scan *scan)
 {
-    static const char *const words[] = {"incbin", ".include"}; /* the second only where there is asm */
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); ++i) {
-        if (text_has(scan->text, words[i]) && (i == 0 || text_has(scan->text, "asm")))
-            set_problem(scan, NULL, words[i], "by which an assembler reads files");
+    const char *end = scan->text->bytes + scan->text->size;
+    bool has_include = false;
+    for (const char *p = scan->text->bytes; (p = memchr(p, '.', (size_t)(end - p))) != NULL; ++p) {
+        const size_t left = (size_t)(end - p);
+        has_include = has_include || (left >= 8 && memcmp(p, ".include", 8) == 0);
+        if (left >= 7 && memcmp(p, ".incbin", 7) == 0)
+            set_problem(scan, NULL, ".incbin", "by which an assembler reads files");
     }
+    if (has_include && text_has(scan->text, "asm"))
+        set_problem(scan, NULL, ".include", "by which an assembler reads files");
 }
 
 /* NVRTC takes a byte order mark at the beginning of a source, not of a header; clang takes both. */
@@ -521,11 +544,11 @@ void text_scan(struct source_graph *graph, struct graph_text *text)
     if (text->origin != TEXT_SOURCE && has_odd_mark(graph, text))
         set_problem(&scan, NULL, "a byte order mark", "which the compiler may not take");
     check_assembler(&scan);
-    check_pragma_operators(&scan);
     if (graph->brings_assert && text_has(text, "assert"))
         graph->names_matter = true;
     scanner_init(&scan.scanner, &text->clean, text->clean.start, graph->cplusplus);
     read_all(&scan);
+    check_pragma_operators(&scan);
     conclude_guard(&scan);
     if (text->problem == NULL && leftover_check(graph, text, &at))
         set_problem(&scan, at, "what may be an including directive", "which was not replaced");
@@ -544,6 +567,8 @@ bool text_scan_definition(struct source_graph *graph, size_t size, const char *v
             return false;
         }
         if (special == SPECIAL_COUNT)
+            continue;
+        if (special_names[special].special == SPECIAL_PRAGMA && !has_pragma_word(size, value))
             continue;
         if (special_names[special].special == SPECIAL_FILE) {
             graph->names_matter = true;

@@ -463,12 +463,18 @@ void scanner_next(struct scanner *scanner, struct token *token)
     }
 }
 
+/* Not of a name that begins with two, nor of _Pragma. */
+static bool is_plain_underscore(const char *p, const char *end)
+{
+    return *p == '_' && (p + 1 == end || (p[1] != '_' && p[1] != 'P'));
+}
+
 void scanner_skip_plain_lines(struct scanner *scanner)
 {
     const char *line = scanner->at;
     const char *p = line;
     while (p < scanner->end) {
-        if (!(classes[(unsigned char)*p] & TELLING) || (*p == '_' && (p + 1 == scanner->end || p[1] != '_')))
+        if (!(classes[(unsigned char)*p] & TELLING) || is_plain_underscore(p, scanner->end))
             ++p;
         else if (*p == '\n')
             line = ++p;

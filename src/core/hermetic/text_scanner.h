@@ -65,7 +65,8 @@ size_t text_raw_offset(const struct clean_text *clean, size_t offset);
 void scanner_init(struct scanner *scanner, const struct clean_text *text, const char *from, bool cplusplus);
 /* TOKEN_END at the end and on a problem. */
 void scanner_next(struct scanner *scanner, struct token *token);
-/* From a line's beginning over whole lines that have no directive, comment, literal, or name that begins with "__". */
+/* From a line's beginning over whole lines that have no directive, comment, literal, or name that begins with "__" or
+ * "_P". */
 void scanner_skip_plain_lines(struct scanner *scanner);
 /* Over white space and comments within the line. */
 bool scanner_skip_space(struct scanner *scanner);
