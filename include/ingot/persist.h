@@ -29,9 +29,9 @@ typedef enum ingot_persist_store_mode {
      * As what taking a blob costs. For most devices that is little: before ingot_persist_program_create returns.
      *
      * A device that generates code at launch (ingot_device_info_t) may need many times as long as for the build, its
-     * blobs lack the code of later launches, and builds of the application wait for it. There, blobs are stored in the
-     * background when no program was made through the storage for its quiet time, the most expensive builds first; and
-     * while the process ends, within the storage's exit time. What was lost is told.
+     * blobs lack the code of later launches, and builds of the application wait for it. There, blobs are stored while
+     * the process ends, within the storage's exit time, the most expensive builds first; and, if a quiet time is set,
+     * in the background when no program was made through the storage for so long. What was lost is told.
      */
     INGOT_PERSIST_STORE_AUTO = 0,
     INGOT_PERSIST_STORE_NOW = 1,      /**< Before ingot_persist_program_create returns. */
@@ -166,8 +166,9 @@ typedef struct ingot_persist_storing {
     /** For how long exit() may be held up to store what waits; 0: 5000. INGOT_PERSIST_NO_TIME: not at all. */
     uint32_t exit_time_ms;
     /** INGOT_PERSIST_STORE_AUTO, devices that generate code at launch: for how long no program must have been made
-     *  through the storage before it stores in the background; long enough for the first launches. 0: 3000.
-     *  INGOT_PERSIST_NO_TIME: never in the background. */
+     *  through the storage before it stores in the background; long enough for the first launches. 0 and
+     *  INGOT_PERSIST_NO_TIME: never in the background. Set it only where the driver bears that: PoCL 3.1 ends the
+     *  process if a kernel is first launched while its program's blob is taken. */
     uint32_t quiet_time_ms;
 } ingot_persist_storing_t;
 #define INGOT_PERSIST_STORING_INIT { sizeof(ingot_persist_storing_t), INGOT_PERSIST_STORE_AUTO, 0, 0 }

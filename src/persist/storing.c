@@ -10,7 +10,6 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 #define DEFAULT_EXIT_TIME_MS 5000u
-#define DEFAULT_QUIET_TIME_MS 3000u
 
 /* What was said to a chain comes first, then what was said to the tier that it stores to. */
 ingot_persist_store_mode_t storage_store_mode(ingot_storage_t storage)
@@ -62,7 +61,7 @@ uint64_t storage_exit_time_ns(ingot_storage_t storage)
 uint64_t storage_quiet_time_ns(ingot_storage_t storage)
 {
     const uint32_t time_ms = quiet_time_ms(storage);
-    return time_ms == INGOT_PERSIST_NO_TIME ? UINT64_MAX : (time_ms != 0 ? time_ms : DEFAULT_QUIET_TIME_MS) * NS_PER_MS;
+    return time_ms == INGOT_PERSIST_NO_TIME || time_ms == 0 ? UINT64_MAX : time_ms * NS_PER_MS;
 }
 
 bool storage_is_writable(ingot_storage_t storage)
