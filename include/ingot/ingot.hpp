@@ -30,6 +30,7 @@
 #define INGOT_INGOT_HPP
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <new>

@@ -261,7 +261,8 @@ TEST(CacheBlobId, IsRefusedWhereNothingCanVouch)
     EXPECT_NE(std::string::npos, std::string(reason).find("__TIME__")) << reason;
     ProgramText with_option;
     with_option.compile_options = "-include absent.h";
-    EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_is_cacheable(with_option.make(context).get(), &reason));
+    const Desc described = with_option.make(context); /* the reason lives as long as it */
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_is_cacheable(described.get(), &reason));
     EXPECT_STREQ("the options have -include, which is not known to read no file", reason);
     size_t size = 0;
     const uint8_t *id = nullptr;

@@ -20,7 +20,7 @@ enum { MAX_ROUNDS = 200, MAX_EXPANSIONS = 50000 };
 
 static bool contains(size_t size, const char *text, const char *part)
 {
-    return memmem(text, size, part, strlen(part)) != NULL;
+    return size != 0 && memmem(text, size, part, strlen(part)) != NULL;
 }
 
 bool hermetic_concerns(size_t size, const char *text)

@@ -109,7 +109,8 @@ static bool is_hidden(struct look *look, const char *place)
 static void look_init(struct look *look, const struct clean_text *clean, bool raw_strings)
 {
     *look = (struct look){clean, clean->start + clean->size, raw_strings, clean->start, clean->start, clean->start};
-    (void)comment_end(look, clean->start + 1);
+    if (clean->size != 0)
+        (void)comment_end(look, clean->start + 1);
 }
 
 static bool looks_like_directive(struct look *look, const char *at)
