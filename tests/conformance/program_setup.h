@@ -54,7 +54,7 @@ private:
 
 /* Builds both, one process after the other with one store. Each program is what the compiler makes of it alone, or is
  * not cacheable. The two programs must differ, else nothing is shown. */
-void expect_not_stale(const ProgramSetup &first, const ProgramSetup &second);
+void expect_not_stale(const ProgramSetup &first, const ProgramSetup &second, bool must_differ = true);
 /* Twice with one store: the program is the compiler's, or not cacheable. True if it is cacheable; then the second
  * process loads it. */
 bool expect_like_native(const ProgramSetup &setup);
