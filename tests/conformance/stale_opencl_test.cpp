@@ -30,8 +30,8 @@ void expect_seen(ProgramSetup setup, const std::string &path)
     expect_not_stale(setup, second);
 }
 
-/* Both orders of two option strings, which some version of the compiler reads differently: quotes are read by PoCL 5 and
- * NVIDIA's as not by PoCL 3. */
+/* Both orders of two option strings, which some version of the compiler reads differently: PoCL 5 and NVIDIA's take
+ * quotes off, PoCL 3 does not. */
 void expect_told_apart(ProgramSetup setup, const std::string &one, const std::string &other)
 {
     ProgramSetup second = setup;
