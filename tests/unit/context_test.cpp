@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,6 +33,17 @@ public:
 private:
     const char *name_;
 };
+
+/* Takes the caller's variables of Ingot out of the environment: some shells and build scripts set one. */
+void clear_variables()
+{
+    std::vector<std::string> names;
+    for (char **variable = environ; *variable != nullptr; ++variable)
+        if (std::strncmp(*variable, "INGOT_", 6) == 0)
+            names.emplace_back(*variable, std::strcspn(*variable, "="));
+    for (const std::string &name : names)
+        unsetenv(name.c_str());
+}
 
 ingot_status_t try_context(const ingot_context_info_t &info = INGOT_CONTEXT_INFO_INIT)
 {
@@ -269,6 +283,7 @@ TEST(Environment, AValueThatNothingUsesIsNoError)
 
 TEST(Environment, TellsOfAVariableThatIsNotThereWithTheNearest)
 {
+    clear_variables();
     const Variable known("INGOT_CACHE_GROUPS", "7");
     const Variable unknown("INGOT_CACHE_CAPASITY", "12");
     const Variable other("INGOT_PERSIST_MAXSIZE", "1G");
@@ -332,6 +347,7 @@ TEST(Environment, OfASetuidProgramIsNotRead)
 
 TEST(Trace, WritesOneLineAnEvent)
 {
+    clear_variables();
     const std::string path = testing::TempDir() + "ingot_trace_test.txt";
     std::remove(path.c_str());
     {
