@@ -7,7 +7,7 @@
 #include "fuzz/fuzz_scratch.h"
 
 extern "C" {
-#include "persist/bundle_file.h"
+#include "persist/bundle/bundle_file.h"
 #include "util/little_endian.h"
 }
 

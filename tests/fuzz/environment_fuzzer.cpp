@@ -6,7 +6,7 @@
 #include <string>
 
 extern "C" {
-#include "persist/environment.h"
+#include "persist/storage/environment.h"
 }
 
 namespace {

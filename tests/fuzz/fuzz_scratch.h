@@ -16,7 +16,7 @@
 #include "support/scratch_directory.h"
 
 extern "C" {
-#include "persist/checksum.h"
+#include "persist/base/checksum.h"
 }
 
 namespace fuzz {

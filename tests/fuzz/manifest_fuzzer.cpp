@@ -5,8 +5,8 @@
 #include "fuzz/fuzz_scratch.h"
 
 extern "C" {
-#include "persist/manifest.h"
-#include "persist/memory.h"
+#include "persist/prewarm/manifest.h"
+#include "persist/base/memory.h"
 #include "util/little_endian.h"
 }
 

@@ -6,7 +6,7 @@
 #include <ingot/persist.h>
 
 extern "C" {
-#include "persist/single_file.h"
+#include "persist/single_file/single_file.h"
 }
 
 namespace {

@@ -6,8 +6,8 @@
 #include "fuzz/fuzz_scratch.h"
 
 extern "C" {
-#include "persist/entry.h"
-#include "persist/memory.h"
+#include "persist/directory/format/entry.h"
+#include "persist/base/memory.h"
 }
 
 namespace {

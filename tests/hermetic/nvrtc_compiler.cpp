@@ -12,7 +12,7 @@
 extern "C" {
 #include "backends/cuda/compile.h"
 #include "backends/cuda/text_rules.h"
-#include "core/sink.h"
+#include "core/base/sink.h"
 }
 
 namespace hermetic {

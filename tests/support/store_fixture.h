@@ -21,8 +21,8 @@
 #include "support/scratch_directory.h"
 
 extern "C" {
-#include "persist/checksum.h"
-#include "persist/index_format.h"
+#include "persist/base/checksum.h"
+#include "persist/directory/format/index_format.h"
 
 ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *info,
                               uint64_t (*bucket_of)(size_t id_size, const uint8_t *id));

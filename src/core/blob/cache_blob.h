@@ -3,13 +3,13 @@
  *
  * doc/blob-format.md specifies it to the byte. A blob comes from anywhere and is trusted in nothing.
  */
-#ifndef INGOT_CORE_CACHE_BLOB_H
-#define INGOT_CORE_CACHE_BLOB_H
+#ifndef INGOT_CORE_BLOB_CACHE_BLOB_H
+#define INGOT_CORE_BLOB_CACHE_BLOB_H
 
 #include <ingot/backend.h>
 
-#include "core/bytes.h"
-#include "core/digest.h"
+#include "core/base/bytes.h"
+#include "core/base/digest.h"
 
 struct blob_section {
     const uint8_t *identity_digest; /* DIGEST_SIZE bytes: of the device the binary is for */

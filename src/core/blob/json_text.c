@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /* These functions belong to no context, so they take the C library's memory. */
 void json_writer_init(struct bytes_writer *writer, ingot_allocator_t *allocator)

@@ -3,12 +3,12 @@
  *
  * JSON is only written here, never read, and through the caller's size protocol; a few lines do, without a library.
  */
-#ifndef INGOT_CORE_JSON_TEXT_H
-#define INGOT_CORE_JSON_TEXT_H
+#ifndef INGOT_CORE_BLOB_JSON_TEXT_H
+#define INGOT_CORE_BLOB_JSON_TEXT_H
 
 #include <stdbool.h>
 
-#include "core/bytes.h"
+#include "core/base/bytes.h"
 
 /* A writer over the C library's memory, since such a text belongs to no context. Goes with bytes_writer_fini. */
 void json_writer_init(struct bytes_writer *writer, ingot_allocator_t *allocator);

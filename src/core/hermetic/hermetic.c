@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "core/digest.h"
+#include "core/base/digest.h"
 #include "core/hermetic/source_graph.h"
 
 /* Each round may cost an expansion of every computed include. */

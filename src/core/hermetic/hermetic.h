@@ -6,12 +6,12 @@
  * certain becomes an #error: it costs nothing where it is not active, and makes the hermetic build fail where it is.
  * The program is then built as the application asked, and has no id. doc/hermetic-builds.md has every decision.
  */
-#ifndef INGOT_CORE_HERMETIC_H
-#define INGOT_CORE_HERMETIC_H
+#ifndef INGOT_CORE_HERMETIC_HERMETIC_H
+#define INGOT_CORE_HERMETIC_HERMETIC_H
 
 #include <ingot/backend.h>
 
-#include "core/bytes.h"
+#include "core/base/bytes.h"
 
 enum { HERMETIC_OPTIONS = 4 };
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "core/digest.h"
+#include "core/base/digest.h"
 
 /* ---- files ---- */
 

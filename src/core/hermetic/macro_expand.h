@@ -5,8 +5,8 @@
  * checks: the macros that it used must be defined there, and the names that it took for plain words must not be. The
  * compiler makes them. What they cannot tell, such as which of two definitions is in force, is a doubt.
  */
-#ifndef INGOT_CORE_MACRO_EXPAND_H
-#define INGOT_CORE_MACRO_EXPAND_H
+#ifndef INGOT_CORE_HERMETIC_MACRO_EXPAND_H
+#define INGOT_CORE_HERMETIC_MACRO_EXPAND_H
 
 #include "core/hermetic/macro_table.h"
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/digest.h"
+#include "core/base/digest.h"
 
 void macro_table_init(struct macro_table *table, struct arena *arena)
 {

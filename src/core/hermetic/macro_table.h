@@ -4,8 +4,8 @@
  * Conditions are not evaluated, so a macro may have several definitions; an include is computed only by macros that
  * have one, and the compiler checks that it is in force (macro_expand.h).
  */
-#ifndef INGOT_CORE_MACRO_TABLE_H
-#define INGOT_CORE_MACRO_TABLE_H
+#ifndef INGOT_CORE_HERMETIC_MACRO_TABLE_H
+#define INGOT_CORE_HERMETIC_MACRO_TABLE_H
 
 #include "core/hermetic/text_scanner.h"
 

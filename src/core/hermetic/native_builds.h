@@ -5,12 +5,12 @@
  * A fixed number is remembered, by hash: to forget one, or to take another for it, costs a compilation or a place in a
  * store, never a wrong program. Lock: one, held for a look.
  */
-#ifndef INGOT_CORE_NATIVE_BUILDS_H
-#define INGOT_CORE_NATIVE_BUILDS_H
+#ifndef INGOT_CORE_HERMETIC_NATIVE_BUILDS_H
+#define INGOT_CORE_HERMETIC_NATIVE_BUILDS_H
 
-#include "core/alloc.h"
-#include "core/digest.h"
-#include "core/os.h"
+#include "core/base/alloc.h"
+#include "core/base/digest.h"
+#include "core/base/os.h"
 
 enum { NATIVE_BUILDS_REMEMBERED = 1024 };
 

@@ -5,13 +5,13 @@
  * OPTION_UNKNOWN, and so is an option that is not known to read no file. The caller then has the program built as the
  * application asked, without an id.
  */
-#ifndef INGOT_CORE_OPTION_WORDS_H
-#define INGOT_CORE_OPTION_WORDS_H
+#ifndef INGOT_CORE_HERMETIC_OPTION_WORDS_H
+#define INGOT_CORE_HERMETIC_OPTION_WORDS_H
 
 #include <ingot/backend.h>
 
-#include "core/arena.h"
-#include "core/bytes.h"
+#include "core/base/arena.h"
+#include "core/base/bytes.h"
 
 enum option_kind {
     OPTION_PLAIN,     /* known to read no file */

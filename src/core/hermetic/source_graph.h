@@ -3,14 +3,14 @@
  *
  * Everything lives in the graph's arena and ends with it. Used by one thread.
  */
-#ifndef INGOT_CORE_SOURCE_GRAPH_H
-#define INGOT_CORE_SOURCE_GRAPH_H
+#ifndef INGOT_CORE_HERMETIC_SOURCE_GRAPH_H
+#define INGOT_CORE_HERMETIC_SOURCE_GRAPH_H
 
-#include "core/bytes.h"
+#include "core/base/bytes.h"
 #include "core/hermetic/hermetic.h"
 #include "core/hermetic/macro_expand.h"
 #include "core/hermetic/option_words.h"
-#include "core/os.h"
+#include "core/base/os.h"
 
 enum text_origin {
     TEXT_SOURCE,

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "core/bytes.h"
-#include "core/os.h"
+#include "core/base/bytes.h"
+#include "core/base/os.h"
 
 static const char *const common_options[] = {"-O*", "-g", "-w", "-W", "-Wall", "-Wextra", "-Werror", "-Wno-*", NULL};
 

@@ -2,12 +2,12 @@
  * text_rules.h - how the compiler of a context reads options and finds files, and the options that it takes from the
  * environment by itself.
  */
-#ifndef INGOT_CORE_TEXT_RULES_H
-#define INGOT_CORE_TEXT_RULES_H
+#ifndef INGOT_CORE_HERMETIC_TEXT_RULES_H
+#define INGOT_CORE_HERMETIC_TEXT_RULES_H
 
 #include <ingot/backend.h>
 
-#include "core/alloc.h"
+#include "core/base/alloc.h"
 
 struct text_rules {
     ingot_text_rules_t of_backend; /* options is never NULL */

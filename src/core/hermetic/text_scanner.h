@@ -4,10 +4,10 @@
  * Comments and line splices are looked through, so that neither can hide a directive. Where compilers would disagree
  * about what is a comment or a literal, the scan stops with a problem instead of choosing a reading.
  */
-#ifndef INGOT_CORE_TEXT_SCANNER_H
-#define INGOT_CORE_TEXT_SCANNER_H
+#ifndef INGOT_CORE_HERMETIC_TEXT_SCANNER_H
+#define INGOT_CORE_HERMETIC_TEXT_SCANNER_H
 
-#include "core/arena.h"
+#include "core/base/arena.h"
 
 /* A text without line splices. Positions in it are counted in lines of the original. */
 struct clean_text {

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/arena.h"
+#include "core/base/arena.h"
 #include "core/identity/device_identity.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/identity/loaded_library.h"
-#include "core/os.h"
+#include "core/base/os.h"
 
 enum { MAX_LIBRARIES = 512, MAX_OPENED = 64 };
 

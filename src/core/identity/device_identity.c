@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 struct ingot_identity {
     struct bytes_writer fields;

@@ -3,13 +3,13 @@
  *
  * Devices of equal identity share binaries. Fields are kept in the order in which the backend gave them.
  */
-#ifndef INGOT_CORE_DEVICE_IDENTITY_H
-#define INGOT_CORE_DEVICE_IDENTITY_H
+#ifndef INGOT_CORE_IDENTITY_DEVICE_IDENTITY_H
+#define INGOT_CORE_IDENTITY_DEVICE_IDENTITY_H
 
 #include <ingot/backend.h>
 
-#include "core/bytes.h"
-#include "core/digest.h"
+#include "core/base/bytes.h"
+#include "core/base/digest.h"
 
 struct device_identity {
     size_t size;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/alloc.h"
+#include "core/base/alloc.h"
 #include "core/identity/device_identity.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 enum { MAX_VARIABLES = 128 };
 

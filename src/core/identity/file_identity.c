@@ -10,10 +10,10 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "core/arena.h"
-#include "core/error.h"
+#include "core/base/arena.h"
+#include "core/base/error.h"
 #include "core/identity/device_identity.h"
-#include "core/os.h"
+#include "core/base/os.h"
 
 enum { MAX_PATHS = 256 };
 

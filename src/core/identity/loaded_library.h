@@ -3,8 +3,8 @@
  *
  * Everything is read from memory, where the running code is: a file on disk may have been replaced since.
  */
-#ifndef INGOT_CORE_LOADED_LIBRARY_H
-#define INGOT_CORE_LOADED_LIBRARY_H
+#ifndef INGOT_CORE_IDENTITY_LOADED_LIBRARY_H
+#define INGOT_CORE_IDENTITY_LOADED_LIBRARY_H
 
 #include <link.h>
 #include <stdbool.h>

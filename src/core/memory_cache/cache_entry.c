@@ -3,7 +3,7 @@
  */
 #include "core/memory_cache/cache_entry.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/memory_cache/cache_hit.h"
 
 ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t *allocator,

@@ -16,13 +16,13 @@
  *    another that is as unique, so that who remembers it looks again.
  * Locks: pool->lock guards the free list and the list of chunks; nothing is called under it.
  */
-#ifndef INGOT_CORE_CACHE_ENTRY_H
-#define INGOT_CORE_CACHE_ENTRY_H
+#ifndef INGOT_CORE_MEMORY_CACHE_CACHE_ENTRY_H
+#define INGOT_CORE_MEMORY_CACHE_CACHE_ENTRY_H
 
 #include <stdatomic.h>
 
 #include "core/memory_cache/memory_cache.h"
-#include "core/os.h"
+#include "core/base/os.h"
 #include "core/memory_cache/stripe.h"
 
 enum { ENTRIES_PER_CHUNK = 16, CACHE_LINE = 64 };

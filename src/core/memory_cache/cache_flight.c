@@ -4,7 +4,7 @@
 #include "core/memory_cache/cache_flight.h"
 
 #include "core/memory_cache/cache_groups.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 enum flight_failure flight_failure_of(ingot_status_t status)
 {

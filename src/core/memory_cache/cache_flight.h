@@ -9,12 +9,12 @@
  * Locks: cache->lock guards flights, except for what becomes of one (result and below): written before `landed` is
  * set under the lock, and read after. The wait graph has its own, for all caches of the process.
  */
-#ifndef INGOT_CORE_CACHE_FLIGHT_H
-#define INGOT_CORE_CACHE_FLIGHT_H
+#ifndef INGOT_CORE_MEMORY_CACHE_CACHE_FLIGHT_H
+#define INGOT_CORE_MEMORY_CACHE_CACHE_FLIGHT_H
 
 #include "core/memory_cache/memory_cache.h"
-#include "core/os.h"
-#include "core/wait_graph.h"
+#include "core/base/os.h"
+#include "core/memory_cache/wait_graph.h"
 
 struct cache_flight;
 

@@ -6,8 +6,8 @@
  * without a name is none: its entries are in no list, and no limit on groups concerns them.
  * Locks: under cache->lock, except for group_release.
  */
-#ifndef INGOT_CORE_CACHE_GROUPS_H
-#define INGOT_CORE_CACHE_GROUPS_H
+#ifndef INGOT_CORE_MEMORY_CACHE_CACHE_GROUPS_H
+#define INGOT_CORE_MEMORY_CACHE_CACHE_GROUPS_H
 
 #include "core/memory_cache/cache_entry.h"
 

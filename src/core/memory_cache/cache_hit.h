@@ -4,8 +4,8 @@
  * It is for threads that own a stripe, and inline, so that a hit is one function without a frame. No lock is taken, and
  * nothing is written that another thread writes. doc/threading.md says why that is safe.
  */
-#ifndef INGOT_CORE_CACHE_HIT_H
-#define INGOT_CORE_CACHE_HIT_H
+#ifndef INGOT_CORE_MEMORY_CACHE_CACHE_HIT_H
+#define INGOT_CORE_MEMORY_CACHE_CACHE_HIT_H
 
 #include "core/memory_cache/cache_state.h"
 

@@ -12,8 +12,8 @@
  * stand in a heap.
  * Locks: everything here under cache->lock, except for recency_stamp.
  */
-#ifndef INGOT_CORE_CACHE_RECENCY_H
-#define INGOT_CORE_CACHE_RECENCY_H
+#ifndef INGOT_CORE_MEMORY_CACHE_CACHE_RECENCY_H
+#define INGOT_CORE_MEMORY_CACHE_CACHE_RECENCY_H
 
 #include "core/memory_cache/cache_entry.h"
 

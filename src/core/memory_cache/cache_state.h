@@ -4,8 +4,8 @@
  * Locks: `lock` guards everything marked so. Under it nothing is called but the allocator and ops.matches. The order is
  * lock, then the wait graph's (core/wait_graph.c); the pool's own is never taken under either.
  */
-#ifndef INGOT_CORE_CACHE_STATE_H
-#define INGOT_CORE_CACHE_STATE_H
+#ifndef INGOT_CORE_MEMORY_CACHE_CACHE_STATE_H
+#define INGOT_CORE_MEMORY_CACHE_CACHE_STATE_H
 
 #include "core/memory_cache/cache_flight.h"
 #include "core/memory_cache/cache_groups.h"

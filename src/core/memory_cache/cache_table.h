@@ -7,8 +7,8 @@
  * checks again once it holds it, the worst that a change does to a reader is that it finds nothing; whoever must be
  * sure then looks again under the lock. A walk ends after a number of steps, so that changes cannot keep it going.
  */
-#ifndef INGOT_CORE_CACHE_TABLE_H
-#define INGOT_CORE_CACHE_TABLE_H
+#ifndef INGOT_CORE_MEMORY_CACHE_CACHE_TABLE_H
+#define INGOT_CORE_MEMORY_CACHE_CACHE_TABLE_H
 
 #include "core/memory_cache/cache_entry.h"
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/memory_cache/cache_hit.h"
 
 ingot_status_t memory_cache_create(struct memory_cache **out, const ingot_allocator_t *allocator,

@@ -5,13 +5,13 @@
  * reused for other entries, and returned only when the cache is destroyed, so that a stale pointer to an entry may be
  * looked at and found stale. A hit writes only the calling thread's own counters. doc/threading.md has the proof.
  */
-#ifndef INGOT_CORE_MEMORY_CACHE_H
-#define INGOT_CORE_MEMORY_CACHE_H
+#ifndef INGOT_CORE_MEMORY_CACHE_MEMORY_CACHE_H
+#define INGOT_CORE_MEMORY_CACHE_MEMORY_CACHE_H
 
 #include <stdbool.h>
 
-#include "core/alloc.h"
-#include "core/digest.h"
+#include "core/base/alloc.h"
+#include "core/base/digest.h"
 
 /* The tests are C++17, which has no _Atomic; std::atomic has the same layout. */
 #ifdef __cplusplus

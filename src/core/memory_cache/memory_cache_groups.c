@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/memory_cache/cache_state.h"
 
 /* Under lock. */

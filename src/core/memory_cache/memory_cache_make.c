@@ -5,7 +5,7 @@
  * anything is let go of, or (but for the sleep itself) while waiting.
  */
 #include "core/memory_cache/cache_state.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "util/cancellation.h"
 
 enum boarding { BOARDED_FOUND, BOARDED_AS_PILOT, BOARDED_AS_PASSENGER, BOARDED_REFUSED };

@@ -3,7 +3,7 @@
  */
 #include "core/memory_cache/stripe.h"
 
-#include "core/os.h"
+#include "core/base/os.h"
 
 _Thread_local unsigned stripe_plus_one __attribute__((tls_model("initial-exec")));
 _Thread_local unsigned stripe_uses __attribute__((tls_model("initial-exec")));

@@ -11,8 +11,8 @@
  *  - an owner has ended before another thread gets its stripe.
  * Nothing has to be given back when a thread ends: the stripe of one that is gone is found by who looks for one.
  */
-#ifndef INGOT_CORE_STRIPE_H
-#define INGOT_CORE_STRIPE_H
+#ifndef INGOT_CORE_MEMORY_CACHE_STRIPE_H
+#define INGOT_CORE_MEMORY_CACHE_STRIPE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

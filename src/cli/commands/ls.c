@@ -1,0 +1,292 @@
+/*
+ * ls.c - `ingot ls`: the entries, filtered and sorted.
+ *
+ * A row keeps what is shown and not the id, so that a hundred thousand entries fit.
+ */
+#include "cli/commands/ls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/entry.h"
+#include "cli/exit_code.h"
+#include "cli/id.h"
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/memory.h"
+#include "cli/options.h"
+#include "cli/store.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "cli/units.h"
+
+struct row {
+    struct entry entry; /* without its id */
+    struct id_view id;  /* without its fields */
+};
+
+typedef int (*compare_rows)(const void *a, const void *b);
+
+struct listing {
+    struct common_options common;
+    const char *device; /* filters; NULL: all */
+    const char *driver;
+    const char *source;
+    compare_rows compare;
+    bool is_reverse;
+    bool is_names_only;
+    struct row *rows;
+    size_t row_count;
+};
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+    return strcmp(a != NULL ? a : "", b != NULL ? b : "");
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const ingot_persist_entry_t *x = &((const struct row *)a)->entry.facts;
+    const ingot_persist_entry_t *y = &((const struct row *)b)->entry.facts;
+    int order = strcmp(x->name_space, y->name_space);
+    if (order == 0)
+        order = compare_u64(x->bucket, y->bucket);
+    return order != 0 ? order : compare_u64(x->number, y->number);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const int order =
+        compare_u64(((const struct row *)b)->entry.facts.bytes, ((const struct row *)a)->entry.facts.bytes);
+    return order != 0 ? order : by_name(a, b);
+}
+
+static int by_creation(const void *a, const void *b)
+{
+    const int order =
+        compare_u64(((const struct row *)b)->entry.facts.created_ns, ((const struct row *)a)->entry.facts.created_ns);
+    return order != 0 ? order : by_name(a, b);
+}
+
+static int by_use(const void *a, const void *b)
+{
+    const int order =
+        compare_u64(((const struct row *)b)->entry.facts.last_use_ns, ((const struct row *)a)->entry.facts.last_use_ns);
+    return order != 0 ? order : by_name(a, b);
+}
+
+static int by_device(const void *a, const void *b)
+{
+    const int order = compare_text(((const struct row *)a)->id.devices, ((const struct row *)b)->id.devices);
+    return order != 0 ? order : by_name(a, b);
+}
+
+static int by_driver(const void *a, const void *b)
+{
+    const int order = compare_text(((const struct row *)a)->id.drivers, ((const struct row *)b)->id.drivers);
+    return order != 0 ? order : by_name(a, b);
+}
+
+static int by_source(const void *a, const void *b)
+{
+    const int order = compare_text(((const struct row *)a)->id.sources, ((const struct row *)b)->id.sources);
+    return order != 0 ? order : by_name(a, b);
+}
+
+static const struct {
+    const char *name;
+    compare_rows compare;
+} orders[] = {
+    {"created", by_creation}, {"used", by_use},      {"size", by_size},     {"name", by_name},
+    {"device", by_device},    {"driver", by_driver}, {"source", by_source},
+};
+
+static compare_rows find_order(const char *name)
+{
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); ++i) {
+        if (strcmp(orders[i].name, name) == 0)
+            return orders[i].compare;
+    }
+    return NULL;
+}
+
+static const struct argp_option ls_options[] = {
+    {"device", 'D', "TEXT", 0, "Only entries for a device whose name has TEXT in it", 0},
+    {"driver", 'V', "TEXT", 0, "Only entries of a driver whose version has TEXT in it", 0},
+    {"source", 'S', "TEXT", 0,
+     "Only entries with a source whose digest begins with TEXT, or whose kind, headers or files have TEXT in it", 0},
+    {"sort", 's', "KEY", 0,
+     "Sort by created (newest first, the default), used (last first), size (largest first), name, device, driver or "
+     "source", 0},
+    {"reverse", 'r', NULL, 0, "Sort the other way", 0},
+    {"names", '1', NULL, 0, "Print names only, one a line", 0},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct listing *listing = state->input;
+    switch (key) {
+    case 'D': listing->device = value; return 0;
+    case 'V': listing->driver = value; return 0;
+    case 'S': listing->source = value; return 0;
+    case 'r': listing->is_reverse = true; return 0;
+    case '1': listing->is_names_only = true; return 0;
+    case 's':
+        listing->compare = find_order(value);
+        if (listing->compare == NULL)
+            argp_error(state, "\"%s\" is no key to sort by", value);
+        return 0;
+    default: return options_parse_other(key, state);
+    }
+}
+
+static bool is_wanted(const struct listing *listing, const struct id_view *id)
+{
+    return (listing->device == NULL || text_contains(id->devices, listing->device)) &&
+           (listing->driver == NULL || text_contains(id->drivers, listing->driver)) &&
+           (listing->source == NULL || id_has_source(id, listing->source) != 0);
+}
+
+static int collect(const ingot_persist_entry_t *facts, void *user)
+{
+    struct listing *listing = user;
+    ingot_persist_entry_t kept = *facts;
+    struct row row;
+
+    id_read(&row.id, facts->id_size, facts->id);
+    if (!is_wanted(listing, &row.id)) {
+        id_fini(&row.id);
+        return 1;
+    }
+    cJSON_Delete(row.id.fields);
+    row.id.fields = NULL;
+    kept.id = NULL;
+    entry_copy(&row.entry, &kept);
+    listing->rows = memory_grow(listing->rows, listing->row_count, sizeof(*listing->rows));
+    listing->rows[listing->row_count++] = row;
+    return 1;
+}
+
+static void sort_rows(struct listing *listing)
+{
+    const size_t count = listing->row_count;
+    if (count > 1)
+        qsort(listing->rows, count, sizeof(*listing->rows), listing->compare);
+    for (size_t i = 0; listing->is_reverse && i < count / 2; ++i) {
+        const struct row row = listing->rows[i];
+        listing->rows[i] = listing->rows[count - 1 - i];
+        listing->rows[count - 1 - i] = row;
+    }
+}
+
+static void print_json(const struct listing *listing)
+{
+    (void)putchar('[');
+    for (size_t i = 0; i < listing->row_count; ++i) {
+        const struct row *row = &listing->rows[i];
+        cJSON *json = entry_to_json(&row->entry.facts);
+        json_add_text(json, "backend", row->id.backend);
+        json_add_text(json, "device", row->id.devices);
+        json_add_text(json, "driver", row->id.drivers);
+        json_add_text(json, "source", row->id.sources);
+        (void)fputs(i == 0 ? "\n" : ",\n", stdout);
+        json_print_item(json);
+    }
+    (void)fputs(listing->row_count != 0 ? "\n]\n" : "]\n", stdout);
+}
+
+static void add_row(struct table *table, const struct row *row, uint64_t now_ns)
+{
+    char text[UNITS_TEXT_SIZE];
+    const ingot_persist_entry_t *facts = &row->entry.facts;
+    const bool has_times = facts->created_ns != 0;
+    table_add(table, row->entry.name);
+    table_add(table, units_bytes(facts->bytes, text));
+    table_add(table, has_times ? units_age(facts->created_ns, now_ns, text) : NULL);
+    table_add(table, has_times ? units_age(facts->last_use_ns, now_ns, text) : NULL);
+    if (facts->status != INGOT_SUCCESS) {
+        table_add(table, ingot_status_name(facts->status));
+        for (int i = 0; i < 3; ++i)
+            table_add(table, NULL);
+        return;
+    }
+    table_add(table, row->id.backend);
+    table_add(table, row->id.drivers);
+    table_add(table, row->id.sources);
+    table_add(table, row->id.devices);
+}
+
+static void print_table(const struct listing *listing)
+{
+    static const struct table_column columns[] = {{"ENTRY", false},   {"SIZE", true},    {"AGE", true},
+                                                  {"USED", true},     {"BACKEND", false}, {"DRIVER", false},
+                                                  {"SOURCE", false},  {"DEVICE", false}};
+    struct table table;
+    const uint64_t now_ns = units_now_ns();
+    if (listing->row_count == 0)
+        return;
+    table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
+    for (size_t i = 0; i < listing->row_count; ++i)
+        add_row(&table, &listing->rows[i], now_ns);
+    table_print(&table);
+    table_fini(&table);
+}
+
+static void print(const struct listing *listing)
+{
+    if (listing->common.is_json)
+        print_json(listing);
+    else if (!listing->is_names_only)
+        print_table(listing);
+    else
+        for (size_t i = 0; i < listing->row_count; ++i)
+            (void)puts(listing->rows[i].entry.name);
+}
+
+static int list(struct listing *listing, ingot_storage_t storage)
+{
+    interrupt_catch();
+    const int code = entry_visit_all(storage, collect, listing);
+    if (code != EXIT_FAILED) {
+        sort_rows(listing);
+        print(listing);
+    }
+    for (size_t i = 0; i < listing->row_count; ++i) {
+        entry_fini(&listing->rows[i].entry);
+        id_fini(&listing->rows[i].id);
+    }
+    free(listing->rows);
+    return code;
+}
+
+int ls_all(ingot_storage_t storage, bool is_json)
+{
+    struct listing listing = {.common = {.is_json = is_json}, .compare = by_creation};
+    return list(&listing, storage);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp argp = {ls_options, parse_option, NULL, "Lists the entries of a store.", options_common,
+                                     NULL,       NULL};
+    struct listing listing = {.compare = by_creation};
+    ingot_storage_t storage = NULL;
+
+    (void)argp_parse(&argp, argc, argv, 0, NULL, &listing); /* ends the program where it fails */
+    int code = store_open(&storage, &listing.common, STORE_READ, NULL);
+    if (code != EXIT_DONE)
+        return code;
+    code = list(&listing, storage);
+    ingot_storage_release(storage);
+    return code;
+}
+
+const struct command command_ls = {"ls", "list entries", run};

@@ -1,0 +1,21 @@
+/*
+ * digest.h - the two hashes: XXH3-128 to find, BLAKE2b-256 to identify.
+ *
+ * XXH3 is fast and not collision-resistant; whatever it finds is compared in full. BLAKE2b stands for content in ids.
+ */
+#ifndef INGOT_CORE_BASE_DIGEST_H
+#define INGOT_CORE_BASE_DIGEST_H
+
+#include <ingot/ingot.h>
+
+#define DIGEST_SIZE 32
+
+struct hash128 {
+    uint64_t low;
+    uint64_t high;
+};
+
+struct hash128 hash128_of(size_t size, const void *bytes);
+void digest_of(size_t size, const void *bytes, uint8_t digest[DIGEST_SIZE]);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * error.c - the calling thread's sentence about its last failure; see error.h.
+ */
+#include "core/base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/os.h"
+
+static _Thread_local bool has_failed;
+static _Thread_local int64_t last_code;
+
+const char *ingot_last_error_detail(void)
+{
+    if (!has_failed)
+        return "";
+    const char *detail = os_thread_buffer(ERROR_DETAIL_CAPACITY);
+    return detail != NULL ? detail : "out of memory for the failure's detail";
+}
+
+/* At most the capacity, with its end. */
+static void set_detail(const char *text)
+{
+    char *detail = os_thread_buffer(ERROR_DETAIL_CAPACITY);
+
+    has_failed = true;
+    if (detail != NULL)
+        memcpy(detail, text, strlen(text) + 1);
+}
+
+int64_t ingot_last_error_code(void)
+{
+    return has_failed ? last_code : 0;
+}
+
+static void set_formatted(int64_t code, const char *format, va_list arguments)
+{
+    static const char cut[] = " [...]";
+    char text[ERROR_DETAIL_CAPACITY]; /* an argument may be the present sentence */
+
+    const int length = vsnprintf(text, sizeof(text), format, arguments);
+    if (length < 0)
+        text[0] = '\0';
+    else if ((size_t)length >= sizeof(text))
+        memcpy(text + sizeof(text) - sizeof(cut), cut, sizeof(cut));
+    set_detail(text);
+    last_code = code;
+}
+
+ingot_status_t ingot_set_error(ingot_status_t status, int64_t code, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    set_formatted(code, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+ingot_status_t ingot_set_error_detail(ingot_status_t status, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    set_formatted(0, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+void error_save(struct error_detail *saved)
+{
+    saved->has_failed = has_failed;
+    saved->code = last_code;
+    const char *detail = ingot_last_error_detail();
+    memcpy(saved->text, detail, strlen(detail) + 1);
+}
+
+void error_restore(const struct error_detail *saved)
+{
+    if (saved->has_failed)
+        set_detail(saved->text);
+    has_failed = saved->has_failed;
+    last_code = saved->code;
+}
+
+/* Apart from error_keep, so that a thread that never failed needs no room for a sentence on its stack. */
+__attribute__((noinline)) static void keep_sentence(void (*action)(void *a, void *b), void *a, void *b)
+{
+    struct error_detail kept;
+
+    error_save(&kept);
+    action(a, b);
+    error_restore(&kept);
+}
+
+void error_keep(void (*action)(void *a, void *b), void *a, void *b)
+{
+    if (has_failed) {
+        keep_sentence(action, a, b);
+    } else {
+        action(a, b);
+        has_failed = false;
+    }
+}
+
+ingot_status_t error_null_argument(const char *name)
+{
+    return error_set(INGOT_INVALID_ARGUMENTS, "%s is NULL", name);
+}
+
+ingot_status_t error_out_of_memory(void)
+{
+    return error_set(INGOT_OUT_OF_MEMORY, "out of memory");
+}

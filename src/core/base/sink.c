@@ -1,0 +1,40 @@
+/*
+ * sink.c - the bytes writer as backends see it.
+ */
+#include "core/base/sink.h"
+
+#include <string.h>
+
+#include "core/base/error.h"
+
+ingot_status_t ingot_sink_write(ingot_sink_t *sink, size_t size, const void *bytes)
+{
+    if (sink == NULL || (bytes == NULL && size != 0))
+        return error_null_argument(sink == NULL ? "sink" : "bytes");
+    bytes_put(&sink->writer, size, bytes);
+    return sink->writer.failed ? error_out_of_memory() : INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_sink_reserve(ingot_sink_t *sink, size_t size, void **bytes)
+{
+    if (sink == NULL || bytes == NULL)
+        return error_null_argument(sink == NULL ? "sink" : "bytes");
+    void *place = bytes_reserve(&sink->writer, size);
+    if (place == NULL)
+        return error_out_of_memory();
+    *bytes = place;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_sink_write_log(ingot_sink_t *sink, const char *text)
+{
+    if (sink == NULL || text == NULL)
+        return error_null_argument(sink == NULL ? "sink" : "text");
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == '\n')
+        --length;
+    if (length == 0)
+        return INGOT_SUCCESS;
+    const ingot_status_t status = ingot_sink_write(sink, length, text);
+    return status == INGOT_SUCCESS ? ingot_sink_write(sink, 1, "\n") : status;
+}

@@ -1,0 +1,15 @@
+/*
+ * sink.h - the bytes writer as backends see it.
+ */
+#ifndef INGOT_CORE_BASE_SINK_H
+#define INGOT_CORE_BASE_SINK_H
+
+#include <ingot/backend.h>
+
+#include "core/base/bytes.h"
+
+struct ingot_sink {
+    struct bytes_writer writer;
+};
+
+#endif

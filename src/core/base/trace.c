@@ -1,0 +1,102 @@
+/*
+ * trace.c - events to whoever asked for them; see trace.h. The one file that writes text for people.
+ *
+ * A line of INGOT_TRACE is `ingot,KIND,STATUS,MICROSECONDS,BYTES,GROUP,NAME,REASON`, written by one write, so that
+ * threads and processes may share a file. Commas and control characters in texts become blanks.
+ */
+#include "core/base/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "util/cancellation.h"
+#include "util/environment.h"
+
+enum { LINE_CAPACITY = 1024 };
+
+static void open_file(struct trace *trace, const char *destination)
+{
+    uint64_t is_on = 0;
+
+    if (destination == NULL || *destination == '\0')
+        return;
+    if (environment_parse(ENVIRONMENT_SWITCH, destination, &is_on)) {
+        trace->file = is_on != 0 ? STDERR_FILENO : -1;
+        return;
+    }
+    trace->file = open(destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    trace->owns_file = trace->file >= 0;
+    if (trace->file < 0)
+        fprintf(stderr, "ingot: INGOT_TRACE: %s cannot be opened: %s\n", destination, strerror(errno));
+}
+
+void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user, const char *destination)
+{
+    *trace = (struct trace){.callback = callback, .user = user, .file = -1};
+    open_file(trace, destination);
+    trace->wanted = callback != NULL || trace->file >= 0;
+}
+
+void trace_fini(struct trace *trace)
+{
+    if (trace->owns_file)
+        close(trace->file);
+    trace->file = -1;
+    trace->owns_file = false;
+    trace->wanted = trace->callback != NULL;
+}
+
+static void plain(char *place, size_t capacity, const char *text)
+{
+    size_t length = 0;
+    for (; text[length] != '\0' && length + 1 < capacity; ++length) {
+        const unsigned char c = (unsigned char)text[length];
+        place[length] = (char)(c < ' ' || c == ',' ? ' ' : c);
+    }
+    place[length] = '\0';
+}
+
+static void write_line(int file, const ingot_event_t *event)
+{
+    char group[128];
+    char name[256];
+    char reason[384];
+    char line[LINE_CAPACITY];
+
+    plain(group, sizeof(group), event->group);
+    plain(name, sizeof(name), event->name);
+    plain(reason, sizeof(reason), event->reason);
+    int length = snprintf(line, sizeof(line), "ingot,%s,%s,%.3f,%zu,%s,%s,%s\n",
+                                ingot_event_kind_name(event->kind), ingot_status_name(event->status),
+                                (double)event->duration_ns / 1000.0, event->bytes, group, name, reason);
+    const int before = cancellation_hold();
+    if (length > 0) /* a trace that nobody can read any more is no reason to fail */
+        length = (int)write(file, line, (size_t)length);
+    cancellation_allow(before);
+}
+
+/* What the callback does with Ingot leaves no mark: the thread's sentence, which is the reason of many an event, is the
+ * same afterwards. */
+static void call_back(const struct trace *trace, const ingot_event_t *event)
+{
+    struct error_detail kept;
+    ingot_event_t told = *event;
+
+    error_save(&kept);
+    if (event->reason == ingot_last_error_detail())
+        told.reason = kept.text;
+    trace->callback(&told, trace->user);
+    error_restore(&kept);
+}
+
+void trace_emit(const struct trace *trace, const ingot_event_t *event)
+{
+    if (trace->callback != NULL)
+        call_back(trace, event);
+    if (trace->file >= 0)
+        write_line(trace->file, event);
+}

@@ -1,0 +1,44 @@
+/*
+ * backend_memory.c - memory for a backend's objects, from the allocator that its user chose.
+ *
+ * A backend is called before its context exists, with an allocator that may be left out; the core's own functions take
+ * one that was checked.
+ */
+#include <ingot/backend.h>
+
+#include "core/base/alloc.h"
+#include "core/base/info.h"
+
+static ingot_allocator_t checked(const ingot_allocator_t *allocator)
+{
+    ingot_allocator_t usable;
+    if (alloc_init(&usable, allocator) != INGOT_SUCCESS)
+        (void)alloc_init(&usable, NULL);
+    return usable;
+}
+
+void *ingot_allocate(const ingot_allocator_t *allocator, size_t size)
+{
+    const ingot_allocator_t usable = checked(allocator);
+    return alloc_zeroed(&usable, size);
+}
+
+void *ingot_allocate_bytes(const ingot_allocator_t *allocator, size_t size)
+{
+    const ingot_allocator_t usable = checked(allocator);
+    return alloc_bytes(&usable, size);
+}
+
+void ingot_deallocate(const ingot_allocator_t *allocator, void *memory, size_t size)
+{
+    const ingot_allocator_t usable = checked(allocator);
+    alloc_free(&usable, memory, size);
+}
+
+ingot_allocator_t ingot_context_info_get_allocator(const ingot_context_info_t *info)
+{
+    const ingot_allocator_t none = {NULL, NULL, NULL};
+    ingot_context_info_t known;
+
+    return INFO_READ(known, info) && known.allocator != NULL ? *known.allocator : none;
+}

@@ -1,0 +1,232 @@
+/*
+ * context.c - one backend, its devices, one in-memory cache; see context.h.
+ */
+#include "core/context/context.h"
+
+#include <string.h>
+
+#include "core/context/environment.h"
+#include "core/base/error.h"
+#include "core/base/info.h"
+#include "core/program/program.h"
+
+static ingot_status_t check_ops(const ingot_backend_ops_t *ops)
+{
+    if (ops->name == NULL || *ops->name == '\0' ||
+        strspn(ops->name, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(ops->name))
+        return error_set(INGOT_INVALID_ARGUMENTS, "the backend's name must be of a-z, 0-9 and _");
+    if (ops->destroy == NULL || ops->identify_device == NULL || ops->accepts == NULL || ops->build == NULL ||
+        ops->destroy_program == NULL || ops->get_kernel_names == NULL || ops->create_kernel == NULL ||
+        ops->destroy_kernel == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "the backend %s lacks a required operation", ops->name);
+    if ((ops->get_binary == NULL) != (ops->load == NULL))
+        return error_set(INGOT_INVALID_ARGUMENTS, "the backend %s has one of get_binary and load without the other",
+                         ops->name);
+    return INGOT_SUCCESS;
+}
+
+static void destroy(struct ingot_context *context)
+{
+    const ingot_allocator_t allocator = context->allocator;
+
+    if (context->programs != NULL)
+        memory_cache_destroy(context->programs);
+    if (context->identities != NULL) {
+        for (uint32_t i = 0; i < context->device_count; ++i)
+            device_identity_destroy(atomic_load_explicit(&context->identities[i], memory_order_relaxed), &allocator);
+    }
+    alloc_free(&allocator, context->identities, context->device_count * sizeof(*context->identities));
+    alloc_free_text(&allocator, context->compile_options);
+    alloc_free_text(&allocator, context->link_options);
+    text_rules_fini(&context->text_rules, &allocator);
+    native_builds_fini(&context->native_builds, &allocator);
+    trace_fini(&context->trace);
+    alloc_free(&allocator, context, sizeof(*context));
+}
+
+static ingot_status_t fill(struct ingot_context *context, const ingot_context_info_t *info,
+                           const struct environment *environment)
+{
+    struct memory_cache_limits limits = environment->limits;
+
+    if (info->cache_capacity != NULL) {
+        const ingot_status_t status = context_read_capacity(info->cache_capacity, &limits);
+        if (status != INGOT_SUCCESS)
+            return status;
+    }
+    trace_init(&context->trace, info->on_event, info->on_event_user, environment->trace);
+    context->compile_options = alloc_text(&context->allocator, environment->compile_options);
+    context->link_options = alloc_text(&context->allocator, environment->link_options);
+    context->identities =
+        alloc_zeroed(&context->allocator, context->device_count * sizeof(*context->identities));
+    if (context->compile_options == NULL || context->link_options == NULL || context->identities == NULL)
+        return error_out_of_memory();
+    if (text_rules_init(&context->text_rules, &context->allocator, &context->ops, context->state) != INGOT_SUCCESS)
+        return error_out_of_memory();
+    if (memory_cache_create(&context->programs, &context->allocator, &program_cache_ops, context, &limits) !=
+        INGOT_SUCCESS)
+        return error_out_of_memory();
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backend_ops_t *ops, void *state,
+                                    uint32_t device_count, const ingot_context_info_t *info)
+{
+    static const ingot_context_info_t defaults = INGOT_CONTEXT_INFO_INIT;
+    ingot_context_info_t known_info;
+    ingot_backend_ops_t known_ops;
+    ingot_allocator_t allocator;
+    struct environment environment;
+
+    if (context == NULL || !INFO_READ(known_ops, ops) || !INFO_READ(known_info, info != NULL ? info : &defaults))
+        return error_set(INGOT_INVALID_ARGUMENTS, "context or ops is NULL, or a struct_size is not set");
+    if (device_count == 0 || device_count > INT32_MAX)
+        return error_set(INGOT_INVALID_ARGUMENTS, "a context needs a device");
+    if (alloc_init(&allocator, known_info.allocator) != INGOT_SUCCESS)
+        return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
+    if ((known_info.flags & ~(uint32_t)INGOT_CONTEXT_IGNORE_ENVIRONMENT) != 0)
+        return error_set(INGOT_INVALID_ARGUMENTS, "info has unknown flags: %#x", (unsigned)known_info.flags);
+    const bool ignores_environment = (known_info.flags & INGOT_CONTEXT_IGNORE_ENVIRONMENT) != 0;
+    ingot_status_t status = check_ops(&known_ops);
+    if (status == INGOT_SUCCESS)
+        status = environment_read(&environment, ignores_environment, known_info.cache_capacity == NULL);
+    if (status != INGOT_SUCCESS)
+        return status;
+
+    struct ingot_context *made = alloc_zeroed(&allocator, sizeof(*made));
+    if (made == NULL)
+        return error_out_of_memory();
+    made->allocator = allocator;
+    atomic_init(&made->holders, 1);
+    atomic_init(&made->references, 1);
+    made->ops = known_ops;
+    made->state = state;
+    made->device_count = device_count;
+    made->trace.file = -1;
+    status = native_builds_init(&made->native_builds);
+    if (status != INGOT_SUCCESS) {
+        alloc_free(&allocator, made, sizeof(*made));
+        return error_out_of_memory();
+    }
+    status = fill(made, &known_info, &environment);
+    if (status != INGOT_SUCCESS) {
+        destroy(made);
+        return status;
+    }
+    if (!ignores_environment)
+        environment_tell_unknown(&made->trace);
+    *context = made;
+    return INGOT_SUCCESS;
+}
+
+void context_reference(struct ingot_context *context)
+{
+    atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
+}
+
+static void end(void *user, void *unused)
+{
+    struct ingot_context *context = user;
+    void (*const destroy_state)(void *) = context->ops.destroy;
+    void *state = context->state;
+
+    (void)unused;
+    destroy(context);
+    destroy_state(state);
+}
+
+void context_unreference(struct ingot_context *context)
+{
+    /* acq_rel: all use of the context happens before its end */
+    if (atomic_fetch_sub_explicit(&context->references, 1, memory_order_acq_rel) != 1)
+        return;
+    error_keep(end, context, NULL);
+}
+
+ingot_status_t ingot_context_retain(ingot_context_t context)
+{
+    if (context == NULL)
+        return error_null_argument("context");
+    atomic_fetch_add_explicit(&context->holders, 1, memory_order_relaxed);
+    return INGOT_SUCCESS;
+}
+
+void ingot_context_release(ingot_context_t context)
+{
+    if (context == NULL || atomic_fetch_sub_explicit(&context->holders, 1, memory_order_acq_rel) != 1)
+        return;
+    memory_cache_close(context->programs);
+    context_unreference(context);
+}
+
+uint32_t ingot_context_get_device_count(const_ingot_context_t context)
+{
+    return context != NULL ? context->device_count : 0;
+}
+
+const char *ingot_context_get_backend_name(const_ingot_context_t context)
+{
+    return context != NULL ? context->ops.name : "";
+}
+
+ingot_status_t ingot_context_get_device_info(const_ingot_context_t context, uint32_t device_index,
+                                             ingot_device_info_t *info)
+{
+    ingot_device_info_t known = INGOT_DEVICE_INFO_INIT;
+
+    if (context == NULL || device_index >= context->device_count)
+        return error_set(INGOT_INVALID_ARGUMENTS, "context is NULL or has no device %u", (unsigned)device_index);
+    if (context->ops.get_device_info != NULL) {
+        const ingot_status_t status = context->ops.get_device_info(context->state, device_index, &known);
+        if (status != INGOT_SUCCESS)
+            return status;
+    }
+    if (!INFO_WRITE(info, known))
+        return error_set(INGOT_INVALID_ARGUMENTS, "info is NULL, or struct_size is not set");
+    return INGOT_SUCCESS;
+}
+
+void ingot_context_emit_event(const_ingot_context_t context, const ingot_event_t *event)
+{
+    ingot_event_t known;
+
+    if (context == NULL || !trace_wanted(&context->trace) || !INFO_READ(known, event))
+        return;
+    known.struct_size = sizeof(known);
+    known.group = known.group != NULL ? known.group : "";
+    known.name = known.name != NULL ? known.name : "";
+    known.reason = known.reason != NULL ? known.reason : "";
+    known.session = known.session != NULL ? known.session : "";
+    trace_emit(&context->trace, &known);
+}
+
+void *ingot_context_get_backend_state(const_ingot_context_t context, const ingot_backend_ops_t *ops)
+{
+    return context != NULL && ops != NULL && context->ops.build == ops->build ? context->state : NULL;
+}
+
+ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
+                                    const struct device_identity **identity)
+{
+    struct device_identity *known = atomic_load_explicit(&context->identities[device], memory_order_acquire);
+    if (known == NULL) {
+        struct device_identity *made = NULL;
+        const ingot_status_t status =
+            device_identity_create(&made, &context->allocator, &context->ops, context->state, device);
+        if (status != INGOT_SUCCESS)
+            return status;
+        /* Two threads may both have asked the driver; the first answer stays. Release pairs with the acquire. */
+        if (atomic_compare_exchange_strong_explicit(&context->identities[device], &known, made, memory_order_acq_rel,
+                                                    memory_order_acquire))
+            known = made;
+        else
+            device_identity_destroy(made, &context->allocator);
+    }
+    *identity = known;
+    return INGOT_SUCCESS;
+}
+
+bool context_make_room(struct ingot_context *context, ingot_status_t status)
+{
+    return status == INGOT_OUT_OF_MEMORY && memory_cache_make_room(context->programs);
+}

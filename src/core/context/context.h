@@ -1,0 +1,67 @@
+/*
+ * context.h - one backend, its devices, one in-memory cache.
+ *
+ * Two counts: `holders` are the application's references, `references` all of them (each descriptor and program has
+ * one, the holders together have one). When the last holder lets go the cache is closed, which breaks the circle of
+ * context -> cache -> program -> context; when the last reference goes the backend's state is destroyed.
+ */
+#ifndef INGOT_CORE_CONTEXT_CONTEXT_H
+#define INGOT_CORE_CONTEXT_CONTEXT_H
+
+#include <stdatomic.h>
+
+#include <ingot/backend.h>
+
+#include "core/base/alloc.h"
+#include "core/hermetic/text_rules.h"
+#include "core/identity/device_identity.h"
+#include "core/hermetic/native_builds.h"
+#include "core/memory_cache/memory_cache.h"
+#include "core/base/trace.h"
+
+struct context_counters {
+    _Atomic uint64_t builds;
+    _Atomic uint64_t build_failures;
+    _Atomic uint64_t loads;
+    _Atomic uint64_t load_failures;
+    _Atomic uint64_t blobs_taken;
+};
+
+struct ingot_context {
+    atomic_size_t holders;
+    atomic_size_t references;
+    ingot_allocator_t allocator;
+    ingot_backend_ops_t ops;
+    void *state;
+    uint32_t device_count;
+    _Atomic(struct device_identity *) *identities; /* device_count; made when first asked for, release/acquire */
+    char *compile_options; /* of the environment, "" where there are none */
+    char *link_options;
+    struct text_rules text_rules;
+    struct native_builds native_builds;
+    struct trace trace;
+    struct memory_cache *programs;
+    struct context_counters counters; /* written once a build or load, never by a hit */
+    _Atomic uint64_t next_desc_serial;
+};
+
+void context_reference(struct ingot_context *context);
+void context_unreference(struct ingot_context *context);
+
+/* The device's identity; borrowed, lives as long as the context. */
+ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
+                                    const struct device_identity **identity);
+
+/* INGOT_INVALID_ARGUMENTS where struct_size is not set, or a flag is unknown. */
+ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits);
+
+/* True if the caller should retry: the call ran out of memory, and the cache was emptied for it just now. Once for each
+ * request, however many calls of it fail. */
+bool context_make_room(struct ingot_context *context, ingot_status_t status);
+
+static inline void context_count(_Atomic uint64_t *counter)
+{
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * context_cache.c - a context's in-memory cache as its user sees it: limits, trimming, clearing and counters.
+ */
+#include "core/context/context.h"
+#include "core/base/error.h"
+#include "core/base/info.h"
+
+/* Zeros become what is given as the defaults. */
+static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, const struct memory_cache_limits *defaults,
+                                    struct memory_cache_limits *limits)
+{
+    ingot_cache_capacity_t known;
+    if (!INFO_READ(known, capacity))
+        return error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or struct_size is not set");
+    if ((known.flags & ~(uint32_t)(INGOT_CACHE_OFF | INGOT_CACHE_LRU_GROUPS)) != 0)
+        return error_set(INGOT_INVALID_ARGUMENTS, "capacity has unknown flags: %#x", (unsigned)known.flags);
+    limits->max_entries = known.max_programs != 0 ? known.max_programs : defaults->max_entries;
+    if ((known.flags & INGOT_CACHE_OFF) != 0)
+        limits->max_entries = 0;
+    limits->max_bytes = known.max_bytes != 0 ? known.max_bytes : defaults->max_bytes;
+    limits->max_groups = known.max_groups != 0 ? known.max_groups : defaults->max_groups;
+    limits->max_family_groups = 0;
+    limits->drops_least_used_group = defaults->drops_least_used_group || (known.flags & INGOT_CACHE_LRU_GROUPS) != 0;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits)
+{
+    static const struct memory_cache_limits defaults = {.max_entries = INGOT_CACHE_DEFAULT_PROGRAMS};
+    return read_capacity(capacity, &defaults, limits);
+}
+
+ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context, const ingot_cache_capacity_t *capacity)
+{
+    struct memory_cache_limits limits;
+
+    if (context == NULL)
+        return error_null_argument("context");
+    const ingot_status_t status = context_read_capacity(capacity, &limits);
+    if (status == INGOT_SUCCESS)
+        memory_cache_set_limits(context->programs, &limits);
+    return status;
+}
+
+ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context, ingot_cache_capacity_t *capacity)
+{
+    ingot_cache_capacity_t known = INGOT_CACHE_CAPACITY_INIT;
+    struct memory_cache_limits limits;
+
+    if (context == NULL)
+        return error_null_argument("context");
+    memory_cache_get_limits(context->programs, &limits);
+    known.max_programs = limits.max_entries;
+    known.max_bytes = limits.max_bytes;
+    known.max_groups = limits.max_groups;
+    known.flags = (limits.max_entries == 0 ? (uint32_t)INGOT_CACHE_OFF : 0) |
+                  (limits.drops_least_used_group ? (uint32_t)INGOT_CACHE_LRU_GROUPS : 0);
+    return INFO_WRITE(capacity, known)
+               ? INGOT_SUCCESS
+               : error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or struct_size is not set");
+}
+
+ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to)
+{
+    struct memory_cache_limits own;
+    struct memory_cache_limits limits;
+
+    if (context == NULL)
+        return error_null_argument("context");
+    memory_cache_get_limits(context->programs, &own);
+    const ingot_status_t status = read_capacity(to, &own, &limits);
+    if (status == INGOT_SUCCESS)
+        memory_cache_trim(context->programs, &limits);
+    return status;
+}
+
+ingot_status_t ingot_context_clear_cache(ingot_context_t context, const char *group)
+{
+    if (context == NULL)
+        return error_null_argument("context");
+    memory_cache_clear(context->programs, group, EVICTED_CLEAR);
+    return INGOT_SUCCESS;
+}
+
+static uint64_t count_of(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit((_Atomic uint64_t *)counter, memory_order_relaxed);
+}
+
+ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingot_cache_stats_t *stats)
+{
+    ingot_cache_stats_t known = INGOT_CACHE_STATS_INIT;
+    struct memory_cache_counts counts;
+
+    if (context == NULL)
+        return error_null_argument("context");
+    memory_cache_get_counts(context->programs, &counts);
+    known.hits = counts.hits;
+    known.misses = counts.misses;
+    known.waits = counts.waits;
+    known.builds = count_of(&context->counters.builds);
+    known.build_failures = count_of(&context->counters.build_failures);
+    known.loads = count_of(&context->counters.loads);
+    known.load_failures = count_of(&context->counters.load_failures);
+    known.blobs_taken = count_of(&context->counters.blobs_taken);
+    known.evictions_count = counts.evictions[EVICTED_COUNT];
+    known.evictions_bytes = counts.evictions[EVICTED_BYTES];
+    known.evictions_groups = counts.evictions[EVICTED_GROUPS];
+    known.evictions_clear = counts.evictions[EVICTED_CLEAR];
+    known.evictions_memory = counts.evictions[EVICTED_MEMORY];
+    known.programs = counts.entries;
+    known.bytes = counts.bytes;
+    known.groups = counts.groups;
+    return INFO_WRITE(stats, known)
+               ? INGOT_SUCCESS
+               : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or struct_size is not set");
+}

@@ -1,0 +1,94 @@
+/*
+ * environment.c - the INGOT_* variables that a context reads; see environment.h.
+ *
+ * A value that nothing uses is not looked at: the capacity where the application sets it, or where the cache is off.
+ */
+#include "core/context/environment.h"
+
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/os.h"
+#include "util/environment.h"
+
+static const char *text_of(const char *name)
+{
+    const char *text = os_environment(name);
+    return text != NULL ? text : "";
+}
+
+/* Not set leaves the value as it is. */
+static ingot_status_t read_value(const char *name, enum environment_kind kind, size_t *value)
+{
+    const char *text = text_of(name);
+    uint64_t number = 0;
+
+    if (*text == '\0')
+        return INGOT_SUCCESS;
+    if (!environment_parse(kind, text, &number) || number > SIZE_MAX)
+        return error_set(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, text, environment_expected(kind));
+    *value = (size_t)number;
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t read_limits(struct memory_cache_limits *limits)
+{
+    size_t is_on = 1;
+
+    ingot_status_t status = read_value("INGOT_CACHE", ENVIRONMENT_SWITCH, &is_on);
+    if (status == INGOT_SUCCESS && is_on == 0) {
+        limits->max_entries = 0;
+        return INGOT_SUCCESS;
+    }
+    if (status == INGOT_SUCCESS)
+        status = read_value("INGOT_CACHE_CAPACITY", ENVIRONMENT_SIZE, &limits->max_entries);
+    if (limits->max_entries == 0)
+        limits->max_entries = INGOT_CACHE_DEFAULT_PROGRAMS; /* zero means default; INGOT_CACHE=0 turns it off */
+    if (status == INGOT_SUCCESS)
+        status = read_value("INGOT_CACHE_MAX_BYTES", ENVIRONMENT_SIZE, &limits->max_bytes);
+    if (status == INGOT_SUCCESS)
+        status = read_value("INGOT_CACHE_GROUPS", ENVIRONMENT_SIZE, &limits->max_groups);
+    return status;
+}
+
+ingot_status_t environment_read(struct environment *environment, bool ignore, bool uses_limits)
+{
+    *environment = (struct environment){
+        .compile_options = "", .link_options = "", .limits = {.max_entries = INGOT_CACHE_DEFAULT_PROGRAMS}};
+    if (ignore)
+        return INGOT_SUCCESS;
+    environment->trace = os_environment("INGOT_TRACE");
+    environment->compile_options = text_of("INGOT_COMPILE_OPTIONS");
+    environment->link_options = text_of("INGOT_LINK_OPTIONS");
+    return uses_limits ? read_limits(&environment->limits) : INGOT_SUCCESS;
+}
+
+static void tell_unknown(const char *name, size_t size, void *user)
+{
+    const struct trace *trace = user;
+    ingot_event_t event = INGOT_EVENT_INIT;
+    char copy[128];
+    const size_t copied = size < sizeof(copy) - 1 ? size : sizeof(copy) - 1;
+    const char *nearest = environment_nearest(name, size);
+
+    if (nearest == NULL)
+        return;
+    memcpy(copy, name, copied);
+    copy[copied] = '\0';
+    event.kind = INGOT_EVENT_ENVIRONMENT;
+    event.status = error_set(INGOT_NOT_FOUND, "%s is not a variable of Ingot; the nearest one is %s", copy, nearest);
+    event.name = copy;
+    event.reason = ingot_last_error_detail();
+    trace_emit(trace, &event);
+}
+
+void environment_tell_unknown(const struct trace *trace)
+{
+    struct error_detail kept;
+
+    if (!trace_wanted(trace))
+        return;
+    error_save(&kept);
+    os_visit_environment(tell_unknown, (void *)(uintptr_t)trace);
+    error_restore(&kept);
+}

@@ -1,0 +1,257 @@
+/*
+ * desc_texts.c - text sources without their includes; see desc_texts.h.
+ */
+#include "core/descriptor/desc_texts.h"
+
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/hermetic/option_words.h"
+
+/* ---- when a descriptor is made ---- */
+
+enum { SURVEY_ROOM = 512 };
+
+static bool has_text(const ingot_program_info_t *info, bool *may_include)
+{
+    bool is_text = false;
+    *may_include = false;
+    for (size_t i = 0; i < info->source_count + info->header_count; ++i) {
+        const struct ingot_source *source =
+            i < info->source_count ? info->sources[i] : info->headers[i - info->source_count];
+        is_text = is_text || source->is_text;
+        *may_include = *may_include || source->may_include;
+        for (size_t j = 0; j < source->header_count; ++j)
+            *may_include = *may_include || source->headers[j]->may_include;
+    }
+    return is_text;
+}
+
+static ingot_status_t refuse(struct hermetic *hermetic, const char *what, const struct option *option)
+{
+    struct bytes_writer reason;
+    bytes_writer_init(&reason, hermetic->files.allocator);
+    bytes_put_text(&reason, what);
+    bytes_put(&reason, option->size, option->start);
+    if (option->problem != NULL) {
+        bytes_put_text(&reason, ", ");
+        bytes_put_text(&reason, option->problem);
+    }
+    bytes_put(&reason, 1, "");
+    hermetic->reason = reason.failed ? NULL : alloc_text(reason.allocator, (const char *)reason.bytes);
+    bytes_writer_fini(&reason);
+    return hermetic->reason != NULL ? INGOT_SUCCESS : error_out_of_memory();
+}
+
+/* What the options say, all of those that apply to some source. */
+static ingot_status_t check_options(struct hermetic *hermetic, const struct ingot_context *context,
+                                    const ingot_program_info_t *info, struct arena *arena,
+                                    struct option_survey *survey)
+{
+    const ingot_text_rules_t *rules = &context->text_rules.of_backend;
+    const char *of_variables = context->text_rules.variable_options;
+    struct option_survey variables = {.has_directory = false};
+    option_survey_add(survey, rules, arena, info->compile_options != NULL ? info->compile_options : "");
+    for (size_t i = 0; i < info->source_count; ++i)
+        option_survey_add(survey, rules, arena, info->sources[i]->compile_options);
+    option_survey_add(survey, rules, arena, context->compile_options);
+    option_survey_add(&variables, rules, arena, of_variables);
+    survey->defines_special_name = survey->defines_special_name || variables.defines_special_name;
+    if (arena->failed)
+        return error_out_of_memory();
+    if (survey->unknown.kind == OPTION_UNKNOWN)
+        return refuse(hermetic, "the options have ", &survey->unknown);
+    if (variables.unknown.kind == OPTION_UNKNOWN)
+        return refuse(hermetic, "a variable of the compiler has the option ", &variables.unknown);
+    /* Nothing can be taken out of a variable, and the compiler reads its quotes in its own way. */
+    const bool is_odd = variables.has_directory || strpbrk(of_variables, "\"'\\") != NULL;
+    const struct option all = {.start = of_variables, .size = strlen(of_variables)};
+    return is_odd ? refuse(hermetic, "a variable of the compiler has the options ", &all) : INGOT_SUCCESS;
+}
+
+/* Of sources as a descriptor or its info has them: one input, or one for each where a source has settings of its own.
+ * */
+static ingot_status_t resolve(struct hermetic *hermetic, const struct ingot_context *context, const char *options,
+                              struct arena *arena, const ingot_build_request_t *request,
+                              struct ingot_source *const *sources, bool want_texts)
+{
+    const struct hermetic_input whole = {
+        .rules = &context->text_rules.of_backend,
+        .sources = request->sources,
+        .source_count = request->source_count,
+        .headers = request->headers,
+        .header_count = request->header_count,
+        .options = {options, "", context->compile_options, context->text_rules.variable_options}};
+    if (request->source_settings == NULL)
+        return hermetic_resolve(hermetic, 1, &whole, want_texts);
+    struct hermetic_input *inputs = arena_take(arena, request->source_count * sizeof(*inputs));
+    if (inputs == NULL)
+        return INGOT_OUT_OF_MEMORY;
+    for (size_t i = 0; i < request->source_count; ++i) {
+        inputs[i] = whole;
+        inputs[i].sources = &request->sources[i];
+        inputs[i].source_count = 1;
+        inputs[i].headers = request->source_settings[i].headers;
+        inputs[i].header_count = request->source_settings[i].header_count;
+        inputs[i].options[1] = sources[i]->compile_options;
+    }
+    return hermetic_resolve(hermetic, request->source_count, inputs, want_texts);
+}
+
+/* A request of what the info names, as far as it is looked at here. */
+static ingot_status_t request_of_info(ingot_build_request_t *request, const ingot_program_info_t *info,
+                                      struct arena *arena)
+{
+    const size_t count = info->source_count + info->header_count;
+    ingot_source_view_t *views = arena_take(arena, count * sizeof(*views));
+    bool has_settings = false;
+    if (views == NULL)
+        return error_out_of_memory();
+    for (size_t i = 0; i < count; ++i)
+        views[i] = source_view(i < info->source_count ? info->sources[i] : info->headers[i - info->source_count]);
+    for (size_t i = 0; i < info->source_count; ++i)
+        has_settings = has_settings || source_has_settings(info->sources[i]);
+    *request = (ingot_build_request_t){.struct_size = sizeof(*request),
+                                       .sources = views,
+                                       .source_count = info->source_count,
+                                       .headers = views + info->source_count,
+                                       .header_count = info->header_count,
+                                       .compile_options = "",
+                                       .link_options = ""};
+    if (has_settings)
+        request_add_settings(request, info->sources, "", "", arena);
+    return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
+}
+
+ingot_status_t desc_texts_resolve(struct hermetic *hermetic, const struct ingot_context *context,
+                                  const ingot_program_info_t *info, bool *has_directories)
+{
+    struct option_survey survey = {.has_directory = false};
+    _Alignas(max_align_t) uint8_t room[SURVEY_ROOM];
+    struct arena arena;
+    ingot_build_request_t request;
+    bool may_include = false;
+
+    *has_directories = false;
+    if (!has_text(info, &may_include))
+        return INGOT_SUCCESS;
+    arena_init_with(&arena, &context->allocator, sizeof(room), room);
+    ingot_status_t status = check_options(hermetic, context, info, &arena, &survey);
+    *has_directories = survey.has_directory;
+    const bool must_look = may_include || survey.defines_special_name || survey.keeps_names;
+    if (status == INGOT_SUCCESS && hermetic->reason == NULL && must_look) {
+        status = request_of_info(&request, info, &arena);
+        if (status == INGOT_SUCCESS)
+            status = resolve(hermetic, context, info->compile_options != NULL ? info->compile_options : "", &arena,
+                             &request, info->sources, false);
+        if (status != INGOT_SUCCESS)
+            status = error_out_of_memory();
+    }
+    arena_fini(&arena);
+    return status;
+}
+
+/* ---- when it is compiled ---- */
+
+void hermetic_request_init(struct hermetic_request *request, const struct ingot_program_desc *desc)
+{
+    request->is_there = false;
+    request->refusal = NULL;
+    hermetic_init(&request->hermetic, &desc->context->allocator);
+}
+
+void hermetic_request_fini(struct hermetic_request *request)
+{
+    hermetic_fini(&request->hermetic);
+}
+
+/* The program's options, a source's own and the environment's. */
+static const char *keep_options(const struct ingot_program_desc *desc, const char *own, struct arena *arena)
+{
+    const char *const parts[] = {desc->compile_options, own, desc->context->compile_options};
+    struct bytes_writer kept;
+    bytes_writer_init(&kept, arena->allocator);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
+        const size_t start = kept.size;
+        if (start != 0)
+            bytes_put_text(&kept, " ");
+        const size_t begin = kept.size;
+        options_keep(&kept, &desc->context->text_rules.of_backend, arena, parts[i]);
+        if (kept.size <= begin)
+            kept.size = start;
+    }
+    const char *text = kept.failed ? NULL : arena_copy(arena, kept.size, (const char *)kept.bytes);
+    bytes_writer_fini(&kept);
+    return text;
+}
+
+static ingot_status_t keep_all_options(ingot_build_request_t *request, const struct ingot_program_desc *desc,
+                                       struct arena *arena)
+{
+    request->compile_options = keep_options(desc, "", arena);
+    if (request->source_settings != NULL) {
+        ingot_source_settings_t *settings = arena_take(arena, request->source_count * sizeof(*settings));
+        for (size_t i = 0; settings != NULL && i < request->source_count; ++i) {
+            settings[i] = request->source_settings[i];
+            settings[i].compile_options = keep_options(desc, desc->sources[i]->compile_options, arena);
+        }
+        request->source_settings = settings;
+    }
+    return arena->failed || request->compile_options == NULL ? error_out_of_memory() : INGOT_SUCCESS;
+}
+
+/* The texts in place of the sources. Embedded headers stay: a request with them takes another way through a driver. */
+static ingot_status_t replace_sources(struct hermetic_request *request, struct arena *arena)
+{
+    const struct hermetic *hermetic = &request->hermetic;
+    const ingot_source_view_t *native = request->request.sources;
+    ingot_source_view_t *views = arena_take(arena, request->request.source_count * sizeof(*views));
+    if (views == NULL)
+        return error_out_of_memory();
+    size_t start = 0;
+    for (size_t i = 0; i < request->request.source_count; ++i) {
+        views[i] = native[i];
+        if (hermetic->ends[i] != start) {
+            views[i].bytes = hermetic->texts.bytes + start;
+            views[i].size = hermetic->ends[i] - start;
+        }
+        start = hermetic->ends[i] + 1;
+    }
+    request->request.sources = views;
+    return INGOT_SUCCESS;
+}
+
+/* The files that the descriptor's key names must be those that are there now. */
+static ingot_status_t read_files(struct hermetic_request *request, const struct ingot_program_desc *desc,
+                                 struct arena *arena)
+{
+    struct hermetic *hermetic = &request->hermetic;
+    const ingot_status_t status = resolve(hermetic, desc->context, desc->compile_options, arena, &request->request,
+                                          desc->sources, true);
+    if (status != INGOT_SUCCESS)
+        return error_out_of_memory();
+    if (hermetic->reason == NULL && hermetic->files.size == desc->files_size &&
+        memcmp(hermetic->files.bytes, program_desc_files(desc), desc->files_size) == 0)
+        return replace_sources(request, arena);
+    request->refusal = "a file that the sources include changed since the descriptor was made";
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t hermetic_request_make(struct hermetic_request *request, const struct ingot_program_desc *desc,
+                                     const ingot_build_request_t *native, struct arena *arena)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+
+    if (desc->not_cacheable != NULL || (desc->files_size == 0 && !desc->has_directories))
+        return INGOT_SUCCESS;
+    if (native_builds_has(&desc->context->native_builds, desc->key_hash)) {
+        request->refusal = "the program did not build without the files that its compiler finds by itself";
+        return INGOT_SUCCESS;
+    }
+    request->request = *native;
+    status = keep_all_options(&request->request, desc, arena);
+    if (status == INGOT_SUCCESS && desc->files_size != 0)
+        status = read_files(request, desc, arena);
+    request->is_there = status == INGOT_SUCCESS && request->refusal == NULL;
+    return status;
+}

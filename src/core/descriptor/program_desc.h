@@ -1,0 +1,79 @@
+/*
+ * program_desc.h - what to build; immutable, but for what it remembers.
+ *
+ * `key` holds all that decides what a build makes within this context, framed, so that equal keys (and equal sources,
+ * compared by content) mean equal programs. It finds programs in memory; across processes the id does
+ * (cache_blob_id.h). Remembered are the program it led to (`memo`), the kernel (`kernel_memo`) and its id (`id`),
+ * without a lock.
+ */
+#ifndef INGOT_CORE_DESCRIPTOR_PROGRAM_DESC_H
+#define INGOT_CORE_DESCRIPTOR_PROGRAM_DESC_H
+
+#include <stdatomic.h>
+
+#include "core/base/arena.h"
+#include "core/context/context.h"
+#include "core/descriptor/source.h"
+
+struct cache_blob_id;
+
+struct ingot_program_desc {
+    /* First, and close together, what a hit reads. */
+    struct ingot_context *context; /* referenced */
+    struct cache_memo memo;
+    _Atomic uint32_t kernel_memo; /* 1 + position in program_body.kernels of the first one asked for; 0: none yet */
+    uint32_t flags;
+    size_t device_count;
+    uint32_t *device_indices; /* ascending */
+
+    atomic_size_t references;
+    size_t block_size; /* of this and what lies behind it */
+    size_t source_count;
+    size_t header_count;
+    struct ingot_source **sources; /* retained; headers follow the sources */
+    char *compile_options;         /* the caller's own, without the environment's; in the key, as the next */
+    char *link_options;
+    ingot_spec_constant_t *spec_constants; /* sorted by id; their values lie behind them */
+    size_t spec_constant_count;
+    const char **name_expressions; /* sorted by bytes; in the key */
+    size_t name_expression_count;
+    char *group;
+    char *not_cacheable; /* why, or NULL */
+    bool has_directories; /* of -I, which no compiler is given */
+    size_t files_size; /* of program_desc_files */
+    size_t key_size;
+    uint8_t *key;
+    struct hash128 key_hash;
+    _Atomic(struct cache_blob_id *) id; /* release/acquire */
+};
+
+/* The end of the key: what the sources reach by #include, see hermetic.h. */
+static inline const uint8_t *program_desc_files(const struct ingot_program_desc *desc)
+{
+    return desc->key + desc->key_size - desc->files_size;
+}
+
+void program_desc_reference(struct ingot_program_desc *desc);
+bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_program_desc *b);
+/* Made of an id alone: it has no sources, and nothing can be compiled of it. */
+static inline bool program_desc_is_of_id(const struct ingot_program_desc *desc)
+{
+    return desc->source_count == 0;
+}
+/* For messages and events; never NULL. */
+const char *program_desc_name(const struct ingot_program_desc *desc);
+
+/* Own options (or NULL) and the environment's, with a blank between them: one of the two where the other is empty. NULL
+ * when out of memory. */
+const char *options_join(struct arena *arena, const char *own, const char *environment);
+
+bool program_desc_has_settings(const struct ingot_program_desc *desc);
+/* What applies to each source; a failure is the arena's. */
+void request_add_settings(ingot_build_request_t *request, struct ingot_source *const *sources,
+                          const char *program_options, const char *environment, struct arena *arena);
+
+/* The descriptor as a backend sees it; valid as long as both the descriptor and the arena's pieces. */
+ingot_status_t desc_request_init(ingot_build_request_t *request, const struct ingot_program_desc *desc,
+                                 struct arena *arena);
+
+#endif

@@ -1,0 +1,322 @@
+/*
+ * program_desc_from_id.c - a descriptor of an id alone, for programs that are loaded before anybody describes them.
+ *
+ * An id has digests where a descriptor has sources, so nothing can be compiled of it; but options, constants and
+ * devices stand in it, and that is all that loading a binary needs. The id may come from anywhere: an equal one asked
+ * for later is compared in full, so what matters here is that nothing malformed is believed, and that what no
+ * descriptor of this context can ever ask for is refused before anything is loaded.
+ */
+#include <string.h>
+
+#include "core/descriptor/cache_blob_id.h"
+#include "core/descriptor/cache_blob_id_format.h"
+#include "core/base/error.h"
+#include "core/hermetic/option_words.h"
+#include "core/descriptor/program_desc.h"
+
+/* No key of a descriptor with sources begins so: those begin with 0 or the serial number of one without an id. */
+#define KEY_OF_AN_ID UINT64_MAX
+
+struct id_value {
+    size_t size;
+    const uint8_t *bytes; /* in the id; NULL where it has no such field */
+};
+
+struct id_view {
+    size_t size;
+    const uint8_t *bytes;
+    size_t library_end;   /* where the first field that is not the library's begins */
+    size_t program_start; /* where the program's part begins */
+    struct id_value single[ID_ENVIRONMENT_LINK_OPTIONS + 1]; /* by tag: fields that an id has once */
+    size_t device_count;                                     /* distinct ones */
+    size_t constant_count;
+    size_t expression_count;
+    size_t expressions_size; /* of their texts, each with a NUL */
+};
+
+static ingot_status_t malformed(const char *what)
+{
+    return error_set(INGOT_BLOB_CORRUPT, "a cache blob id %s", what);
+}
+
+static bool is_single(uint32_t tag)
+{
+    return tag == ID_LIBRARY || tag == ID_BACKEND || (tag >= ID_FILES && tag <= ID_ENVIRONMENT_LINK_OPTIONS);
+}
+
+static void begin_fields(struct bytes_reader *reader, size_t size, const uint8_t *id)
+{
+    bytes_reader_init(reader, size, id);
+    (void)bytes_get(reader, ID_MAGIC_SIZE + 4);
+}
+
+/* Of an id that cache_blob_id_visit found well formed. */
+static uint32_t next_field(struct bytes_reader *reader, struct id_value *value)
+{
+    const uint32_t tag = bytes_get_u32(reader);
+    value->bytes = bytes_get_framed(reader, &value->size);
+    return tag;
+}
+
+static void visit_nothing(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
+{
+    (void)user;
+    (void)path;
+    (void)size;
+    (void)value;
+    (void)is_text;
+}
+
+static bool is_constant(const struct id_value *value)
+{
+    return value->size == 4 + 1 || value->size == 4 + 2 || value->size == 4 + 4 || value->size == 4 + 8;
+}
+
+static ingot_status_t view_field(struct id_view *view, uint32_t tag, const struct id_value *value, size_t start)
+{
+    if (tag > ID_BACKEND && view->library_end == 0)
+        view->library_end = start;
+    if (tag >= ID_SOURCE && view->program_start == view->size)
+        view->program_start = start;
+    if (is_single(tag)) {
+        if (view->single[tag].bytes != NULL)
+            return malformed("has a field twice");
+        view->single[tag] = *value;
+    }
+    view->device_count += tag == ID_DEVICE;
+    view->constant_count += tag == ID_SPEC_CONSTANT;
+    if (tag == ID_NAME_EXPRESSION) {
+        ++view->expression_count;
+        view->expressions_size += value->size + 1;
+        if (value->size == 0 || memchr(value->bytes, '\0', value->size) != NULL)
+            return malformed("has a name expression that is empty or contains NUL");
+    }
+    return tag != ID_SPEC_CONSTANT || is_constant(value) ? INGOT_SUCCESS
+                                                         : malformed("has a constant whose size is not 1, 2, 4 or 8");
+}
+
+static ingot_status_t view_id(struct id_view *view, size_t size, const uint8_t *id)
+{
+    struct bytes_reader reader;
+    struct id_value value;
+
+    *view = (struct id_view){.size = size, .bytes = id, .program_start = size};
+    ingot_status_t status = cache_blob_id_visit(size, id, visit_nothing, NULL);
+    if (status != INGOT_SUCCESS)
+        return status;
+    begin_fields(&reader, size, id);
+    while (status == INGOT_SUCCESS && bytes_left(&reader) != 0) {
+        const size_t start = reader.offset;
+        const uint32_t tag = next_field(&reader, &value);
+        status = view_field(view, tag, &value, start);
+    }
+    if (status != INGOT_SUCCESS)
+        return status;
+    for (uint32_t tag = ID_COMPILE_OPTIONS; tag <= ID_ENVIRONMENT_LINK_OPTIONS; ++tag) {
+        if (view->single[tag].bytes == NULL || memchr(view->single[tag].bytes, '\0', view->single[tag].size) != NULL)
+            return malformed("lacks options, or they contain NUL");
+    }
+    return view->device_count != 0 && view->single[ID_LIBRARY].bytes != NULL && view->single[ID_BACKEND].bytes != NULL
+               ? INGOT_SUCCESS
+               : malformed("lacks a device, the library or the backend");
+}
+
+static bool equals_text(const struct id_value *value, const char *text)
+{
+    return value->size == strlen(text) && memcmp(value->bytes, text, value->size) == 0;
+}
+
+/* Library, backend and the environment's options: those of every id of this context. */
+static ingot_status_t check_library(const struct id_view *view, const struct ingot_context *context)
+{
+    struct bytes_writer kept;
+    struct arena arena;
+
+    if (!equals_text(&view->single[ID_LIBRARY], ingot_version()) ||
+        !equals_text(&view->single[ID_BACKEND], context->ops.name))
+        return error_set(INGOT_BLOB_STALE, "the id is of another backend or another build of the library");
+    arena_init(&arena, &context->allocator);
+    bytes_writer_init(&kept, &context->allocator);
+    options_keep(&kept, &context->text_rules.of_backend, &arena, context->compile_options);
+    bytes_put(&kept, 1, "");
+    const bool failed = kept.failed || arena.failed;
+    const bool is_same = !failed &&
+                         equals_text(&view->single[ID_ENVIRONMENT_COMPILE_OPTIONS], (const char *)kept.bytes) &&
+                         equals_text(&view->single[ID_ENVIRONMENT_LINK_OPTIONS], context->link_options);
+    bytes_writer_fini(&kept);
+    arena_fini(&arena);
+    if (failed)
+        return error_out_of_memory();
+    return is_same ? INGOT_SUCCESS : error_set(INGOT_BLOB_STALE, "the id is for other options of the environment");
+}
+
+static bool has_device(const struct id_view *view, const struct device_identity *identity)
+{
+    struct bytes_reader reader;
+    struct id_value value;
+
+    begin_fields(&reader, view->size, view->bytes);
+    while (bytes_left(&reader) != 0) {
+        if (next_field(&reader, &value) == ID_DEVICE && value.size == identity->size &&
+            memcmp(value.bytes, identity->bytes, value.size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* All devices of the context that the id speaks of, and that it speaks of no others. devices has room for all. */
+static ingot_status_t find_devices(const struct id_view *view, struct ingot_context *context, uint32_t *devices,
+                                   size_t *count)
+{
+    size_t distinct = 0;
+
+    *count = 0;
+    for (uint32_t i = 0; i < context->device_count; ++i) {
+        const struct device_identity *identity = NULL;
+        const struct device_identity *earlier = NULL;
+        bool is_new = true;
+        ingot_status_t status = context_get_identity(context, i, &identity);
+        for (size_t j = 0; status == INGOT_SUCCESS && is_new && j < *count; ++j) {
+            status = context_get_identity(context, devices[j], &earlier);
+            is_new = status == INGOT_SUCCESS && memcmp(identity->digest, earlier->digest, DIGEST_SIZE) != 0;
+        }
+        if (status != INGOT_SUCCESS)
+            return status;
+        if (is_new && !has_device(view, identity))
+            continue;
+        distinct += is_new;
+        devices[(*count)++] = i;
+    }
+    return distinct == view->device_count
+               ? INGOT_SUCCESS
+               : error_set(INGOT_BLOB_STALE, "the id is for other devices, drivers or compilers");
+}
+
+static ingot_status_t copy_id(const struct id_view *view, const ingot_allocator_t *allocator,
+                              struct cache_blob_id **copy)
+{
+    struct cache_blob_id *made = alloc_zeroed(allocator, sizeof(*made));
+    if (made == NULL)
+        return error_out_of_memory();
+    made->bytes = alloc_bytes(allocator, view->size);
+    if (made->bytes == NULL) {
+        alloc_free(allocator, made, sizeof(*made));
+        return error_out_of_memory();
+    }
+    made->size = view->size;
+    memcpy(made->bytes, view->bytes, view->size);
+    const size_t library_start = ID_MAGIC_SIZE + 4;
+    digest_of(view->library_end - library_start, made->bytes + library_start, made->library_digest);
+    digest_of(view->size - view->program_start, made->bytes + view->program_start, made->program_digest);
+    *copy = made;
+    return INGOT_SUCCESS;
+}
+
+static void *take(uint8_t **place, size_t size)
+{
+    void *part = *place;
+    *place += size;
+    return part;
+}
+
+static char *take_text(uint8_t **place, const struct id_value *value)
+{
+    char *text = take(place, value->size + 1);
+    memcpy(text, value->bytes, value->size);
+    text[value->size] = '\0';
+    return text;
+}
+
+static void read_constant(struct ingot_program_desc *desc, const struct id_view *view, const struct id_value *value)
+{
+    struct bytes_reader field;
+    uint64_t *values = (uint64_t *)(desc->spec_constants + view->constant_count);
+    const size_t i = desc->spec_constant_count++;
+
+    bytes_reader_init(&field, value->size, value->bytes);
+    const uint32_t id = bytes_get_u32(&field);
+    memcpy(&values[i], value->bytes + 4, value->size - 4);
+    desc->spec_constants[i] = (ingot_spec_constant_t){id, (uint32_t)value->size - 4, &values[i]};
+}
+
+/* Expressions' texts go to place. */
+static void read_constants_and_expressions(struct ingot_program_desc *desc, const struct id_view *view,
+                                           uint8_t **place)
+{
+    struct bytes_reader reader;
+    struct id_value value;
+
+    begin_fields(&reader, view->size, view->bytes);
+    while (bytes_left(&reader) != 0) {
+        const uint32_t tag = next_field(&reader, &value);
+        if (tag == ID_SPEC_CONSTANT)
+            read_constant(desc, view, &value);
+        else if (tag == ID_NAME_EXPRESSION)
+            desc->name_expressions[desc->name_expression_count++] = take_text(place, &value);
+    }
+}
+
+/* One block, as descriptors are. */
+static ingot_status_t create(const struct id_view *view, struct ingot_context *context, size_t device_count,
+                             const uint32_t *devices, struct ingot_program_desc **desc)
+{
+    static const struct id_value no_group = {0, (const uint8_t *)""};
+    const size_t key_size = sizeof(uint64_t) + view->size;
+    const size_t constants_size = view->constant_count * (sizeof(ingot_spec_constant_t) + sizeof(uint64_t));
+    const size_t block_size = sizeof(**desc) + constants_size + view->expression_count * sizeof(char *) +
+                              device_count * sizeof(uint32_t) + key_size + view->expressions_size +
+                              view->single[ID_COMPILE_OPTIONS].size + view->single[ID_LINK_OPTIONS].size + 3;
+    const uint64_t mark = KEY_OF_AN_ID;
+    struct cache_blob_id *id = NULL;
+    struct ingot_program_desc *made = alloc_zeroed(&context->allocator, block_size);
+
+    const ingot_status_t status = made != NULL ? copy_id(view, &context->allocator, &id) : error_out_of_memory();
+    if (status != INGOT_SUCCESS) {
+        alloc_free(&context->allocator, made, block_size);
+        return status;
+    }
+    uint8_t *place = (uint8_t *)(made + 1);
+    made->block_size = block_size;
+    made->spec_constants = take(&place, constants_size);
+    made->name_expressions = take(&place, view->expression_count * sizeof(*made->name_expressions));
+    made->device_indices = take(&place, device_count * sizeof(*made->device_indices));
+    made->key = take(&place, key_size);
+    made->compile_options = take_text(&place, &view->single[ID_COMPILE_OPTIONS]);
+    made->link_options = take_text(&place, &view->single[ID_LINK_OPTIONS]);
+    made->group = take_text(&place, &no_group);
+    read_constants_and_expressions(made, view, &place);
+    made->device_count = device_count;
+    memcpy(made->device_indices, devices, device_count * sizeof(*devices));
+    made->key_size = key_size;
+    memcpy(made->key, &mark, sizeof(mark));
+    memcpy(made->key + sizeof(mark), view->bytes, view->size);
+    made->key_hash = hash128_of(key_size, made->key);
+    atomic_init(&made->references, 1);
+    atomic_init(&made->id, id);
+    made->context = context;
+    context_reference(context);
+    *desc = made;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_program_desc_create_from_cache_blob_id(ingot_program_desc_t *desc, ingot_context_t context,
+                                                            size_t size, const uint8_t *id)
+{
+    struct id_view view;
+    size_t device_count = 0;
+
+    if (desc == NULL || context == NULL || id == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "desc, context or id is NULL");
+    ingot_status_t status = view_id(&view, size, id);
+    if (status == INGOT_SUCCESS)
+        status = check_library(&view, context);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const size_t room = context->device_count * sizeof(uint32_t);
+    uint32_t *devices = alloc_bytes(&context->allocator, room);
+    status = devices != NULL ? find_devices(&view, context, devices, &device_count) : error_out_of_memory();
+    if (status == INGOT_SUCCESS)
+        status = create(&view, context, device_count, devices, desc);
+    alloc_free(&context->allocator, devices, room);
+    return status;
+}

@@ -1,0 +1,184 @@
+/*
+ * source.c - immutable input of a build, hashed once; see source.h.
+ */
+#include "core/descriptor/source.h"
+
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/hermetic/hermetic.h"
+#include "core/base/info.h"
+
+bool source_kind_is_text(ingot_source_kind_t kind)
+{
+    return kind == INGOT_SOURCE_OPENCL_C || kind == INGOT_SOURCE_CUDA_CPP || kind == INGOT_SOURCE_PTX ||
+           kind == INGOT_SOURCE_HEADER || (kind >= INGOT_SOURCE_OWN_TEXT && kind < INGOT_SOURCE_OWN_BINARY);
+}
+
+static bool kind_is_known(ingot_source_kind_t kind)
+{
+    return source_kind_is_text(kind) || kind == INGOT_SOURCE_SPIRV ||
+           (kind >= INGOT_SOURCE_OWN_BINARY && kind < INGOT_SOURCE_OWN_BINARY + 0x100);
+}
+
+static ingot_status_t check(const ingot_source_info_t *info)
+{
+    if (!kind_is_known(info->kind))
+        return error_set(INGOT_INVALID_ARGUMENTS, "source kind %d is unknown", (int)info->kind);
+    if (info->bytes == NULL && info->size != 0)
+        return error_null_argument("source bytes");
+    if (info->size == 0 && info->kind != INGOT_SOURCE_HEADER)
+        return error_set(INGOT_INVALID_ARGUMENTS, "the source is empty");
+    if (info->size > SIZE_MAX / 4)
+        return error_set(INGOT_INVALID_ARGUMENTS, "the source's size is impossible");
+    if (source_kind_is_text(info->kind) && info->size != 0 && memchr(info->bytes, '\0', info->size) != NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "a text source has a NUL byte in it");
+    if (info->kind == INGOT_SOURCE_HEADER && (info->name == NULL || *info->name == '\0'))
+        return error_set(INGOT_INVALID_ARGUMENTS, "a header has no name");
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check_settings(const ingot_source_info_t *info)
+{
+    const bool has_some = info->header_count != 0 || (info->compile_options != NULL && *info->compile_options != '\0');
+    if (info->kind == INGOT_SOURCE_HEADER && has_some)
+        return error_set(INGOT_INVALID_ARGUMENTS, "a header has no options or headers of its own");
+    if (info->header_count != 0 && (!source_kind_is_text(info->kind) || info->kind == INGOT_SOURCE_PTX))
+        return error_set(INGOT_INVALID_ARGUMENTS, "a source of kind %d includes no headers", (int)info->kind);
+    if (info->header_count != 0 && info->headers == NULL)
+        return error_null_argument("source headers");
+    if (info->header_count > UINT16_MAX)
+        return error_set(INGOT_INVALID_ARGUMENTS, "more than 65535 headers");
+    for (size_t i = 0; i < info->header_count; ++i) {
+        if (info->headers[i] == NULL || info->headers[i]->kind != INGOT_SOURCE_HEADER)
+            return error_set(INGOT_INVALID_ARGUMENTS, "header %zu of a source is NULL or of another kind", i);
+        for (size_t j = 0; j < i; ++j) {
+            if (strcmp(info->headers[i]->name, info->headers[j]->name) == 0)
+                return error_set(INGOT_INVALID_ARGUMENTS, "two headers have the name %s", info->headers[i]->name);
+        }
+    }
+    return INGOT_SUCCESS;
+}
+
+static void destroy(struct ingot_source *source)
+{
+    const ingot_allocator_t allocator = source->allocator;
+    for (size_t i = 0; i < source->header_count; ++i)
+        ingot_source_release(source->headers[i]);
+    alloc_free(&allocator, source->headers, source->header_count * sizeof(*source->headers));
+    alloc_free_text(&allocator, source->compile_options);
+    alloc_free(&allocator, source->bytes, source->size + 1);
+    alloc_free_text(&allocator, source->name);
+    alloc_free(&allocator, source, sizeof(*source));
+}
+
+static bool copy_headers(struct ingot_source *source, const ingot_source_info_t *info)
+{
+    if (info->header_count == 0)
+        return true;
+    source->headers = alloc_bytes(&source->allocator, info->header_count * sizeof(*source->headers));
+    if (source->headers == NULL)
+        return false;
+    source->header_count = info->header_count;
+    for (size_t i = 0; i < info->header_count; ++i) {
+        source->headers[i] = info->headers[i];
+        (void)ingot_source_retain(info->headers[i]);
+    }
+    return true;
+}
+
+ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_info_t *info)
+{
+    ingot_source_info_t known;
+    ingot_allocator_t allocator;
+
+    if (source == NULL || !INFO_READ(known, info))
+        return error_set(INGOT_INVALID_ARGUMENTS, "source or info is NULL, or struct_size is not set");
+    ingot_status_t status = check(&known);
+    if (status == INGOT_SUCCESS)
+        status = check_settings(&known);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (alloc_init(&allocator, known.allocator) != INGOT_SUCCESS)
+        return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
+
+    struct ingot_source *made = alloc_zeroed(&allocator, sizeof(*made));
+    if (made == NULL)
+        return error_out_of_memory();
+    made->allocator = allocator;
+    atomic_init(&made->references, 1);
+    made->kind = known.kind;
+    made->size = known.size;
+    made->bytes = alloc_bytes(&allocator, known.size + 1);
+    made->name = alloc_text(&allocator, known.name);
+    made->compile_options = alloc_text(&allocator, known.compile_options);
+    const bool has_headers = copy_headers(made, &known);
+    if (made->bytes == NULL || made->name == NULL || made->compile_options == NULL || !has_headers) {
+        destroy(made);
+        return error_out_of_memory();
+    }
+    if (known.size != 0)
+        memcpy(made->bytes, known.bytes, known.size);
+    made->bytes[known.size] = '\0';
+    made->hash = hash128_of(known.size, made->bytes);
+    made->is_text = source_kind_is_text(known.kind) && known.kind != INGOT_SOURCE_PTX;
+    made->may_include = made->is_text && hermetic_concerns(known.size, made->bytes);
+    *source = made;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_source_retain(ingot_source_t source)
+{
+    if (source == NULL)
+        return error_null_argument("source");
+    atomic_fetch_add_explicit(&source->references, 1, memory_order_relaxed);
+    return INGOT_SUCCESS;
+}
+
+void ingot_source_release(ingot_source_t source)
+{
+    /* acq_rel: what others did with the source happens before it is destroyed */
+    if (source != NULL && atomic_fetch_sub_explicit(&source->references, 1, memory_order_acq_rel) == 1)
+        destroy(source);
+}
+
+static bool content_equals(const struct ingot_source *a, const struct ingot_source *b)
+{
+    return a == b || (a->kind == b->kind && a->size == b->size && a->hash.low == b->hash.low &&
+                      a->hash.high == b->hash.high && memcmp(a->bytes, b->bytes, a->size) == 0);
+}
+
+bool source_equals(const struct ingot_source *a, const struct ingot_source *b)
+{
+    if (a == b)
+        return true;
+    if (!content_equals(a, b) || a->header_count != b->header_count ||
+        strcmp(a->compile_options, b->compile_options) != 0)
+        return false;
+    for (size_t i = 0; i < a->header_count; ++i) {
+        if (!content_equals(a->headers[i], b->headers[i]) || strcmp(a->headers[i]->name, b->headers[i]->name) != 0)
+            return false;
+    }
+    return true;
+}
+
+void source_get_digest(const struct ingot_source *source, uint8_t digest[DIGEST_SIZE])
+{
+    struct ingot_source *shared = (struct ingot_source *)source; /* sources are made by ingot_source_create alone */
+    if (atomic_load_explicit(&shared->digest_state, memory_order_acquire) == 2) {
+        memcpy(digest, shared->digest, DIGEST_SIZE);
+        return;
+    }
+    digest_of(source->size, source->bytes, digest);
+    int none = 0;
+    if (atomic_compare_exchange_strong_explicit(&shared->digest_state, &none, 1, memory_order_relaxed,
+                                                memory_order_relaxed)) {
+        memcpy(shared->digest, digest, DIGEST_SIZE);
+        atomic_store_explicit(&shared->digest_state, 2, memory_order_release); /* pairs with the acquire above */
+    }
+}
+
+ingot_source_view_t source_view(const struct ingot_source *source)
+{
+    return (ingot_source_view_t){source->kind, source->size, source->bytes, source->name};
+}

@@ -1,0 +1,46 @@
+/*
+ * source.h - immutable input of a build, hashed once.
+ *
+ * Sources belong to no context and may be shared by many descriptors. The fast hash is made with the source, the digest
+ * when an id first asks for it.
+ */
+#ifndef INGOT_CORE_DESCRIPTOR_SOURCE_H
+#define INGOT_CORE_DESCRIPTOR_SOURCE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <ingot/backend.h>
+
+#include "core/base/alloc.h"
+#include "core/base/digest.h"
+
+struct ingot_source {
+    atomic_size_t references;
+    ingot_allocator_t allocator;
+    ingot_source_kind_t kind;
+    size_t size;
+    char *bytes; /* size bytes and a NUL */
+    char *name;
+    char *compile_options; /* of this source alone; "" where it has none */
+    struct ingot_source **headers; /* likewise, retained */
+    size_t header_count;
+    struct hash128 hash;
+    bool is_text;     /* of a language with includes: PTX is not */
+    bool may_include; /* such a text, and it must be looked at */
+    atomic_int digest_state; /* 0 none, 1 being written, 2 there; release/acquire with digest */
+    uint8_t digest[DIGEST_SIZE];
+};
+
+/* Options or headers of its own. */
+static inline bool source_has_settings(const struct ingot_source *source)
+{
+    return source->compile_options[0] != '\0' || source->header_count != 0;
+}
+
+bool source_kind_is_text(ingot_source_kind_t kind);
+bool source_equals(const struct ingot_source *a, const struct ingot_source *b);
+void source_get_digest(const struct ingot_source *source, uint8_t digest[DIGEST_SIZE]);
+ingot_source_view_t source_view(const struct ingot_source *source);
+
+#endif

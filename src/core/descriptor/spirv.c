@@ -1,0 +1,182 @@
+/*
+ * spirv.c - the little that backends must know of a SPIR-V module before a driver sees it.
+ *
+ * Intel's translator ends the process over words that are no module, and tells of a constant that a module lacks by a
+ * bare failure. So the framing is walked, and the specialization constants are looked up, here. What the instructions
+ * mean is the driver's business.
+ */
+#include <ingot/backend.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+
+enum {
+    HEADER_WORDS = 5,
+    OP_TYPE_BOOL = 20,
+    OP_TYPE_INT = 21,
+    OP_TYPE_FLOAT = 22,
+    OP_SPEC_CONSTANT_TRUE = 48,
+    OP_SPEC_CONSTANT_FALSE = 49,
+    OP_SPEC_CONSTANT = 50,
+    OP_DECORATE = 71,
+    DECORATION_SPEC_ID = 1,
+    MAX_MESSAGE = 160
+};
+
+#define MAGIC 0x07230203u
+#define MAGIC_SWAPPED 0x03022307u
+
+struct module {
+    const uint8_t *bytes;
+    size_t word_count;
+    bool swapped; /* of the other byte order */
+};
+
+struct instruction {
+    uint32_t opcode;
+    uint32_t word_count;
+    size_t at; /* its first word */
+};
+
+static uint32_t word(const struct module *module, size_t index)
+{
+    uint32_t value;
+    memcpy(&value, module->bytes + index * sizeof(value), sizeof(value));
+    return module->swapped ? __builtin_bswap32(value) : value;
+}
+
+static bool module_init(struct module *module, const ingot_source_view_t *source)
+{
+    *module = (struct module){source->bytes, source->size / sizeof(uint32_t), false};
+    if (source->size % sizeof(uint32_t) != 0 || module->word_count < HEADER_WORDS)
+        return false;
+    module->swapped = word(module, 0) == MAGIC_SWAPPED;
+    return word(module, 0) == MAGIC;
+}
+
+/* The instruction behind this one, or the first for at 0. False at the end, where *whole says whether it was one. */
+static bool next(const struct module *module, struct instruction *instruction, bool *whole)
+{
+    const size_t at = instruction->at != 0 ? instruction->at + instruction->word_count : HEADER_WORDS;
+    *whole = at == module->word_count;
+    if (at >= module->word_count)
+        return false;
+    const uint32_t first = word(module, at);
+    *instruction = (struct instruction){first & 0xffffu, first >> 16, at};
+    return instruction->word_count != 0 && instruction->word_count <= module->word_count - at;
+}
+
+static bool is_framed(const struct module *module)
+{
+    struct instruction instruction = {0, 0, 0};
+    bool whole;
+    while (next(module, &instruction, &whole))
+        ;
+    return whole;
+}
+
+/* The instruction of one of the opcodes from first to last whose operand has this value. */
+static bool find(const struct module *module, uint32_t first, uint32_t last, uint32_t operand, uint32_t value,
+                 struct instruction *instruction)
+{
+    bool whole;
+    *instruction = (struct instruction){0, 0, 0};
+    while (next(module, instruction, &whole)) {
+        if (instruction->opcode >= first && instruction->opcode <= last && instruction->word_count > operand &&
+            word(module, instruction->at + operand) == value)
+            return true;
+    }
+    return false;
+}
+
+/* The object that is decorated as this constant; 0 (never an object's id) where there is none. */
+static uint32_t find_constant(const struct module *module, uint32_t id)
+{
+    struct instruction instruction = {0, 0, 0};
+    bool whole;
+    while (next(module, &instruction, &whole)) {
+        if (instruction.opcode == OP_DECORATE && instruction.word_count == 4 &&
+            word(module, instruction.at + 2) == DECORATION_SPEC_ID && word(module, instruction.at + 3) == id)
+            return word(module, instruction.at + 1);
+    }
+    return 0;
+}
+
+/* Bytes of a constant's value; 0 where the module does not say. */
+static uint32_t constant_size(const struct module *module, uint32_t object)
+{
+    struct instruction constant;
+    struct instruction type;
+    if (!find(module, OP_SPEC_CONSTANT_TRUE, OP_SPEC_CONSTANT, 2, object, &constant))
+        return 0;
+    if (constant.opcode != OP_SPEC_CONSTANT)
+        return 1;
+    if (!find(module, OP_TYPE_BOOL, OP_TYPE_FLOAT, 1, word(module, constant.at + 1), &type) || type.word_count < 3)
+        return 0;
+    return word(module, type.at + 2) / 8;
+}
+
+static ingot_status_t refuse(ingot_sink_t *log, const char *message)
+{
+    ingot_status_t status = ingot_sink_write(log, strlen(message), message);
+    if (status == INGOT_SUCCESS)
+        status = ingot_sink_write(log, 1, "\n");
+    return status == INGOT_SUCCESS ? error_set(INGOT_BUILD_FAILED, "%s", message) : status;
+}
+
+static ingot_status_t check_constant(const ingot_build_request_t *request, const ingot_spec_constant_t *constant,
+                                     ingot_sink_t *log)
+{
+    char message[MAX_MESSAGE];
+    bool found = false;
+    for (size_t i = 0; i < request->source_count; ++i) {
+        struct module module;
+        if (request->sources[i].kind != INGOT_SOURCE_SPIRV || !module_init(&module, &request->sources[i]))
+            continue;
+        const uint32_t object = find_constant(&module, constant->id);
+        if (object == 0)
+            continue;
+        found = true;
+        const uint32_t size = constant_size(&module, object);
+        if (size != 0 && size != constant->size) {
+            (void)snprintf(message, sizeof(message), "specialization constant %u cannot have %u bytes, it has %u",
+                           (unsigned)constant->id, (unsigned)constant->size, (unsigned)size);
+            return refuse(log, message);
+        }
+    }
+    if (found)
+        return INGOT_SUCCESS;
+    (void)snprintf(message, sizeof(message), "specialization constant %u is not in the module", (unsigned)constant->id);
+    return refuse(log, message);
+}
+
+ingot_status_t ingot_spirv_check_request(const ingot_build_request_t *request, ingot_sink_t *log)
+{
+    if (request == NULL || log == NULL)
+        return error_null_argument(request == NULL ? "request" : "log");
+    for (size_t i = 0; i < request->source_count; ++i) {
+        struct module module;
+        char message[MAX_MESSAGE];
+        if (request->sources[i].kind != INGOT_SOURCE_SPIRV)
+            continue;
+        if (!module_init(&module, &request->sources[i]) || !is_framed(&module)) {
+            (void)snprintf(message, sizeof(message), "source %zu is not a SPIR-V module", i);
+            return refuse(log, message);
+        }
+    }
+    for (size_t i = 0; i < request->spec_constant_count; ++i) {
+        const ingot_status_t status = check_constant(request, &request->spec_constants[i], log);
+        if (status != INGOT_SUCCESS)
+            return status;
+    }
+    return INGOT_SUCCESS;
+}
+
+int ingot_spirv_has_spec_constant(const ingot_source_view_t *source, uint32_t id)
+{
+    struct module module;
+    return source != NULL && source->kind == INGOT_SOURCE_SPIRV && module_init(&module, source) &&
+           find_constant(&module, id) != 0;
+}

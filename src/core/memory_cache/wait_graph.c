@@ -1,0 +1,95 @@
+/*
+ * wait_graph.c - who waits for whom; see wait_graph.h.
+ *
+ * A work that a thread waits for is kept by it, and the thread that a work names has not ended it: both can be read.
+ *
+ * fork: another thread may hold the lock at that moment, which a child would wait for, for ever. The child makes it
+ * anew instead of the parent taking it around fork: then fork waits for nobody, also when a signal handler calls it.
+ */
+#include "core/memory_cache/wait_graph.h"
+
+#include "core/base/error.h"
+#include "core/base/os.h"
+
+static os_mutex graph_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local struct ingot_worker this_worker;
+static bool is_prepared;
+
+static void renew_lock(void)
+{
+    (void)os_mutex_init(&graph_lock); /* cannot fail where it needs no memory, as on Linux */
+}
+
+static void prepare(void)
+{
+    is_prepared = os_call_after_fork(renew_lock);
+}
+
+bool wait_graph_prepare(void)
+{
+    static os_once prepared = OS_ONCE_INIT;
+
+    os_do_once(&prepared, prepare);
+    return is_prepared;
+}
+
+struct ingot_worker *wait_graph_self(void)
+{
+    return &this_worker;
+}
+
+void wait_graph_hand_over(struct ingot_work *work, struct ingot_worker *to)
+{
+    os_mutex_lock(&graph_lock);
+    work->worker = to;
+    to->waits_for = NULL;
+    os_mutex_unlock(&graph_lock);
+}
+
+static void set_worker(ingot_work_t *work, struct ingot_worker *worker)
+{
+    if (work == NULL)
+        return;
+    os_mutex_lock(&graph_lock);
+    work->worker = worker;
+    os_mutex_unlock(&graph_lock);
+}
+
+void ingot_work_begin(ingot_work_t *work)
+{
+    set_worker(work, &this_worker);
+}
+
+void ingot_work_end(ingot_work_t *work)
+{
+    set_worker(work, NULL);
+}
+
+ingot_status_t ingot_work_begin_wait(const ingot_work_t *work)
+{
+    bool is_ring = false;
+
+    if (work == NULL)
+        return error_null_argument("work");
+    os_mutex_lock(&graph_lock);
+    const bool is_own = work->worker == &this_worker;
+    for (const ingot_work_t *at = work; at != NULL && at->worker != NULL && !is_ring; at = at->worker->waits_for)
+        is_ring = at->worker == &this_worker;
+    if (!is_ring)
+        this_worker.waits_for = work;
+    os_mutex_unlock(&graph_lock);
+
+    if (is_own)
+        return error_set(INGOT_INVALID_ARGUMENTS, "this thread asked for what it is making");
+    if (is_ring)
+        return error_set(INGOT_INVALID_ARGUMENTS,
+                         "this thread asked for what another is making, which waits for what this thread is making");
+    return INGOT_SUCCESS;
+}
+
+void ingot_work_end_wait(void)
+{
+    os_mutex_lock(&graph_lock);
+    this_worker.waits_for = NULL;
+    os_mutex_unlock(&graph_lock);
+}

@@ -1,0 +1,574 @@
+/*
+ * object_cache.c - an integrator's own objects in the in-memory cache: session, group, name.
+ *
+ * The engine knows one level of groups, so its group is session and group together, "SIZE:SESSIONGROUP" with the
+ * session's size in decimal, which no other pair is. The public handle of an object is the engine's entry, as a
+ * program's is.
+ *
+ * Two counts, as a context has: `holders` are the application's references; `references` are all of them (each object
+ * has one, the holders together have one). When the last holder lets go the cache is closed, and with the last object
+ * it ends.
+ */
+#include <ingot/object_cache.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/info.h"
+#include "core/memory_cache/memory_cache.h"
+#include "core/base/os.h"
+#include "core/base/trace.h"
+
+struct ingot_object_cache {
+    atomic_size_t holders;
+    atomic_size_t references;
+    ingot_allocator_t allocator;
+    ingot_object_destructor_t destructor;
+    void *user;
+    ingot_object_size_t size_of;
+    struct trace trace; /* the callback alone */
+    struct memory_cache *objects;
+    _Atomic uint64_t misses; /* of requests that do not create */
+};
+
+enum { LEVELS = 3, SIZE_DIGITS = 20 };
+
+struct place {
+    const char *texts[LEVELS]; /* session, group, name */
+    size_t sizes[LEVELS];
+};
+
+struct object {
+    struct ingot_object_cache *cache; /* referenced */
+    void *value;                      /* NULL: not taken over */
+    ingot_object_destructor_t destructor;
+    size_t sizes[LEVELS];
+    char texts[]; /* session, group, name, each with its NUL, one behind the other */
+};
+
+static size_t texts_size(const size_t sizes[LEVELS])
+{
+    return sizes[0] + sizes[1] + sizes[2] + LEVELS;
+}
+
+static const char *text_of(const struct object *object, int level)
+{
+    const char *text = object->texts;
+    for (int i = 0; i < level; ++i)
+        text += object->sizes[i] + 1;
+    return text;
+}
+
+static struct object *object_of(const struct cache_entry *entry)
+{
+    return cache_entry_value(entry);
+}
+
+/* ---- places ---- */
+
+static bool place_init(struct place *place, const char *session, const char *group, const char *name)
+{
+    if (session == NULL || group == NULL || name == NULL) {
+        error_set(INGOT_INVALID_ARGUMENTS, "session, group or name is NULL");
+        return false;
+    }
+    *place = (struct place){{session, group, name}, {strlen(session), strlen(group), strlen(name)}};
+    return true;
+}
+
+static struct cache_request request_for(const struct place *place, const char *engine_group)
+{
+    struct hash128 hashes[LEVELS];
+    for (int i = 0; i < LEVELS; ++i)
+        hashes[i] = hash128_of(place->sizes[i], place->texts[i]);
+    return (struct cache_request){hash128_of(sizeof(hashes), hashes), place, NULL, engine_group, false};
+}
+
+static size_t engine_group_capacity(const struct place *place)
+{
+    return SIZE_DIGITS + 1 + place->sizes[0] + place->sizes[1] + 1;
+}
+
+/* The engine's name for the place's group; NULL when out of memory. */
+static char *make_engine_group(const ingot_allocator_t *allocator, const struct place *place)
+{
+    const size_t capacity = engine_group_capacity(place);
+    char *text = alloc_bytes(allocator, capacity);
+    if (text == NULL) {
+        error_out_of_memory();
+        return NULL;
+    }
+    const size_t start = (size_t)snprintf(text, capacity, "%zu:", place->sizes[0]);
+    memcpy(text + start, place->texts[0], place->sizes[0]);
+    memcpy(text + start + place->sizes[0], place->texts[1], place->sizes[1] + 1);
+    return text;
+}
+
+static void free_engine_group(const ingot_allocator_t *allocator, const struct place *place, char *text)
+{
+    alloc_free(allocator, text, engine_group_capacity(place));
+}
+
+struct wanted_groups {
+    const char *session; /* NULL: any */
+    const char *group;   /* NULL: any */
+};
+
+static bool is_wanted(const char *engine_group, const void *user)
+{
+    const struct wanted_groups *wanted = user;
+    size_t session_size = 0;
+
+    for (; *engine_group != ':'; ++engine_group)
+        session_size = session_size * 10 + (size_t)(*engine_group - '0');
+    const char *session = engine_group + 1;
+    if (wanted->session != NULL && (strlen(wanted->session) != session_size ||
+                                    memcmp(wanted->session, session, session_size) != 0))
+        return false;
+    return wanted->group == NULL || strcmp(wanted->group, session + session_size) == 0;
+}
+
+/* ---- the engine's view ---- */
+
+static bool matches(const void *value, const void *key)
+{
+    const struct object *object = value;
+    const struct place *place = key;
+
+    if (memcmp(object->sizes, place->sizes, sizeof(object->sizes)) != 0)
+        return false;
+    for (int i = 0; i < LEVELS; ++i) {
+        if (memcmp(text_of(object, i), place->texts[i], place->sizes[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool same_key(const void *key, const void *other)
+{
+    const struct place *a = key;
+    const struct place *b = other;
+
+    for (int i = 0; i < LEVELS; ++i) {
+        if (strcmp(a->texts[i], b->texts[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void unreference(struct ingot_object_cache *cache)
+{
+    /* acq_rel: all use of the cache happens before its end */
+    if (atomic_fetch_sub_explicit(&cache->references, 1, memory_order_acq_rel) != 1)
+        return;
+    const ingot_allocator_t allocator = cache->allocator;
+    memory_cache_destroy(cache->objects);
+    alloc_free(&allocator, cache, sizeof(*cache));
+}
+
+static void free_object(struct object *object)
+{
+    struct ingot_object_cache *cache = object->cache;
+
+    alloc_free(&cache->allocator, object, sizeof(*object) + texts_size(object->sizes));
+    unreference(cache);
+}
+
+static void destroy_object(void *user, void *value)
+{
+    struct object *object = value;
+
+    (void)user;
+    if (object->value != NULL && object->destructor != NULL)
+        object->destructor(object->value, object->cache->user);
+    free_object(object);
+}
+
+static void emit(const struct ingot_object_cache *cache, ingot_event_kind_t kind, ingot_status_t status,
+                 uint64_t start_ns, size_t bytes, const char *const texts[LEVELS], const char *reason)
+{
+    const ingot_event_t event = {.struct_size = sizeof(event),
+                                 .kind = kind,
+                                 .status = status,
+                                 .duration_ns = start_ns != 0 ? os_now_ns() - start_ns : 0,
+                                 .bytes = bytes,
+                                 .group = texts[1],
+                                 .name = texts[2],
+                                 .reason = reason,
+                                 .session = texts[0]};
+    trace_emit(&cache->trace, &event);
+}
+
+static void evicted(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason)
+{
+    static const char *const reasons[EVICTION_REASONS] = {
+        [EVICTED_COUNT] = "max_objects", [EVICTED_BYTES] = "max_bytes",        [EVICTED_GROUPS] = "max_groups",
+        [EVICTED_CLEAR] = "clear",       [EVICTED_FAMILY] = "max_session_groups", [EVICTED_REPLACED] = "replaced",
+        [EVICTED_TAKEN] = "taken",       [EVICTED_MEMORY] = "out of memory"};
+    const struct ingot_object_cache *cache = user;
+    const struct object *object = value;
+    const char *const texts[LEVELS] = {text_of(object, 0), text_of(object, 1), text_of(object, 2)};
+
+    (void)group;
+    if (trace_wanted(&cache->trace))
+        emit(cache, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, texts, reasons[reason]);
+}
+
+/* Two engine groups of one session: the same number, and as many equal bytes after the colon. */
+static bool same_session(const char *group, const char *other)
+{
+    size_t size = 0;
+    const char *digits = group;
+
+    for (; *group != ':' && *group == *other; ++group, ++other)
+        size = size * 10 + (size_t)(*group - '0');
+    return group != digits && *group == ':' && *other == ':' && strncmp(group + 1, other + 1, size) == 0;
+}
+
+/* Objects cannot be made again, so memory being short drops none. */
+static const struct memory_cache_ops object_ops = {matches, destroy_object, evicted, same_key, true, same_session};
+
+/* ---- objects ---- */
+
+/* An entry for the place, not in the cache and still without its value. */
+static struct cache_entry *make_entry(struct ingot_object_cache *cache, const struct place *place,
+                                      ingot_object_destructor_t destructor)
+{
+    struct object *object = alloc_bytes(&cache->allocator, sizeof(*object) + texts_size(place->sizes));
+    if (object == NULL) {
+        error_out_of_memory();
+        return NULL;
+    }
+    atomic_fetch_add_explicit(&cache->references, 1, memory_order_relaxed);
+    *object = (struct object){.cache = cache, .destructor = destructor != NULL ? destructor : cache->destructor};
+    memcpy(object->sizes, place->sizes, sizeof(object->sizes));
+    char *text = object->texts;
+    for (int i = 0; i < LEVELS; ++i) {
+        memcpy(text, place->texts[i], place->sizes[i] + 1);
+        text += place->sizes[i] + 1;
+    }
+    struct cache_entry *entry = cache_entry_create(cache->objects, object);
+    if (entry == NULL)
+        free_object(object);
+    return entry;
+}
+
+/* What an object counts for, once it has its value. */
+static size_t bytes_of(const struct object *object)
+{
+    const struct ingot_object_cache *cache = object->cache;
+    const size_t own = sizeof(*object) + texts_size(object->sizes);
+    const size_t size = cache->size_of != NULL ? cache->size_of(object->value, cache->user) : 0;
+    return size <= SIZE_MAX - own ? own + size : SIZE_MAX;
+}
+
+/* Why an object that was set is not kept. */
+static ingot_status_t explain_not_kept(const struct ingot_object_cache *cache, size_t bytes)
+{
+    if (memory_cache_is_too_large(cache->objects, bytes))
+        return error_set(INGOT_NO_SPACE, "an object of %zu bytes is larger than max_bytes", bytes);
+    return error_out_of_memory();
+}
+
+ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
+                                      const char *group, const char *name, void *value,
+                                      ingot_object_destructor_t destructor)
+{
+    struct place place;
+    ingot_status_t status = INGOT_OUT_OF_MEMORY;
+
+    if (cache == NULL || value == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "cache or value is NULL");
+    if (!place_init(&place, session, group, name))
+        return INGOT_INVALID_ARGUMENTS;
+    char *engine_group = make_engine_group(&cache->allocator, &place);
+    struct cache_entry *entry = engine_group != NULL ? make_entry(cache, &place, destructor) : NULL;
+    if (entry != NULL) {
+        const struct cache_request request = request_for(&place, engine_group);
+        object_of(entry)->value = value;
+        const size_t bytes = bytes_of(object_of(entry));
+        if (memory_cache_put(cache->objects, &request, entry, bytes)) {
+            status = INGOT_SUCCESS;
+        } else {
+            object_of(entry)->value = NULL; /* the caller's again */
+            status = explain_not_kept(cache, bytes);
+        }
+        if (status == INGOT_SUCCESS && object != NULL)
+            *object = (struct ingot_object *)entry;
+        else
+            cache_entry_release(entry);
+    }
+    free_engine_group(&cache->allocator, &place, engine_group);
+    return status;
+}
+
+static ingot_status_t find(ingot_object_t *object, ingot_object_cache_t cache, const struct place *place,
+                           struct cache_entry *(*look)(struct memory_cache *, const struct cache_request *))
+{
+    const struct cache_request request = request_for(place, NULL);
+    struct cache_entry *entry = look(cache->objects, &request);
+
+    if (trace_wanted(&cache->trace))
+        emit(cache, entry != NULL ? INGOT_EVENT_HIT : INGOT_EVENT_MISS, entry != NULL ? INGOT_SUCCESS : INGOT_NOT_FOUND,
+             0, 0, place->texts, "");
+    if (entry == NULL) {
+        atomic_fetch_add_explicit(&cache->misses, 1, memory_order_relaxed);
+        return error_set(INGOT_NOT_FOUND, "there is no object of this name");
+    }
+    *object = (struct ingot_object *)entry;
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check_and_find(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
+                                     const char *group, const char *name,
+                                     struct cache_entry *(*look)(struct memory_cache *, const struct cache_request *))
+{
+    struct place place;
+
+    if (object == NULL || cache == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "object or cache is NULL");
+    if (!place_init(&place, session, group, name))
+        return INGOT_INVALID_ARGUMENTS;
+    return find(object, cache, &place, look);
+}
+
+ingot_status_t ingot_object_cache_get(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
+                                      const char *group, const char *name)
+{
+    return check_and_find(object, cache, session, group, name, memory_cache_find);
+}
+
+ingot_status_t ingot_object_cache_take(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
+                                       const char *group, const char *name)
+{
+    return check_and_find(object, cache, session, group, name, memory_cache_take);
+}
+
+/* ---- objects made on demand ---- */
+
+struct creation {
+    struct ingot_object_cache *cache;
+    const struct place *place;
+    ingot_object_creator_t creator;
+    void *creator_user;
+    ingot_object_destructor_t destructor;
+};
+
+static ingot_status_t create_object(struct cache_entry **entry, size_t *bytes, void *user)
+{
+    const struct creation *creation = user;
+    void *value = NULL;
+
+    if (trace_wanted(&creation->cache->trace))
+        emit(creation->cache, INGOT_EVENT_MISS, INGOT_NOT_FOUND, 0, 0, creation->place->texts, "");
+    /* First all that can fail here, so that nothing created has to be thrown away. */
+    struct cache_entry *made = make_entry(creation->cache, creation->place, creation->destructor);
+    if (made == NULL)
+        return INGOT_OUT_OF_MEMORY;
+    ingot_status_t status = creation->creator(&value, creation->creator_user);
+    if (status == INGOT_SUCCESS && value == NULL)
+        status = error_set(INGOT_INVALID_ARGUMENTS, "the creator succeeded without an object");
+    if (status != INGOT_SUCCESS) {
+        cache_entry_release(made);
+        return status;
+    }
+    object_of(made)->value = value;
+    *entry = made;
+    *bytes = bytes_of(object_of(made));
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
+                                                const char *group, const char *name, ingot_object_creator_t creator,
+                                                void *creator_user, ingot_object_destructor_t destructor)
+{
+    struct place place;
+
+    if (object == NULL || cache == NULL || creator == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "object, cache or creator is NULL");
+    if (!place_init(&place, session, group, name))
+        return INGOT_INVALID_ARGUMENTS;
+    struct cache_request request = request_for(&place, NULL);
+    const uint64_t start = trace_wanted(&cache->trace) ? os_now_ns() : 0;
+    struct cache_entry *entry = memory_cache_find(cache->objects, &request);
+    enum cache_outcome outcome = CACHE_HIT;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (entry == NULL) {
+        struct creation creation = {cache, &place, creator, creator_user, destructor};
+        char *engine_group = make_engine_group(&cache->allocator, &place);
+        if (engine_group == NULL)
+            return INGOT_OUT_OF_MEMORY;
+        request.group = engine_group;
+        status = memory_cache_get_or_make(cache->objects, &request, create_object, &creation, &entry, &outcome);
+        free_engine_group(&cache->allocator, &place, engine_group);
+    }
+    if (start != 0 && outcome != CACHE_MADE)
+        emit(cache, outcome == CACHE_HIT ? INGOT_EVENT_HIT : INGOT_EVENT_WAIT, status, start, 0, place.texts, "");
+    if (status == INGOT_SUCCESS)
+        *object = (struct ingot_object *)entry;
+    return status;
+}
+
+ingot_status_t ingot_object_retain(ingot_object_t object)
+{
+    if (object == NULL)
+        return error_null_argument("object");
+    cache_entry_retain((struct cache_entry *)object);
+    return INGOT_SUCCESS;
+}
+
+void ingot_object_release(ingot_object_t object)
+{
+    if (object != NULL)
+        cache_entry_release((struct cache_entry *)object);
+}
+
+void *ingot_object_get_value(const_ingot_object_t object)
+{
+    return object != NULL ? object_of((const struct cache_entry *)object)->value : NULL;
+}
+
+/* ---- the cache ---- */
+
+static ingot_status_t read_limits(const ingot_object_cache_limits_t *given, struct memory_cache_limits *limits)
+{
+    ingot_object_cache_limits_t known;
+
+    if (!INFO_READ(known, given))
+        return error_set(INGOT_INVALID_ARGUMENTS, "limits is NULL, or struct_size is not set");
+    if ((known.flags & ~(uint32_t)INGOT_OBJECT_CACHE_LRU_GROUPS) != 0)
+        return error_set(INGOT_INVALID_ARGUMENTS, "limits has unknown flags: %#x", (unsigned)known.flags);
+    *limits = (struct memory_cache_limits){.max_entries = SIZE_MAX,
+                                           .max_bytes = known.max_bytes,
+                                           .max_groups = known.max_groups,
+                                           .max_family_groups = known.max_session_groups,
+                                           .drops_least_used_group = known.flags != 0};
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingot_object_cache_info_t *info)
+{
+    static const ingot_object_cache_info_t defaults = INGOT_OBJECT_CACHE_INFO_INIT;
+    ingot_object_cache_info_t known;
+    ingot_allocator_t allocator;
+
+    if (cache == NULL || !INFO_READ(known, info != NULL ? info : &defaults))
+        return error_set(INGOT_INVALID_ARGUMENTS, "cache is NULL, or struct_size is not set");
+    if (alloc_init(&allocator, known.allocator) != INGOT_SUCCESS)
+        return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
+    struct memory_cache_limits limits = {.max_entries = SIZE_MAX, .max_groups = known.max_groups};
+    ingot_status_t status = known.limits != NULL ? read_limits(known.limits, &limits) : INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS)
+        return status;
+    struct ingot_object_cache *made = alloc_zeroed(&allocator, sizeof(*made));
+    if (made == NULL)
+        return error_out_of_memory();
+    atomic_init(&made->holders, 1);
+    atomic_init(&made->references, 1);
+    made->allocator = allocator;
+    made->destructor = known.destructor;
+    made->user = known.user;
+    made->size_of = known.size_of;
+    trace_init(&made->trace, known.on_event, known.on_event_user, NULL);
+    status = memory_cache_create(&made->objects, &allocator, &object_ops, made, &limits);
+    if (status != INGOT_SUCCESS) {
+        alloc_free(&allocator, made, sizeof(*made));
+        return status;
+    }
+    *cache = made;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_object_cache_retain(ingot_object_cache_t cache)
+{
+    if (cache == NULL)
+        return error_null_argument("cache");
+    atomic_fetch_add_explicit(&cache->holders, 1, memory_order_relaxed);
+    return INGOT_SUCCESS;
+}
+
+void ingot_object_cache_release(ingot_object_cache_t cache)
+{
+    /* acq_rel: each holder's calls happen before the closing */
+    if (cache == NULL || atomic_fetch_sub_explicit(&cache->holders, 1, memory_order_acq_rel) != 1)
+        return;
+    memory_cache_close(cache->objects);
+    unreference(cache);
+}
+
+ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, const char *session, const char *group)
+{
+    const struct wanted_groups wanted = {session, group};
+
+    if (cache == NULL)
+        return error_null_argument("cache");
+    memory_cache_clear_groups(cache->objects, is_wanted, &wanted, EVICTED_CLEAR);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_object_cache_set_capacity(ingot_object_cache_t cache, size_t max_groups)
+{
+    struct memory_cache_limits limits;
+
+    if (cache == NULL)
+        return error_null_argument("cache");
+    memory_cache_get_limits(cache->objects, &limits);
+    limits.max_groups = max_groups;
+    memory_cache_set_limits(cache->objects, &limits);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_object_cache_set_limits(ingot_object_cache_t cache, const ingot_object_cache_limits_t *limits)
+{
+    struct memory_cache_limits known;
+
+    if (cache == NULL)
+        return error_null_argument("cache");
+    const ingot_status_t status = read_limits(limits, &known);
+    if (status == INGOT_SUCCESS)
+        memory_cache_set_limits(cache->objects, &known);
+    return status;
+}
+
+ingot_status_t ingot_object_cache_get_limits(const_ingot_object_cache_t cache, ingot_object_cache_limits_t *limits)
+{
+    ingot_object_cache_limits_t known = INGOT_OBJECT_CACHE_LIMITS_INIT;
+    struct memory_cache_limits own;
+
+    if (cache == NULL)
+        return error_null_argument("cache");
+    memory_cache_get_limits(cache->objects, &own);
+    known.max_groups = own.max_groups;
+    known.max_session_groups = own.max_family_groups;
+    known.max_bytes = own.max_bytes;
+    known.flags = own.drops_least_used_group ? INGOT_OBJECT_CACHE_LRU_GROUPS : 0;
+    return INFO_WRITE(limits, known) ? INGOT_SUCCESS
+                                     : error_set(INGOT_INVALID_ARGUMENTS, "limits is NULL, or struct_size is not set");
+}
+
+ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache, ingot_object_cache_stats_t *stats)
+{
+    ingot_object_cache_stats_t known = INGOT_OBJECT_CACHE_STATS_INIT;
+    struct memory_cache_counts counts;
+
+    if (cache == NULL)
+        return error_null_argument("cache");
+    memory_cache_get_counts(cache->objects, &counts);
+    known.hits = counts.hits;
+    /* The cast: C11 reads no atomic through a pointer to const. */
+    known.misses = counts.misses + atomic_load_explicit((_Atomic uint64_t *)&cache->misses, memory_order_relaxed);
+    known.waits = counts.waits;
+    known.replaced = counts.evictions[EVICTED_REPLACED];
+    known.taken = counts.evictions[EVICTED_TAKEN];
+    known.evictions_groups = counts.evictions[EVICTED_GROUPS];
+    known.evictions_clear = counts.evictions[EVICTED_CLEAR];
+    known.objects = counts.entries;
+    known.groups = counts.groups;
+    known.evictions_session_groups = counts.evictions[EVICTED_FAMILY];
+    known.evictions_bytes = counts.evictions[EVICTED_BYTES];
+    known.bytes = counts.bytes;
+    return INFO_WRITE(stats, known) ? INGOT_SUCCESS
+                                    : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or struct_size is not set");
+}

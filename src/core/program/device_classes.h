@@ -1,0 +1,26 @@
+/*
+ * device_classes.h - which binary serves which device: equal devices share one.
+ */
+#ifndef INGOT_CORE_PROGRAM_DEVICE_CLASSES_H
+#define INGOT_CORE_PROGRAM_DEVICE_CLASSES_H
+
+#include "core/program/program.h"
+
+/* The distinct identities among a descriptor's devices. */
+struct device_class {
+    const struct device_identity *identity;
+    uint32_t device;       /* the first with this identity */
+    ingot_binary_t binary; /* bytes NULL: not there */
+};
+
+struct device_classes {
+    size_t class_count;
+    struct device_class *classes; /* device_count of room */
+    size_t *class_of;             /* [device position] */
+};
+
+/* Valid as long as the arena's pieces. */
+ingot_status_t device_classes_init(struct device_classes *classes, const struct ingot_program_desc *desc,
+                                   struct arena *arena);
+
+#endif

@@ -1,0 +1,384 @@
+/*
+ * program.c - built programs, and requests for them through the in-memory cache; see program.h.
+ */
+#include "core/program/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/program/kernel.h"
+#include "core/memory_cache/cache_hit.h"
+
+void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind, ingot_status_t status,
+                  uint64_t start_ns, size_t bytes, const char *reason)
+{
+    const struct trace *trace = &desc->context->trace;
+
+    if (!trace_wanted(trace))
+        return;
+    const ingot_event_t event = {.struct_size = sizeof(event),
+                                 .kind = kind,
+                                 .status = status,
+                                 .duration_ns = start_ns != 0 ? os_now_ns() - start_ns : 0,
+                                 .bytes = bytes,
+                                 .group = desc->group,
+                                 .name = program_desc_name(desc),
+                                 .reason = reason,
+                                 .session = ""};
+    trace_emit(trace, &event);
+}
+
+/* ---- the body ---- */
+
+static void let_go_of_native(struct ingot_context *context, void *native, struct ingot_program *owner)
+{
+    if (owner != NULL)
+        ingot_program_release(owner);
+    else if (native != NULL)
+        context->ops.destroy_program(context->state, native);
+}
+
+static void destroy_body(struct program_body *body)
+{
+    struct ingot_program_desc *desc = body->desc;
+    struct ingot_context *context = desc->context;
+    const ingot_allocator_t *allocator = &context->allocator;
+
+    for (size_t i = 0; i < desc->device_count * body->name_count; ++i)
+        kernel_destroy(atomic_load_explicit(&body->kernels[i], memory_order_acquire), context);
+    let_go_of_native(context, body->native, body->owner);
+    alloc_free(allocator, body->blob, body->blob_size);
+    os_mutex_fini(&body->blob_lock);
+    alloc_free(allocator, body, body->block_size);
+    ingot_program_desc_release(desc);
+}
+
+static size_t count_names(size_t size, const char *names)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < size; ++i)
+        count += names[i] == '\0';
+    return count;
+}
+
+static int compare_tags(const void *a, const void *b)
+{
+    const struct kernel_name *left = a;
+    const struct kernel_name *right = b;
+    if (left->tag != right->tag)
+        return left->tag < right->tag ? -1 : 1;
+    return (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+static void index_names(struct program_body *body)
+{
+    const size_t count = body->name_count;
+
+    for (size_t i = 0, offset = 0; i < count; ++i) {
+        const char *name = body->names + offset;
+        body->by_tag[i] = (struct kernel_name){kernel_name_tag(name), (uint32_t)offset};
+        offset += strlen(name) + 1;
+    }
+    if (count > 1)
+        qsort(body->by_tag, count, sizeof(*body->by_tag), compare_tags);
+}
+
+static ingot_status_t check_names(size_t size, const char *names)
+{
+    if (size != 0 && names[size - 1] != '\0')
+        return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name does not end");
+    if (size > UINT32_MAX)
+        return error_set(INGOT_BACKEND_ERROR, "the backend's kernel names are impossibly long");
+    return INGOT_SUCCESS;
+}
+
+/* The body with room for its kernels, its names and its log. */
+static struct program_body *alloc_body(const ingot_allocator_t *allocator, const struct ingot_program_desc *desc,
+                                       const struct program_parts *parts)
+{
+    const size_t count = count_names(parts->names_size, parts->names);
+    const size_t kernels_size = desc->device_count * count * sizeof(_Atomic(struct ingot_kernel *));
+    const size_t tags_size = count * sizeof(struct kernel_name);
+    const size_t reason_size = parts->native_reason != NULL ? strlen(parts->native_reason) + 1 : 0;
+    const size_t block_size =
+        sizeof(struct program_body) + kernels_size + tags_size + parts->names_size + parts->log_size + 1 + reason_size;
+    struct program_body *body = alloc_zeroed(allocator, block_size);
+
+    if (body == NULL)
+        return NULL;
+    if (os_mutex_init(&body->blob_lock) != INGOT_SUCCESS) {
+        alloc_free(allocator, body, block_size);
+        return NULL;
+    }
+    body->block_size = block_size;
+    body->name_count = count;
+    body->names_size = parts->names_size;
+    body->log_size = parts->log_size + 1;
+    body->kernels = (void *)(body + 1);
+    body->by_tag = (void *)((uint8_t *)body->kernels + kernels_size);
+    body->names = (char *)body->by_tag + tags_size;
+    return body;
+}
+
+static void fill_body(struct program_body *body, const struct program_parts *parts)
+{
+    if (parts->names_size != 0)
+        memcpy(body->names, parts->names, parts->names_size);
+    if (parts->log_size != 0)
+        memcpy(body->names + body->names_size, parts->log, parts->log_size);
+    if (parts->native_reason != NULL)
+        body->native_reason = strcpy(body->names + body->names_size + body->log_size, parts->native_reason);
+    index_names(body);
+    body->native = parts->native;
+    body->owner = parts->owner;
+    atomic_init(&body->device_bytes, parts->device_bytes);
+    body->is_from_blob = parts->is_from_blob;
+}
+
+ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
+                              const struct program_parts *parts)
+{
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* always made on the heap */
+    struct ingot_context *context = desc->context;
+
+    ingot_status_t status = check_names(parts->names_size, parts->names);
+    struct program_body *body = status == INGOT_SUCCESS ? alloc_body(&context->allocator, desc, parts) : NULL;
+    if (body == NULL) {
+        let_go_of_native(context, parts->native, parts->owner);
+        return status != INGOT_SUCCESS ? status : error_out_of_memory();
+    }
+    body->desc = shared;
+    program_desc_reference(shared);
+    fill_body(body, parts);
+    struct cache_entry *entry = cache_entry_create(context->programs, body);
+    if (entry == NULL) {
+        destroy_body(body);
+        return error_out_of_memory();
+    }
+    *program = (struct ingot_program *)entry;
+    return INGOT_SUCCESS;
+}
+
+/* ---- the cache's view ---- */
+
+/* A program that no id stands for is its own descriptor's alone. */
+static bool matches(const void *value, const void *key)
+{
+    const struct program_body *body = value;
+    return body->native_reason != NULL ? body->desc == key : program_desc_equals(body->desc, key);
+}
+
+static bool same_key(const void *key, const void *other)
+{
+    return program_desc_equals(key, other);
+}
+
+static void destroy_value(void *user, void *value)
+{
+    (void)user;
+    destroy_body(value);
+}
+
+static void evicted(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason)
+{
+    static const char *const reasons[EVICTION_REASONS] = {
+        [EVICTED_COUNT] = "max_programs",  [EVICTED_BYTES] = "max_bytes",    [EVICTED_GROUPS] = "max_groups",
+        [EVICTED_CLEAR] = "clear",         [EVICTED_MEMORY] = "out of memory", [EVICTED_REPLACED] = "replaced",
+        [EVICTED_TAKEN] = "taken",         [EVICTED_FAMILY] = "max_session_groups"};
+    const struct program_body *body = value;
+
+    (void)user;
+    (void)group;
+    program_emit(body->desc, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, reasons[reason]);
+}
+
+const struct memory_cache_ops program_cache_ops = {matches, destroy_value, evicted, same_key, false, NULL};
+
+/* ---- requests ---- */
+
+struct making {
+    const struct ingot_program_desc *desc;
+    ingot_program_builder_t builder;
+    void *user;
+};
+
+size_t program_count_bytes(const struct program_body *body)
+{
+    return body->block_size + atomic_load_explicit(&body->device_bytes, memory_order_relaxed);
+}
+
+static ingot_status_t make(struct cache_entry **entry, size_t *bytes, void *user)
+{
+    const struct making *making = user;
+    struct ingot_program *program = NULL;
+
+    program_emit(making->desc, INGOT_EVENT_MISS, INGOT_NOT_FOUND, 0, 0, "");
+    const ingot_status_t status = making->builder(&program, making->desc, making->user);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (program == NULL || program_body(program)->desc->context != making->desc->context ||
+        !program_desc_equals(program_body(program)->desc, making->desc)) {
+        ingot_program_release(program);
+        return error_set(INGOT_INVALID_ARGUMENTS, "the builder gave a program of another descriptor or context");
+    }
+    *entry = program_entry(program);
+    *bytes = program_count_bytes(program_body(program));
+    return INGOT_SUCCESS;
+}
+
+static bool keeps_out_of_cache(const struct ingot_program_desc *desc)
+{
+    return (desc->flags & INGOT_PROGRAM_NO_MEMORY_CACHE) != 0;
+}
+
+/* By content, or made. Never inline: a hit by memo needs none of this one's frame. */
+__attribute__((noinline)) static ingot_status_t request_program(ingot_program_t *program,
+                                                                const struct ingot_program_desc *desc,
+                                                                ingot_program_builder_t builder, void *user)
+{
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
+    struct making making = {desc, builder, user};
+    const bool is_transient = keeps_out_of_cache(desc);
+    const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo,
+                                          *desc->group != '\0' ? desc->group : NULL, is_transient};
+    struct cache_entry *entry = NULL;
+    enum cache_outcome outcome = CACHE_HIT;
+
+    const uint64_t start = trace_wanted(&desc->context->trace) ? os_now_ns() : 0;
+    const ingot_status_t status =
+        memory_cache_get_or_make(desc->context->programs, &request, make, &making, &entry, &outcome);
+    if (outcome == CACHE_WAITED)
+        program_emit(desc, INGOT_EVENT_WAIT, status, start, 0, "");
+    else if (outcome == CACHE_HIT && status == INGOT_SUCCESS)
+        program_emit(desc, INGOT_EVENT_HIT, status, start, 0, "");
+    if (status == INGOT_SUCCESS)
+        *program = (struct ingot_program *)entry;
+    return status;
+}
+
+static inline ingot_status_t get_or_create(ingot_program_t *program, const struct ingot_program_desc *desc,
+                                           ingot_program_builder_t builder, void *user)
+{
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
+    struct cache_entry *entry =
+        keeps_out_of_cache(desc) ? NULL : cache_recall_fast(desc->context->programs, &shared->memo);
+
+    if (entry == NULL)
+        return request_program(program, desc, builder, user);
+    *program = (struct ingot_program *)entry;
+    if (trace_wanted(&desc->context->trace))
+        program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t build_default(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
+{
+    (void)user;
+    return ingot_program_build(program, desc);
+}
+
+ingot_status_t ingot_program_create(ingot_program_t *program, const_ingot_program_desc_t desc)
+{
+    if (program == NULL || desc == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
+    return get_or_create(program, desc, build_default, NULL);
+}
+
+ingot_status_t ingot_program_get_or_create(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                           ingot_program_builder_t builder, void *user)
+{
+    if (program == NULL || desc == NULL || builder == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program, desc or builder is NULL");
+    return get_or_create(program, desc, builder, user);
+}
+
+struct given_blob {
+    size_t size;
+    const uint8_t *bytes;
+};
+
+static ingot_status_t load_given_blob(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
+{
+    const struct given_blob *blob = user;
+    return ingot_program_load(program, desc, blob->size, blob->bytes);
+}
+
+ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                                    size_t size, const uint8_t *cache_blob)
+{
+    struct given_blob blob = {size, cache_blob};
+
+    if (program == NULL || desc == NULL || (cache_blob == NULL && size != 0))
+        return error_set(INGOT_INVALID_ARGUMENTS, "program, desc or cache_blob is NULL");
+    return get_or_create(program, desc, load_given_blob, &blob);
+}
+
+ingot_status_t ingot_program_lookup(ingot_program_t *program, const_ingot_program_desc_t desc)
+{
+    if (program == NULL || desc == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
+    const struct cache_request request = {desc->key_hash, desc, &shared->memo, NULL, false};
+    struct cache_entry *entry = memory_cache_find(desc->context->programs, &request);
+    if (entry == NULL)
+        return error_set(INGOT_NOT_FOUND, "the program is not in memory");
+    *program = (struct ingot_program *)entry;
+    program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_program_retain(ingot_program_t program)
+{
+    if (program == NULL)
+        return error_null_argument("program");
+    cache_entry_retain(program_entry(program));
+    return INGOT_SUCCESS;
+}
+
+void ingot_program_release(ingot_program_t program)
+{
+    if (program != NULL)
+        cache_release_fast(program_entry(program));
+}
+
+ingot_status_t ingot_program_forget(ingot_program_t program)
+{
+    if (program == NULL)
+        return error_null_argument("program");
+    struct cache_entry *entry = program_entry(program);
+    if (!memory_cache_forget(program_body(program)->desc->context->programs, entry))
+        return error_set(INGOT_NOT_FOUND, "the program is not in memory");
+    return INGOT_SUCCESS;
+}
+
+/* ---- what a program says ---- */
+
+int ingot_program_is_from_cache_blob(const_ingot_program_t program)
+{
+    return program != NULL && program_body(program)->is_from_blob;
+}
+
+ingot_status_t ingot_program_get_build_log(const_ingot_program_t program, size_t *size, char *log)
+{
+    if (program == NULL || size == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program or size is NULL");
+    const struct program_body *body = program_body(program);
+    return bytes_copy_out(body->log_size, program_log(body), size, log);
+}
+
+ingot_status_t ingot_program_get_kernel_names(const_ingot_program_t program, size_t *size, char *names)
+{
+    if (program == NULL || size == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program or size is NULL");
+    const struct program_body *body = program_body(program);
+    return bytes_copy_out(body->names_size, body->names, size, names);
+}
+
+void *ingot_program_get_backend_program(const_ingot_program_t program, const ingot_backend_ops_t *ops)
+{
+    if (program == NULL || ops == NULL)
+        return NULL;
+    const struct program_body *body = program_body(program);
+    return body->desc->context->ops.build == ops->build ? body->native : NULL;
+}

@@ -1,0 +1,175 @@
+/*
+ * program_blob.c - taking a program's blob.
+ *
+ * The driver is asked without a lock. What a size query gathered is kept until it is copied out, so that the usual two
+ * calls cost one look into the driver; after that nothing is kept, for a cache of a thousand programs would double.
+ */
+#include <string.h>
+
+#include "core/blob/cache_blob.h"
+#include "core/descriptor/cache_blob_id.h"
+#include "core/program/device_classes.h"
+#include "core/base/error.h"
+#include "core/program/program.h"
+#include "core/base/sink.h"
+
+/* All classes' binaries one behind the other; sizes[i] is the end of the i-th. */
+static ingot_status_t gather(const struct program_body *body, const struct device_classes *classes,
+                             struct ingot_sink *binaries, size_t *ends)
+{
+    struct ingot_context *context = body->desc->context;
+    ingot_status_t status = INGOT_SUCCESS;
+
+    for (size_t i = 0; status == INGOT_SUCCESS && i < classes->class_count; ++i) {
+        const size_t start = binaries->writer.size;
+        const uint32_t device = classes->classes[i].device;
+        status = context->ops.get_binary(context->state, body->native, device, binaries);
+        if (context_make_room(context, status)) {
+            binaries->writer.size = start;
+            binaries->writer.failed = false;
+            status = context->ops.get_binary(context->state, body->native, device, binaries);
+        }
+        if (status == INGOT_SUCCESS && binaries->writer.failed)
+            status = error_out_of_memory(); /* a backend may not have looked */
+        ends[i] = binaries->writer.size;
+    }
+    return status;
+}
+
+static void write_blob(struct bytes_writer *writer, const struct program_body *body, const struct cache_blob_id *id,
+                       const struct device_classes *classes, const struct bytes_writer *binaries, const size_t *ends,
+                       struct blob_section *sections)
+{
+    const struct blob_view view = {.library_digest = id->library_digest,
+                                   .program_digest = id->program_digest,
+                                   .names_size = body->names_size,
+                                   .names = body->names,
+                                   .log_size = body->log_size - 1,
+                                   .log = program_log(body),
+                                   .section_count = (uint32_t)classes->class_count};
+    for (size_t i = 0; i < classes->class_count; ++i) {
+        const size_t start = i != 0 ? ends[i - 1] : 0;
+        sections[i] = (struct blob_section){classes->classes[i].identity->digest,
+                                            {ends[i] - start, binaries->bytes + start}};
+    }
+    blob_write(writer, &view, sections);
+}
+
+/* Of all devices, equal ones included, as a program that is loaded counts them. */
+static size_t bytes_of_devices(const struct device_classes *classes, size_t device_count, const size_t *ends)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < device_count; ++i) {
+        const size_t class = classes->class_of[i];
+        total += ends[class] - (class != 0 ? ends[class - 1] : 0);
+    }
+    return total;
+}
+
+static ingot_status_t make_blob(const struct program_body *body, const struct cache_blob_id *id, size_t *size,
+                                uint8_t **blob, size_t *device_bytes)
+{
+    const ingot_allocator_t *allocator = &body->desc->context->allocator;
+    struct device_classes classes;
+    struct arena arena;
+    struct ingot_sink binaries;
+    struct bytes_writer writer;
+
+    arena_init(&arena, allocator);
+    bytes_writer_init(&binaries.writer, allocator);
+    bytes_writer_init(&writer, allocator);
+    const size_t count = body->desc->device_count;
+    struct blob_section *sections = arena_take(&arena, count * sizeof(*sections));
+    size_t *ends = arena_take(&arena, count * sizeof(*ends));
+    ingot_status_t status = device_classes_init(&classes, body->desc, &arena);
+    if (status == INGOT_SUCCESS)
+        status = gather(body, &classes, &binaries, ends);
+    if (status == INGOT_SUCCESS) {
+        write_blob(&writer, body, id, &classes, &binaries.writer, ends, sections);
+        *blob = bytes_take(&writer, size);
+        *device_bytes = bytes_of_devices(&classes, count, ends);
+        status = *blob != NULL ? INGOT_SUCCESS : error_out_of_memory();
+    }
+    bytes_writer_fini(&writer);
+    bytes_writer_fini(&binaries.writer);
+    arena_fini(&arena);
+    return status;
+}
+
+/* What was estimated before is known now. */
+static void correct_bytes(const struct ingot_program *program, struct program_body *body, size_t device_bytes)
+{
+    /* relaxed: a number */
+    if (atomic_exchange_explicit(&body->device_bytes, device_bytes, memory_order_relaxed) != device_bytes)
+        memory_cache_recount(body->desc->context->programs, program_entry(program), program_count_bytes(body));
+}
+
+static ingot_status_t take_blob(const struct ingot_program *program, size_t *size, uint8_t **blob)
+{
+    struct program_body *body = program_body(program);
+    struct ingot_context *context = body->desc->context;
+    size_t device_bytes = 0;
+    const struct cache_blob_id *id = NULL;
+
+    if (context->ops.get_binary == NULL)
+        return error_set(INGOT_UNIMPLEMENTED, "the backend %s has no binaries", context->ops.name);
+    if (body->native_reason != NULL)
+        return error_set(INGOT_NOT_CACHEABLE, "%s", body->native_reason);
+    ingot_status_t status = cache_blob_id_get(body->desc, &id);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const uint64_t start = trace_wanted(&context->trace) ? os_now_ns() : 0;
+    status = make_blob(body, id, size, blob, &device_bytes);
+    if (status == INGOT_SUCCESS)
+        correct_bytes(program, body, device_bytes);
+    context_count(&context->counters.blobs_taken);
+    program_emit(body->desc, INGOT_EVENT_TAKE_BLOB, status, start, status == INGOT_SUCCESS ? *size : 0,
+                 status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
+    return status;
+}
+
+/* Gives the blob to the body if it has none yet. */
+static void keep_blob(struct program_body *body, size_t *size, uint8_t **blob)
+{
+    os_mutex_lock(&body->blob_lock);
+    if (body->blob == NULL) {
+        body->blob = *blob;
+        body->blob_size = *size;
+        *blob = NULL;
+    }
+    os_mutex_unlock(&body->blob_lock);
+}
+
+/* Takes the kept blob away from the body; NULL where there is none. */
+static uint8_t *claim_blob(struct program_body *body, size_t *size)
+{
+    os_mutex_lock(&body->blob_lock);
+    uint8_t *blob = body->blob;
+    *size = body->blob_size;
+    body->blob = NULL;
+    body->blob_size = 0;
+    os_mutex_unlock(&body->blob_lock);
+    return blob;
+}
+
+ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t program, size_t *size, uint8_t *cache_blob)
+{
+    if (program == NULL || size == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program or size is NULL");
+    struct program_body *body = program_body(program);
+    const ingot_allocator_t *allocator = &body->desc->context->allocator;
+    size_t blob_size = 0;
+    uint8_t *blob = claim_blob(body, &blob_size);
+
+    if (blob == NULL) {
+        const ingot_status_t status = take_blob(program, &blob_size, &blob);
+        if (status != INGOT_SUCCESS)
+            return status;
+    }
+    const size_t allocated = blob_size;
+    const ingot_status_t status = bytes_copy_out(blob_size, blob, size, cache_blob);
+    if (status != INGOT_SUCCESS || cache_blob == NULL)
+        keep_blob(body, &blob_size, &blob);
+    alloc_free(allocator, blob, allocated);
+    return status;
+}

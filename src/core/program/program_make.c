@@ -1,0 +1,388 @@
+/*
+ * program_make.c - programs past the in-memory cache: by compiling, or from a blob.
+ *
+ * One compilation for equal devices: it is made for the first of them, and the others load its binary. From a blob
+ * that has binaries for some of the devices only, the missing ones are compiled likewise.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/blob/cache_blob.h"
+#include "core/descriptor/cache_blob_id.h"
+#include "core/descriptor/desc_texts.h"
+#include "core/program/device_classes.h"
+#include "core/base/error.h"
+#include "core/program/program.h"
+#include "core/base/sink.h"
+
+/* Enough for a few sources and devices, so that loading a small program allocates what stays of it and no more. */
+enum { WORKSHOP_ROOM = 512 };
+
+/* What is needed while a program is made; init before, fini after, on failure too. */
+struct workshop {
+    const struct ingot_program_desc *desc;
+    struct ingot_context *context;
+    ingot_build_request_t request;
+    struct device_classes classes;
+    struct ingot_sink log;
+    struct ingot_sink names;
+    struct ingot_sink binaries; /* what was compiled here for load */
+    size_t device_bytes;
+    struct hermetic_request hermetic;
+    struct arena arena;
+    _Alignas(max_align_t) uint8_t room[WORKSHOP_ROOM]; /* of the arena */
+};
+
+static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_program_desc *desc)
+{
+    const ingot_allocator_t *allocator = &desc->context->allocator;
+
+    shop->desc = desc;
+    shop->context = desc->context;
+    shop->device_bytes = 0;
+    bytes_writer_init(&shop->log.writer, allocator);
+    bytes_writer_init(&shop->names.writer, allocator);
+    bytes_writer_init(&shop->binaries.writer, allocator);
+    arena_init_with(&shop->arena, allocator, sizeof(shop->room), shop->room);
+    hermetic_request_init(&shop->hermetic, desc);
+    return desc_request_init(&shop->request, desc, &shop->arena);
+}
+
+/* Before anything is compiled. */
+static ingot_status_t prepare_texts(struct workshop *shop)
+{
+    return hermetic_request_make(&shop->hermetic, shop->desc, &shop->request, &shop->arena);
+}
+
+static void workshop_fini(struct workshop *shop)
+{
+    bytes_writer_fini(&shop->log.writer);
+    bytes_writer_fini(&shop->names.writer);
+    bytes_writer_fini(&shop->binaries.writer);
+    hermetic_request_fini(&shop->hermetic);
+    arena_fini(&shop->arena);
+}
+
+/* The driver's own sentence is in the detail; a compiler's log says more. */
+static ingot_status_t explain_failure(struct workshop *shop, ingot_status_t status)
+{
+    if (status == INGOT_BUILD_FAILED && shop->log.writer.size != 0) {
+        const int length = shop->log.writer.size < INT32_MAX ? (int)shop->log.writer.size : INT32_MAX;
+        return ingot_set_error(status, ingot_last_error_code(), "%.*s", length, (const char *)shop->log.writer.bytes);
+    }
+    return status;
+}
+
+static ingot_status_t run_compiler(struct workshop *shop, const ingot_build_request_t *request, size_t device_count,
+                                   const uint32_t *devices, void **native)
+{
+    struct ingot_context *context = shop->context;
+    const ingot_backend_ops_t *ops = &context->ops;
+    const size_t log_start = shop->log.writer.size;
+
+    ingot_status_t status = ops->build(context->state, request, device_count, devices, &shop->log, native);
+    if (context_make_room(context, status)) {
+        shop->log.writer.size = log_start;
+        shop->log.writer.failed = false;
+        status = ops->build(context->state, request, device_count, devices, &shop->log, native);
+    }
+    return status;
+}
+
+/* The texts without includes first. If they do not build, the program is compiled as the application asked, which also
+ * gives a broken program the log that it asked for; no id stands for what comes of it. */
+static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
+{
+    const size_t log_start = shop->log.writer.size;
+    struct hermetic_request *hermetic = &shop->hermetic;
+
+    if (!hermetic->is_there)
+        return run_compiler(shop, &shop->request, device_count, devices, native);
+    ingot_status_t status = run_compiler(shop, &hermetic->request, device_count, devices, native);
+    if (status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
+        return status;
+    native_builds_add(&shop->context->native_builds, &shop->context->allocator, shop->desc->key_hash);
+    shop->log.writer.size = log_start;
+    shop->log.writer.failed = false;
+    hermetic->is_there = false;
+    hermetic->refusal = hermetic->hermetic.gap != NULL
+                            ? hermetic->hermetic.gap
+                            : "the program did not build without the files that its compiler finds by itself";
+    return run_compiler(shop, &shop->request, device_count, devices, native);
+}
+
+static ingot_status_t compile(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
+{
+    struct ingot_context *context = shop->context;
+    const uint64_t start = trace_wanted(&context->trace) ? os_now_ns() : 0;
+
+    ingot_status_t status = run_compilers(shop, device_count, devices, native);
+    status = explain_failure(shop, status);
+    context_count(status == INGOT_SUCCESS ? &context->counters.builds : &context->counters.build_failures);
+    program_emit(shop->desc, INGOT_EVENT_BUILD, status, start, 0,
+                 status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
+    if (status == INGOT_SUCCESS && shop->hermetic.refusal != NULL)
+        program_emit(shop->desc, INGOT_EVENT_NATIVE_BUILD, INGOT_NOT_CACHEABLE, 0, 0, shop->hermetic.refusal);
+    return status;
+}
+
+/* Compiles for one device and keeps the binary; ends says where it ends. */
+static ingot_status_t compile_binary(struct workshop *shop, uint32_t device, size_t *end)
+{
+    struct ingot_context *context = shop->context;
+    void *native = NULL;
+
+    ingot_status_t status = compile(shop, 1, &device, &native);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = context->ops.get_binary(context->state, native, device, &shop->binaries);
+    context->ops.destroy_program(context->state, native);
+    *end = shop->binaries.writer.size;
+    return status;
+}
+
+/* Compiles for one device of each class that has no binary yet. */
+static ingot_status_t compile_missing(struct workshop *shop)
+{
+    struct device_class *classes = shop->classes.classes;
+    const size_t count = shop->classes.class_count;
+    size_t *ends = arena_take(&shop->arena, count * sizeof(*ends));
+    ingot_status_t status = ends != NULL ? INGOT_SUCCESS : error_out_of_memory();
+
+    for (size_t i = 0; status == INGOT_SUCCESS && i < count; ++i) {
+        if (classes[i].binary.bytes == NULL)
+            status = compile_binary(shop, classes[i].device, &ends[i]);
+    }
+    if (status == INGOT_SUCCESS && shop->binaries.writer.failed)
+        status = error_out_of_memory(); /* a backend may not have looked */
+    /* The bytes lie still from here on. */
+    size_t start = 0;
+    for (size_t i = 0; status == INGOT_SUCCESS && i < count; ++i) {
+        if (classes[i].binary.bytes != NULL)
+            continue;
+        classes[i].binary = (ingot_binary_t){ends[i] - start, shop->binaries.writer.bytes + start};
+        start = ends[i];
+    }
+    return status;
+}
+
+/* Hands each device its class's binary. */
+static ingot_status_t load_binaries(struct workshop *shop, void **native)
+{
+    const struct ingot_program_desc *desc = shop->desc;
+    struct ingot_context *context = shop->context;
+    ingot_binary_t *binaries = arena_take(&shop->arena, desc->device_count * sizeof(*binaries));
+
+    if (binaries == NULL)
+        return error_out_of_memory();
+    for (size_t i = 0; i < desc->device_count; ++i) {
+        binaries[i] = shop->classes.classes[shop->classes.class_of[i]].binary;
+        shop->device_bytes += binaries[i].size;
+    }
+    ingot_status_t status = context->ops.load(context->state, &shop->request, desc->device_count,
+                                              desc->device_indices, binaries, native);
+    if (context_make_room(context, status))
+        status = context->ops.load(context->state, &shop->request, desc->device_count, desc->device_indices,
+                                   binaries, native);
+    return status;
+}
+
+/* One compilation for equal devices. INGOT_UNIMPLEMENTED: none are equal. */
+static ingot_status_t build_by_class(struct workshop *shop, void **native)
+{
+    const struct ingot_program_desc *desc = shop->desc;
+
+    if (desc->device_count == 1 || shop->context->ops.load == NULL)
+        return INGOT_UNIMPLEMENTED;
+    ingot_status_t status = device_classes_init(&shop->classes, desc, &shop->arena);
+    if (status == INGOT_SUCCESS && shop->classes.class_count == desc->device_count)
+        return INGOT_UNIMPLEMENTED;
+    if (status == INGOT_SUCCESS)
+        status = compile_missing(shop);
+    return status == INGOT_SUCCESS ? load_binaries(shop, native) : status;
+}
+
+/* A device that does not say what it is, or a driver without binaries, is no reason not to compile. */
+static ingot_status_t build_native(struct workshop *shop, void **native)
+{
+    const ingot_status_t status = build_by_class(shop, native);
+
+    if (status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED || status == INGOT_OUT_OF_MEMORY)
+        return status;
+    shop->log.writer.size = 0;
+    shop->device_bytes = 0;
+    return compile(shop, shop->desc->device_count, shop->desc->device_indices, native);
+}
+
+static size_t known_size(const struct workshop *shop, void *native)
+{
+    const struct ingot_context *context = shop->context;
+    if (shop->device_bytes == 0 && context->ops.get_program_size != NULL)
+        return context->ops.get_program_size(context->state, native);
+    return shop->device_bytes;
+}
+
+/* Takes the native program over. */
+static ingot_status_t finish(struct workshop *shop, struct program_parts *parts, ingot_program_t *program)
+{
+    parts->device_bytes = known_size(shop, parts->native);
+    parts->native_reason = shop->hermetic.refusal;
+    return program_create(program, shop->desc, parts);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Backends list names in any order; a blob has them sorted. */
+static ingot_status_t sort_names(struct workshop *shop, size_t *size, const char **names)
+{
+    const struct bytes_writer *given = &shop->names.writer;
+    size_t count = 0;
+
+    if (given->size != 0 && given->bytes[given->size - 1] != '\0')
+        return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name does not end");
+    for (size_t i = 0; i < given->size; ++i)
+        count += given->bytes[i] == '\0';
+    const char **each = arena_take(&shop->arena, count * sizeof(*each));
+    char *sorted = arena_take(&shop->arena, given->size);
+    if (sorted == NULL)
+        return error_out_of_memory();
+    const char *name = (const char *)given->bytes;
+    for (size_t i = 0; i < count; ++i, name += strlen(name) + 1)
+        each[i] = name;
+    if (count > 1)
+        qsort(each, count, sizeof(*each), compare_names);
+    *names = sorted;
+    *size = given->size;
+    for (size_t i = 0; i < count; ++i) {
+        const size_t length = strlen(each[i]) + 1;
+        memcpy(sorted, each[i], length);
+        sorted += length;
+    }
+    return INGOT_SUCCESS;
+}
+
+/* A built program's names are the backend's to say, its log the compiler's. */
+static ingot_status_t describe_built(struct workshop *shop, struct program_parts *parts)
+{
+    const struct ingot_context *context = shop->context;
+    const ingot_status_t status = context->ops.get_kernel_names(context->state, parts->native, &shop->names);
+
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (shop->names.writer.failed || shop->log.writer.failed)
+        return error_out_of_memory();
+    parts->log_size = shop->log.writer.size;
+    parts->log = (const char *)shop->log.writer.bytes;
+    return sort_names(shop, &parts->names_size, &parts->names);
+}
+
+ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program_desc_t desc)
+{
+    struct workshop shop;
+    struct program_parts parts = {0};
+
+    if (program == NULL || desc == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
+    if (program_desc_is_of_id(desc))
+        return error_set(INGOT_INVALID_ARGUMENTS, "desc is of an id alone and has no sources to be compiled");
+    ingot_status_t status = workshop_init(&shop, desc);
+    if (status == INGOT_SUCCESS)
+        status = prepare_texts(&shop);
+    if (status == INGOT_SUCCESS)
+        status = build_native(&shop, &parts.native);
+    if (status == INGOT_SUCCESS) {
+        status = describe_built(&shop, &parts);
+        if (status == INGOT_SUCCESS)
+            status = finish(&shop, &parts, program);
+        else
+            shop.context->ops.destroy_program(shop.context->state, parts.native);
+    }
+    workshop_fini(&shop);
+    return status;
+}
+
+/* Whether a sound blob is for this descriptor, and which of its binaries are for which devices. */
+static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *blob, const struct cache_blob_id *id,
+                                 size_t *found)
+{
+    *found = 0;
+    if (memcmp(blob->program_digest, id->program_digest, DIGEST_SIZE) != 0)
+        return error_set(INGOT_BLOB_MISMATCH, "the blob is of another program");
+    if (memcmp(blob->library_digest, id->library_digest, DIGEST_SIZE) != 0)
+        return error_set(INGOT_BLOB_STALE, "the blob is of another backend or another build of the library");
+    ingot_status_t status = device_classes_init(&shop->classes, shop->desc, &shop->arena);
+    if (status != INGOT_SUCCESS)
+        return status;
+    for (size_t i = 0; i < shop->classes.class_count; ++i) {
+        struct device_class *class = &shop->classes.classes[i];
+        class->binary = blob_find_section(blob, class->identity->digest);
+        *found += class->binary.bytes != NULL;
+    }
+    if (*found != shop->classes.class_count && program_desc_is_of_id(shop->desc))
+        return error_set(INGOT_BLOB_STALE, "the blob lacks a device, for which an id alone cannot be compiled");
+    return *found != 0 ? INGOT_SUCCESS
+                       : error_set(INGOT_BLOB_STALE, "the blob is for other devices, drivers or compilers");
+}
+
+/* Compiles for the devices that the blob has nothing for; the log goes on with what that says. */
+static ingot_status_t complete_blob(struct workshop *shop, struct blob_view *blob)
+{
+    bytes_put(&shop->log.writer, blob->log_size, blob->log);
+    ingot_status_t status = prepare_texts(shop);
+    if (status == INGOT_SUCCESS)
+        status = compile_missing(shop);
+    if (status != INGOT_SUCCESS)
+        return status;
+    blob->log_size = shop->log.writer.size;
+    blob->log = (const char *)shop->log.writer.bytes;
+    return shop->log.writer.failed ? error_out_of_memory() : INGOT_SUCCESS;
+}
+
+static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_t *bytes, ingot_program_t *program)
+{
+    const struct cache_blob_id *id = NULL;
+    struct blob_view blob;
+    struct program_parts parts = {0};
+    size_t found = 0;
+
+    if (shop->context->ops.load == NULL)
+        return error_set(INGOT_UNIMPLEMENTED, "the backend %s has no binaries", shop->context->ops.name);
+    ingot_status_t status = cache_blob_id_get(shop->desc, &id);
+    if (status == INGOT_SUCCESS)
+        status = blob_read(&blob, size, bytes);
+    if (status == INGOT_SUCCESS)
+        status = match_blob(shop, &blob, id, &found);
+    if (status == INGOT_SUCCESS && found < shop->classes.class_count)
+        status = complete_blob(shop, &blob);
+    if (status == INGOT_SUCCESS)
+        status = load_binaries(shop, &parts.native);
+    if (status != INGOT_SUCCESS)
+        return status;
+    parts.names_size = blob.names_size;
+    parts.names = blob.names;
+    parts.log_size = blob.log_size;
+    parts.log = blob.log;
+    parts.is_from_blob = true;
+    return finish(shop, &parts, program);
+}
+
+ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_desc_t desc, size_t size,
+                                  const uint8_t *cache_blob)
+{
+    struct workshop shop;
+
+    if (program == NULL || desc == NULL || (cache_blob == NULL && size != 0))
+        return error_set(INGOT_INVALID_ARGUMENTS, "program, desc or cache_blob is NULL");
+    struct ingot_context *context = desc->context;
+    const uint64_t start = trace_wanted(&context->trace) ? os_now_ns() : 0;
+    ingot_status_t status = workshop_init(&shop, desc);
+    if (status == INGOT_SUCCESS)
+        status = load_blob(&shop, size, cache_blob, program);
+    workshop_fini(&shop);
+    context_count(status == INGOT_SUCCESS ? &context->counters.loads : &context->counters.load_failures);
+    program_emit(desc, INGOT_EVENT_LOAD, status, start, size, status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
+    return status;
+}

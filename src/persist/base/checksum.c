@@ -1,0 +1,51 @@
+/*
+ * checksum.c - the store's hashes, in the order of bytes in which they are stored.
+ *
+ * The plain entry point has what the distribution's oldest processor can do, which costs more than reading the file
+ * does. AVX2 is what ids and most blobs want; only a long blob makes up for what wider instructions cost at first, so
+ * only then is xxHash asked for the widest.
+ */
+#include "persist/base/checksum.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h>
+#endif
+
+#include "persist/base/checksum_avx2.h"
+#include "util/little_endian.h"
+
+#define LONG_SIZE (256u * 1024u)
+
+static struct checksum_words hash_widest(size_t size, const void *bytes)
+{
+#if defined(__x86_64__)
+    const XXH128_hash_t hash = XXH3_128bits_dispatch(bytes, size);
+#else
+    const XXH128_hash_t hash = XXH3_128bits(bytes, size);
+#endif
+    return (struct checksum_words){hash.low64, hash.high64};
+}
+
+struct checksum checksum_of(size_t size, const void *bytes)
+{
+    const bool is_for_avx2 = size < LONG_SIZE && checksum_has_avx2();
+    const struct checksum_words words = is_for_avx2 ? checksum_128_avx2(size, bytes) : hash_widest(size, bytes);
+    struct checksum checksum;
+    le_put_u64(checksum.bytes, words.low);
+    le_put_u64(checksum.bytes + 8, words.high);
+    return checksum;
+}
+
+bool checksum_holds(const struct checksum *checksum, size_t size, const void *bytes)
+{
+    const struct checksum found = checksum_of(size, bytes);
+    return memcmp(found.bytes, checksum->bytes, CHECKSUM_SIZE) == 0;
+}
+
+uint64_t checksum_bucket_of(size_t size, const uint8_t *id)
+{
+    return checksum_has_avx2() ? checksum_64_avx2(size, id) : XXH3_64bits(id, size);
+}

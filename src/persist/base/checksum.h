@@ -1,0 +1,26 @@
+/*
+ * checksum.h - the store's hashes, in the order of bytes in which they are stored.
+ */
+#ifndef INGOT_PERSIST_BASE_CHECKSUM_H
+#define INGOT_PERSIST_BASE_CHECKSUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CHECKSUM_SIZE 16
+
+struct checksum {
+    uint8_t bytes[CHECKSUM_SIZE];
+};
+
+/* XXH3-128 of size bytes. */
+struct checksum checksum_of(size_t size, const void *bytes);
+
+/* Whether that is what it is. */
+bool checksum_holds(const struct checksum *checksum, size_t size, const void *bytes);
+
+/* XXH3-64 of size bytes: the bucket of an id. */
+uint64_t checksum_bucket_of(size_t size, const uint8_t *id);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * digits.h - decimal numbers, as they are in names, size.txt and the environment.
+ */
+#ifndef INGOT_PERSIST_BASE_DIGITS_H
+#define INGOT_PERSIST_BASE_DIGITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DIGITS_MAX 20 /* of a number of 64 bits */
+
+/* The digits that a text of so many bytes begins with; *count of them. False: none, or the number is over max. */
+static inline bool digits_read(size_t size, const char *text, uint64_t max, uint64_t *number, size_t *count)
+{
+    uint64_t value = 0;
+    size_t at = 0;
+    for (; at < size && text[at] >= '0' && text[at] <= '9'; ++at) {
+        const uint64_t digit = (uint64_t)(text[at] - '0');
+        if (digit > max || value > (max - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *number = value;
+    *count = at;
+    return at != 0;
+}
+
+#endif

@@ -1,0 +1,556 @@
+/*
+ * files.c - the operating system, all of it that a store needs.
+ *
+ * Below a handle, openat2 lets the kernel refuse links on the whole way; where it is missing, each component is opened
+ * by itself. That no path leaves the handle's directory is checked here: the kernel's own check (RESOLVE_BENEATH) costs
+ * a fifth of an open. Nothing here is a cancellation point (steady_calls.h).
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* O_PATH, F_OFD_SETLK */
+#endif
+
+#include "persist/base/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ingot/backend.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "persist/base/steady_calls.h"
+
+#define MAX_COMPONENT 255
+#define MAX_TREE_DEPTH 4
+
+static ingot_status_t failed(ingot_status_t status, int error, const char *action, const char *name)
+{
+    char text[128];
+    return ingot_set_error(status, -error, "%s %s: %s (errno %d)", action, name,
+                           strerror_r(-error, text, sizeof(text)), -error);
+}
+
+static ingot_status_t common_status(int error)
+{
+    switch (-error) {
+    case ENOENT: return INGOT_NOT_FOUND;
+    case ENOMEM: return INGOT_OUT_OF_MEMORY;
+    case ELOOP:
+    case EXDEV:
+    case ENOTDIR: return INGOT_UNTRUSTED;
+    default: return INGOT_IO_ERROR;
+    }
+}
+
+ingot_status_t files_read_failed(int error, const char *action, const char *name)
+{
+    return failed(common_status(error), error, action, name);
+}
+
+ingot_status_t files_write_failed(int error, const char *action, const char *name)
+{
+    switch (-error) {
+    case ENOENT: return failed(INGOT_IO_ERROR, error, action, name);
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return failed(INGOT_NO_SPACE, error, action, name);
+    case EROFS:
+    case EACCES:
+    case EPERM: return failed(INGOT_READ_ONLY, error, action, name);
+    case EAGAIN:
+    case ETIMEDOUT: return failed(INGOT_BUSY, error, action, name);
+    default: return failed(common_status(error), error, action, name);
+    }
+}
+
+ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user,
+                               const char *name)
+{
+    const char *kind = must_be_directory ? "directory" : "file";
+    if (must_be_directory ? !facts->is_directory : !facts->is_file)
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is not a %s", name, kind);
+    if (facts->owner != user)
+        return ingot_set_error_detail(INGOT_UNTRUSTED,
+                                      "%s belongs to user %u, mode %04o: only a %s of user %u is used; give it to that "
+                                      "user (chown), or use another path",
+                                      name, (unsigned)facts->owner, (unsigned)facts->mode, kind, (unsigned)user);
+    return ingot_set_error_detail(INGOT_UNTRUSTED,
+                                  "%s belongs to user %u, mode %04o: only a %s that no other user may write is used; "
+                                  "chmod go-w makes it one, if you know all that is in it",
+                                  name, (unsigned)facts->owner, (unsigned)facts->mode, kind);
+}
+
+static int result_of(int result)
+{
+    return result < 0 ? -errno : result;
+}
+
+static int open_name(int at, const char *name, int flags, mode_t mode)
+{
+    int result;
+    do {
+        result = result_of(steady_openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
+    } while (result == -EINTR);
+    return result;
+}
+
+/* Whether a path has a component "..", or begins at the root of the file system. */
+static bool may_leave(const char *path)
+{
+    if (*path == '/')
+        return true;
+    for (const char *dot = strchr(path, '.'); dot != NULL; dot = strchr(dot + 1, '.'))
+        if ((dot == path || dot[-1] == '/') && dot[1] == '.' && (dot[2] == '/' || dot[2] == '\0'))
+            return true;
+    return false;
+}
+
+/* The same as openat2 with RESOLVE_NO_SYMLINKS, a component at a time. */
+static int open_by_components(int at, const char *path, int flags, mode_t mode)
+{
+    int directory = at;
+    int result;
+    for (;;) {
+        const char *slash = strchr(path, '/');
+        char name[MAX_COMPONENT + 1];
+        const size_t length = slash != NULL ? (size_t)(slash - path) : strlen(path);
+        if (length == 0 || length > MAX_COMPONENT) {
+            result = -ENAMETOOLONG;
+            break;
+        }
+        memcpy(name, path, length);
+        name[length] = '\0';
+        const bool is_last = slash == NULL;
+        result = open_name(directory, name, is_last ? flags : O_PATH | O_DIRECTORY, mode);
+        if (is_last || result < 0)
+            break;
+        if (directory != at)
+            (void)steady_close(directory);
+        directory = result;
+        path = slash + 1;
+    }
+    if (directory != at)
+        (void)steady_close(directory);
+    return result;
+}
+
+static int open_below(int at, const char *path, int flags, mode_t mode)
+{
+    if (may_leave(path))
+        return -EXDEV;
+    if (strchr(path, '/') == NULL)
+        return open_name(at, path, flags, mode); /* cheaper, and all that a single name needs */
+    struct open_how how = {
+        .flags = (uint64_t)(unsigned)(flags | O_NOFOLLOW | O_CLOEXEC),
+        .mode = mode,
+        .resolve = RESOLVE_NO_SYMLINKS,
+    };
+    long result;
+    do {
+        result = syscall(SYS_openat2, at, path, &how, sizeof(how));
+    } while (result < 0 && errno == EINTR);
+    if (result < 0 && (errno == ENOSYS || errno == EPERM))
+        return open_by_components(at, path, flags, mode);
+    return result < 0 ? -errno : (int)result;
+}
+
+int files_open_root(const char *path)
+{
+    return result_of(steady_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+int files_make_root(const char *path)
+{
+    if (mkdir(path, S_IRWXU) != 0)
+        return -errno;
+    return result_of(chmod(path, S_IRWXU));
+}
+
+int files_working_directory(char *path, size_t capacity)
+{
+    return getcwd(path, capacity) != NULL ? 0 : -errno;
+}
+
+int files_replace(int fd, int replaced)
+{
+    int result;
+    do {
+        result = result_of(dup3(fd, replaced, O_CLOEXEC));
+    } while (result == -EINTR || result == -EBUSY); /* busy: another thread is opening a file just now */
+    return result;
+}
+
+int files_open_parent(const char *path, const char **name)
+{
+    char directory[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    *name = slash != NULL ? slash + 1 : path;
+    const size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    if (length >= sizeof(directory))
+        return -ENAMETOOLONG;
+    memcpy(directory, length != 0 ? path : ".", length != 0 ? length : 1);
+    directory[length != 0 ? length : 1] = '\0';
+    return result_of(steady_open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+int files_open_place(int at, const char *path)
+{
+    return open_below(at, path, O_PATH | O_DIRECTORY, 0);
+}
+
+int files_open_read(int at, const char *path)
+{
+    return open_below(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* a FIFO must not make us wait */
+}
+
+int files_open_update(int at, const char *path)
+{
+    return open_below(at, path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, S_IRUSR | S_IWUSR);
+}
+
+int files_open_read_write(int at, const char *path)
+{
+    return open_below(at, path, O_RDWR | O_NONBLOCK | O_NOCTTY, 0);
+}
+
+int files_create(int at, const char *path)
+{
+    return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+}
+
+int files_close(int fd)
+{
+    const int result = result_of(steady_close(fd));
+    return result == -EINTR ? 0 : result; /* Linux has closed it all the same */
+}
+
+static void fill_facts(const struct stat *from, struct file_facts *facts)
+{
+    facts->size_bytes = from->st_size > 0 ? (uint64_t)from->st_size : 0;
+    facts->device = (uint64_t)from->st_dev;
+    facts->inode = (uint64_t)from->st_ino;
+    facts->modified_ns = from->st_mtim.tv_sec < 0
+                             ? 0
+                             : (uint64_t)from->st_mtim.tv_sec * 1000000000u + (uint64_t)from->st_mtim.tv_nsec;
+    facts->is_directory = S_ISDIR(from->st_mode);
+    facts->is_file = S_ISREG(from->st_mode);
+    facts->link_count = (uint64_t)from->st_nlink;
+    facts->owner = from->st_uid;
+    facts->mode = from->st_mode & 07777u;
+    facts->is_closed = (from->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+uint32_t files_user(void)
+{
+    return geteuid();
+}
+
+int files_facts(int fd, struct file_facts *facts)
+{
+    struct stat found;
+    if (fstat(fd, &found) != 0)
+        return -errno;
+    fill_facts(&found, facts);
+    return 0;
+}
+
+int files_facts_at(int at, const char *path, struct file_facts *facts)
+{
+    struct stat found;
+    if (fstatat(at, path, &found, AT_SYMLINK_NOFOLLOW) != 0)
+        return -errno;
+    fill_facts(&found, facts);
+    return 0;
+}
+
+int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got)
+{
+    *got = 0;
+    while (*got < size) {
+        const ssize_t count = steady_pread(fd, (char *)bytes + *got, size - *got, (off_t)(offset + *got));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return -errno;
+        if (count == 0)
+            break;
+        *got += (size_t)count;
+    }
+    return 0;
+}
+
+ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes)
+{
+    size_t got = 0;
+    const int result = files_read(fd, offset, size, bytes, &got);
+    if (result < 0)
+        return files_read_failed(result, "reading", name);
+    return got == size ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "%s became shorter", name);
+}
+
+int files_write(int fd, size_t size, const void *bytes)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t count = steady_write(fd, (const char *)bytes + done, size - done);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return count < 0 ? -errno : -EIO;
+        done += (size_t)count;
+    }
+    return 0;
+}
+
+int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t count = steady_pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return count < 0 ? -errno : -EIO;
+        done += (size_t)count;
+    }
+    return 0;
+}
+
+int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes)
+{
+    ssize_t count;
+    do {
+        count = steady_pwrite(fd, bytes, size, (off_t)offset);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0)
+        return -errno;
+    return (size_t)count == size ? 0 : -EIO;
+}
+
+int files_truncate(int fd, uint64_t size_bytes)
+{
+    int result;
+    do {
+        result = result_of(ftruncate(fd, (off_t)size_bytes));
+    } while (result == -EINTR);
+    return result;
+}
+
+bool files_may_grow_to(uint64_t size_bytes)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size_bytes <= limit.rlim_cur;
+}
+
+int files_sync(int fd)
+{
+    int result;
+    do {
+        result = result_of(steady_fsync(fd));
+    } while (result == -EINTR);
+    return result;
+}
+
+int files_sync_directory(int at, const char *path)
+{
+    const int fd = open_below(at, path, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0)
+        return fd;
+    const int result = files_sync(fd);
+    (void)steady_close(fd);
+    return result;
+}
+
+int files_make_directory(int at, const char *path)
+{
+    return result_of(mkdirat(at, path, S_IRWXU));
+}
+
+int files_rename(int from_at, const char *from, int to_at, const char *to)
+{
+    return result_of(renameat(from_at, from, to_at, to));
+}
+
+int files_remove(int at, const char *path)
+{
+    return result_of(unlinkat(at, path, 0));
+}
+
+int files_remove_directory(int at, const char *path)
+{
+    return result_of(unlinkat(at, path, AT_REMOVEDIR));
+}
+
+static int open_list(int at, const char *path, DIR **stream)
+{
+    const int fd = open_below(at, path, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0)
+        return fd;
+    *stream = fdopendir(fd);
+    if (*stream != NULL)
+        return 0;
+    const int error = -errno;
+    (void)steady_close(fd);
+    return error;
+}
+
+/* 1: the end. */
+static int list(DIR *stream, uint64_t most, bool (*visit)(void *user, const char *name), void *user)
+{
+    for (uint64_t i = 0; i < most; ++i) {
+        errno = 0;
+        const struct dirent *found = readdir(stream);
+        if (found == NULL)
+            return errno == 0 ? 1 : -errno;
+        if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0 && !visit(user, found->d_name))
+            break;
+    }
+    return 0;
+}
+
+int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user)
+{
+    DIR *stream;
+    int result = open_list(at, path, &stream);
+    if (result < 0)
+        return result;
+    result = list(stream, UINT64_MAX, visit, user);
+    (void)closedir(stream);
+    return result < 0 ? result : 0;
+}
+
+int files_list_some(int at, const char *path, uint64_t *position, unsigned most,
+                    bool (*visit)(void *user, const char *name), void *user)
+{
+    DIR *stream;
+    int result = open_list(at, path, &stream);
+    if (result < 0)
+        return result;
+    if (*position != 0)
+        seekdir(stream, (long)*position);
+    result = list(stream, most, visit, user);
+    const long end = telldir(stream);
+    *position = end < 0 ? 0 : (uint64_t)end;
+    (void)closedir(stream);
+    return result;
+}
+
+struct removal {
+    int at;
+    int depth;
+};
+
+static int remove_below(int at, const char *name, int depth);
+
+static bool remove_one(void *user, const char *name)
+{
+    const struct removal *removal = user;
+    (void)remove_below(removal->at, name, removal->depth); /* what stays makes the directory's own removal fail */
+    return true;
+}
+
+static int remove_below(int at, const char *name, int depth)
+{
+    const int as_file = files_remove(at, name);
+    if (as_file == 0 || (as_file != -EISDIR && as_file != -EPERM))
+        return as_file;
+    if (depth == 0)
+        return -ENOTEMPTY;
+    struct removal removal = {files_open_place(at, name), depth - 1};
+    if (removal.at < 0)
+        return removal.at;
+    (void)files_list(at, name, remove_one, &removal);
+    (void)steady_close(removal.at);
+    return files_remove_directory(at, name);
+}
+
+int files_remove_tree(int at, const char *name)
+{
+    return remove_below(at, name, MAX_TREE_DEPTH);
+}
+
+static struct flock one_byte(short type, uint64_t byte)
+{
+    return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
+}
+
+int files_try_lock(int fd, uint64_t byte)
+{
+    struct flock lock = one_byte(F_WRLCK, byte);
+    int result;
+    do {
+        result = result_of(fcntl(fd, F_OFD_SETLK, &lock));
+    } while (result == -EINTR);
+    return result == -EACCES ? -EAGAIN : result;
+}
+
+int files_unlock(int fd, uint64_t byte)
+{
+    struct flock lock = one_byte(F_UNLCK, byte);
+    return result_of(fcntl(fd, F_OFD_SETLK, &lock));
+}
+
+int files_try_lock_whole(int fd)
+{
+    int result;
+    do {
+        result = result_of(flock(fd, LOCK_EX | LOCK_NB));
+    } while (result == -EINTR);
+    return result;
+}
+
+int files_unlock_whole(int fd)
+{
+    return result_of(flock(fd, LOCK_UN));
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now = {0, 0};
+    (void)clock_gettime(clock, &now);
+    return now.tv_sec < 0 ? 0 : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t files_wall_clock_ns(void)
+{
+    return clock_ns(CLOCK_REALTIME);
+}
+
+uint64_t files_steady_clock_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+void files_pause_ns(uint64_t duration_ns)
+{
+    const struct timespec duration = {(time_t)(duration_ns / 1000000000u), (long)(duration_ns % 1000000000u)};
+    (void)steady_nanosleep(&duration);
+}
+
+uint64_t files_random(void)
+{
+    uint64_t bits = 0;
+    if (steady_getrandom(&bits, sizeof(bits), GRND_NONBLOCK) != (ssize_t)sizeof(bits))
+        bits = files_wall_clock_ns() ^ files_steady_clock_ns() << 20;
+    return bits;
+}
+
+unsigned long files_process(void)
+{
+    return (unsigned long)getpid();
+}
+
+void files_lower_priority(void)
+{
+    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10); /* of this thread, on Linux */
+}

@@ -1,0 +1,109 @@
+/*
+ * files.h - the operating system, all of it that a store needs.
+ *
+ * Every system call of persist is behind these functions, so that each can be made to fail. They return 0 (or a
+ * descriptor, or a count) or a negated errno, retry EINTR, and never follow a symbolic link below a directory handle.
+ */
+#ifndef INGOT_PERSIST_BASE_FILES_H
+#define INGOT_PERSIST_BASE_FILES_H
+
+#include <ingot/ingot.h>
+#include <stdbool.h>
+
+struct file_facts {
+    uint64_t size_bytes;
+    uint64_t device;
+    uint64_t inode;
+    uint64_t modified_ns;
+    uint64_t link_count; /* 0: deleted */
+    uint32_t owner;
+    uint32_t mode; /* its permissions */
+    bool is_directory;
+    bool is_file;
+    bool is_closed; /* to writing by anyone but the owner */
+};
+
+/* The effective user. */
+uint32_t files_user(void);
+
+static inline bool files_are_private(const struct file_facts *facts, uint32_t user)
+{
+    return facts->is_closed && facts->owner == user;
+}
+
+/* What a negated errno means to a caller, with a detail that has action, name and errno. */
+ingot_status_t files_read_failed(int error, const char *action, const char *name);
+ingot_status_t files_write_failed(int error, const char *action, const char *name);
+
+/* INGOT_UNTRUSTED, with a detail that says what is there, what has to be, and what makes it so: a directory or a file
+ * that is of this user and that no other may write. */
+ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user,
+                               const char *name);
+
+/* The root itself, by a path from anywhere; its last component is no link, its permissions regardless of umask. */
+int files_open_root(const char *path);
+int files_make_root(const char *path);
+
+/* The path of the working directory. -ERANGE: too long. */
+int files_working_directory(char *path, size_t capacity);
+/* Puts what fd is open for under another open descriptor, for all threads at once. */
+int files_replace(int fd, int replaced);
+
+/* The directory that a path from anywhere ends in; *name is the path's last component. */
+int files_open_parent(const char *path, const char **name);
+
+/* Below a handle. open_place gives a handle for other calls only and is the cheapest. */
+int files_open_place(int at, const char *path);
+int files_open_read(int at, const char *path);
+int files_open_update(int at, const char *path); /* for reading and writing; made if missing */
+int files_open_read_write(int at, const char *path);
+int files_create(int at, const char *path);      /* for writing; must not be there */
+int files_close(int fd);
+
+int files_facts(int fd, struct file_facts *facts);
+int files_facts_at(int at, const char *path, struct file_facts *facts);
+
+/* From offset; fewer bytes than size only at the end of the file. Returns 0 and sets *got. */
+int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got);
+/* All of it, with a status and a detail that has the name. INGOT_BLOB_TRUNCATED: the file ends before. */
+ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes);
+/* All of it, or an error. write_at is one system call, and -EIO if that was not enough. */
+int files_write(int fd, size_t size, const void *bytes);
+int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes); /* as many calls as it takes */
+int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
+int files_truncate(int fd, uint64_t size_bytes);
+/* Whether a file may become this large; writing more would raise a signal. */
+bool files_may_grow_to(uint64_t size_bytes);
+int files_sync(int fd);
+int files_sync_directory(int at, const char *path);
+
+int files_make_directory(int at, const char *path);
+int files_rename(int from_at, const char *from, int to_at, const char *to);
+int files_remove(int at, const char *path);
+int files_remove_directory(int at, const char *path);
+/* Everything at a name, a few levels deep, without following links. */
+int files_remove_tree(int at, const char *name);
+
+/* Calls visit with each name but "." and ".." until it returns false. */
+int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user);
+/* The same for so many names from a position on, which is 0 or where the last call ended. 1: there are no more. */
+int files_list_some(int at, const char *path, uint64_t *position, unsigned most,
+                    bool (*visit)(void *user, const char *name), void *user);
+
+/* A lock on one byte of a file, dropped by the kernel at the latest when its holder ends. -EAGAIN: not now. */
+int files_try_lock(int fd, uint64_t byte);
+int files_unlock(int fd, uint64_t byte);
+/* The same for the file as a whole, which is cheaper; it knows nothing of the locks on bytes. */
+int files_try_lock_whole(int fd);
+int files_unlock_whole(int fd);
+
+uint64_t files_wall_clock_ns(void);
+uint64_t files_steady_clock_ns(void);
+void files_pause_ns(uint64_t duration_ns);
+/* Bits for a name that others are unlikely to choose. */
+uint64_t files_random(void);
+/* This thread gets less of the processors than the application's, but enough to give back a driver's lock soon. */
+void files_lower_priority(void);
+unsigned long files_process(void);
+
+#endif

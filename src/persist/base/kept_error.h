@@ -1,0 +1,26 @@
+/*
+ * kept_error.h - the thread's sentence about its last failure, put aside while a release does work that may fail.
+ */
+#ifndef INGOT_PERSIST_BASE_KEPT_ERROR_H
+#define INGOT_PERSIST_BASE_KEPT_ERROR_H
+
+#include <ingot/backend.h>
+#include <stdio.h>
+
+struct kept_error {
+    int64_t code;
+    char text[8192]; /* as much as the core keeps */
+};
+
+static inline void kept_error_save(struct kept_error *kept)
+{
+    kept->code = ingot_last_error_code();
+    (void)snprintf(kept->text, sizeof(kept->text), "%s", ingot_last_error_detail());
+}
+
+static inline void kept_error_restore(const struct kept_error *kept)
+{
+    (void)ingot_set_error(INGOT_SUCCESS, kept->code, "%s", kept->text);
+}
+
+#endif

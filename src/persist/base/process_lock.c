@@ -1,0 +1,68 @@
+/*
+ * process_lock.c - a mutex that a forked child makes anew.
+ */
+#include "persist/base/process_lock.h"
+
+#include <ingot/backend.h>
+#include <sched.h>
+
+#include "persist/base/files.h"
+#include "util/cancellation.h"
+
+#define BEING_MADE (-1L)
+
+ingot_status_t process_lock_init(struct process_lock *lock)
+{
+    atomic_init(&lock->process, (long)files_process());
+    if (pthread_mutex_init(&lock->mutex, NULL) != 0)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no lock for a storage");
+    return INGOT_SUCCESS;
+}
+
+void process_lock_fini(struct process_lock *lock)
+{
+    pthread_mutex_destroy(&lock->mutex);
+}
+
+/* The mutex is this process's when it returns. */
+static void make_own(struct process_lock *lock, void (*forget)(void *user), void *user)
+{
+    const long process = (long)files_process();
+    long owner = atomic_load_explicit(&lock->process, memory_order_acquire);
+    while (owner != process) {
+        if (owner != BEING_MADE && atomic_compare_exchange_strong_explicit(&lock->process, &owner, BEING_MADE,
+                                                                           memory_order_acquire,
+                                                                           memory_order_acquire)) {
+            (void)pthread_mutex_init(&lock->mutex, NULL); /* cannot fail where it needs no memory, as on Linux */
+            forget(user);
+            atomic_store_explicit(&lock->process, process, memory_order_release);
+            break;
+        }
+        (void)sched_yield();
+        owner = atomic_load_explicit(&lock->process, memory_order_acquire);
+    }
+}
+
+void process_lock_take(struct process_lock *lock, void (*forget)(void *user), void *user)
+{
+    make_own(lock, forget, user);
+    pthread_mutex_lock(&lock->mutex);
+}
+
+bool process_lock_try(struct process_lock *lock, void (*forget)(void *user), void *user)
+{
+    make_own(lock, forget, user);
+    return pthread_mutex_trylock(&lock->mutex) == 0;
+}
+
+void process_lock_give(struct process_lock *lock)
+{
+    pthread_mutex_unlock(&lock->mutex);
+}
+
+void process_lock_wait(struct process_lock *lock, pthread_cond_t *condition)
+{
+    const int before = cancellation_hold();
+    pthread_cond_wait(condition, &lock->mutex);
+    cancellation_allow(before);
+}

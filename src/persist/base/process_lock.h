@@ -1,0 +1,30 @@
+/*
+ * process_lock.h - a mutex that a forked child makes anew.
+ *
+ * A mutex may be held by a thread that the child does not have. So the first of the child's threads to take the lock
+ * makes it anew, and lets its owner forget what the parent had under it; the others wait for that.
+ */
+#ifndef INGOT_PERSIST_BASE_PROCESS_LOCK_H
+#define INGOT_PERSIST_BASE_PROCESS_LOCK_H
+
+#include <ingot/ingot.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct process_lock {
+    pthread_mutex_t mutex;
+    atomic_long process; /* whose lock it is; acquire pairs with the release of who made it its own */
+};
+
+ingot_status_t process_lock_init(struct process_lock *lock);
+void process_lock_fini(struct process_lock *lock);
+/* forget is called in a child before the lock is taken for the first time. */
+void process_lock_take(struct process_lock *lock, void (*forget)(void *user), void *user);
+/* The same, if nobody holds it. */
+bool process_lock_try(struct process_lock *lock, void (*forget)(void *user), void *user);
+void process_lock_give(struct process_lock *lock);
+/* Waits on a condition of the lock, which the caller holds. No cancellation point: the lock would stay taken. */
+void process_lock_wait(struct process_lock *lock, pthread_cond_t *condition);
+
+#endif

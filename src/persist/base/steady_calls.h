@@ -1,0 +1,85 @@
+/*
+ * steady_calls.h - those system calls of files.c that are cancellation points, without being ones.
+ *
+ * A store locks bytes of files, and has files open that nobody else would close; see util/cancellation.h.
+ */
+#ifndef INGOT_PERSIST_BASE_STEADY_CALLS_H
+#define INGOT_PERSIST_BASE_STEADY_CALLS_H
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/cancellation.h"
+
+static inline int steady_openat(int at, const char *path, int flags, unsigned mode)
+{
+    const int before = cancellation_hold();
+    const int result = openat(at, path, flags, (mode_t)mode);
+    cancellation_allow(before);
+    return result;
+}
+
+static inline int steady_open(const char *path, int flags)
+{
+    return steady_openat(AT_FDCWD, path, flags, 0);
+}
+
+static inline int steady_close(int fd)
+{
+    const int before = cancellation_hold();
+    const int result = close(fd);
+    cancellation_allow(before);
+    return result;
+}
+
+static inline ssize_t steady_pread(int fd, void *bytes, size_t size, off_t offset)
+{
+    const int before = cancellation_hold();
+    const ssize_t result = pread(fd, bytes, size, offset);
+    cancellation_allow(before);
+    return result;
+}
+
+static inline ssize_t steady_write(int fd, const void *bytes, size_t size)
+{
+    const int before = cancellation_hold();
+    const ssize_t result = write(fd, bytes, size);
+    cancellation_allow(before);
+    return result;
+}
+
+static inline ssize_t steady_pwrite(int fd, const void *bytes, size_t size, off_t offset)
+{
+    const int before = cancellation_hold();
+    const ssize_t result = pwrite(fd, bytes, size, offset);
+    cancellation_allow(before);
+    return result;
+}
+
+static inline int steady_fsync(int fd)
+{
+    const int before = cancellation_hold();
+    const int result = fsync(fd);
+    cancellation_allow(before);
+    return result;
+}
+
+static inline int steady_nanosleep(const struct timespec *duration)
+{
+    const int before = cancellation_hold();
+    const int result = nanosleep(duration, NULL);
+    cancellation_allow(before);
+    return result;
+}
+
+static inline ssize_t steady_getrandom(void *bytes, size_t size, unsigned flags)
+{
+    const int before = cancellation_hold();
+    const ssize_t result = getrandom(bytes, size, flags);
+    cancellation_allow(before);
+    return result;
+}
+
+#endif

@@ -1,0 +1,300 @@
+/*
+ * bundle.c - an open bundle: its index, its file, and the entries that were loaded from it.
+ *
+ * Nothing is mapped: what vanishes under a mapping ends the process by a signal, and a careless update of a file must
+ * not. An entry is read and verified when it is first loaded, and then stays as it is until the storage and the last
+ * of its blobs are released, so that it is handed out without a copy. Of two threads that load an entry first, one
+ * publishes it; the other drops what it read.
+ */
+#include "persist/bundle/bundle.h"
+
+#include <ingot/backend.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "persist/bundle/bundle_file.h"
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/storage/storage.h"
+
+typedef _Atomic(uint8_t *) kept_entry; /* NULL: not loaded; release pairs with acquire */
+
+struct bundle {
+    ingot_allocator_t allocator;
+    atomic_size_t references; /* of the storage and of each buffer; release pairs with acquire of the last one */
+    int fd;
+    struct bundle_file file;
+    uint8_t *index;
+    kept_entry *kept; /* one an entry: its id, and its blob from lead_of on */
+};
+
+static size_t index_size(const struct bundle_file *file)
+{
+    return (size_t)file->entry_count * BUNDLE_RECORD_SIZE;
+}
+
+static size_t kept_size(const struct bundle_file *file)
+{
+    return (size_t)file->entry_count * sizeof(kept_entry);
+}
+
+/* Where the blob lies behind its id if bundle_write.c put them into the file. */
+static size_t lead_of(const struct bundle_record *record)
+{
+    return (size_t)(record->id_size + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
+}
+
+static size_t entry_size(const struct bundle_record *record)
+{
+    return lead_of(record) + (size_t)record->blob_size;
+}
+
+static void release(struct bundle *bundle)
+{
+    if (atomic_fetch_sub_explicit(&bundle->references, 1, memory_order_acq_rel) != 1)
+        return;
+    const ingot_allocator_t allocator = bundle->allocator;
+    for (uint64_t i = 0; bundle->kept != NULL && bundle->index != NULL && i < bundle->file.entry_count; ++i) {
+        uint8_t *bytes = atomic_load_explicit(&bundle->kept[i], memory_order_relaxed);
+        if (bytes != NULL) {
+            const struct bundle_record record = bundle_file_record(&bundle->file, i);
+            memory_free(&allocator, bytes, entry_size(&record));
+        }
+    }
+    memory_free(&allocator, bundle->index, index_size(&bundle->file) + 1);
+    memory_free(&allocator, bundle->kept, kept_size(&bundle->file) + 1);
+    if (bundle->fd >= 0)
+        (void)files_close(bundle->fd);
+    memory_free(&allocator, bundle, sizeof(*bundle));
+}
+
+static void release_buffer(ingot_buffer_t *buffer)
+{
+    release(buffer->owner);
+}
+
+static void destroy(void *self)
+{
+    release(self);
+}
+
+static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, uint64_t size, uint8_t *bytes)
+{
+    return files_read_all(bundle->fd, "the bundle", offset, (size_t)size, bytes);
+}
+
+/* The id of a record, and its blob from its lead on, verified where its id is this or any (NULL). One system call where
+ * they lie as bundle_write.c puts them. INGOT_NOT_FOUND: it has another id. */
+static ingot_status_t read_entry(const struct bundle *bundle, const struct bundle_record *record, const uint8_t *id,
+                                 uint8_t *bytes)
+{
+    const size_t lead = lead_of(record);
+    const bool is_one_piece = record->blob_offset == record->id_offset + lead;
+    ingot_status_t status =
+        read_range(bundle, record->id_offset, is_one_piece ? entry_size(record) : record->id_size, bytes);
+    if (status == INGOT_SUCCESS && id != NULL && memcmp(bytes, id, (size_t)record->id_size) != 0)
+        return INGOT_NOT_FOUND;
+    if (status == INGOT_SUCCESS && !is_one_piece)
+        status = read_range(bundle, record->blob_offset, record->blob_size, bytes + lead);
+    if (status == INGOT_SUCCESS && !checksum_holds(&record->blob_checksum, (size_t)record->blob_size, bytes + lead))
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of a blob in the bundle does not hold");
+    return status;
+}
+
+/* Reads an entry with this id and keeps it. */
+static ingot_status_t keep(struct bundle *bundle, uint64_t number, const struct bundle_record *record,
+                           const uint8_t *id)
+{
+    uint8_t *expected = NULL;
+    uint8_t *bytes = memory_allocate(&bundle->allocator, entry_size(record));
+    if (bytes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %llu bytes",
+                                      (unsigned long long)record->blob_size);
+    const ingot_status_t status = read_entry(bundle, record, id, bytes);
+    if (status != INGOT_SUCCESS ||
+        !atomic_compare_exchange_strong_explicit(&bundle->kept[number], &expected, bytes, memory_order_acq_rel,
+                                                 memory_order_acquire))
+        memory_free(&bundle->allocator, bytes, entry_size(record));
+    return status;
+}
+
+static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    struct bundle *bundle = self;
+    const uint64_t hash = checksum_bucket_of(id_size, id);
+    for (uint64_t i = bundle_file_lower_bound(&bundle->file, hash); i < bundle->file.entry_count; ++i) {
+        const struct bundle_record record = bundle_file_record(&bundle->file, i);
+        if (record.hash != hash)
+            break;
+        if (record.id_size != id_size)
+            continue;
+        ingot_status_t status = INGOT_SUCCESS;
+        if (atomic_load_explicit(&bundle->kept[i], memory_order_acquire) == NULL)
+            status = keep(bundle, i, &record, id);
+        if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
+            return status;
+        const uint8_t *bytes = atomic_load_explicit(&bundle->kept[i], memory_order_acquire);
+        if (status == INGOT_NOT_FOUND || memcmp(bytes, id, id_size) != 0)
+            continue;
+        atomic_fetch_add_explicit(&bundle->references, 1, memory_order_relaxed);
+        *blob = (ingot_buffer_t){(size_t)record.blob_size, bytes + lead_of(&record), release_buffer, bundle};
+        return INGOT_SUCCESS;
+    }
+    return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
+}
+
+struct bundle *bundle_of(ingot_storage_t storage)
+{
+    return storage != NULL && storage->ops.load == load ? storage->self : NULL;
+}
+
+uint64_t bundle_entry_count(const struct bundle *bundle)
+{
+    return bundle->file.entry_count;
+}
+
+/* An id as it is in the file, in memory that grows; what is wrong with it otherwise. */
+struct id_reader {
+    const struct bundle *bundle;
+    ingot_buffer_t memory;
+};
+
+static ingot_status_t read_id(struct id_reader *reader, const struct bundle_record *record, const uint8_t **id)
+{
+    uint8_t *bytes = (uint8_t *)(uintptr_t)reader->memory.bytes;
+    if (reader->memory.size < record->id_size) {
+        memory_release_buffer(&reader->memory);
+        const ingot_status_t status =
+            memory_make_buffer(&reader->bundle->allocator, (size_t)record->id_size, &reader->memory, &bytes);
+        if (status != INGOT_SUCCESS)
+            return status;
+    }
+    const ingot_status_t status = read_range(reader->bundle, record->id_offset, record->id_size, bytes);
+    if (status != INGOT_SUCCESS)
+        return status;
+    *id = bytes;
+    return checksum_bucket_of((size_t)record->id_size, bytes) == record->hash
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the hash of an id in the bundle does not hold");
+}
+
+ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_t visit, void *user)
+{
+    const struct bundle_file *file = &bundle->file;
+    struct id_reader reader = {bundle, INGOT_BUFFER_INIT};
+    int goes_on = 1;
+    for (uint64_t i = 0; i < file->entry_count && goes_on != 0; ++i) {
+        const struct bundle_record record = bundle_file_record(file, i);
+        const uint8_t *id = NULL;
+        const ingot_status_t status = read_id(&reader, &record, &id);
+        const bool is_sound = status == INGOT_SUCCESS;
+        const ingot_persist_entry_t entry = {
+            .struct_size = sizeof(entry),
+            .name_space = "",
+            .bucket = record.hash,
+            .number = (uint32_t)i,
+            .status = status,
+            .reason = is_sound ? "" : ingot_last_error_detail(),
+            .identity = i,
+            .bytes = BUNDLE_RECORD_SIZE + record.id_size + record.blob_size,
+            .blob_size = (size_t)record.blob_size,
+            .created_ns = record.created_ns,
+            .last_use_ns = record.created_ns,
+            .id_size = is_sound ? (size_t)record.id_size : 0,
+            .id = is_sound ? id : NULL,
+        };
+        goes_on = visit(&entry, user);
+    }
+    memory_release_buffer(&reader.memory);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persist_entry_t *entry,
+                                 ingot_buffer_t *blob)
+{
+    if (entry == NULL || entry->struct_size < sizeof(*entry))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry or its struct_size is missing");
+    if (entry->identity >= bundle->file.entry_count)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
+    const struct bundle_record record = bundle_file_record(&bundle->file, entry->identity);
+    if (record.hash != entry->bucket)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
+    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    uint8_t *bytes;
+    ingot_status_t status = memory_make_buffer(&bundle->allocator, entry_size(&record), &buffer, &bytes);
+    if (status == INGOT_SUCCESS)
+        status = read_entry(bundle, &record, NULL, bytes); /* as it is now, and not kept: all are looked at but once */
+    if (status != INGOT_SUCCESS) {
+        memory_release_buffer(&buffer);
+        return status;
+    }
+    buffer.bytes = bytes + lead_of(&record);
+    buffer.size = (size_t)record.blob_size;
+    *blob = buffer;
+    return INGOT_SUCCESS;
+}
+
+/* A bundle may come with the system, so it may be root's too. */
+static bool is_trusted(const struct file_facts *facts)
+{
+    return files_are_private(facts, files_user()) || files_are_private(facts, 0);
+}
+
+/* The header of a file that may be trusted; the file stays open as the bundle's. */
+static ingot_status_t open_file(struct bundle *bundle, const char *path)
+{
+    const char *name;
+    struct file_facts facts = {0};
+    uint8_t header[BUNDLE_HEADER_SIZE];
+    size_t got = 0;
+    const int parent = files_open_parent(path, &name);
+    bundle->fd = parent < 0 ? parent : files_open_read(parent, name);
+    if (parent >= 0)
+        (void)files_close(parent);
+    if (bundle->fd < 0)
+        return files_read_failed(bundle->fd, "opening", path);
+    int result = files_facts(bundle->fd, &facts);
+    if (result == 0 && (!facts.is_file || !is_trusted(&facts)))
+        return files_untrusted(&facts, false, files_user(), path);
+    if (result == 0)
+        result = files_read(bundle->fd, 0, sizeof(header), header, &got);
+    return result < 0 ? files_read_failed(result, "reading", path)
+                      : bundle_file_parse(&bundle->file, facts.size_bytes, got, header);
+}
+
+static ingot_status_t read_index(struct bundle *bundle)
+{
+    const size_t size = index_size(&bundle->file);
+    const size_t count = (size_t)bundle->file.entry_count;
+    bundle->index = memory_allocate(&bundle->allocator, size + 1);
+    bundle->kept = memory_allocate(&bundle->allocator, kept_size(&bundle->file) + 1);
+    for (size_t i = 0; bundle->kept != NULL && i < count; ++i)
+        atomic_init(&bundle->kept[i], NULL);
+    if (bundle->index == NULL || bundle->kept == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle's index");
+    const ingot_status_t status = read_range(bundle, bundle->file.index_offset, size, bundle->index);
+    return status == INGOT_SUCCESS ? bundle_file_take_index(&bundle->file, bundle->index) : status;
+}
+
+ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *path)
+{
+    static const ingot_storage_ops_t ops = {sizeof(ops), load, NULL, NULL, destroy};
+    ingot_allocator_t allocator;
+    if (storage == NULL || path == NULL || path[0] == '\0')
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
+    (void)memory_init(&allocator, NULL);
+    struct bundle *bundle = memory_allocate(&allocator, sizeof(*bundle));
+    if (bundle == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle");
+    *bundle = (struct bundle){.allocator = allocator, .fd = -1};
+    atomic_init(&bundle->references, 1);
+    ingot_status_t status = open_file(bundle, path);
+    if (status == INGOT_SUCCESS)
+        status = read_index(bundle);
+    if (status == INGOT_SUCCESS)
+        status = storage_create(storage, &ops, bundle, &allocator, INGOT_PERSIST_STORE_AUTO);
+    if (status != INGOT_SUCCESS)
+        destroy(bundle);
+    return status;
+}

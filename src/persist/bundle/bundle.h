@@ -1,0 +1,18 @@
+/*
+ * bundle.h - an open bundle.
+ */
+#ifndef INGOT_PERSIST_BUNDLE_BUNDLE_H
+#define INGOT_PERSIST_BUNDLE_BUNDLE_H
+
+#include <ingot/persist.h>
+
+struct bundle;
+
+/* The bundle behind a storage, or NULL where it is of another kind. */
+struct bundle *bundle_of(ingot_storage_t storage);
+uint64_t bundle_entry_count(const struct bundle *bundle);
+/* As the public functions of these names. */
+ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_t visit, void *user);
+ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persist_entry_t *entry, ingot_buffer_t *blob);
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * bundle_write.c - a bundle made of a store, or of another bundle.
+ *
+ * Ids and blobs are written as they are found; the index is kept in memory, sorted at the end, and freed of those that
+ * are in it twice. Entries that are bad, or go while this runs, are left out.
+ */
+#include <ingot/backend.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "persist/bundle/bundle.h"
+#include "persist/bundle/bundle_file.h"
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/base/replacement.h"
+#include "persist/storage/storage.h"
+
+#define FIRST_CAPACITY 64u
+
+struct writing {
+    ingot_storage_t storage;
+    ingot_persist_visit_t select;
+    void *user;
+    ingot_allocator_t allocator;
+    struct replacement replacement;
+    uint64_t end; /* of what was written */
+    struct bundle_record *records;
+    size_t count;
+    size_t capacity;
+    ingot_status_t status; /* the first failure */
+};
+
+static bool grow(struct writing *writing)
+{
+    if (writing->count < writing->capacity)
+        return true;
+    const size_t wanted = writing->capacity == 0 ? FIRST_CAPACITY : writing->capacity * 2;
+    struct bundle_record *larger = memory_allocate(&writing->allocator, wanted * sizeof(*larger));
+    if (larger == NULL)
+        return false;
+    if (writing->count != 0)
+        memcpy(larger, writing->records, writing->count * sizeof(*larger));
+    memory_free(&writing->allocator, writing->records, writing->capacity * sizeof(*larger));
+    writing->records = larger;
+    writing->capacity = wanted;
+    return true;
+}
+
+/* Behind the last part, aligned; the gap is a hole of zeros. */
+static ingot_status_t append(struct writing *writing, size_t size, const uint8_t *bytes, uint64_t *offset)
+{
+    *offset = (writing->end + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
+    writing->end = *offset + size;
+    return replacement_write(&writing->replacement, *offset, size, bytes);
+}
+
+static ingot_status_t add(struct writing *writing, const ingot_persist_entry_t *entry, const ingot_buffer_t *blob)
+{
+    if (!grow(writing))
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the bundle's index");
+    struct bundle_record record = {
+        .hash = checksum_bucket_of(entry->id_size, entry->id),
+        .id_size = entry->id_size,
+        .blob_size = blob->size,
+        .created_ns = entry->created_ns,
+        .blob_checksum = checksum_of(blob->size, blob->bytes),
+    };
+    ingot_status_t status = append(writing, entry->id_size, entry->id, &record.id_offset);
+    if (status == INGOT_SUCCESS)
+        status = append(writing, blob->size, blob->bytes, &record.blob_offset);
+    if (status == INGOT_SUCCESS)
+        writing->records[writing->count++] = record;
+    return status;
+}
+
+/* Not the entry's fault: a bundle that lacks it would be silently incomplete. */
+static bool is_failure(ingot_status_t status)
+{
+    return status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY;
+}
+
+static int write_entry(const ingot_persist_entry_t *entry, void *user)
+{
+    struct writing *writing = user;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    if (is_failure(entry->status))
+        writing->status = ingot_set_error_detail(entry->status, "%s", entry->reason);
+    if (entry->status != INGOT_SUCCESS || (writing->select != NULL && writing->select(entry, writing->user) == 0))
+        return writing->status == INGOT_SUCCESS;
+    const ingot_status_t loaded = ingot_persist_load_entry(writing->storage, entry, &blob);
+    if (is_failure(loaded))
+        writing->status = loaded;
+    else if (loaded == INGOT_SUCCESS)
+        writing->status = add(writing, entry, &blob);
+    memory_release_buffer(&blob);
+    return writing->status == INGOT_SUCCESS;
+}
+
+static int compare(const void *left_record, const void *right_record)
+{
+    const struct bundle_record *left = left_record;
+    const struct bundle_record *right = right_record;
+    if (left->hash != right->hash)
+        return left->hash < right->hash ? -1 : 1;
+    return (left->id_offset > right->id_offset) - (left->id_offset < right->id_offset);
+}
+
+/* Whether two that were written have the same id; read back, because that hardly ever has to be known. */
+static ingot_status_t have_same_id(const struct writing *writing, const struct bundle_record *left,
+                                   const struct bundle_record *right, bool *is_same)
+{
+    const size_t size = (size_t)left->id_size;
+    size_t got[2] = {0, 0};
+    *is_same = false;
+    if (left->id_size != right->id_size)
+        return INGOT_SUCCESS;
+    uint8_t *ids = memory_allocate(&writing->allocator, 2 * size);
+    if (ids == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory to compare ids");
+    int result = files_read(writing->replacement.fd, left->id_offset, size, ids, &got[0]);
+    if (result == 0)
+        result = files_read(writing->replacement.fd, right->id_offset, size, ids + size, &got[1]);
+    *is_same = got[0] == size && got[1] == size && memcmp(ids, ids + size, size) == 0;
+    memory_free(&writing->allocator, ids, 2 * size);
+    return result < 0 ? files_read_failed(result, "reading", writing->replacement.new_name) : INGOT_SUCCESS;
+}
+
+/* Of those with the same id, the newest stays. */
+static ingot_status_t drop_duplicates(struct writing *writing)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < writing->count; ++i) {
+        const struct bundle_record record = writing->records[i];
+        bool is_same = false;
+        size_t at = kept;
+        while (at > 0 && writing->records[at - 1].hash == record.hash && !is_same) {
+            const ingot_status_t status = have_same_id(writing, &writing->records[--at], &record, &is_same);
+            if (status != INGOT_SUCCESS)
+                return status;
+        }
+        if (!is_same)
+            writing->records[kept++] = record;
+        else if (record.created_ns > writing->records[at].created_ns)
+            writing->records[at] = record;
+    }
+    writing->count = kept;
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t write_index(struct writing *writing)
+{
+    const size_t size = writing->count * BUNDLE_RECORD_SIZE;
+    uint8_t header[BUNDLE_HEADER_SIZE];
+    uint64_t offset;
+    uint8_t *index = memory_allocate(&writing->allocator, size + 1);
+    if (index == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the bundle's index");
+    for (size_t i = 0; i < writing->count; ++i)
+        bundle_file_encode_record(&writing->records[i], index + i * BUNDLE_RECORD_SIZE);
+    const struct checksum checksum = checksum_of(size, index);
+    ingot_status_t status = append(writing, size, index, &offset);
+    memory_free(&writing->allocator, index, size + 1);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (size == 0 && files_truncate(writing->replacement.fd, offset) < 0)
+        return ingot_set_error_detail(INGOT_IO_ERROR, "the bundle could not be ended");
+    bundle_file_encode_header(header, writing->count, offset, files_wall_clock_ns(), &checksum);
+    return replacement_write(&writing->replacement, 0, sizeof(header), header);
+}
+
+ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *path, ingot_persist_visit_t select,
+                                          void *user, uint64_t *entry_count)
+{
+    struct writing writing = {.storage = storage, .select = select, .user = user, .end = BUNDLE_HEADER_SIZE};
+    if (storage == NULL || path == NULL || path[0] == '\0')
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
+    writing.allocator = storage->allocator;
+    ingot_status_t status = replacement_begin(&writing.replacement, path);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = ingot_persist_for_each(storage, write_entry, &writing);
+    if (status == INGOT_SUCCESS)
+        status = writing.status;
+    if (status == INGOT_SUCCESS && writing.count > 1)
+        qsort(writing.records, writing.count, sizeof(*writing.records), compare);
+    if (status == INGOT_SUCCESS)
+        status = drop_duplicates(&writing);
+    if (status == INGOT_SUCCESS)
+        status = write_index(&writing);
+    status = replacement_end(&writing.replacement, status);
+    if (status == INGOT_SUCCESS && entry_count != NULL)
+        *entry_count = writing.count;
+    memory_free(&writing.allocator, writing.records, writing.capacity * sizeof(*writing.records));
+    return status;
+}

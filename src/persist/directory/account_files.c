@@ -1,0 +1,190 @@
+/*
+ * account_files.c - the files in which a namespace keeps its accounts, open for one user at a time.
+ *
+ * A lock belongs to the open file, so each thread that is at it has its own: threads exclude each other like processes
+ * do. Files are kept open for whoever comes next, in the process that opened them only, and as long as they are what
+ * their names say. Only the files of the store's own namespace are kept.
+ */
+#include "persist/directory/account_files.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+
+#define SIZE_NAME "size.txt"
+#define INDEX_NAME "index.bin"
+
+enum account_use { ACCOUNT_EMPTY, ACCOUNT_IDLE, ACCOUNT_TAKEN };
+
+void account_files_path(char path[PATH_CAPACITY], const char *name_space, const char *name)
+{
+    if (name_space[0] == '\0')
+        memcpy(path, name, strlen(name) + 1);
+    else
+        paths_join(path, name_space, name);
+}
+
+/* All but who uses them. */
+static void copy_files(struct account_files *to, const struct account_files *from)
+{
+    to->size_fd = from->size_fd;
+    to->index_fd = from->index_fd;
+    to->process = from->process;
+    to->size_inode = from->size_inode;
+    to->index_inode = from->index_inode;
+    to->size_bytes = from->size_bytes;
+    to->finished = from->finished;
+}
+
+static void close_files(struct account_files *files)
+{
+    (void)files_close(files->size_fd);
+    (void)files_close(files->index_fd);
+}
+
+static struct account_files *take(struct directory *directory, int wanted)
+{
+    for (unsigned i = 0; i < ACCOUNT_KEPT; ++i) {
+        int found = wanted;
+        if (atomic_compare_exchange_strong_explicit(&directory->kept[i].use, &found, ACCOUNT_TAKEN,
+                                                    memory_order_acquire, memory_order_relaxed))
+            return &directory->kept[i];
+    }
+    return NULL;
+}
+
+static void put_back(struct account_files *kept, int use)
+{
+    atomic_store_explicit(&kept->use, use, memory_order_release);
+}
+
+static int open_file(const struct directory *directory, const char *path, struct file_facts *facts)
+{
+    const int fd = files_open_update(directory->root, path);
+    if (fd < 0)
+        return fd;
+    const int result = files_facts(fd, facts);
+    if (result == 0 && facts->is_file)
+        return fd;
+    (void)files_close(fd);
+    return result < 0 ? result : -ELOOP;
+}
+
+static ingot_status_t open_files(const struct directory *directory, const char *name_space,
+                                 struct account_files *files)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    account_files_path(path, name_space, SIZE_NAME);
+    files->size_fd = open_file(directory, path, &facts);
+    if (files->size_fd < 0)
+        return files_write_failed(files->size_fd, "opening", path);
+    files->size_inode = facts.inode;
+    files->size_bytes = facts.size_bytes;
+    account_files_path(path, name_space, INDEX_NAME);
+    files->index_fd = open_file(directory, path, &facts);
+    if (files->index_fd < 0) {
+        (void)files_close(files->size_fd);
+        return files_write_failed(files->index_fd, "opening", path);
+    }
+    files->index_inode = facts.inode;
+    files->process = files_process();
+    return INGOT_SUCCESS;
+}
+
+/* Whether a file that is open is still the one of its name. In the root it can only have been deleted; the folder of a
+ * namespace can have been moved with it, too. */
+static bool is_current(const struct directory *directory, int fd, const char *name, uint64_t inode,
+                       struct file_facts *facts)
+{
+    char path[PATH_CAPACITY];
+    if (directory->name_space[0] == '\0')
+        return files_facts(fd, facts) == 0 && facts->link_count != 0;
+    account_files_path(path, directory->name_space, name);
+    return files_facts_at(directory->root, path, facts) == 0 && facts->is_file && facts->inode == inode;
+}
+
+static bool are_current(const struct directory *directory, struct account_files *files)
+{
+    struct file_facts facts;
+    if (!is_current(directory, files->index_fd, INDEX_NAME, files->index_inode, &facts) ||
+        !is_current(directory, files->size_fd, SIZE_NAME, files->size_inode, &facts))
+        return false;
+    files->size_bytes = facts.size_bytes;
+    return true;
+}
+
+/* Kept files, or an empty place to keep them (*is_open false), or NULL. The parent's are left alone in a child: they
+ * are closed with the store. */
+static struct account_files *take_kept(struct directory *directory, bool *is_open)
+{
+    struct account_files *kept = take(directory, ACCOUNT_IDLE);
+    *is_open = false;
+    if (kept == NULL)
+        return take(directory, ACCOUNT_EMPTY);
+    if (kept->process != files_process()) {
+        put_back(kept, ACCOUNT_IDLE);
+        return NULL;
+    }
+    *is_open = are_current(directory, kept);
+    if (!*is_open)
+        close_files(kept);
+    return kept;
+}
+
+ingot_status_t account_files_get(struct directory *directory, const char *name_space, struct open_account_files *open)
+{
+    bool is_open = false;
+    const bool is_own = strcmp(name_space, directory->name_space) == 0;
+    open->kept = is_own ? take_kept(directory, &is_open) : NULL;
+    if (is_open) {
+        copy_files(&open->files, open->kept);
+        return INGOT_SUCCESS;
+    }
+    open->files.finished = 0;
+    const ingot_status_t status = open_files(directory, name_space, &open->files);
+    if (status != INGOT_SUCCESS && open->kept != NULL)
+        put_back(open->kept, ACCOUNT_EMPTY);
+    return status;
+}
+
+void account_files_give(struct open_account_files *open)
+{
+    if (open->kept == NULL) {
+        close_files(&open->files);
+        return;
+    }
+    copy_files(open->kept, &open->files);
+    put_back(open->kept, ACCOUNT_IDLE);
+}
+
+int account_files_borrow_index(struct directory *directory, struct account_files **kept)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    *kept = take(directory, ACCOUNT_IDLE);
+    if (*kept != NULL && (*kept)->process == files_process() &&
+        is_current(directory, (*kept)->index_fd, INDEX_NAME, (*kept)->index_inode, &facts))
+        return (*kept)->index_fd;
+    if (*kept != NULL)
+        put_back(*kept, ACCOUNT_IDLE);
+    *kept = NULL;
+    account_files_path(path, directory->name_space, INDEX_NAME);
+    return files_open_read_write(directory->root, path);
+}
+
+void account_files_return_index(struct account_files *kept, int index_fd)
+{
+    if (kept != NULL)
+        put_back(kept, ACCOUNT_IDLE);
+    else
+        (void)files_close(index_fd);
+}
+
+void account_files_fini(struct directory *directory)
+{
+    for (unsigned i = 0; i < ACCOUNT_KEPT; ++i)
+        if (atomic_load_explicit(&directory->kept[i].use, memory_order_acquire) == ACCOUNT_IDLE)
+            close_files(&directory->kept[i]);
+}

@@ -1,0 +1,30 @@
+/*
+ * account_files.h - the files in which a namespace keeps its accounts, open for one user at a time.
+ */
+#ifndef INGOT_PERSIST_DIRECTORY_ACCOUNT_FILES_H
+#define INGOT_PERSIST_DIRECTORY_ACCOUNT_FILES_H
+
+#include "persist/directory/directory.h"
+
+/* Files for one use, by one thread. */
+struct open_account_files {
+    struct account_files files;
+    struct account_files *kept; /* where they stay open until the next use; NULL: they are closed */
+};
+
+/* Opens size.txt and index.bin of a namespace, and makes them where they are missing. */
+ingot_status_t account_files_get(struct directory *directory, const char *name_space, struct open_account_files *open);
+void account_files_give(struct open_account_files *open);
+
+/* An index to be read and noted in, for one thread: a kept one, or NULL with a descriptor that is opened for it and to
+ * be closed. A negated errno where there is none. */
+int account_files_borrow_index(struct directory *directory, struct account_files **kept);
+void account_files_return_index(struct account_files *kept, int index_fd);
+
+/* Closes what was kept open; nobody may be at the store any more. */
+void account_files_fini(struct directory *directory);
+
+/* "[namespace/]name". */
+void account_files_path(char path[PATH_CAPACITY], const char *name_space, const char *name);
+
+#endif

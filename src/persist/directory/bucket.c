@@ -1,0 +1,220 @@
+/*
+ * bucket.c - the entries of one bucket: which has an id, which number is free, and taking one away.
+ *
+ * Number 0 is tried by its path; only when that does not end the search is the bucket listed. Searching locks nothing.
+ */
+#include "persist/directory/bucket.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/directory/format/entry.h"
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/directory/temporary.h"
+
+/* The lowest numbers of a bucket, ascending. */
+struct numbers {
+    uint32_t count;
+    uint32_t values[BUCKET_MAX_ENTRIES];
+};
+
+static bool add_number(void *user, const char *name)
+{
+    struct numbers *numbers = user;
+    uint64_t value;
+    if (!paths_parse_number(name, UINT32_MAX, &value))
+        return true;
+    if (numbers->count == BUCKET_MAX_ENTRIES) {
+        if (numbers->values[BUCKET_MAX_ENTRIES - 1] < value)
+            return true;
+        --numbers->count;
+    }
+    uint32_t at = numbers->count++;
+    for (; at > 0 && numbers->values[at - 1] > value; --at)
+        numbers->values[at] = numbers->values[at - 1];
+    numbers->values[at] = (uint32_t)value;
+    return true;
+}
+
+static uint32_t first_free(const struct numbers *numbers)
+{
+    uint32_t number = 0;
+    while (number < numbers->count && numbers->values[number] == number)
+        ++number;
+    return number;
+}
+
+ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path)
+{
+    struct file_facts facts;
+    const int result = files_facts_at(directory->root, bucket_path, &facts);
+    if (result < 0)
+        return files_read_failed(result, "examining", bucket_path);
+    if (!facts.is_directory || !files_are_private(&facts, directory->owner))
+        return files_untrusted(&facts, true, directory->owner, bucket_path);
+    return INGOT_SUCCESS;
+}
+
+/* What is searched for, and by whom. */
+struct search {
+    struct directory *directory;
+    struct bucket *bucket;
+    size_t id_size;
+    const uint8_t *id;
+    ingot_buffer_t *blob;
+};
+
+static ingot_status_t read_place(const struct search *search, const struct entry_place *place, uint32_t number,
+                                 uint64_t *inode)
+{
+    struct bucket *bucket = search->bucket;
+    struct file_facts facts = {0};
+    struct key_file key;
+    ingot_status_t status = entry_examine(place, &facts);
+    *inode = facts.inode;
+    if (status == INGOT_SUCCESS)
+        status = entry_read(place, search->id_size, search->id, &search->directory->allocator, &key, search->blob);
+    if (status == INGOT_SUCCESS) {
+        bucket->number = number;
+        bucket->inode = facts.inode;
+        bucket->created_ns = key.created_ns;
+        bucket->last_use_ns = key.last_use_ns;
+    }
+    return status;
+}
+
+/* Takes a bad entry away, unless it has gone by itself or another thread or process is at it. */
+static ingot_status_t refuse(const struct search *search, const char *entry_path, uint32_t number, uint64_t inode,
+                             ingot_status_t status)
+{
+    struct directory *directory = search->directory;
+    struct file_facts facts;
+    if (files_facts_at(directory->root, entry_path, &facts) < 0 || facts.inode != inode)
+        return INGOT_NOT_FOUND; /* it was being deleted while it was read */
+    directory_count(&directory->counters.refused, 1);
+    if (!directory->is_read_only)
+        (void)bucket_take_away(directory, directory->name_space, search->bucket->hash, number, inode, 0);
+    return status;
+}
+
+/* Reads one number; once more where it was bad, so that it is no mixture of two entries, before it is refused. */
+static ingot_status_t try_number(const struct search *search, uint32_t number)
+{
+    struct directory *directory = search->directory;
+    char entry_path[PATH_CAPACITY];
+    uint64_t inode;
+    paths_entry(entry_path, search->bucket->path, number);
+    const struct entry_place place = {directory->root, entry_path, directory->owner};
+    ingot_status_t status = read_place(search, &place, number, &inode);
+    if (!entry_is_bad(status))
+        return status;
+    struct entry_place pinned;
+    const ingot_status_t is_pinned = entry_pin(&place, &pinned);
+    if (is_pinned == INGOT_UNTRUSTED)
+        return refuse(search, entry_path, number, inode, status); /* a file */
+    if (is_pinned != INGOT_SUCCESS)
+        return is_pinned;
+    status = read_place(search, &pinned, number, &inode);
+    if (entry_is_bad(status))
+        status = refuse(search, entry_path, number, inode, status);
+    (void)files_close(pinned.at);
+    return status;
+}
+
+static bool ends_search(ingot_status_t status)
+{
+    return status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY;
+}
+
+static ingot_status_t search_listed(const struct search *search, ingot_status_t first)
+{
+    struct numbers numbers = {0};
+    struct bucket *bucket = search->bucket;
+    const int result = files_list(search->directory->root, bucket->path, add_number, &numbers);
+    bucket->is_full = first_free(&numbers) >= BUCKET_MAX_ENTRIES;
+    if (result == -ENOENT)
+        return first;
+    if (result < 0)
+        return files_read_failed(result, "listing", bucket->path);
+
+    ingot_status_t reason = first;
+    for (uint32_t i = 0; i < numbers.count; ++i) {
+        if (numbers.values[i] == 0)
+            continue;
+        const ingot_status_t status = try_number(search, numbers.values[i]);
+        if (ends_search(status))
+            return status;
+        if (reason == INGOT_NOT_FOUND && status != INGOT_BLOB_MISMATCH)
+            reason = status;
+    }
+    return reason;
+}
+
+ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,
+                           ingot_buffer_t *blob)
+{
+    const struct search search = {directory, bucket, id_size, id, blob};
+    memset(bucket, 0, sizeof(*bucket));
+    bucket->hash = directory->bucket_of(id_size, id);
+    paths_bucket(bucket->path, directory->name_space, bucket->hash);
+    ingot_status_t status = bucket_examine(directory, bucket->path);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = try_number(&search, 0);
+    if (ends_search(status))
+        return status;
+    status = search_listed(&search, status == INGOT_BLOB_MISMATCH ? INGOT_NOT_FOUND : status);
+    if (status == INGOT_NOT_FOUND)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "no entry in %s", bucket->path);
+    return status;
+}
+
+ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t number, uint64_t inode,
+                                char aside[PATH_CAPACITY])
+{
+    struct directory *directory = account->directory;
+    char bucket_path[PATH_CAPACITY];
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    paths_bucket(bucket_path, account->name_space, hash);
+    paths_entry(path, bucket_path, number);
+    int result = files_facts_at(directory->root, path, &facts);
+    if (result == -ENOENT || (result == 0 && inode != 0 && facts.inode != inode))
+        return INGOT_NOT_FOUND;
+    if (result < 0)
+        return files_write_failed(result, "examining", path);
+    const ingot_status_t status = temporary_name(directory, aside);
+    if (status != INGOT_SUCCESS)
+        return status;
+    account_begin_removing(account, hash, number);
+    result = files_rename(directory->root, path, directory->root, aside);
+    if (result < 0) {
+        account_cancel(account);
+        return result == -ENOENT ? INGOT_NOT_FOUND : files_write_failed(result, "taking away", path);
+    }
+    account_end_removing(account);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t bucket_take_away(struct directory *directory, const char *name_space, uint64_t hash, uint32_t number,
+                                uint64_t inode, uint64_t deadline_ns)
+{
+    struct account account;
+    char aside[PATH_CAPACITY];
+    char bucket_path[PATH_CAPACITY];
+    ingot_status_t status = temporary_ready(directory);
+    if (status == INGOT_SUCCESS)
+        status = account_begin(directory, name_space, deadline_ns, &account);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = bucket_put_aside(&account, hash, number, inode, aside);
+    account_end(&account);
+    if (status != INGOT_SUCCESS)
+        return status;
+    paths_bucket(bucket_path, name_space, hash);
+    (void)files_remove_directory(directory->root, bucket_path); /* fails where it is not empty */
+    temporary_delete(directory, aside);
+    return INGOT_SUCCESS;
+}

@@ -1,0 +1,255 @@
+/*
+ * directory.c - opening a directory store, and its operations.
+ */
+#include "persist/directory/directory.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/directory/account.h"
+#include "persist/directory/bucket.h"
+#include "persist/base/checksum.h"
+#include "persist/storage/events.h"
+#include "persist/directory/upkeep/evict.h"
+#include "persist/base/files.h"
+#include "persist/directory/limits.h"
+#include "persist/base/memory.h"
+#include "persist/directory/publish.h"
+#include "persist/directory/root.h"
+#include "persist/storage/storage.h"
+#include "persist/directory/temporary.h"
+#include "persist/directory/use.h"
+
+#define DEFAULT_LOCK_TIMEOUT_MS 200u
+#define DEFAULT_LOW_WATER_PERCENT 50u
+#define NS_PER_MS UINT64_C(1000000)
+#define KNOWN_FLAGS                                                                                                 \
+    ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS)
+
+static const char *place_of(struct directory *directory, size_t id_size, const uint8_t *id, char path[PATH_CAPACITY])
+{
+    paths_bucket(path, directory->name_space, directory->bucket_of(id_size, id));
+    return path;
+}
+
+void directory_count_failure(struct directory_counters *counters, ingot_status_t status)
+{
+    directory_count(&counters->failures, 1);
+    switch ((int)status) {
+    case INGOT_READ_ONLY: directory_count(&counters->read_only, 1); break;
+    case INGOT_NO_SPACE: directory_count(&counters->no_space, 1); break;
+    case INGOT_BUSY: directory_count(&counters->lock_timeouts, 1); break;
+    case INGOT_UNTRUSTED: directory_count(&counters->untrusted, 1); break;
+    case INGOT_BLOB_TRUNCATED:
+    case INGOT_BLOB_CORRUPT: directory_count(&counters->corrupt, 1); break;
+    case INGOT_BLOB_VERSION: directory_count(&counters->other_versions, 1); break;
+    case INGOT_OUT_OF_MEMORY: directory_count(&counters->out_of_memory, 1); break;
+    default: directory_count(&counters->io_errors, 1); break;
+    }
+}
+
+static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    struct directory *directory = self;
+    struct bucket bucket;
+    const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
+    ingot_status_t status = bucket_find(directory, id_size, id, &bucket, blob);
+    if (status == INGOT_NOT_FOUND && root_renew(directory))
+        status = bucket_find(directory, id_size, id, &bucket, blob);
+    if (status == INGOT_SUCCESS) {
+        status = use_note(directory, &bucket);
+        if (status != INGOT_SUCCESS)
+            memory_release_buffer(blob);
+    }
+    struct directory_counters *counters = &directory->counters;
+    directory_count(status == INGOT_SUCCESS ? &counters->hits : &counters->misses, 1);
+    if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
+        directory_count_failure(&directory->counters, status);
+    if (directory->on_event != NULL)
+        events_tell(directory, INGOT_EVENT_STORAGE_LOAD, status, status == INGOT_SUCCESS ? blob->size : 0, started_ns,
+                    bucket.path, status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    return status;
+}
+
+static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+{
+    struct directory *directory = self;
+    char path[PATH_CAPACITY];
+    const uint64_t started_ns = files_steady_clock_ns();
+    ingot_status_t status = publish_entry(directory, id_size, id, blob_size, blob);
+    if (status != INGOT_SUCCESS && root_renew(directory))
+        status = publish_entry(directory, id_size, id, blob_size, blob);
+    if (status == INGOT_SUCCESS)
+        directory_count(&directory->counters.stores, 1);
+    else
+        directory_count_failure(&directory->counters, status);
+    if (directory->on_event != NULL)
+        events_tell(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns,
+                    place_of(directory, id_size, id, path), status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    return status;
+}
+
+static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
+{
+    struct directory *directory = self;
+    if (directory->is_read_only)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    const uint64_t deadline_ns = account_deadline(directory);
+    ingot_status_t result = INGOT_NOT_FOUND;
+    for (unsigned i = 0; i < BUCKET_MAX_ENTRIES; ++i) {
+        struct bucket bucket;
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        ingot_status_t status = bucket_find(directory, id_size, id, &bucket, &blob);
+        if (status != INGOT_SUCCESS)
+            return result == INGOT_NOT_FOUND ? status : result;
+        memory_release_buffer(&blob);
+        status = bucket_take_away(directory, directory->name_space, bucket.hash, bucket.number, bucket.inode,
+                                  deadline_ns);
+        if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
+            return status;
+        result = INGOT_SUCCESS;
+    }
+    return result;
+}
+
+static void destroy(void *self)
+{
+    struct directory *directory = self;
+    if (directory == NULL)
+        return;
+    account_files_fini(directory);
+    temporary_fini(directory);
+    root_fini(directory);
+    const ingot_allocator_t allocator = directory->allocator;
+    memory_free(&allocator, directory, sizeof(*directory));
+}
+
+struct directory *directory_of(ingot_storage_t storage)
+{
+    return storage != NULL && storage->ops.load == load ? storage->self : NULL;
+}
+
+/* An older caller's info is shorter: what it lacks is zero. A newer one's is longer: what is known is taken. */
+static ingot_status_t copy_info(ingot_persist_info_t *copy, const ingot_persist_info_t *info)
+{
+    memset(copy, 0, sizeof(*copy));
+    if (info == NULL || info->struct_size < offsetof(ingot_persist_info_t, name_space))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info or its struct_size is missing");
+    memcpy(copy, info, info->struct_size < sizeof(*copy) ? info->struct_size : sizeof(*copy));
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check_info(const ingot_persist_info_t *info)
+{
+    if (info->path == NULL || info->path[0] == '\0')
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's path is missing");
+    if (info->name_space != NULL && !paths_is_namespace(info->name_space))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "\"%.80s\" cannot be a namespace", info->name_space);
+    if (info->eviction != INGOT_PERSIST_EVICT_FIFO && info->eviction != INGOT_PERSIST_EVICT_LRU &&
+        info->eviction != INGOT_PERSIST_EVICT_OFF)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's eviction is none");
+    if (!storing_is_mode(info->store_mode))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's store_mode is none");
+    if ((info->flags & ~KNOWN_FLAGS) != 0)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info has unknown flags");
+    if (info->backends != NULL && !serving_is_list(info->backends))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's backends are not a list of names");
+    if (info->low_water_percent > 100)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's low_water_percent is more than 100");
+    return INGOT_SUCCESS;
+}
+
+static void take_info(struct directory *directory, const ingot_persist_info_t *info)
+{
+    const uint32_t timeout_ms = info->lock_timeout_ms != 0 ? info->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
+    directory->root = -1;
+    directory->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
+    directory->is_durable = (info->flags & (uint32_t)INGOT_PERSIST_DURABLE) != 0;
+    directory->eviction = info->eviction;
+    limits_set(directory, info->max_bytes, info->max_entries, info->max_age_seconds);
+    directory->min_blob_bytes = info->min_blob_bytes;
+    directory->max_blob_bytes = info->max_blob_bytes != 0 ? info->max_blob_bytes : UINT64_MAX;
+    directory->low_water_percent = info->low_water_percent != 0 ? info->low_water_percent : DEFAULT_LOW_WATER_PERCENT;
+    directory->lock_timeout_ns = timeout_ms * NS_PER_MS;
+    directory->on_event = info->on_event;
+    directory->on_event_user = info->on_event_user;
+    if (info->name_space != NULL)
+        memcpy(directory->name_space, info->name_space, strlen(info->name_space) + 1);
+}
+
+static ingot_status_t check_name_space(const struct directory *directory)
+{
+    struct file_facts facts;
+    if (directory->name_space[0] == '\0' || files_facts_at(directory->root, directory->name_space, &facts) < 0)
+        return INGOT_SUCCESS;
+    if (!facts.is_directory || !files_are_private(&facts, directory->owner))
+        return files_untrusted(&facts, true, directory->owner, directory->name_space);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *given,
+                              uint64_t (*bucket_of)(size_t id_size, const uint8_t *id))
+{
+    static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
+    ingot_persist_info_t info;
+    ingot_allocator_t allocator;
+    ingot_status_t status = copy_info(&info, given);
+    if (status == INGOT_SUCCESS)
+        status = check_info(&info);
+    if (status == INGOT_SUCCESS)
+        status = memory_init(&allocator, info.allocator);
+    if (status != INGOT_SUCCESS)
+        return status;
+    struct directory *directory = memory_allocate(&allocator, sizeof(*directory));
+    if (directory == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a store");
+    memset(directory, 0, sizeof(*directory));
+    directory->allocator = allocator;
+    directory->bucket_of = bucket_of;
+    take_info(directory, &info);
+    status = temporary_init(directory);
+    if (status != INGOT_SUCCESS) {
+        memory_free(&allocator, directory, sizeof(*directory));
+        return status;
+    }
+    status = root_init(directory, &info);
+    if (status == INGOT_SUCCESS)
+        status = check_name_space(directory);
+    if (status != INGOT_SUCCESS)
+        goto done;
+    if (!directory->is_read_only)
+        evict_expired(directory);
+    status = storage_create(storage, &ops, directory, &allocator, info.store_mode);
+    if (status != INGOT_SUCCESS)
+        goto done;
+    directory = NULL; /* handed over */
+    atomic_store_explicit(&(*storage)->exit_time_ms, info.exit_time_ms, memory_order_relaxed);
+    atomic_store_explicit(&(*storage)->quiet_time_ms, info.quiet_time_ms, memory_order_relaxed);
+    (void)ingot_persist_set_backends(*storage, info.backends); /* checked */
+done:
+    destroy(directory);
+    return status;
+}
+
+ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *info)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    return directory_open(storage, info, checksum_bucket_of);
+}
+
+ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    *directory = directory_of(storage);
+    if (*directory == NULL)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "it takes a directory store");
+    return INGOT_SUCCESS;
+}
+
+const char *directory_name_space(const struct directory *directory)
+{
+    return directory->name_space[0] != '\0' ? directory->name_space : NULL;
+}

@@ -1,0 +1,315 @@
+/*
+ * entry.c - one entry: its directory and the two files in it.
+ *
+ * A file is opened, judged by its own descriptor and read once, so that what was judged is what is used. Memory is
+ * allocated for sizes only that a checked header and the file system agree on. The files are opened by their paths,
+ * which costs less than a handle of the directory; so they may be of two entries when one replaces the other
+ * meanwhile. Then the checksums do not hold, and the caller reads once more with the directory pinned.
+ */
+#include "persist/directory/format/entry.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/directory/format/paths.h"
+
+#define SMALL_KEY_SIZE 4096u
+
+bool entry_is_bad(ingot_status_t status)
+{
+    return status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT;
+}
+
+ingot_status_t entry_examine(const struct entry_place *place, struct file_facts *facts)
+{
+    const int result = files_facts_at(place->at, place->path, facts);
+    if (result < 0)
+        return files_read_failed(result, "examining", place->path);
+    if (!(facts->is_directory || facts->is_file) || !files_are_private(facts, place->owner))
+        return files_untrusted(facts, !facts->is_file, place->owner, place->path);
+    if (facts->is_file)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is a file", place->path);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pinned)
+{
+    const int fd = files_open_place(place->at, place->path);
+    if (fd < 0)
+        return files_read_failed(fd, "opening", place->path);
+    *pinned = (struct entry_place){fd, ".", place->owner};
+    return INGOT_SUCCESS;
+}
+
+/* A descriptor or a negated errno. */
+static int open_file(const struct entry_place *place, const char *name)
+{
+    char path[PATH_CAPACITY];
+    paths_join(path, place->path, name);
+    return files_open_read(place->at, path);
+}
+
+/* Judges what open_file returned. */
+static ingot_status_t judge_file(const struct entry_place *place, const char *name, int fd, uint64_t *size_bytes)
+{
+    if (fd == -ENOENT)
+        return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "an entry without %s", name);
+    if (fd < 0)
+        return files_read_failed(fd, "opening", name);
+    struct file_facts facts;
+    const int result = files_facts(fd, &facts);
+    if (result < 0)
+        return files_read_failed(result, "examining", name);
+    if (!facts.is_file || !files_are_private(&facts, place->owner))
+        return files_untrusted(&facts, false, place->owner, name);
+    *size_bytes = facts.size_bytes;
+    return INGOT_SUCCESS;
+}
+
+static void close_file(int fd)
+{
+    if (fd >= 0)
+        (void)files_close(fd);
+}
+
+static ingot_status_t check_id(const struct key_file *key, size_t id_size, const uint8_t *id)
+{
+    if (!checksum_holds(&key->id_checksum, id_size, id))
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of key.bin's id does not hold");
+    return INGOT_SUCCESS;
+}
+
+/* An id that is the one asked for needs no checksum; another one may be that one, damaged. */
+static ingot_status_t compare_id(const struct key_file *key, const uint8_t *found, size_t id_size, const uint8_t *id)
+{
+    if (memcmp(found, id, id_size) == 0)
+        return INGOT_SUCCESS;
+    const ingot_status_t status = check_id(key, id_size, found);
+    return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
+}
+
+/* Reads all of a key.bin that has the size that it would have for this id. */
+static ingot_status_t read_key(int fd, struct key_file *key, size_t id_size, const uint8_t *id,
+                               const ingot_allocator_t *allocator)
+{
+    uint8_t small[SMALL_KEY_SIZE];
+    const size_t size = KEY_FILE_HEADER_SIZE + id_size;
+    uint8_t *bytes = size <= sizeof(small) ? small : memory_allocate(allocator, size);
+    if (bytes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a key of %zu bytes", size);
+    ingot_status_t status = files_read_all(fd, "key.bin", 0, size, bytes);
+    if (status == INGOT_SUCCESS)
+        status = key_file_decode(key, size, size, bytes);
+    if (status == INGOT_SUCCESS)
+        status = compare_id(key, bytes + KEY_FILE_HEADER_SIZE, id_size, id);
+    if (bytes != small)
+        memory_free(allocator, bytes, size);
+    return status;
+}
+
+static ingot_status_t read_header(int fd, uint64_t file_size, struct key_file *key)
+{
+    uint8_t header[KEY_FILE_HEADER_SIZE];
+    const size_t size = file_size < sizeof(header) ? (size_t)file_size : sizeof(header);
+    const ingot_status_t status = files_read_all(fd, "key.bin", 0, size, header);
+    return status != INGOT_SUCCESS ? status : key_file_decode(key, file_size, size, header);
+}
+
+static ingot_status_t verify_key(const struct entry_place *place, int fd, struct key_file *key, size_t id_size,
+                                 const uint8_t *id, const ingot_allocator_t *allocator)
+{
+    uint64_t file_size = 0;
+    ingot_status_t status = judge_file(place, "key.bin", fd, &file_size);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (file_size == KEY_FILE_HEADER_SIZE + (uint64_t)id_size)
+        return read_key(fd, key, id_size, id, allocator);
+    status = read_header(fd, file_size, key);
+    return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
+}
+
+static ingot_status_t judge_blob(const struct entry_place *place, int fd, const struct key_file *key)
+{
+    uint64_t file_size = 0;
+    const ingot_status_t status = judge_file(place, "kernel.bin", fd, &file_size);
+    if (status != INGOT_SUCCESS || file_size == key->blob_size_bytes)
+        return status;
+    return ingot_set_error_detail(file_size < key->blob_size_bytes ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
+                                  "kernel.bin has %llu bytes instead of %llu", (unsigned long long)file_size,
+                                  (unsigned long long)key->blob_size_bytes);
+}
+
+ingot_status_t entry_examine_blob(const struct entry_place *place, const struct key_file *key)
+{
+    const int fd = open_file(place, "kernel.bin");
+    const ingot_status_t status = judge_blob(place, fd, key);
+    close_file(fd);
+    return status;
+}
+
+static ingot_status_t read_blob(const struct entry_place *place, int fd, const struct key_file *key,
+                                const ingot_allocator_t *allocator, ingot_buffer_t *blob)
+{
+    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    uint8_t *bytes;
+    ingot_status_t status = judge_blob(place, fd, key);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = memory_make_buffer(allocator, (size_t)key->blob_size_bytes, &buffer, &bytes);
+    if (status == INGOT_SUCCESS)
+        status = files_read_all(fd, "kernel.bin", 0, buffer.size, bytes);
+    if (status == INGOT_SUCCESS && !checksum_holds(&key->blob_checksum, buffer.size, bytes))
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of kernel.bin does not hold");
+    if (status == INGOT_SUCCESS)
+        *blob = buffer;
+    else
+        memory_release_buffer(&buffer);
+    return status;
+}
+
+/* Both files are opened before either is read: the kernel finds the second by what it has just touched. */
+ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const uint8_t *id,
+                          const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob)
+{
+    const int key_fd = open_file(place, "key.bin");
+    const int blob_fd = blob != NULL ? open_file(place, "kernel.bin") : -ENOENT;
+    ingot_status_t status = verify_key(place, key_fd, key, id_size, id, allocator);
+    if (status == INGOT_SUCCESS && blob != NULL)
+        status = read_blob(place, blob_fd, key, allocator, blob);
+    close_file(blob_fd);
+    close_file(key_fd);
+    return status;
+}
+
+static ingot_status_t copy_id(int fd, const struct key_file *key, const ingot_allocator_t *allocator,
+                              ingot_buffer_t *id)
+{
+    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    uint8_t *bytes;
+    ingot_status_t status = memory_make_buffer(allocator, (size_t)key->id_size_bytes, &buffer, &bytes);
+    if (status == INGOT_SUCCESS)
+        status = files_read_all(fd, "key.bin", KEY_FILE_HEADER_SIZE, buffer.size, bytes);
+    if (status == INGOT_SUCCESS)
+        status = check_id(key, buffer.size, bytes);
+    if (status == INGOT_SUCCESS)
+        *id = buffer;
+    else
+        memory_release_buffer(&buffer);
+    return status;
+}
+
+ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_allocator_t *allocator,
+                                struct key_file *key, ingot_buffer_t *id, ingot_buffer_t *blob)
+{
+    uint64_t file_size = 0;
+    memset(key, 0, sizeof(*key));
+    *id = (ingot_buffer_t)INGOT_BUFFER_INIT;
+    const int key_fd = open_file(place, "key.bin");
+    ingot_status_t status = judge_file(place, "key.bin", key_fd, &file_size);
+    if (status == INGOT_SUCCESS)
+        status = read_header(key_fd, file_size, key);
+    if (status == INGOT_SUCCESS)
+        status = copy_id(key_fd, key, allocator, id);
+    close_file(key_fd);
+    if (status != INGOT_SUCCESS || blob == NULL)
+        return status;
+    const int blob_fd = open_file(place, "kernel.bin");
+    status = read_blob(place, blob_fd, key, allocator, blob);
+    close_file(blob_fd);
+    return status;
+}
+
+ingot_status_t entry_read_header(const struct entry_place *place, struct key_file *key)
+{
+    uint64_t file_size = 0;
+    const int fd = open_file(place, "key.bin");
+    ingot_status_t status = judge_file(place, "key.bin", fd, &file_size);
+    if (status == INGOT_SUCCESS)
+        status = read_header(fd, file_size, key);
+    close_file(fd);
+    return status;
+}
+
+static uint64_t file_bytes(int at, const char *entry_path, const char *name)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    paths_join(path, entry_path, name);
+    return files_facts_at(at, path, &facts) == 0 && facts.is_file ? facts.size_bytes : 0;
+}
+
+static uint64_t sum(uint64_t key_bytes, uint64_t blob_bytes)
+{
+    return blob_bytes <= UINT64_MAX - key_bytes ? key_bytes + blob_bytes : UINT64_MAX;
+}
+
+uint64_t entry_bytes(int at, const char *entry_path)
+{
+    return sum(file_bytes(at, entry_path, "key.bin"), file_bytes(at, entry_path, "kernel.bin"));
+}
+
+uint64_t entry_bytes_beside(const struct entry_place *place, const struct key_file *key)
+{
+    return sum(KEY_FILE_HEADER_SIZE + key->id_size_bytes, file_bytes(place->at, place->path, "kernel.bin"));
+}
+
+uint64_t entry_modified_ns(const struct entry_place *place)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    paths_join(path, place->path, "key.bin");
+    return files_facts_at(place->at, path, &facts) == 0 ? facts.modified_ns : 0;
+}
+
+uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
+{
+    return KEY_FILE_HEADER_SIZE + (uint64_t)id_size + (uint64_t)blob_size;
+}
+
+/* Writes two parts, so that header and id are one system call where they are small. */
+static ingot_status_t write_file(int at, const char *entry_path, const char *name, size_t size, const uint8_t *bytes,
+                                 size_t more_size, const uint8_t *more, bool is_durable)
+{
+    char path[PATH_CAPACITY];
+    paths_join(path, entry_path, name);
+    const int fd = files_create(at, path);
+    if (fd < 0)
+        return files_write_failed(fd, "making", name);
+    int result = files_write(fd, size, bytes);
+    if (result == 0 && more_size != 0)
+        result = files_write(fd, more_size, more);
+    if (result == 0 && is_durable)
+        result = files_sync(fd);
+    const int closed = files_close(fd);
+    if (result == 0)
+        result = closed;
+    return result < 0 ? files_write_failed(result, "writing", name) : INGOT_SUCCESS;
+}
+
+ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const uint8_t *id, size_t blob_size,
+                           const uint8_t *blob, bool is_durable, uint64_t *created_ns)
+{
+    const uint64_t key_size = KEY_FILE_HEADER_SIZE + (uint64_t)id_size;
+    if (!files_may_grow_to(blob_size > key_size ? blob_size : key_size))
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the process may not write a file of %zu bytes", blob_size);
+
+    const struct key_file key = key_file_of(id_size, id, blob_size, blob, files_wall_clock_ns());
+    uint8_t small[SMALL_KEY_SIZE];
+    *created_ns = key.created_ns;
+    key_file_encode(&key, small);
+    const size_t together = id_size <= sizeof(small) - KEY_FILE_HEADER_SIZE ? id_size : 0;
+    memcpy(small + KEY_FILE_HEADER_SIZE, id, together);
+    ingot_status_t status = write_file(at, entry_path, "key.bin", KEY_FILE_HEADER_SIZE + together, small,
+                                       id_size - together, id + together, is_durable);
+    if (status == INGOT_SUCCESS)
+        status = write_file(at, entry_path, "kernel.bin", blob_size, blob, 0, NULL, is_durable);
+    if (status == INGOT_SUCCESS && is_durable) {
+        const int result = files_sync_directory(at, entry_path);
+        if (result < 0)
+            status = files_write_failed(result, "synchronizing", entry_path);
+    }
+    return status;
+}

@@ -1,0 +1,40 @@
+/*
+ * index.h - index.bin: which entries a namespace has, how large they are, and when they were made and used.
+ *
+ * Everything that writes is called with the index locked, except for index_note_use. Functions return 0, or 1
+ * where that is said, or a negated errno.
+ */
+#ifndef INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_H
+#define INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_H
+
+#include "persist/directory/format/index_format.h"
+
+struct index_place {
+    uint64_t offset; /* in the file; 0: the page is full */
+    struct index_record record;
+};
+
+/* 1: there is a good header. */
+int index_read_header(int fd, struct index_header *header);
+int index_write_header(int fd, struct index_header *header);
+/* An empty index, which has yet to be told of the entries that are there. Its header is not written. */
+int index_reset(int fd, struct index_header *header);
+
+/* 1: *place is the record of an entry; 0: it has none, and *place is where one would go. */
+int index_find(int fd, uint64_t page_count, uint64_t bucket, uint32_t number, struct index_place *place);
+/* 1: the record at a place is that of an entry that was made then. */
+int index_is_at(int fd, uint64_t offset, const struct index_record *record);
+int index_put(int fd, uint64_t offset, const struct index_record *record);
+int index_free(int fd, uint64_t offset);
+/* Without the lock: the place may be another record's by now, which then counts as used. */
+int index_note_use(int fd, uint64_t offset, uint32_t last_use_s);
+
+/* Calls visit with each record of a page. */
+int index_visit(int fd, uint64_t page_count, uint64_t page,
+                void (*visit)(void *user, const struct index_record *record), void *user);
+
+/* One page more or one page fewer, where the number of entries asks for it. The header is to be written afterwards. */
+int index_grow(int fd, struct index_header *header);
+int index_shrink(int fd, struct index_header *header);
+
+#endif

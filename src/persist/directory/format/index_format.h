@@ -1,0 +1,61 @@
+/*
+ * index_format.h - the bytes of index.bin, as doc/store-format.md has them.
+ */
+#ifndef INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_FORMAT_H
+#define INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define INDEX_HEADER_SIZE 136u
+#define INDEX_PAGE_SIZE 4096u
+#define INDEX_RECORD_SIZE 32u
+#define INDEX_PAGE_RECORDS (INDEX_PAGE_SIZE / INDEX_RECORD_SIZE)
+#define INDEX_MAX_NUMBER 65535u
+#define INDEX_LAST_USE_OFFSET 28u
+#define INDEX_LAST_USE_SIZE 4u
+
+/* One entry. */
+struct index_record {
+    uint64_t bucket;
+    uint64_t created_ns; /* not 0 */
+    uint64_t bytes;
+    uint32_t number;     /* at most INDEX_MAX_NUMBER */
+    uint32_t last_use_s;
+};
+
+/* What the lock's holder is doing to an entry. It is done when its record says so; who finds it done half completes or
+ * undoes it. */
+enum index_change { INDEX_CHANGE_NONE, INDEX_CHANGE_ADD, INDEX_CHANGE_REMOVE };
+
+struct index_header {
+    uint64_t page_count;
+    uint64_t total_bytes;
+    uint64_t entry_count;
+    uint64_t cursor;         /* the page that is looked at next */
+    uint64_t drain_bytes;    /* an eviction is on its way down to this; UINT64_MAX: none is */
+    uint64_t drain_entries;
+    uint64_t scan_position;  /* in the namespace's directory */
+    bool is_scanning;        /* entries may be there that have no record yet */
+    enum index_change change;      /* the last one; the totals are those before it */
+    struct index_record changed;
+    uint64_t changed_offset;       /* of its record in the file */
+    uint64_t checksum;             /* the first half of what was encoded or decoded last */
+};
+
+void index_header_encode(struct index_header *header, uint8_t bytes[INDEX_HEADER_SIZE]);
+/* False: that is not a header, or one of another version. */
+bool index_header_decode(struct index_header *header, const uint8_t bytes[INDEX_HEADER_SIZE]);
+
+void index_record_encode(const struct index_record *record, uint8_t bytes[INDEX_RECORD_SIZE]);
+bool index_record_is_empty(const uint8_t bytes[INDEX_RECORD_SIZE]);
+/* False: the place is empty, or damaged. */
+bool index_record_decode(struct index_record *record, const uint8_t bytes[INDEX_RECORD_SIZE]);
+
+/* The page, from 0, that the records of a bucket are in. */
+uint64_t index_page_of(uint64_t bucket, uint64_t page_count);
+/* Where a page begins in the file. */
+uint64_t index_page_offset(uint64_t page);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * key_file.h - the header of key.bin, as doc/store-format.md has it.
+ */
+#ifndef INGOT_PERSIST_DIRECTORY_FORMAT_KEY_FILE_H
+#define INGOT_PERSIST_DIRECTORY_FORMAT_KEY_FILE_H
+
+#include <ingot/ingot.h>
+
+#include "persist/base/checksum.h"
+
+#define KEY_FILE_HEADER_SIZE 128u
+#define KEY_FILE_LAST_USE_OFFSET 112u
+#define KEY_FILE_LAST_USE_SIZE 16u
+#define KEY_FILE_MAX_ID_SIZE ((uint64_t)1 << 26)
+#define KEY_FILE_MAX_BLOB_SIZE UINT32_MAX
+
+struct key_file {
+    uint64_t id_size_bytes;
+    uint64_t blob_size_bytes;
+    struct checksum id_checksum;
+    struct checksum blob_checksum;
+    uint64_t created_ns;
+    uint64_t last_use_ns; /* decode: created_ns where the stamp is torn */
+    uint32_t flags;
+};
+
+/* What is written for an id and a blob now. */
+struct key_file key_file_of(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob, uint64_t now_ns);
+
+/* The header of a key.bin. */
+void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_SIZE]);
+
+/* The 16 bytes that are written over those at KEY_FILE_LAST_USE_OFFSET. */
+void key_file_encode_last_use(uint64_t last_use_ns, uint8_t stamp[KEY_FILE_LAST_USE_SIZE]);
+
+/*
+ * Verifies the header that begins a file of file_size bytes; header_size of them were read, at least
+ * KEY_FILE_HEADER_SIZE where the file has as many. The id itself is not looked at.
+ * INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION with a detail.
+ */
+ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * paths.h - the names in a store: which are ours, and how they are written.
+ */
+#ifndef INGOT_PERSIST_DIRECTORY_FORMAT_PATHS_H
+#define INGOT_PERSIST_DIRECTORY_FORMAT_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NAMESPACE_MAX 64
+/* Namespace, bucket, number and the longest file name, with their slashes and the NUL. */
+#define PATH_CAPACITY 128
+/* The bytes of the file lock that stand for sessions: from here to twice as far. */
+#define PATHS_SESSION_MIN (UINT64_C(1) << 62)
+
+/* "[namespace/]bucket". */
+void paths_bucket(char path[PATH_CAPACITY], const char *name_space, uint64_t bucket);
+/* "<parent>/number". */
+void paths_entry(char path[PATH_CAPACITY], const char *parent, uint32_t number);
+/* "<parent>/name". Both are short enough by construction. */
+void paths_join(char path[PATH_CAPACITY], const char *parent, const char *name);
+/* The number alone. */
+void paths_number(char text[PATH_CAPACITY], uint64_t number);
+/* "<parent>/<16 hex digits of session>-<number>". */
+void paths_temporary(char path[PATH_CAPACITY], const char *parent, uint64_t session, uint64_t number);
+
+/* A number as it is written here: decimal, no sign, no leading zero, at most max. */
+bool paths_parse_number(const char *name, uint64_t max, uint64_t *number);
+bool paths_is_temporary(const char *name, uint64_t *session);
+/* "<pid>-<16 hex digits>", of version 1. */
+bool paths_is_old_temporary(const char *name);
+/* Whether it may be the name of a namespace. */
+bool paths_is_namespace(const char *name);
+
+#endif

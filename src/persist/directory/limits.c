@@ -1,0 +1,54 @@
+/*
+ * limits.c - the limits of an open directory store, which may change while it is in use.
+ *
+ * Each is read anew by whatever goes by it; between two of them there is nothing to be kept.
+ */
+#include "persist/directory/limits.h"
+
+#include <ingot/backend.h>
+#include <string.h>
+
+#define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+void limits_set(struct directory *directory, uint64_t max_bytes, uint64_t max_entries, uint64_t max_age_seconds)
+{
+    directory->max_bytes = max_bytes != 0 ? max_bytes : DEFAULT_MAX_BYTES;
+    directory->max_entries = max_entries != 0 ? max_entries : UINT64_MAX;
+    directory->max_age_ns = max_age_seconds != 0 && max_age_seconds < UINT64_MAX / NS_PER_SECOND
+                                ? max_age_seconds * NS_PER_SECOND
+                                : UINT64_MAX;
+}
+
+ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_persist_limits_t *limits)
+{
+    struct directory *directory;
+    ingot_persist_limits_t known = {0};
+    if (limits == NULL || limits->struct_size <= sizeof(size_t))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
+    const ingot_status_t status = directory_get(storage, &directory);
+    if (status != INGOT_SUCCESS)
+        return status;
+    memcpy(&known, limits, limits->struct_size < sizeof(known) ? limits->struct_size : sizeof(known));
+    limits_set(directory, known.max_bytes, known.max_entries, known.max_age_seconds);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_persist_get_limits(ingot_storage_t storage, ingot_persist_limits_t *limits)
+{
+    struct directory *directory;
+    if (limits == NULL || limits->struct_size <= sizeof(size_t))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
+    const ingot_status_t status = directory_get(storage, &directory);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const uint64_t age_ns = directory->max_age_ns;
+    const ingot_persist_limits_t known = {
+        .struct_size = limits->struct_size,
+        .max_bytes = directory->max_bytes,
+        .max_entries = directory->max_entries,
+        .max_age_seconds = age_ns != UINT64_MAX ? age_ns / NS_PER_SECOND : UINT64_MAX,
+    };
+    memcpy(limits, &known, limits->struct_size < sizeof(known) ? limits->struct_size : sizeof(known));
+    return INGOT_SUCCESS;
+}

@@ -1,0 +1,12 @@
+/*
+ * limits.h - the limits of an open directory store, which may change while it is in use.
+ */
+#ifndef INGOT_PERSIST_DIRECTORY_LIMITS_H
+#define INGOT_PERSIST_DIRECTORY_LIMITS_H
+
+#include "persist/directory/directory.h"
+
+/* As in ingot_persist_info_t: 0 is the default of each. */
+void limits_set(struct directory *directory, uint64_t max_bytes, uint64_t max_entries, uint64_t max_age_seconds);
+
+#endif

@@ -1,0 +1,320 @@
+/*
+ * publish.c - storing one blob.
+ *
+ * An entry is prepared in tmp without any lock and becomes visible by one rename, under the lock of the index so that
+ * both change together. Whatever happens before the rename leaves nothing but something in tmp.
+ */
+#include "persist/directory/publish.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/directory/account.h"
+#include "persist/directory/upkeep/adopt.h"
+#include "persist/directory/bucket.h"
+#include "persist/directory/format/entry.h"
+#include "persist/directory/upkeep/evict.h"
+#include "persist/base/files.h"
+#include "persist/directory/format/key_file.h"
+#include "persist/base/memory.h"
+#include "persist/directory/temporary.h"
+
+#define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
+/* Rounds of evictions that one entry may take; each lets some entries go. */
+#define MAX_ROUNDS (UINT32_C(1) << 20)
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+/* One entry on its way. */
+struct publication {
+    struct directory *directory;
+    size_t id_size;
+    const uint8_t *id;
+    struct bucket bucket;
+    bool has_made_bucket;
+    bool is_replacing; /* the entry of bucket.number */
+    uint64_t bytes;
+    uint64_t created_ns;
+    char prepared[PATH_CAPACITY]; /* in tmp; "" when published */
+    char aside[PATH_CAPACITY];    /* the entry that was replaced, in tmp; "" where there is none */
+};
+
+static ingot_status_t check_sizes(struct directory *directory, size_t id_size, size_t blob_size)
+{
+    if (directory->is_read_only)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    if (id_size > KEY_FILE_MAX_ID_SIZE || blob_size > KEY_FILE_MAX_BLOB_SIZE)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "an id of %zu and a blob of %zu bytes are too large for an entry",
+                                      id_size, blob_size);
+    if (blob_size < directory->min_blob_bytes || blob_size > directory->max_blob_bytes) {
+        directory_count(&directory->counters.not_kept, 1);
+        return ingot_set_error_detail(INGOT_NO_SPACE, "blobs of %zu bytes are not to be kept", blob_size);
+    }
+    if (entry_bytes_for(id_size, blob_size) > directory->max_bytes)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "an entry of %llu bytes is larger than the whole store may be",
+                                      (unsigned long long)entry_bytes_for(id_size, blob_size));
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t make_name_space(const struct directory *directory)
+{
+    struct file_facts facts;
+    if (directory->name_space[0] == '\0')
+        return INGOT_SUCCESS;
+    const int result = files_facts_at(directory->root, directory->name_space, &facts);
+    if (result == -ENOENT) {
+        const int made = files_make_directory(directory->root, directory->name_space);
+        return made < 0 && made != -EEXIST ? files_write_failed(made, "making", directory->name_space) : INGOT_SUCCESS;
+    }
+    if (result < 0)
+        return files_write_failed(result, "examining", directory->name_space);
+    if (!facts.is_directory || !files_are_private(&facts, directory->owner))
+        return files_untrusted(&facts, true, directory->owner, directory->name_space);
+    return INGOT_SUCCESS;
+}
+
+/* Makes the bucket, or looks for the id in the one that is there. INGOT_SUCCESS with *is_done: nothing to store. */
+static ingot_status_t enter_bucket(struct publication *publication, size_t blob_size, const uint8_t *blob,
+                                   bool *is_done)
+{
+    struct directory *directory = publication->directory;
+    struct bucket *bucket = &publication->bucket;
+    ingot_status_t status = make_name_space(directory);
+    if (status != INGOT_SUCCESS)
+        return status;
+    bucket->hash = directory->bucket_of(publication->id_size, publication->id);
+    paths_bucket(bucket->path, directory->name_space, bucket->hash);
+    const int made = files_make_directory(directory->root, bucket->path);
+    publication->has_made_bucket = made == 0;
+    if (made == 0)
+        return INGOT_SUCCESS;
+    if (made != -EEXIST)
+        return files_write_failed(made, "making", bucket->path);
+
+    ingot_buffer_t found = INGOT_BUFFER_INIT;
+    status = bucket_find(directory, publication->id_size, publication->id, bucket, &found);
+    if (status == INGOT_OUT_OF_MEMORY || status == INGOT_IO_ERROR)
+        return status; /* what could not be read may be the id's: a second entry must not be made */
+    if (status == INGOT_UNTRUSTED && bucket_examine(directory, bucket->path) == INGOT_UNTRUSTED)
+        return status; /* not only an entry of it */
+    publication->is_replacing = status == INGOT_SUCCESS;
+    *is_done = publication->is_replacing && found.size == blob_size && memcmp(found.bytes, blob, blob_size) == 0;
+    memory_release_buffer(&found);
+    if (!publication->is_replacing && bucket->is_full)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "%s has no number left", bucket->path);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t prepare(struct publication *publication, size_t blob_size, const uint8_t *blob)
+{
+    struct directory *directory = publication->directory;
+    ingot_status_t status = temporary_ready(directory);
+    if (status == INGOT_SUCCESS)
+        status = temporary_make(directory, publication->prepared);
+    if (status != INGOT_SUCCESS) {
+        publication->prepared[0] = '\0';
+        return status;
+    }
+    return entry_write(directory->root, publication->prepared, publication->id_size, publication->id, blob_size, blob,
+                       directory->is_durable, &publication->created_ns);
+}
+
+/* What the entry is that has the number that we want. */
+enum occupant {
+    OCCUPANT_OTHER,  /* it stays: try the next number */
+    OCCUPANT_EQUAL,  /* another writer was faster */
+    OCCUPANT_GONE,   /* by itself or by us: try again */
+    OCCUPANT_UNKNOWN /* it could not be read or put aside; going on might make two entries of one id */
+};
+
+/* Verifies an entry but for the bytes of its blob: reading those takes too long under the lock, and one that came by a
+ * rename has them. */
+static ingot_status_t read_occupant(const struct publication *publication, const struct entry_place *place,
+                                    bool *is_of_id)
+{
+    struct key_file key;
+    ingot_status_t status =
+        entry_read(place, publication->id_size, publication->id, &publication->directory->allocator, &key, NULL);
+    *is_of_id = status == INGOT_SUCCESS;
+    return status == INGOT_SUCCESS ? entry_examine_blob(place, &key) : status;
+}
+
+/* Puts aside what is bad, what is to be replaced, and an entry of the id with a blob that is not to be trusted. */
+static enum occupant judge_occupant(struct publication *publication, const char *entry_path, uint32_t number,
+                                    struct account *account)
+{
+    struct directory *directory = publication->directory;
+    const struct entry_place place = {directory->root, entry_path, directory->owner};
+    struct file_facts facts = {0};
+    bool is_of_id = false;
+    ingot_status_t status = entry_examine(&place, &facts);
+    if (status == INGOT_NOT_FOUND)
+        return OCCUPANT_GONE;
+    if (status != INGOT_SUCCESS && facts.inode == 0)
+        return OCCUPANT_UNKNOWN;
+    if (status == INGOT_SUCCESS)
+        status = read_occupant(publication, &place, &is_of_id);
+
+    const bool is_old = publication->is_replacing && facts.inode == publication->bucket.inode;
+    if (status == INGOT_SUCCESS && !is_old)
+        return OCCUPANT_EQUAL;
+    if (status == INGOT_SUCCESS || entry_is_bad(status) || (is_of_id && status == INGOT_UNTRUSTED)) {
+        char aside[PATH_CAPACITY];
+        if (publication->aside[0] != '\0')
+            return OCCUPANT_OTHER; /* one is enough; the next search takes it away */
+        if (bucket_put_aside(account, publication->bucket.hash, number, facts.inode, aside) != INGOT_SUCCESS)
+            return OCCUPANT_UNKNOWN;
+        memcpy(publication->aside, aside, sizeof(aside));
+        return OCCUPANT_GONE;
+    }
+    return is_old || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY ? OCCUPANT_UNKNOWN : OCCUPANT_OTHER;
+}
+
+static bool is_no_directory(const struct directory *directory, const char *path)
+{
+    struct file_facts facts;
+    return files_facts_at(directory->root, path, &facts) == 0 && !facts.is_directory;
+}
+
+/*
+ * Whether the id has an entry by now, whatever its number. Where another id was in the bucket, another writer of this
+ * one may have gone behind it, and that one may be gone since: then the first number is free, and the id is there.
+ */
+static bool was_published_meanwhile(const struct publication *publication)
+{
+    struct bucket bucket;
+    if (publication->has_made_bucket || publication->is_replacing)
+        return false;
+    /* Without its blob, however large that is: an entry that comes whole, by a rename, has one. */
+    if (bucket_find(publication->directory, publication->id_size, publication->id, &bucket, NULL) != INGOT_SUCCESS)
+        return false;
+    char path[PATH_CAPACITY];
+    bool is_of_id;
+    paths_entry(path, bucket.path, bucket.number);
+    const struct entry_place place = {publication->directory->root, path, publication->directory->owner};
+    return read_occupant(publication, &place, &is_of_id) == INGOT_SUCCESS;
+}
+
+static ingot_status_t begin_adding(const struct publication *publication, uint32_t number, struct account *account)
+{
+    const struct index_record record = {
+        .bucket = publication->bucket.hash,
+        .created_ns = publication->created_ns,
+        .bytes = publication->bytes,
+        .number = number,
+        .last_use_s = (uint32_t)(publication->created_ns / NS_PER_SECOND),
+    };
+    return account_begin_adding(account, &record);
+}
+
+/* Renames under the lock of the index. */
+static ingot_status_t rename_into_place(struct publication *publication, struct account *account)
+{
+    const struct directory *directory = publication->directory;
+    struct bucket *bucket = &publication->bucket;
+    if (was_published_meanwhile(publication))
+        return INGOT_SUCCESS;
+    /* From the first: what was free or absent in the search may have been published since, by who stores the same. */
+    uint32_t number = publication->is_replacing ? bucket->number : 0;
+    int result = -ENOENT;
+    for (unsigned i = 0; i < RENAME_ATTEMPTS && number < BUCKET_MAX_ENTRIES; ++i) {
+        char entry_path[PATH_CAPACITY];
+        paths_entry(entry_path, bucket->path, number);
+        const ingot_status_t status = begin_adding(publication, number, account);
+        if (status != INGOT_SUCCESS)
+            return status;
+        result = files_rename(directory->root, publication->prepared, directory->root, entry_path);
+        if (result == 0) {
+            publication->prepared[0] = '\0';
+            account_end_adding(account);
+            return INGOT_SUCCESS;
+        }
+        account_cancel(account);
+        if (result == -ENOENT) { /* an evictor found the bucket empty */
+            const int made = files_make_directory(directory->root, bucket->path);
+            if (made < 0 && made != -EEXIST)
+                return files_write_failed(made, "making", bucket->path);
+        } else if (result == -ENOTEMPTY || result == -EEXIST) {
+            const enum occupant occupant = judge_occupant(publication, entry_path, number, account);
+            if (occupant == OCCUPANT_EQUAL)
+                return INGOT_SUCCESS;
+            if (occupant == OCCUPANT_UNKNOWN)
+                break;
+            number += occupant == OCCUPANT_OTHER ? 1 : 0;
+        } else if (result == -ENOTDIR && is_no_directory(directory, entry_path)) {
+            ++number; /* whatever it is, it stays */
+        } else {
+            break;
+        }
+    }
+    return files_write_failed(result, "publishing in", bucket->path);
+}
+
+/* Makes some room, and renames where it is enough. *is_done: there is nothing more to do. */
+static ingot_status_t try_to_commit(struct publication *publication, uint64_t deadline_ns, bool *is_done)
+{
+    struct directory *directory = publication->directory;
+    const uint64_t entry_count = publication->is_replacing ? 0 : 1;
+    struct account account;
+    struct eviction eviction;
+    ingot_status_t status = account_begin(directory, directory->name_space, deadline_ns, &account);
+    if (status != INGOT_SUCCESS)
+        return status;
+    evict_begin(&eviction, &account);
+    adopt_some(&account, ADOPT_STEP);
+    status = evict_some(&eviction, publication->bytes, entry_count);
+    *is_done = account_has_room(&account, publication->bytes, entry_count);
+    if (status == INGOT_SUCCESS && *is_done)
+        status = rename_into_place(publication, &account);
+    account_end(&account);
+    evict_end(&eviction);
+    return status;
+}
+
+static ingot_status_t commit(struct publication *publication)
+{
+    bool is_done = false;
+    ingot_status_t status = INGOT_SUCCESS;
+    for (uint32_t i = 0; i < MAX_ROUNDS && status == INGOT_SUCCESS && !is_done; ++i)
+        status = try_to_commit(publication, account_deadline(publication->directory), &is_done);
+    if (status == INGOT_SUCCESS && !is_done)
+        return ingot_set_error_detail(INGOT_BUSY, "others filled the store as fast as room was made");
+    return status;
+}
+
+static ingot_status_t synchronize_bucket(const struct publication *publication)
+{
+    const int result = files_sync_directory(publication->directory->root, publication->bucket.path);
+    return result < 0 ? files_write_failed(result, "synchronizing", publication->bucket.path) : INGOT_SUCCESS;
+}
+
+ingot_status_t publish_entry(struct directory *directory, size_t id_size, const uint8_t *id, size_t blob_size,
+                             const uint8_t *blob)
+{
+    struct publication publication = {
+        .directory = directory,
+        .id_size = id_size,
+        .id = id,
+        .bytes = entry_bytes_for(id_size, blob_size),
+    };
+    bool is_done = false;
+    ingot_status_t status = check_sizes(directory, id_size, blob_size);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = enter_bucket(&publication, blob_size, blob, &is_done);
+    if (status != INGOT_SUCCESS || is_done)
+        return status;
+    status = prepare(&publication, blob_size, blob);
+    if (status == INGOT_SUCCESS)
+        status = commit(&publication);
+    if (status == INGOT_SUCCESS && directory->is_durable)
+        status = synchronize_bucket(&publication);
+
+    if (publication.prepared[0] != '\0')
+        temporary_delete(directory, publication.prepared);
+    if (publication.aside[0] != '\0')
+        temporary_delete(directory, publication.aside);
+    if (status != INGOT_SUCCESS) /* the detail stays that of the failure: these calls set none */
+        (void)files_remove_directory(directory->root, publication.bucket.path);
+    return status;
+}

@@ -1,0 +1,168 @@
+/*
+ * root.c - the directory that a store is in.
+ *
+ * It is opened once and everything else relative to it, so a store keeps working where it was opened when the path
+ * comes to mean something else. Only when the directory was deleted is its path looked at again: who deletes a cache
+ * wants it empty, not off. The new directory is put under the old one's descriptor, so no other thread has to know.
+ */
+#include "persist/directory/root.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/storage/events.h"
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/directory/temporary.h"
+
+#define ROOT_PATH_MAX 4096u
+
+static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
+                                "# This directory holds compiled device programs that can be compiled again.\n"
+                                "# What this file is for: https://bford.info/cachedir/\n";
+
+/* What makes a directory a store; nothing of it is needed to load, so failures wait for the first store. */
+static void furnish(struct directory *directory)
+{
+    const int tag = files_create(directory->root, "CACHEDIR.TAG");
+    if (tag >= 0) {
+        if (files_may_grow_to(sizeof(cache_tag) - 1))
+            (void)files_write(tag, sizeof(cache_tag) - 1, cache_tag);
+        (void)files_close(tag);
+    }
+    (void)temporary_reclaim(directory, true);
+}
+
+/* A path that ends in a slash would be followed through a link; one that does not begin with one would mean something
+ * else after a change of the working directory. */
+static ingot_status_t copy_path(struct directory *directory, const char *path)
+{
+    char copy[ROOT_PATH_MAX];
+    size_t base = 0;
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        --length;
+    if (path[0] != '/') {
+        const int result = files_working_directory(copy, sizeof(copy));
+        if (result < 0)
+            return files_read_failed(result, "finding", "the working directory");
+        base = strlen(copy);
+        copy[base++] = '/'; /* where its NUL was */
+    }
+    if (base >= sizeof(copy) || length >= sizeof(copy) - base)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's path is too long");
+    memcpy(copy + base, path, length);
+    directory->path_size = base + length + 1;
+    directory->path = memory_allocate(&directory->allocator, directory->path_size);
+    if (directory->path == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a path");
+    memcpy(directory->path, copy, base + length);
+    directory->path[base + length] = '\0';
+    return INGOT_SUCCESS;
+}
+
+/* What is there already is left as it is; a failure shows when the root itself is made. */
+static void make_parents(const char *path)
+{
+    char copy[ROOT_PATH_MAX];
+    memcpy(copy, path, strlen(path) + 1);
+    for (char *slash = strchr(copy + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)files_make_root(copy);
+        *slash = '/';
+    }
+}
+
+static ingot_status_t open_or_make(const struct directory *directory, int *root)
+{
+    const char *path = directory->path;
+    *root = files_open_root(path);
+    if (*root == -ENOENT) {
+        if (directory->is_read_only)
+            return ingot_set_error_detail(INGOT_READ_ONLY, "%s is missing and may not be made", path);
+        if (directory->makes_parents)
+            make_parents(path);
+        const int made = files_make_root(path);
+        if (made < 0 && made != -EEXIST) {
+            if (made == -ENOENT)
+                return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the directory that %s is to be in is missing", path);
+            (void)files_write_failed(made, "making", path);
+            return made == -ENOMEM ? INGOT_OUT_OF_MEMORY : INGOT_READ_ONLY;
+        }
+        *root = files_open_root(path);
+    }
+    return *root < 0 ? files_read_failed(*root, "opening", path) : INGOT_SUCCESS;
+}
+
+/* A store that is only read may come with the system, so it may be root's. */
+static uint32_t owner_of(const struct directory *directory, const struct file_facts *facts)
+{
+    return directory->is_read_only && facts->owner == 0 ? 0 : files_user();
+}
+
+static ingot_status_t open_trusted(const struct directory *directory, int *root, uint32_t *owner)
+{
+    ingot_status_t status = open_or_make(directory, root);
+    if (status != INGOT_SUCCESS)
+        return status;
+    struct file_facts facts = {0};
+    const int result = files_facts(*root, &facts);
+    if (result < 0)
+        status = files_read_failed(result, "examining", directory->path);
+    else if (!files_are_private(&facts, owner_of(directory, &facts)))
+        status = files_untrusted(&facts, true, files_user(), directory->path);
+    *owner = owner_of(directory, &facts);
+    if (status != INGOT_SUCCESS)
+        (void)files_close(*root);
+    return status;
+}
+
+ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t *info)
+{
+    int root;
+    ingot_status_t status = copy_path(directory, info->path);
+    if (status != INGOT_SUCCESS)
+        return status;
+    directory->makes_parents = (info->flags & (uint32_t)INGOT_PERSIST_MAKE_PARENTS) != 0;
+    status = open_trusted(directory, &root, &directory->owner);
+    if (status != INGOT_SUCCESS)
+        return status;
+    directory->root = root;
+    if (!directory->is_read_only)
+        furnish(directory);
+    return INGOT_SUCCESS;
+}
+
+void root_fini(struct directory *directory)
+{
+    if (directory->root >= 0)
+        (void)files_close(directory->root);
+    memory_free(&directory->allocator, directory->path, directory->path_size);
+}
+
+bool root_renew(struct directory *directory)
+{
+    int root;
+    uint32_t owner;
+    struct file_facts facts;
+    const uint64_t started_ns = files_steady_clock_ns();
+    const int result = files_facts(directory->root, &facts);
+    const bool is_deleted = result == 0 ? facts.link_count == 0 : result == -ESTALE;
+    if (!is_deleted || open_trusted(directory, &root, &owner) != INGOT_SUCCESS)
+        return false;
+    if (owner != directory->owner) { /* threads are judging entries by that one */
+        (void)files_close(root);
+        return false;
+    }
+    const int replaced = files_replace(root, directory->root);
+    (void)files_close(root);
+    if (replaced < 0)
+        return false;
+    temporary_renew(directory);
+    if (!directory->is_read_only)
+        furnish(directory);
+    events_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_FOUND, 0, started_ns, directory->path,
+                "the store's directory was deleted: it goes on in a new one");
+    return true;
+}

@@ -1,0 +1,195 @@
+/*
+ * temporary.c - the place where entries are prepared and where they go before they are deleted.
+ *
+ * Nothing here is ever loaded, so whatever is left behind is harmless and only takes space. The lock that tells whether
+ * a process is still there is the kernel's: it goes with its process, and no other process can be taken for it. It
+ * belongs to the open file; a forked child makes a session of its own.
+ */
+#include "persist/directory/temporary.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+
+#include "persist/directory/format/entry.h"
+#include "persist/base/files.h"
+
+#define TEMPORARY "tmp"
+#define LOCK_NAME "lock"
+#define ATTEMPTS 16
+#define OLD_NS (UINT64_C(3600) * 1000000000u)
+
+ingot_status_t temporary_init(struct directory *directory)
+{
+    directory->session.lock_fd = -1;
+    return process_lock_init(&directory->session.lock);
+}
+
+static void end_session(struct temporary_session *session)
+{
+    if (session->lock_fd >= 0)
+        (void)files_close(session->lock_fd);
+    session->lock_fd = -1;
+}
+
+static void forget(void *user)
+{
+    end_session(user); /* the parent's lock stays with the parent's descriptor */
+}
+
+void temporary_fini(struct directory *directory)
+{
+    end_session(&directory->session);
+    process_lock_fini(&directory->session.lock);
+}
+
+ingot_status_t temporary_ready(const struct directory *directory)
+{
+    struct file_facts facts;
+    int result = files_facts_at(directory->root, TEMPORARY, &facts);
+    if (result == -ENOENT) {
+        result = files_make_directory(directory->root, TEMPORARY);
+        if (result == 0 || result == -EEXIST)
+            result = files_facts_at(directory->root, TEMPORARY, &facts);
+    }
+    if (result < 0)
+        return files_write_failed(result, "making", TEMPORARY);
+    if (!facts.is_directory || !files_are_private(&facts, directory->owner))
+        return files_untrusted(&facts, true, directory->owner, TEMPORARY);
+    return INGOT_SUCCESS;
+}
+
+static int begin_session(const struct directory *directory, struct temporary_session *session)
+{
+    const int fd = files_open_update(directory->root, LOCK_NAME);
+    if (fd < 0)
+        return fd;
+    int result = -EAGAIN;
+    for (int i = 0; i < ATTEMPTS && result == -EAGAIN; ++i) {
+        session->byte = PATHS_SESSION_MIN | (files_random() & (PATHS_SESSION_MIN - 1));
+        result = files_try_lock(fd, session->byte);
+    }
+    if (result < 0) {
+        (void)files_close(fd);
+        return result;
+    }
+    session->lock_fd = fd;
+    return 0;
+}
+
+void temporary_renew(struct directory *directory)
+{
+    struct temporary_session *session = &directory->session;
+    process_lock_take(&session->lock, forget, session);
+    end_session(session);
+    process_lock_give(&session->lock);
+}
+
+ingot_status_t temporary_name(struct directory *directory, char path[PATH_CAPACITY])
+{
+    struct temporary_session *session = &directory->session;
+    int result = 0;
+    process_lock_take(&session->lock, forget, session);
+    if (session->lock_fd < 0)
+        result = begin_session(directory, session);
+    if (result == 0)
+        paths_temporary(path, TEMPORARY, session->byte, session->next++);
+    process_lock_give(&session->lock);
+    return result < 0 ? files_write_failed(result, "locking", LOCK_NAME) : INGOT_SUCCESS;
+}
+
+ingot_status_t temporary_make(struct directory *directory, char path[PATH_CAPACITY])
+{
+    int result = -EEXIST;
+    for (int i = 0; i < ATTEMPTS && result == -EEXIST; ++i) {
+        const ingot_status_t status = temporary_name(directory, path);
+        if (status != INGOT_SUCCESS)
+            return status;
+        result = files_make_directory(directory->root, path);
+    }
+    return result < 0 ? files_write_failed(result, "making", "a temporary entry") : INGOT_SUCCESS;
+}
+
+void temporary_delete(const struct directory *directory, const char *path)
+{
+    char file[PATH_CAPACITY];
+    paths_join(file, path, "key.bin");
+    (void)files_remove(directory->root, file);
+    paths_join(file, path, "kernel.bin");
+    (void)files_remove(directory->root, file);
+    const int result = files_remove_directory(directory->root, path);
+    if (result == -ENOTEMPTY || result == -EEXIST || result == -ENOTDIR)
+        (void)files_remove_tree(directory->root, path);
+}
+
+struct reclaim {
+    struct directory *directory;
+    bool is_removing;
+    int lock_fd; /* opened for the first name; -EBADF: not yet */
+    uint64_t now_ns;
+    struct leftovers found;
+};
+
+static bool is_old(const struct reclaim *reclaim, const char *path)
+{
+    struct file_facts facts;
+    if (files_facts_at(reclaim->directory->root, path, &facts) < 0)
+        return false;
+    const uint64_t age_ns = reclaim->now_ns > facts.modified_ns ? reclaim->now_ns - facts.modified_ns
+                                                               : facts.modified_ns - reclaim->now_ns;
+    return age_ns > OLD_NS;
+}
+
+static bool take_session(struct reclaim *reclaim, uint64_t byte)
+{
+    if (reclaim->lock_fd == -EBADF)
+        reclaim->lock_fd = files_open_read_write(reclaim->directory->root, LOCK_NAME);
+    if (reclaim->lock_fd == -ENOENT)
+        return true; /* nobody can have locked it */
+    return reclaim->lock_fd >= 0 && files_try_lock(reclaim->lock_fd, byte) == 0;
+}
+
+static void reclaim_path(struct reclaim *reclaim, const char *path)
+{
+    ++reclaim->found.count;
+    reclaim->found.bytes += entry_bytes(reclaim->directory->root, path);
+    if (reclaim->is_removing)
+        temporary_delete(reclaim->directory, path);
+}
+
+static bool reclaim_one(void *user, const char *name)
+{
+    struct reclaim *reclaim = user;
+    char path[PATH_CAPACITY];
+    uint64_t byte;
+    if (paths_is_temporary(name, &byte)) {
+        paths_join(path, TEMPORARY, name);
+        if (!take_session(reclaim, byte))
+            return true;
+        reclaim_path(reclaim, path);
+        if (reclaim->lock_fd >= 0)
+            (void)files_unlock(reclaim->lock_fd, byte);
+    } else if (paths_is_old_temporary(name)) {
+        paths_join(path, TEMPORARY, name);
+        if (is_old(reclaim, path))
+            reclaim_path(reclaim, path);
+    }
+    return true;
+}
+
+struct leftovers temporary_reclaim(struct directory *directory, bool is_removing)
+{
+    struct reclaim reclaim = {
+        .directory = directory, .is_removing = is_removing, .lock_fd = -EBADF, .now_ns = files_wall_clock_ns()};
+    struct file_facts facts;
+    if (files_facts_at(directory->root, TEMPORARY, &facts) < 0 || !facts.is_directory ||
+        !files_are_private(&facts, directory->owner))
+        return reclaim.found;
+    (void)files_list(directory->root, TEMPORARY, reclaim_one, &reclaim);
+    if (reclaim.lock_fd >= 0)
+        (void)files_close(reclaim.lock_fd);
+    if (is_removing) {
+        directory_count(&directory->counters.leftovers, reclaim.found.count);
+        directory_count(&directory->counters.leftover_bytes, reclaim.found.bytes);
+    }
+    return reclaim.found;
+}

@@ -1,0 +1,291 @@
+/*
+ * evict.c - what a store does to stay below its limits: a few entries at a time, however many there are.
+ *
+ * Which go is read off the index. A small one is read whole, so the order is exact. Of a large one some pages are read,
+ * in turn: entries are in pages by their buckets, which are hashes, so these are as good as drawn by lot, and only the
+ * oldest sixteenth of them may go.
+ */
+#include "persist/directory/upkeep/evict.h"
+
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/directory/bucket.h"
+#include "persist/storage/events.h"
+#include "persist/base/files.h"
+#include "persist/directory/temporary.h"
+
+/* An index of so many pages is read whole: some 5,000 entries. */
+#define EXACT_PAGES 128u
+/* Of a larger one, at least so many pages and records are looked at, and at most so many pages. */
+#define SAMPLE_PAGES 4u
+#define SAMPLE_RECORDS 64u
+#define SAMPLE_MOST_PAGES 64u
+#define SAMPLE_SHARE 16u
+/* On the way to the low-water mark, one store lets as many go as take so long, by what it took the last time. */
+#define DRAIN_BUDGET_NS UINT64_C(3000000)
+#define DRAIN_LEAST 2u
+/* When a store is opened. */
+#define EXPIRY_ROUNDS 4u
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+/* The oldest of the records that were looked at, in the order in which they are to go. */
+struct choice {
+    ingot_persist_eviction_t order;
+    uint64_t seen;
+    uint64_t bytes;
+    size_t count;
+    struct index_record oldest[EVICT_BATCH];
+};
+
+static int compare(uint64_t left, uint64_t right)
+{
+    return (left > right) - (left < right);
+}
+
+static bool goes_before(const struct index_record *left, const struct index_record *right,
+                        ingot_persist_eviction_t order)
+{
+    int result = order == INGOT_PERSIST_EVICT_LRU ? compare(left->last_use_s, right->last_use_s) : 0;
+    if (result == 0)
+        result = compare(left->created_ns, right->created_ns);
+    if (result == 0)
+        result = compare(left->bucket, right->bucket);
+    return (result != 0 ? result : compare(left->number, right->number)) < 0;
+}
+
+static void look_at(void *user, const struct index_record *record)
+{
+    struct choice *choice = user;
+    ++choice->seen;
+    choice->bytes += record->bytes;
+    size_t at = choice->count;
+    if (at == EVICT_BATCH) {
+        if (!goes_before(record, &choice->oldest[at - 1], choice->order))
+            return;
+        --at;
+    } else {
+        ++choice->count;
+    }
+    for (; at > 0 && goes_before(record, &choice->oldest[at - 1], choice->order); --at)
+        choice->oldest[at] = choice->oldest[at - 1];
+    choice->oldest[at] = *record;
+}
+
+/* Looks at some pages from the cursor on; the next look goes on behind them. */
+static int choose_from_some(struct account *account, struct choice *choice)
+{
+    struct index_header *header = &account->header;
+    const uint64_t most = header->page_count < SAMPLE_MOST_PAGES ? header->page_count : SAMPLE_MOST_PAGES;
+    int result = 0;
+    for (uint64_t i = 0; result == 0 && i < most && (i < SAMPLE_PAGES || choice->seen < SAMPLE_RECORDS); ++i) {
+        const uint64_t page = header->cursor % header->page_count;
+        result = index_visit(account->open.files.index_fd, header->page_count, page, look_at, choice);
+        header->cursor = page + 1;
+    }
+    account->is_changed = true;
+    return result;
+}
+
+/* Looks at all, which sets the totals right as well. */
+static int choose_from_all(struct account *account, struct choice *choice)
+{
+    struct index_header *header = &account->header;
+    int result = 0;
+    for (uint64_t page = 0; result == 0 && page < header->page_count; ++page)
+        result = index_visit(account->open.files.index_fd, header->page_count, page, look_at, choice);
+    if (result == 0) {
+        header->entry_count = choice->seen;
+        header->total_bytes = choice->bytes;
+        account->is_changed = true;
+    }
+    return result;
+}
+
+static uint64_t low_water(const struct directory *directory, uint64_t limit)
+{
+    const uint64_t percent = directory->low_water_percent;
+    return limit == UINT64_MAX ? limit : limit / 100 * percent + limit % 100 * percent / 100;
+}
+
+/* A store without room begins an eviction down to the low-water mark; the next stores of any process go on with it. */
+static void begin_draining(struct account *account, uint64_t bytes, uint64_t entry_count)
+{
+    const struct directory *directory = account->directory;
+    struct index_header *header = &account->header;
+    const uint64_t max_bytes = directory->max_bytes; /* once: it may be changing */
+    const uint64_t max_entries = directory->max_entries;
+    const uint64_t rest_bytes = bytes < max_bytes ? max_bytes - bytes : 0;
+    const uint64_t rest_entries = entry_count < max_entries ? max_entries - entry_count : 0;
+    if (max_bytes != UINT64_MAX && header->total_bytes > rest_bytes) {
+        const uint64_t low = low_water(directory, max_bytes);
+        header->drain_bytes = low < rest_bytes ? low : rest_bytes;
+    }
+    if (max_entries != UINT64_MAX && header->entry_count > rest_entries) {
+        const uint64_t low = low_water(directory, max_entries);
+        header->drain_entries = low < rest_entries ? low : rest_entries;
+    }
+    account->is_changed = true;
+}
+
+/* Whether a limit is being evicted down to; a process with a larger limit does not go below its own low-water mark. */
+static bool is_draining(struct account *account)
+{
+    const struct directory *directory = account->directory;
+    struct index_header *header = &account->header;
+    if (header->total_bytes <= header->drain_bytes)
+        header->drain_bytes = UINT64_MAX;
+    if (header->entry_count <= header->drain_entries)
+        header->drain_entries = UINT64_MAX;
+    return (header->drain_bytes != UINT64_MAX &&
+            header->total_bytes > low_water(directory, directory->max_bytes)) ||
+           (header->drain_entries != UINT64_MAX &&
+            header->entry_count > low_water(directory, directory->max_entries));
+}
+
+static bool is_expired(const struct eviction *eviction, const struct index_record *record)
+{
+    const struct directory *directory = eviction->account->directory;
+    return directory_age_ns(directory, eviction->now_ns, record->created_ns, record->last_use_s * NS_PER_SECOND) >
+           directory->max_age_ns;
+}
+
+/* INGOT_NOT_FOUND: it had vanished, and its record is gone by now. */
+static ingot_status_t let_go(struct eviction *eviction, const struct index_record *record)
+{
+    struct account *account = eviction->account;
+    struct evicted_entry *entry = &eviction->entries[eviction->entry_count];
+    const ingot_status_t status = bucket_put_aside(account, record->bucket, record->number, 0, entry->aside);
+    if (status == INGOT_SUCCESS) {
+        entry->bucket = record->bucket;
+        ++eviction->entry_count;
+        eviction->bytes += record->bytes;
+    } else if (status == INGOT_NOT_FOUND) {
+        account_begin_removing(account, record->bucket, record->number);
+        account_end_removing(account);
+        ++eviction->forgotten;
+    }
+    return status;
+}
+
+void evict_begin(struct eviction *eviction, struct account *account)
+{
+    eviction->account = account;
+    eviction->started_ns = files_steady_clock_ns();
+    eviction->now_ns = files_wall_clock_ns();
+    eviction->entry_count = eviction->forgotten = 0;
+    eviction->bytes = 0;
+}
+
+static size_t drain_at_most(const struct directory *directory)
+{
+    const uint64_t cost_ns = directory_counted(&directory->eviction_cost_ns);
+    const uint64_t most = cost_ns == 0 ? EVICT_BATCH : DRAIN_BUDGET_NS / cost_ns;
+    return most < DRAIN_LEAST ? DRAIN_LEAST : most < EVICT_BATCH ? (size_t)most : EVICT_BATCH;
+}
+
+/* Lets the chosen go that are too old, and those of the first so many for which there is no room. */
+static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choice *choice, size_t most,
+                                    uint64_t bytes, uint64_t entry_count)
+{
+    ingot_status_t result = INGOT_SUCCESS;
+    const struct directory *directory = eviction->account->directory;
+    const bool may_evict = directory->eviction != INGOT_PERSIST_EVICT_OFF;
+    const size_t drain_most = drain_at_most(directory);
+    for (size_t i = 0; i < choice->count; ++i) {
+        const bool is_over =
+            may_evict && (!account_has_room(eviction->account, bytes, entry_count) ||
+                          (eviction->entry_count < drain_most && is_draining(eviction->account)));
+        if (!is_expired(eviction, &choice->oldest[i]) && !(is_over && i < most))
+            break; /* those behind it are younger */
+        const ingot_status_t status = let_go(eviction, &choice->oldest[i]);
+        if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
+            result = status;
+    }
+    return result;
+}
+
+ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t entry_count)
+{
+    struct account *account = eviction->account;
+    const struct directory *directory = account->directory;
+    struct choice choice;
+    choice.order = directory->eviction;
+    choice.seen = choice.bytes = choice.count = 0;
+    const bool may_evict = directory->eviction != INGOT_PERSIST_EVICT_OFF;
+    const bool has_room = account_has_room(account, bytes, entry_count);
+    if (!has_room && may_evict)
+        begin_draining(account, bytes, entry_count);
+    const bool is_over = may_evict && (!has_room || is_draining(account));
+    size_t most = EVICT_BATCH;
+    int result = 0;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (is_over && account->header.page_count <= EXACT_PAGES) {
+        result = choose_from_all(account, &choice);
+    } else if (is_over || directory->max_age_ns != UINT64_MAX) {
+        result = choose_from_some(account, &choice);
+        most = choice.seen < SAMPLE_SHARE ? 1 : (size_t)(choice.seen / SAMPLE_SHARE);
+    }
+    if (result < 0)
+        return files_read_failed(result, "reading", "index.bin");
+    if (choice.count != 0) {
+        status = temporary_ready(directory);
+        if (status == INGOT_SUCCESS)
+            status = let_chosen_go(eviction, &choice, most, bytes, entry_count);
+    }
+    if (account_has_room(account, bytes, entry_count) || eviction->entry_count + eviction->forgotten != 0)
+        return INGOT_SUCCESS;
+    if (!may_evict)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the store is full and its eviction is off");
+    return status != INGOT_SUCCESS
+               ? status
+               : ingot_set_error_detail(INGOT_NO_SPACE, "the store is full, and no entry was found that could go");
+}
+
+static const char *reason_of(const struct directory *directory)
+{
+    switch ((int)directory->eviction) {
+    case INGOT_PERSIST_EVICT_LRU: return "over a limit, least recently used first";
+    case INGOT_PERSIST_EVICT_OFF: return "older than the age limit";
+    default: return "over a limit, oldest first";
+    }
+}
+
+void evict_end(struct eviction *eviction)
+{
+    struct directory *directory = eviction->account->directory;
+    for (size_t i = 0; i < eviction->entry_count; ++i) {
+        char path[PATH_CAPACITY];
+        temporary_delete(directory, eviction->entries[i].aside);
+        paths_bucket(path, eviction->account->name_space, eviction->entries[i].bucket);
+        (void)files_remove_directory(directory->root, path); /* fails where it is not empty */
+    }
+    if (eviction->entry_count == 0)
+        return;
+    /* relaxed: a guess */
+    atomic_store_explicit(&directory->eviction_cost_ns,
+                          (files_steady_clock_ns() - eviction->started_ns) / eviction->entry_count,
+                          memory_order_relaxed);
+    directory_count(&directory->counters.evictions, eviction->entry_count);
+    events_tell(directory, INGOT_EVENT_STORAGE_EVICT, INGOT_SUCCESS, eviction->bytes, eviction->started_ns, "",
+                reason_of(directory));
+}
+
+void evict_expired(struct directory *directory)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    account_files_path(path, directory->name_space, "index.bin");
+    if (directory->max_age_ns == UINT64_MAX || files_facts_at(directory->root, path, &facts) < 0)
+        return;
+    for (unsigned i = 0; i < EXPIRY_ROUNDS; ++i) {
+        struct account account;
+        struct eviction eviction;
+        if (account_begin(directory, directory->name_space, 0, &account) != INGOT_SUCCESS)
+            return;
+        evict_begin(&eviction, &account);
+        (void)evict_some(&eviction, 0, 0);
+        account_end(&account);
+        evict_end(&eviction);
+    }
+}

@@ -1,0 +1,41 @@
+/*
+ * evict.h - what a store does to stay below its limits: a few entries at a time, however many there are.
+ */
+#ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_EVICT_H
+#define INGOT_PERSIST_DIRECTORY_UPKEEP_EVICT_H
+
+#include "persist/directory/account.h"
+
+/* How many entries go at most before the lock is given back. */
+#define EVICT_BATCH 16u
+
+struct evicted_entry {
+    uint64_t bucket;
+    char aside[PATH_CAPACITY];
+};
+
+/* A round of evictions. */
+struct eviction {
+    struct account *account;
+    uint64_t started_ns;
+    uint64_t now_ns;
+    size_t entry_count;  /* that went */
+    size_t forgotten;    /* records whose entries had vanished */
+    uint64_t bytes;
+    struct evicted_entry entries[EVICT_BATCH];
+};
+
+void evict_begin(struct eviction *eviction, struct account *account);
+/*
+ * Under the account's lock: moves up to EVICT_BATCH entries to tmp, those that are too old and, where so many bytes of
+ * so many entries find no room, as many as it takes and some on the way to the low-water mark.
+ * INGOT_NO_SPACE: there is no room, and eviction is off or finds nothing.
+ */
+ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t entry_count);
+/* Without the lock: deletes them, and tells. */
+void evict_end(struct eviction *eviction);
+
+/* When a store is opened: lets some entries go that are too old, unless another process is at it. */
+void evict_expired(struct directory *directory);
+
+#endif

@@ -1,0 +1,175 @@
+/*
+ * inspect.c - the entries of a store one after the other, for tools.
+ *
+ * A list is taken first, so that a callback may change the store; what has gone since is left out.
+ */
+#include "persist/directory/upkeep/inspect.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/directory/bucket.h"
+#include "persist/bundle/bundle.h"
+#include "persist/directory/format/entry.h"
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+
+static ingot_status_t read_pinned(const struct directory *directory, const struct entry_place *place, bool is_whole,
+                                  struct key_file *key, ingot_buffer_t *id)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    struct entry_place pinned;
+    ingot_status_t status = entry_pin(place, &pinned);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = entry_read_whole(&pinned, &directory->allocator, key, id, is_whole ? &blob : NULL);
+    memory_release_buffer(&blob);
+    (void)files_close(pinned.at);
+    return status;
+}
+
+static void fill(struct inspected *inspected, const struct key_file *key, uint64_t last_use_ns, ingot_status_t status)
+{
+    ingot_persist_entry_t *entry = &inspected->entry;
+    entry->blob_size = (size_t)key->blob_size_bytes;
+    entry->created_ns = key->created_ns;
+    entry->last_use_ns = key->created_ns != 0 ? last_use_ns : 0;
+    entry->id_size = inspected->id.size;
+    entry->id = inspected->id.bytes;
+    entry->status = status;
+    entry->reason = inspected->reason;
+    if (status != INGOT_SUCCESS) {
+        const char *detail = ingot_last_error_detail();
+        const size_t length = strnlen(detail, sizeof(inspected->reason) - 1);
+        memcpy(inspected->reason, detail, length);
+    }
+}
+
+bool inspect_init(struct inspected *inspected, const struct directory *directory, const struct survey *survey,
+                  const struct survey_entry *found, bool is_whole)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    struct key_file key;
+    memset(inspected, 0, sizeof(*inspected));
+    memset(&key, 0, sizeof(key));
+    inspected->entry = (ingot_persist_entry_t){
+        .struct_size = sizeof(inspected->entry),
+        .name_space = survey->name_spaces[found->name_space],
+        .bucket = found->bucket,
+        .number = found->number,
+        .identity = found->inode,
+        .bytes = found->bytes,
+    };
+    survey_path(survey, found, path);
+    const struct entry_place place = {directory->root, path, directory->owner};
+    ingot_status_t status = entry_examine(&place, &facts);
+    if (status == INGOT_NOT_FOUND || (status == INGOT_SUCCESS && facts.inode != found->inode))
+        return false;
+    if (status == INGOT_SUCCESS)
+        status = read_pinned(directory, &place, is_whole, &key, &inspected->id);
+    if (status == INGOT_SUCCESS && is_whole &&
+        directory->bucket_of(inspected->id.size, inspected->id.bytes) != found->bucket)
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not in its id's bucket", path);
+    fill(inspected, &key, found->last_use_ns, status);
+    if (status == INGOT_SUCCESS || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY)
+        return true;
+    /* what was deleted while it was read looks truncated, or is not found */
+    return files_facts_at(directory->root, path, &facts) == 0 && facts.inode == found->inode;
+}
+
+void inspect_fini(struct inspected *inspected)
+{
+    memory_release_buffer(&inspected->id);
+}
+
+ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_visit_t visit, void *user)
+{
+    struct directory *directory;
+    struct survey survey;
+    if (visit == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "visit is NULL");
+    if (bundle_of(storage) != NULL)
+        return bundle_for_each(bundle_of(storage), visit, user);
+    ingot_status_t status = directory_get(storage, &directory);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = survey_init(&survey, directory, directory_name_space(directory));
+    survey_sort_by_place(&survey);
+    int goes_on = 1;
+    for (size_t i = 0; status == INGOT_SUCCESS && goes_on != 0 && i < survey.entry_count; ++i) {
+        struct inspected inspected;
+        if (inspect_init(&inspected, directory, &survey, &survey.entries[i], false))
+            goes_on = visit(&inspected.entry, user);
+        inspect_fini(&inspected);
+    }
+    if (status == INGOT_SUCCESS && goes_on != 0 && survey.unread_count != 0)
+        status = ingot_set_error_detail(INGOT_IO_ERROR, "%llu entries or buckets could not be looked at",
+                                        (unsigned long long)survey.unread_count);
+    survey_fini(&survey);
+    return status;
+}
+
+/* Where the caller's entry is, below the root. */
+static ingot_status_t locate(ingot_storage_t storage, const ingot_persist_entry_t *entry, struct directory **directory,
+                             char path[PATH_CAPACITY])
+{
+    char bucket_path[PATH_CAPACITY];
+    struct file_facts facts;
+    if (entry == NULL || entry->struct_size < sizeof(*entry) || entry->name_space == NULL ||
+        (entry->name_space[0] != '\0' && !paths_is_namespace(entry->name_space)))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry, its struct_size or its namespace is missing");
+    const ingot_status_t status = directory_get(storage, directory);
+    if (status != INGOT_SUCCESS)
+        return status;
+    paths_bucket(bucket_path, entry->name_space, entry->bucket);
+    paths_entry(path, bucket_path, entry->number);
+    const int result = files_facts_at((*directory)->root, path, &facts);
+    if (result < 0)
+        return files_read_failed(result, "examining", path);
+    if (facts.inode != entry->identity)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone, or another entry", path);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
+                                        ingot_buffer_t *blob)
+{
+    struct directory *directory;
+    char path[PATH_CAPACITY];
+    struct key_file key;
+    ingot_buffer_t id = INGOT_BUFFER_INIT;
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    if (blob == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
+    if (bundle_of(storage) != NULL)
+        return bundle_load_entry(bundle_of(storage), entry, blob);
+    ingot_status_t status = locate(storage, entry, &directory, path);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const struct entry_place place = {directory->root, path, directory->owner};
+    struct file_facts facts;
+    status = entry_examine(&place, &facts);
+    if (status == INGOT_SUCCESS && facts.inode != entry->identity)
+        status = ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone, or another entry", path);
+    if (status == INGOT_SUCCESS)
+        status = entry_read_whole(&place, &directory->allocator, &key, &id, &loaded);
+    memory_release_buffer(&id);
+    if (status == INGOT_SUCCESS)
+        *blob = loaded;
+    return status;
+}
+
+ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry)
+{
+    struct directory *directory;
+    char path[PATH_CAPACITY];
+    const ingot_status_t status = locate(storage, entry, &directory, path);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (directory->is_read_only)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    return bucket_take_away(directory, entry->name_space, entry->bucket, entry->number, entry->identity,
+                            account_deadline(directory));
+}

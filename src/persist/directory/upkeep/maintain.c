@@ -1,0 +1,108 @@
+/*
+ * maintain.c - the public functions that keep a directory store: its figures, evict, clear and recount.
+ */
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/directory/account.h"
+#include "persist/directory/upkeep/reduce.h"
+#include "persist/storage/storage.h"
+#include "persist/directory/temporary.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats)
+{
+    if (storage == NULL || stats == NULL || stats->struct_size <= sizeof(size_t))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, stats or its struct_size is missing");
+    const struct directory *directory = directory_of(storage);
+    const struct directory_counters *counters = directory != NULL ? &directory->counters : &storage->counters;
+    ingot_persist_stats_t current = {
+        .struct_size = stats->struct_size,
+        .hits = directory_counted(&counters->hits),
+        .misses = directory_counted(&counters->misses),
+        .stores = directory_counted(&counters->stores),
+        .refused = directory_counted(&counters->refused),
+        .evictions = directory_counted(&counters->evictions),
+        .failures = directory_counted(&counters->failures),
+        .read_only = directory_counted(&counters->read_only),
+        .no_space = directory_counted(&counters->no_space),
+        .lock_timeouts = directory_counted(&counters->lock_timeouts),
+        .untrusted = directory_counted(&counters->untrusted),
+        .corrupt = directory_counted(&counters->corrupt),
+        .other_versions = directory_counted(&counters->other_versions),
+        .io_errors = directory_counted(&counters->io_errors),
+        .out_of_memory = directory_counted(&counters->out_of_memory),
+        .not_kept = directory_counted(&counters->not_kept),
+        .expired = directory_counted(&counters->expired),
+        .unstamped = directory_counted(&counters->unstamped),
+        .rejected = directory_counted(&storage->rejected),
+        .waiting = store_queue_count(storage),
+        .leftovers = directory_counted(&counters->leftovers),
+    };
+    if (directory == NULL || !account_peek(directory, directory->name_space, &current.bytes))
+        current.bytes = 0;
+    memcpy(stats, &current, stats->struct_size < sizeof(current) ? stats->struct_size : sizeof(current));
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t get_writable(ingot_storage_t storage, struct directory **directory)
+{
+    const ingot_status_t status = directory_get(storage, directory);
+    if (status == INGOT_SUCCESS && (*directory)->is_read_only)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    return status;
+}
+
+ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits,
+                                   uint64_t *entry_count, uint64_t *bytes)
+{
+    struct directory *directory;
+    struct reduce_result result = {0, 0};
+    ingot_status_t status = INGOT_INVALID_ARGUMENTS;
+    if (limits == NULL || limits->struct_size < sizeof(*limits))
+        (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
+    else
+        status = get_writable(storage, &directory);
+    if (status == INGOT_SUCCESS) {
+        const bool has_age = limits->max_age_seconds < UINT64_MAX / NS_PER_SECOND;
+        const struct reduce_limits wanted = {limits->max_bytes, limits->max_entries,
+                                            has_age ? limits->max_age_seconds * NS_PER_SECOND : UINT64_MAX};
+        status = reduce_to_limits(directory, directory_name_space(directory), &wanted, "on request", &result);
+    }
+    if (entry_count != NULL)
+        *entry_count = result.entry_count;
+    if (bytes != NULL)
+        *bytes = result.bytes;
+    return status;
+}
+
+ingot_status_t ingot_persist_clear(ingot_storage_t storage)
+{
+    static const struct reduce_limits nothing = {0, 0, UINT64_MAX};
+    struct directory *directory;
+    struct reduce_result result;
+    ingot_status_t status = get_writable(storage, &directory);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const char *name_space = directory_name_space(directory);
+    status = reduce_to_limits(directory, name_space, &nothing, "cleared", &result);
+    if (status == INGOT_SUCCESS)
+        status = reduce_recount(directory, name_space, NULL);
+    (void)temporary_reclaim(directory, true);
+    return status;
+}
+
+ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count)
+{
+    struct directory *directory;
+    if (count == NULL || count->struct_size < sizeof(*count))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "count or its struct_size is missing");
+    ingot_persist_count_t counted = INGOT_PERSIST_COUNT_INIT;
+    ingot_status_t status = directory_get(storage, &directory);
+    if (status == INGOT_SUCCESS)
+        status = reduce_recount(directory, directory_name_space(directory), &counted);
+    if (status == INGOT_SUCCESS)
+        *count = counted;
+    return status;
+}

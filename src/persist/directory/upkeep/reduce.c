@@ -1,0 +1,203 @@
+/*
+ * reduce.c - what is done to a whole store on request, however long it takes.
+ *
+ * The lock is taken for one entry, one page of the index or some buckets at a time, so that stores go on meanwhile.
+ */
+#include "persist/directory/upkeep/reduce.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/directory/upkeep/adopt.h"
+#include "persist/directory/bucket.h"
+#include "persist/storage/events.h"
+#include "persist/base/files.h"
+#include "persist/directory/upkeep/survey.h"
+
+static bool is_over(const struct directory *directory, const struct reduce_limits *limits,
+                    const struct survey_entry *entry, uint64_t bytes, uint64_t entry_count, uint64_t now_ns)
+{
+    return bytes > limits->bytes || entry_count > limits->entry_count ||
+           directory_age_ns(directory, now_ns, entry->created_ns, entry->last_use_ns) > limits->age_ns;
+}
+
+/* In the order of age, so those that are too old come first. */
+static ingot_status_t let_go(struct directory *directory, struct survey *survey, const struct reduce_limits *limits,
+                             struct reduce_result *result)
+{
+    const uint64_t now_ns = files_wall_clock_ns();
+    uint64_t bytes = survey->total_bytes;
+    survey_sort(survey, directory->eviction);
+    for (size_t i = 0; i < survey->entry_count; ++i) {
+        const struct survey_entry *entry = &survey->entries[i];
+        if (!is_over(directory, limits, entry, bytes, survey->entry_count - i, now_ns))
+            break;
+        const ingot_status_t status =
+            bucket_take_away(directory, survey->name_spaces[entry->name_space], entry->bucket, entry->number,
+                             entry->inode, account_deadline(directory));
+        if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
+            return status;
+        bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* whoever took it away */
+        result->entry_count += status == INGOT_SUCCESS ? 1 : 0;
+        result->bytes += status == INGOT_SUCCESS ? entry->bytes : 0;
+    }
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t reduce_to_limits(struct directory *directory, const char *name_space, const struct reduce_limits *limits,
+                                const char *reason, struct reduce_result *result)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    struct survey survey;
+    *result = (struct reduce_result){0, 0};
+    ingot_status_t status = survey_init(&survey, directory, name_space);
+    if (status == INGOT_SUCCESS)
+        status = let_go(directory, &survey, limits, result);
+    survey_fini(&survey);
+    if (result->entry_count != 0) {
+        directory_count(&directory->counters.evictions, result->entry_count);
+        events_tell(directory, INGOT_EVENT_STORAGE_EVICT, status, result->bytes, started_ns, "", reason);
+    }
+    return status;
+}
+
+/* The records of a page. */
+struct page_records {
+    size_t count;
+    struct index_record records[INDEX_PAGE_RECORDS];
+};
+
+static void collect(void *user, const struct index_record *record)
+{
+    struct page_records *page = user;
+    page->records[page->count++] = *record;
+}
+
+static bool has_vanished(const struct account *account, const struct index_record *record)
+{
+    char bucket_path[PATH_CAPACITY];
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    paths_bucket(bucket_path, account->name_space, record->bucket);
+    paths_entry(path, bucket_path, record->number);
+    return files_facts_at(account->directory->root, path, &facts) == -ENOENT;
+}
+
+static ingot_status_t forget_vanished(struct account *account, uint64_t page)
+{
+    struct page_records records;
+    records.count = 0;
+    const int result =
+        index_visit(account->open.files.index_fd, account->header.page_count, page, collect, &records);
+    for (size_t i = 0; i < records.count; ++i) {
+        const struct index_record *record = &records.records[i];
+        if (!has_vanished(account, record))
+            continue;
+        account_begin_removing(account, record->bucket, record->number);
+        account_end_removing(account);
+    }
+    return result < 0 ? files_read_failed(result, "reading", "index.bin") : INGOT_SUCCESS;
+}
+
+/* Takes the lock anew for each step. *goes_on is what the step says. */
+static ingot_status_t do_step(struct directory *directory, const char *name_space,
+                              ingot_status_t (*step)(struct account *account, uint64_t number, bool *goes_on),
+                              struct index_header *header)
+{
+    bool goes_on = true;
+    ingot_status_t status = INGOT_SUCCESS;
+    for (uint64_t number = 0; goes_on && status == INGOT_SUCCESS; ++number) {
+        struct account account;
+        status = account_begin(directory, name_space, account_deadline(directory), &account);
+        if (status != INGOT_SUCCESS)
+            break;
+        status = step(&account, number, &goes_on);
+        *header = account.header;
+        account_end(&account);
+    }
+    return status;
+}
+
+static ingot_status_t step_forgetting(struct account *account, uint64_t number, bool *goes_on)
+{
+    const ingot_status_t status = forget_vanished(account, number);
+    *goes_on = number + 1 < account->header.page_count;
+    return status;
+}
+
+static ingot_status_t step_adopting(struct account *account, uint64_t number, bool *goes_on)
+{
+    if (number == 0)
+        adopt_begin(account);
+    const uint64_t position = account->header.scan_position;
+    adopt_some(account, ADOPT_STEP);
+    *goes_on = account->header.is_scanning;
+    if (*goes_on && account->header.scan_position == position)
+        return ingot_set_error_detail(INGOT_IO_ERROR, "the entries of the store could not be listed or accounted for");
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t step_summing_up(struct account *account, uint64_t number, bool *goes_on)
+{
+    (void)number;
+    *goes_on = false;
+    return account_sum_up(account);
+}
+
+static ingot_status_t recount_name_space(struct directory *directory, const char *name_space,
+                                         ingot_persist_count_t *count)
+{
+    struct index_header header = {.page_count = 0};
+    uint64_t recorded = 0;
+    if (count != NULL) {
+        if (account_peek(directory, name_space, &recorded))
+            count->recorded_bytes += recorded;
+        else
+            count->is_recorded = 0;
+    }
+    ingot_status_t status = do_step(directory, name_space, step_forgetting, &header);
+    if (status == INGOT_SUCCESS && count != NULL)
+        status = do_step(directory, name_space, step_adopting, &header);
+    if (status == INGOT_SUCCESS)
+        status = do_step(directory, name_space, step_summing_up, &header);
+    if (count != NULL) {
+        count->entry_count += header.entry_count;
+        count->counted_bytes += header.total_bytes;
+    }
+    return status;
+}
+
+static ingot_status_t count_only(struct directory *directory, const struct survey *name_spaces, const char *name_space,
+                                 ingot_persist_count_t *count)
+{
+    struct survey survey;
+    for (size_t i = 0; i < name_spaces->name_space_count; ++i) {
+        uint64_t recorded = 0;
+        if (account_peek(directory, name_spaces->name_spaces[i], &recorded))
+            count->recorded_bytes += recorded;
+        else
+            count->is_recorded = 0;
+    }
+    const ingot_status_t status = survey_init(&survey, directory, name_space);
+    count->entry_count = survey.entry_count;
+    count->counted_bytes = survey.total_bytes;
+    survey_fini(&survey);
+    return status;
+}
+
+ingot_status_t reduce_recount(struct directory *directory, const char *name_space, ingot_persist_count_t *count)
+{
+    struct survey survey;
+    ingot_status_t status = survey_init_name_spaces(&survey, directory, name_space);
+    if (count != NULL)
+        count->is_recorded = survey.name_space_count != 0;
+    if (status == INGOT_SUCCESS && directory->is_read_only) {
+        status = count_only(directory, &survey, name_space, count);
+    } else {
+        for (size_t i = 0; i < survey.name_space_count && status == INGOT_SUCCESS; ++i)
+            status = recount_name_space(directory, survey.name_spaces[i], count);
+    }
+    survey_fini(&survey);
+    return status;
+}

@@ -1,0 +1,31 @@
+/*
+ * reduce.h - what is done to a whole store on request, however long it takes.
+ */
+#ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_REDUCE_H
+#define INGOT_PERSIST_DIRECTORY_UPKEEP_REDUCE_H
+
+#include "persist/directory/directory.h"
+
+/* To what a store is to be reduced; UINT64_MAX is no limit. */
+struct reduce_limits {
+    uint64_t bytes;
+    uint64_t entry_count;
+    uint64_t age_ns;
+};
+
+/* What went. */
+struct reduce_result {
+    uint64_t entry_count;
+    uint64_t bytes;
+};
+
+/* Lets entries go until limits are kept, of one namespace or, where that is NULL, of all together. *result is set in
+ * any case. */
+ingot_status_t reduce_to_limits(struct directory *directory, const char *name_space, const struct reduce_limits *limits,
+                                const char *reason, struct reduce_result *result);
+
+/* Holds the index of one namespace, or of all, against what is there, and sets the totals right. With a NULL count,
+ * only records whose entries have vanished are looked for. Read-only, it is counted alone. */
+ingot_status_t reduce_recount(struct directory *directory, const char *name_space, ingot_persist_count_t *count);
+
+#endif

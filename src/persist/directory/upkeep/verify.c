@@ -1,0 +1,135 @@
+/*
+ * verify.c - every checksum of a store.
+ */
+#include <ingot/backend.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "persist/directory/bucket.h"
+#include "persist/bundle/bundle.h"
+#include "persist/directory/format/entry.h"
+#include "persist/directory/upkeep/inspect.h"
+#include "persist/base/memory.h"
+#include "persist/directory/upkeep/reduce.h"
+#include "persist/directory/temporary.h"
+
+static void judge(struct directory *directory, const struct survey *survey, const struct survey_entry *found,
+                  const ingot_persist_entry_t *entry, int repair, ingot_persist_verification_t *so_far)
+{
+    if (entry_is_bad(entry->status)) {
+        ++so_far->bad_count;
+        if (repair != 0 && bucket_take_away(directory, survey->name_spaces[found->name_space], found->bucket,
+                                            found->number, found->inode,
+                                            account_deadline(directory)) == INGOT_SUCCESS)
+            ++so_far->removed_count;
+    } else if (entry->status == INGOT_BLOB_VERSION || entry->status == INGOT_UNTRUSTED) {
+        ++so_far->foreign_count;
+    } else if (entry->status != INGOT_SUCCESS) {
+        ++so_far->unread_count;
+    }
+}
+
+static void verify_all(struct directory *directory, const struct survey *survey, int repair,
+                       ingot_persist_progress_t progress, void *user, ingot_persist_verification_t *so_far)
+{
+    int goes_on = 1;
+    for (size_t i = 0; goes_on != 0 && i < survey->entry_count; ++i) {
+        struct inspected inspected;
+        const bool is_there = inspect_init(&inspected, directory, survey, &survey->entries[i], true);
+        ++so_far->done_count;
+        if (is_there) {
+            so_far->done_bytes += inspected.entry.bytes;
+            judge(directory, survey, &survey->entries[i], &inspected.entry, repair, so_far);
+            if (progress != NULL)
+                goes_on = progress(so_far, &inspected.entry, user);
+        }
+        inspect_fini(&inspected);
+    }
+}
+
+/* An older caller's is shorter. */
+static void give(ingot_persist_verification_t *found, const ingot_persist_verification_t *so_far)
+{
+    const size_t size = found->struct_size < sizeof(*found) ? found->struct_size : sizeof(*found);
+    memcpy(found, so_far, size);
+    found->struct_size = size;
+}
+
+/* For bundle_for_each. */
+struct bundle_verification {
+    struct bundle *bundle;
+    ingot_persist_progress_t progress;
+    void *user;
+    ingot_persist_verification_t so_far;
+};
+
+static int verify_one_of_bundle(const ingot_persist_entry_t *entry, void *user)
+{
+    struct bundle_verification *verification = user;
+    ingot_persist_verification_t *so_far = &verification->so_far;
+    ingot_persist_entry_t verified = *entry;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    if (verified.status == INGOT_SUCCESS) {
+        verified.status = bundle_load_entry(verification->bundle, entry, &blob);
+        verified.reason = verified.status == INGOT_SUCCESS ? "" : ingot_last_error_detail();
+        memory_release_buffer(&blob);
+    }
+    ++so_far->done_count;
+    so_far->done_bytes += entry->bytes;
+    so_far->bad_count += verified.status != INGOT_SUCCESS ? 1 : 0;
+    return verification->progress == NULL || verification->progress(so_far, &verified, verification->user) != 0;
+}
+
+static ingot_status_t verify_bundle(struct bundle *bundle, int repair, ingot_persist_progress_t progress, void *user,
+                                    ingot_persist_verification_t *found)
+{
+    struct bundle_verification verification = {bundle, progress, user, INGOT_PERSIST_VERIFICATION_INIT};
+    if (repair != 0)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "a bundle cannot be repaired");
+    verification.so_far.entry_count = bundle_entry_count(bundle);
+    const ingot_status_t status = bundle_for_each(bundle, verify_one_of_bundle, &verification);
+    give(found, &verification.so_far);
+    return status;
+}
+
+/* Those that are there; with repair, all that this open store has removed, since opening it removes them, too. */
+static void count_leftovers(struct directory *directory, int repair, ingot_persist_verification_t *so_far)
+{
+    const struct leftovers leftovers = temporary_reclaim(directory, repair != 0);
+    const struct directory_counters *counters = &directory->counters;
+    so_far->leftover_count = leftovers.count;
+    so_far->leftover_bytes = leftovers.bytes;
+    if (repair != 0) {
+        so_far->leftover_count = directory_counted(&counters->leftovers);
+        so_far->leftover_bytes = directory_counted(&counters->leftover_bytes);
+    }
+}
+
+ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress, void *user,
+                                    ingot_persist_verification_t *found)
+{
+    struct directory *directory;
+    struct survey survey;
+    ingot_persist_verification_t so_far = INGOT_PERSIST_VERIFICATION_INIT;
+    if (found == NULL || found->struct_size < offsetof(ingot_persist_verification_t, leftover_count))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "found or its struct_size is missing");
+    if (bundle_of(storage) != NULL)
+        return verify_bundle(bundle_of(storage), repair, progress, user, found);
+    ingot_status_t status = directory_get(storage, &directory);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (repair != 0 && directory->is_read_only)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    status = survey_init(&survey, directory, directory_name_space(directory));
+    if (status == INGOT_SUCCESS) {
+        so_far.entry_count = survey.entry_count;
+        so_far.unread_count = survey.unread_count;
+        verify_all(directory, &survey, repair, progress, user, &so_far);
+        count_leftovers(directory, repair, &so_far);
+        if (repair != 0)
+            status = reduce_recount(directory, directory_name_space(directory), NULL);
+        give(found, &so_far);
+    }
+    survey_fini(&survey);
+    return status;
+}

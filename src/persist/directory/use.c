@@ -1,0 +1,91 @@
+/*
+ * use.c - what a hit does to its entry: its time of last use is noted, or it turns out to be too old.
+ *
+ * Only the order of LRU needs the time, so only it is noted: four bytes of the entry's record in the index, where they
+ * say another second, without a lock. A store that cannot be written goes by what is noted there.
+ */
+#include "persist/directory/use.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+
+#include "persist/directory/account_files.h"
+#include "persist/storage/events.h"
+#include "persist/base/files.h"
+#include "persist/directory/format/index.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+#define ATTEMPTS 3u
+
+/* Without the lock, so the index may be changing. */
+static int find_record(int index_fd, const struct bucket *bucket, struct index_place *place)
+{
+    int result = 0;
+    for (unsigned i = 0; i < ATTEMPTS && result == 0; ++i) {
+        struct index_header header;
+        result = index_read_header(index_fd, &header);
+        if (result == 1)
+            result = index_find(index_fd, header.page_count, bucket->hash, bucket->number, place);
+    }
+    return result == 0 ? -ENOENT : result;
+}
+
+static bool is_expired(const struct directory *directory, uint64_t now_ns, uint64_t created_ns, uint64_t last_use_ns)
+{
+    return directory_age_ns(directory, now_ns, created_ns, last_use_ns) > directory->max_age_ns;
+}
+
+/* Sets *last_use_ns to what was noted last, and notes this use unless the entry is too old. */
+static int look_up_and_note(struct directory *directory, const struct bucket *bucket, uint64_t now_ns,
+                            uint64_t *last_use_ns)
+{
+    struct account_files *kept;
+    struct index_place place;
+    const uint32_t now_s = (uint32_t)(now_ns / NS_PER_SECOND);
+    const int index_fd = account_files_borrow_index(directory, &kept);
+    if (index_fd < 0)
+        return index_fd;
+    int result = find_record(index_fd, bucket, &place);
+    if (result == 1) {
+        *last_use_ns = place.record.last_use_s * NS_PER_SECOND;
+        result = 0;
+        if (place.record.last_use_s != now_s && !directory->is_read_only &&
+            !is_expired(directory, now_ns, bucket->created_ns, *last_use_ns))
+            result = files_may_grow_to(place.offset + INDEX_RECORD_SIZE)
+                         ? index_note_use(index_fd, place.offset, now_s)
+                         : -EFBIG;
+    }
+    account_files_return_index(kept, index_fd);
+    return result;
+}
+
+static void tell_unstamped(struct directory *directory, int error, const char *entry_path)
+{
+    directory_count(&directory->counters.unstamped, 1);
+    if (atomic_exchange_explicit(&directory->has_told_unstamped, true, memory_order_relaxed))
+        return;
+    const ingot_status_t status = files_write_failed(error, "noting the use of", entry_path);
+    events_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), entry_path,
+                "uses cannot be noted: what was created first goes first");
+}
+
+ingot_status_t use_note(struct directory *directory, const struct bucket *bucket)
+{
+    const bool is_lru = directory->eviction == INGOT_PERSIST_EVICT_LRU;
+    if (!is_lru && directory->max_age_ns == UINT64_MAX)
+        return INGOT_SUCCESS;
+    char path[PATH_CAPACITY];
+    const uint64_t now_ns = files_wall_clock_ns();
+    uint64_t last_use_ns = bucket->last_use_ns;
+    paths_entry(path, bucket->path, bucket->number);
+    const int result = is_lru ? look_up_and_note(directory, bucket, now_ns, &last_use_ns) : 0;
+    if (is_expired(directory, now_ns, bucket->created_ns, last_use_ns)) {
+        directory_count(&directory->counters.expired, 1);
+        if (!directory->is_read_only)
+            (void)bucket_take_away(directory, directory->name_space, bucket->hash, bucket->number, bucket->inode, 0);
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is older than the age limit", path);
+    }
+    if (result < 0 && !directory->is_read_only)
+        tell_unstamped(directory, result, path);
+    return INGOT_SUCCESS;
+}

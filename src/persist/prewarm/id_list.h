@@ -1,0 +1,33 @@
+/*
+ * id_list.h - ids in order, each once, that are found by content. The bytes are the caller's.
+ */
+#ifndef INGOT_PERSIST_PREWARM_ID_LIST_H
+#define INGOT_PERSIST_PREWARM_ID_LIST_H
+
+#include <ingot/ingot.h>
+
+#define ID_LIST_NONE SIZE_MAX
+
+struct listed_id {
+    size_t size;
+    const uint8_t *bytes;
+    uint64_t hash;
+    uint32_t age; /* see doc/manifest-format.md */
+};
+
+struct id_list {
+    ingot_allocator_t allocator;
+    struct listed_id *ids;
+    size_t count;
+    size_t capacity;
+    uint32_t *slots; /* 2 * capacity: 1 + an index, or 0; found by hash, then the next ones */
+};
+
+void id_list_init(struct id_list *list, const ingot_allocator_t *allocator);
+void id_list_fini(struct id_list *list);
+/* Where an id is, or ID_LIST_NONE. */
+size_t id_list_find(const struct id_list *list, size_t size, const uint8_t *id);
+/* Adds one that is not in it. INGOT_OUT_OF_MEMORY. */
+ingot_status_t id_list_add(struct id_list *list, size_t size, const uint8_t *id, uint32_t age);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * manifest.h - the bytes of a manifest, as doc/manifest-format.md has them, and its file.
+ */
+#ifndef INGOT_PERSIST_PREWARM_MANIFEST_H
+#define INGOT_PERSIST_PREWARM_MANIFEST_H
+
+#include "persist/prewarm/id_list.h"
+
+#define MANIFEST_HEADER_SIZE 64u
+#define MANIFEST_ENTRY_OVERHEAD 8u
+#define MANIFEST_MAX_SIZE ((size_t)1 << 26)
+#define MANIFEST_MAX_ENTRIES 65536u
+
+/* Adds the ids to an empty list; they lie in bytes. */
+ingot_status_t manifest_decode(struct id_list *ids, size_t size, const uint8_t *bytes);
+/* Of a list that is within the limits; freed by memory_free with its size. INGOT_OUT_OF_MEMORY. */
+ingot_status_t manifest_encode(const struct id_list *ids, uint8_t **bytes, size_t *size);
+
+/* A manifest that was read; both parts are to be let go of by manifest_fini, whatever became of it. */
+struct manifest {
+    ingot_allocator_t allocator;
+    uint8_t *bytes;
+    size_t size;
+    struct id_list ids;
+};
+
+void manifest_init(struct manifest *manifest, const ingot_allocator_t *allocator);
+void manifest_fini(struct manifest *manifest);
+/* INGOT_NOT_FOUND: no such file. On failure the manifest is empty. */
+ingot_status_t manifest_read(struct manifest *manifest, const char *path);
+
+#endif

@@ -1,0 +1,449 @@
+/*
+ * prewarm.c - programs that are loaded before they are asked for, and handing them to who asks.
+ *
+ * The prewarms of a storage, their items and counts are under one lock of the storage, which is held for a few
+ * assignments: loads take thousands of times longer. Who asks for an item that is loading waits for that item; for one
+ * whose turn has not come, takes the turn away and loads by itself. A prewarming thread never waits for an item (the
+ * callback of an event may ask for one), so no two of them can wait for each other. Other rings go over makers of the
+ * in-memory cache; the core sees them, since each wait here is told to it (ingot_work_t).
+ *
+ * A forked child has neither the threads nor the driver's state: it forgets the list, and a prewarm's handle is over.
+ */
+#include "persist/prewarm/prewarm.h"
+
+#include <ingot/backend.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "persist/storage/events.h"
+#include "persist/base/files.h"
+#include "persist/base/kept_error.h"
+#include "persist/base/memory.h"
+#include "persist/storage/process_end.h"
+#include "persist/storage/storage.h"
+#include "util/cancellation.h"
+
+#define DEFAULT_THREADS 2u
+#define MAX_THREADS 64u
+
+/* ---- the list ---- */
+
+static void forget(void *user)
+{
+    struct prewarm_list *list = user;
+    list->first = NULL;
+    atomic_store_explicit(&list->count, 0, memory_order_relaxed);
+    (void)pthread_cond_init(&list->loaded, NULL); /* cannot fail where it needs no memory, as on Linux */
+    (void)pthread_cond_init(&list->changed, NULL);
+}
+
+static void lock(struct prewarm_list *list)
+{
+    process_lock_take(&list->lock, forget, list);
+}
+
+void prewarm_lock(struct ingot_prewarm *prewarm)
+{
+    lock(&prewarm->storage->prewarms);
+}
+
+void prewarm_unlock(struct ingot_prewarm *prewarm)
+{
+    process_lock_give(&prewarm->storage->prewarms.lock);
+}
+
+ingot_status_t prewarm_list_init(struct prewarm_list *list)
+{
+    ingot_status_t status = INGOT_OUT_OF_MEMORY;
+    list->first = NULL;
+    atomic_init(&list->count, 0);
+    if (pthread_cond_init(&list->loaded, NULL) != 0)
+        return ingot_set_error_detail(status, "no locks for a storage");
+    if (pthread_cond_init(&list->changed, NULL) != 0)
+        (void)ingot_set_error_detail(status, "no locks for a storage");
+    else if ((status = process_lock_init(&list->lock)) == INGOT_SUCCESS)
+        return INGOT_SUCCESS;
+    else
+        pthread_cond_destroy(&list->changed);
+    pthread_cond_destroy(&list->loaded);
+    return status;
+}
+
+/* Prewarms hold their storage, so there is none any more. */
+void prewarm_list_fini(struct prewarm_list *list)
+{
+    process_lock_fini(&list->lock);
+    pthread_cond_destroy(&list->changed);
+    pthread_cond_destroy(&list->loaded);
+}
+
+static void add_to_list(struct prewarm_list *list, struct ingot_prewarm *prewarm)
+{
+    prewarm->next = list->first;
+    list->first = prewarm;
+    atomic_fetch_add_explicit(&list->count, 1, memory_order_relaxed);
+}
+
+static void remove_from_list(struct prewarm_list *list, const struct ingot_prewarm *prewarm)
+{
+    for (struct ingot_prewarm **place = &list->first; *place != NULL; place = &(*place)->next) {
+        if (*place == prewarm) {
+            *place = prewarm->next;
+            atomic_fetch_sub_explicit(&list->count, 1, memory_order_relaxed);
+            return;
+        }
+    }
+}
+
+/* ---- handing over ---- */
+
+static bool is_own_thread(const struct ingot_prewarm *prewarm)
+{
+    for (size_t i = 0; i < prewarm->thread_count && !prewarm->is_joined; ++i) {
+        if (pthread_equal(prewarm->threads[i].thread, pthread_self()))
+            return true;
+    }
+    return false;
+}
+
+/* Locked when called and when it returns; a prewarm that is waited for stays. False: the thread that does the work
+ * waits for this one, so there was no waiting. */
+static bool wait_for(struct ingot_prewarm *prewarm, const ingot_work_t *work, pthread_cond_t *condition)
+{
+    struct prewarm_list *list = &prewarm->storage->prewarms;
+    if (ingot_work_begin_wait(work) != INGOT_SUCCESS)
+        return false;
+    ++prewarm->waiting_count;
+    process_lock_wait(&list->lock, condition);
+    if (--prewarm->waiting_count == 0)
+        pthread_cond_broadcast(&list->changed);
+    ingot_work_end_wait();
+    return true;
+}
+
+/* Locked, but not while it waits. */
+static bool take_item(struct ingot_prewarm *prewarm, struct prewarm_item *item, ingot_program_t *program,
+                      bool *has_waited)
+{
+    if (item->state == PREWARM_WAITING) {
+        item->state = PREWARM_GONE;
+        ++prewarm->progress.overtaken;
+        ++prewarm->progress.done;
+        return false;
+    }
+    while (item->state == PREWARM_LOADING && wait_for(prewarm, &item->work, &prewarm->storage->prewarms.loaded))
+        *has_waited = true;
+    if (item->state != PREWARM_READY)
+        return false;
+    *program = item->program;
+    item->program = NULL;
+    item->state = PREWARM_GONE;
+    ++prewarm->progress.taken;
+    return true;
+}
+
+static bool is_any_own_thread(const struct prewarm_list *list)
+{
+    for (const struct ingot_prewarm *prewarm = list->first; prewarm != NULL; prewarm = prewarm->next) {
+        if (is_own_thread(prewarm))
+            return true;
+    }
+    return false;
+}
+
+bool prewarm_take(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id,
+                  ingot_program_t *program)
+{
+    struct prewarm_list *list = &storage->prewarms;
+    bool has_waited = false; /* then others may have left the list */
+    bool is_taken = false;
+    if (atomic_load_explicit(&list->count, memory_order_relaxed) == 0)
+        return false;
+    const uint64_t started_ns = files_steady_clock_ns();
+    lock(list);
+    const bool may_wait = !is_any_own_thread(list);
+    for (struct ingot_prewarm *prewarm = list->first; prewarm != NULL && !is_taken && !has_waited;
+         prewarm = prewarm->next) {
+        const size_t number =
+            prewarm->context == context ? id_list_find(&prewarm->manifest.ids, id_size, id) : ID_LIST_NONE;
+        if (number == ID_LIST_NONE)
+            continue;
+        struct prewarm_item *item = &prewarm->items[number];
+        if (item->state != PREWARM_LOADING || may_wait)
+            is_taken = take_item(prewarm, item, program, &has_waited);
+    }
+    process_lock_give(&list->lock);
+    if (has_waited)
+        events_tell_context(context, INGOT_EVENT_WAIT, is_taken ? INGOT_SUCCESS : INGOT_NOT_FOUND, 0, started_ns,
+                            "loaded ahead");
+    return is_taken;
+}
+
+/* ---- starting ---- */
+
+static ingot_status_t read_info(ingot_prewarm_info_t *copy, const ingot_prewarm_info_t *info)
+{
+    *copy = (ingot_prewarm_info_t)INGOT_PREWARM_INFO_INIT;
+    if (info == NULL || info->struct_size < offsetof(ingot_prewarm_info_t, thread_count))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info or its struct_size is missing");
+    memcpy(copy, info, info->struct_size < sizeof(*copy) ? info->struct_size : sizeof(*copy));
+    if (copy->manifest == NULL || copy->manifest[0] == '\0' || copy->thread_count > MAX_THREADS)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the manifest is missing, or more than %u threads",
+                                      MAX_THREADS);
+    if (copy->thread_count == 0)
+        copy->thread_count = DEFAULT_THREADS;
+    return INGOT_SUCCESS;
+}
+
+static size_t size_of(const struct ingot_prewarm *prewarm)
+{
+    return sizeof(*prewarm) + prewarm->info.thread_count * sizeof(prewarm->threads[0]);
+}
+
+static void destroy(struct ingot_prewarm *prewarm)
+{
+    const ingot_allocator_t allocator = prewarm->allocator;
+    const size_t count = prewarm->manifest.ids.count;
+    for (size_t i = 0; i < count && prewarm->items != NULL; ++i)
+        ingot_program_release(prewarm->items[i].program);
+    memory_free(&allocator, prewarm->items, count * sizeof(*prewarm->items));
+    manifest_fini(&prewarm->manifest);
+    memory_free(&allocator, prewarm, size_of(prewarm));
+}
+
+/* A manifest that gives nothing is no failure: there is nothing to load then. */
+static ingot_status_t read_manifest(struct ingot_prewarm *prewarm)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    ingot_prewarm_progress_t *progress = &prewarm->progress;
+    progress->manifest_status = manifest_read(&prewarm->manifest, prewarm->info.manifest);
+    if (progress->manifest_status != INGOT_SUCCESS)
+        events_tell_context(prewarm->context, INGOT_EVENT_STORAGE_DEGRADED, progress->manifest_status, 0, started_ns,
+                            ingot_last_error_detail());
+    const size_t count = prewarm->manifest.ids.count;
+    progress->total = count;
+    if (count == 0)
+        return INGOT_SUCCESS;
+    prewarm->items = memory_allocate(&prewarm->allocator, count * sizeof(*prewarm->items));
+    if (prewarm->items == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu programs", count);
+    for (size_t i = 0; i < count; ++i)
+        prewarm->items[i] = (struct prewarm_item){.state = PREWARM_WAITING};
+    return INGOT_SUCCESS;
+}
+
+/* Without a place that it could be given, a thread begins anywhere. */
+static bool start_thread(struct ingot_prewarm *prewarm)
+{
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    thread_place_choose(&prewarm->place, prewarm->thread_count, &attributes);
+    struct prewarm_thread *own = &prewarm->threads[prewarm->thread_count];
+    own->prewarm = prewarm;
+    own->runs = pthread_create(&own->thread, &attributes, prewarm_run, own) == 0 ||
+                pthread_create(&own->thread, NULL, prewarm_run, own) == 0;
+    pthread_attr_destroy(&attributes);
+    return own->runs;
+}
+
+/* Locked. Its threads take no signals: they are the application's. */
+static void start_threads(struct ingot_prewarm *prewarm)
+{
+    sigset_t all;
+    sigset_t before;
+    const size_t wanted = prewarm->info.thread_count < prewarm->manifest.ids.count ? prewarm->info.thread_count
+                                                                                   : prewarm->manifest.ids.count;
+    thread_place_init(&prewarm->place, wanted);
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (prewarm->thread_count < wanted && start_thread(prewarm)) {
+        ++prewarm->thread_count;
+        ++prewarm->active_count;
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (prewarm->thread_count == 0)
+        prewarm->progress.state = INGOT_PREWARM_COMPLETE;
+}
+
+static ingot_status_t start(struct ingot_prewarm *prewarm)
+{
+    struct prewarm_list *list = &prewarm->storage->prewarms;
+    process_end_watch();
+    lock(list);
+    start_threads(prewarm);
+    const bool has_failed = prewarm->thread_count == 0 && prewarm->manifest.ids.count != 0;
+    if (!has_failed)
+        add_to_list(list, prewarm);
+    process_lock_give(&list->lock);
+    return has_failed ? ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no thread to load programs ahead")
+                      : INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_context_t context, ingot_storage_t storage,
+                                   const ingot_prewarm_info_t *info)
+{
+    ingot_prewarm_info_t known;
+    if (prewarm == NULL || context == NULL || storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "prewarm, context or storage is NULL");
+    ingot_status_t status = read_info(&known, info);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const size_t size = sizeof(struct ingot_prewarm) + known.thread_count * sizeof(struct prewarm_thread);
+    struct ingot_prewarm *made = memory_allocate(&storage->allocator, size);
+    if (made == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a prewarm");
+    memset(made, 0, size);
+    made->allocator = storage->allocator;
+    made->storage = storage;
+    made->context = context;
+    made->info = known;
+    made->process = (long)files_process();
+    made->start_ns = files_steady_clock_ns();
+    made->progress = (ingot_prewarm_progress_t)INGOT_PREWARM_PROGRESS_INIT;
+    manifest_init(&made->manifest, &made->allocator);
+    status = read_manifest(made);
+    made->info.manifest = NULL; /* the caller's, and not looked at any more */
+    if (status == INGOT_SUCCESS)
+        status = start(made);
+    if (status != INGOT_SUCCESS) {
+        destroy(made);
+        return status;
+    }
+    (void)ingot_context_retain(context);
+    (void)ingot_storage_retain(storage);
+    *prewarm = made;
+    return INGOT_SUCCESS;
+}
+
+/* ---- ending ---- */
+
+static bool is_ours(const struct ingot_prewarm *prewarm)
+{
+    return prewarm->process == (long)files_process();
+}
+
+static void copy_progress(ingot_prewarm_progress_t *to, const ingot_prewarm_progress_t *from)
+{
+    const size_t size = to->struct_size < sizeof(*from) ? to->struct_size : sizeof(*from);
+    if (size > sizeof(size_t))
+        memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t), size - sizeof(size_t));
+}
+
+static void join_threads(struct ingot_prewarm *prewarm)
+{
+    const int before = cancellation_hold();
+    for (size_t i = 0; i < prewarm->thread_count; ++i)
+        (void)pthread_join(prewarm->threads[i].thread, NULL);
+    cancellation_allow(before);
+}
+
+/* Locked when called and when it returns. One of those who wait joins the threads. INGOT_BUSY: one of them waits for
+ * the calling thread. */
+static ingot_status_t wait_for_threads(struct ingot_prewarm *prewarm)
+{
+    static const ingot_work_t short_work; /* of the thread that joins */
+    pthread_cond_t *changed = &prewarm->storage->prewarms.changed;
+    for (size_t i = 0; i < prewarm->thread_count; ++i) {
+        while (prewarm->threads[i].runs) {
+            if (!wait_for(prewarm, &prewarm->threads[i].work, changed))
+                return ingot_set_error_detail(INGOT_BUSY, "a thread of the prewarm waits for what this thread makes");
+        }
+    }
+    while (prewarm->is_being_joined)
+        (void)wait_for(prewarm, &short_work, changed);
+    if (prewarm->is_joined)
+        return INGOT_SUCCESS;
+    prewarm->is_being_joined = true;
+    prewarm_unlock(prewarm);
+    join_threads(prewarm);
+    prewarm_lock(prewarm);
+    prewarm->is_being_joined = false;
+    prewarm->is_joined = true;
+    pthread_cond_broadcast(changed);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t end(struct ingot_prewarm *prewarm, bool cancels, ingot_prewarm_progress_t *progress)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    if (!is_ours(prewarm)) {
+        if (progress != NULL)
+            copy_progress(progress, &prewarm->progress);
+        return INGOT_SUCCESS;
+    }
+    prewarm_lock(prewarm);
+    if (cancels && !prewarm->is_ending && prewarm->progress.state == INGOT_PREWARM_RUNNING) {
+        prewarm->is_ending = true;
+        prewarm->progress.state = INGOT_PREWARM_CANCELLED;
+    }
+    if (is_own_thread(prewarm))
+        status = ingot_set_error_detail(INGOT_BUSY, "a thread of a prewarm cannot wait for its end");
+    else
+        status = wait_for_threads(prewarm);
+    if (progress != NULL)
+        copy_progress(progress, &prewarm->progress);
+    prewarm_unlock(prewarm);
+    return status;
+}
+
+ingot_status_t ingot_prewarm_wait(ingot_prewarm_t prewarm, ingot_prewarm_progress_t *progress)
+{
+    if (prewarm == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "prewarm is NULL");
+    return end(prewarm, false, progress);
+}
+
+ingot_status_t ingot_prewarm_cancel(ingot_prewarm_t prewarm)
+{
+    if (prewarm == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "prewarm is NULL");
+    return end(prewarm, true, NULL);
+}
+
+ingot_status_t ingot_prewarm_get_progress(ingot_prewarm_t prewarm, ingot_prewarm_progress_t *progress)
+{
+    if (prewarm == NULL || progress == NULL || progress->struct_size <= sizeof(size_t))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "prewarm, progress or its struct_size is missing");
+    const bool locks = is_ours(prewarm);
+    if (locks)
+        prewarm_lock(prewarm);
+    copy_progress(progress, &prewarm->progress);
+    if (locks)
+        prewarm_unlock(prewarm);
+    return INGOT_SUCCESS;
+}
+
+/* Whatever the threads wait for: what they use is about to go. */
+static void end_for_good(struct ingot_prewarm *prewarm)
+{
+    while (end(prewarm, true, NULL) != INGOT_SUCCESS) {
+        prewarm_lock(prewarm);
+        while (prewarm->active_count != 0)
+            process_lock_wait(&prewarm->storage->prewarms.lock, &prewarm->storage->prewarms.changed);
+        prewarm_unlock(prewarm);
+    }
+}
+
+void ingot_prewarm_release(ingot_prewarm_t prewarm)
+{
+    if (prewarm == NULL)
+        return;
+    struct kept_error kept;
+    ingot_storage_t storage = prewarm->storage;
+    ingot_context_t context = prewarm->context;
+    kept_error_save(&kept);
+    if (is_ours(prewarm)) {
+        end_for_good(prewarm);
+        prewarm_lock(prewarm);
+        remove_from_list(&storage->prewarms, prewarm);
+        while (prewarm->waiting_count != 0)
+            process_lock_wait(&storage->prewarms.lock, &storage->prewarms.changed);
+        prewarm_unlock(prewarm);
+        destroy(prewarm);
+    } /* else its programs are of a driver that a child does not have: they stay where they are */
+    ingot_context_release(context);
+    ingot_storage_release(storage);
+    kept_error_restore(&kept);
+}

@@ -1,0 +1,201 @@
+/*
+ * prewarm_load.c - what a prewarming thread does: one item after the other, until there is none or it is told to end.
+ *
+ * No lock is held while the storage is asked, while the driver loads, and while anybody is told.
+ */
+#include <ingot/backend.h>
+#include <stdio.h>
+
+#include "persist/storage/events.h"
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/prewarm/prewarm.h"
+#include "persist/storage/process_end.h"
+#include "persist/storage/storage.h"
+#include "persist/base/thread_heap.h"
+#include "persist/base/thread_place.h"
+
+/* What a driver allocates for a program, by the size of its blob: PoCL twice that, Intel's four times. */
+#define MEMORY_OVER_BLOB 4u
+
+/* ---- under the lock ---- */
+
+static void end(struct ingot_prewarm *prewarm, ingot_prewarm_state_t state)
+{
+    if (!prewarm->is_ending)
+        prewarm->progress.state = state;
+    prewarm->is_ending = true;
+}
+
+/* The next item's number, which is loading from now on; or ID_LIST_NONE. */
+static size_t begin_item(struct ingot_prewarm *prewarm)
+{
+    const uint64_t max_time_ns = prewarm->info.max_time_ns;
+    while (prewarm->next_item < prewarm->manifest.ids.count &&
+           prewarm->items[prewarm->next_item].state != PREWARM_WAITING)
+        ++prewarm->next_item; /* somebody asked for it before its turn */
+    if (prewarm->is_ending || prewarm->next_item == prewarm->manifest.ids.count)
+        return ID_LIST_NONE;
+    if (max_time_ns != 0 && files_steady_clock_ns() - prewarm->start_ns > max_time_ns) {
+        end(prewarm, INGOT_PREWARM_OUT_OF_TIME);
+        return ID_LIST_NONE;
+    }
+    prewarm->items[prewarm->next_item].state = PREWARM_LOADING;
+    ingot_work_begin(&prewarm->items[prewarm->next_item].work);
+    return prewarm->next_item++;
+}
+
+static void finish_item(struct ingot_prewarm *prewarm, size_t number, enum prewarm_outcome outcome,
+                        ingot_program_t program)
+{
+    ingot_prewarm_progress_t *progress = &prewarm->progress;
+    struct prewarm_item *item = &prewarm->items[number];
+    item->state = outcome == PREWARM_LOADED ? PREWARM_READY : PREWARM_GONE;
+    item->program = program;
+    ingot_work_end(&item->work);
+    switch (outcome) {
+    case PREWARM_LOADED: ++progress->loaded; break;
+    case PREWARM_STALE: ++progress->stale; break;
+    case PREWARM_MISSING: ++progress->missing; break;
+    case PREWARM_FAILED: ++progress->failed; break;
+    case PREWARM_TOO_LARGE: end(prewarm, INGOT_PREWARM_OUT_OF_BYTES); break;
+    }
+    progress->done += outcome != PREWARM_TOO_LARGE;
+    pthread_cond_broadcast(&prewarm->storage->prewarms.loaded);
+}
+
+static bool reserve_bytes(struct ingot_prewarm *prewarm, size_t size)
+{
+    const uint64_t limit = prewarm->info.max_bytes;
+    prewarm_lock(prewarm);
+    const bool fits = limit == 0 || (prewarm->progress.bytes <= limit && size <= limit - prewarm->progress.bytes);
+    if (fits)
+        prewarm->progress.bytes += size;
+    prewarm_unlock(prewarm);
+    return fits;
+}
+
+/* ---- without it ---- */
+
+/* The driver is called by a thread of ours here, and not once it is shutting down. */
+static bool make_program(struct ingot_prewarm *prewarm, const struct listed_id *id, ingot_program_desc_t desc,
+                         ingot_buffer_t *blob, ingot_program_t *program)
+{
+    if (!process_end_enter())
+        return false;
+    const ingot_status_t status =
+        storage_make_program(prewarm->storage, program, desc, id->size, id->bytes, blob);
+    process_end_leave();
+    return status == INGOT_SUCCESS;
+}
+
+/* As if the programs from this one on were all as large. */
+static void expect_memory(const struct ingot_prewarm *prewarm, size_t number, size_t blob_size,
+                          struct thread_heap *heap)
+{
+    const size_t bytes = blob_size < SIZE_MAX / MEMORY_OVER_BLOB ? blob_size * MEMORY_OVER_BLOB : SIZE_MAX;
+    const size_t programs = (prewarm->manifest.ids.count - number) / prewarm->info.thread_count + 1;
+    thread_heap_expect(heap, bytes, bytes < SIZE_MAX / programs ? bytes * programs : SIZE_MAX);
+}
+
+static enum prewarm_outcome load_described(struct ingot_prewarm *prewarm, size_t number, ingot_program_desc_t desc,
+                                           struct thread_heap *heap, ingot_program_t *program)
+{
+    const struct listed_id *id = &prewarm->manifest.ids.ids[number];
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    enum prewarm_outcome outcome = PREWARM_LOADED;
+    const ingot_status_t status =
+        storage_load_blob(prewarm->storage, prewarm->context, id->size, id->bytes, &blob);
+    if (status != INGOT_SUCCESS)
+        outcome = status == INGOT_NOT_FOUND ? PREWARM_MISSING : PREWARM_FAILED;
+    else if (!reserve_bytes(prewarm, blob.size))
+        outcome = PREWARM_TOO_LARGE;
+    if (outcome == PREWARM_LOADED)
+        expect_memory(prewarm, number, blob.size, heap);
+    if (outcome == PREWARM_LOADED && !make_program(prewarm, id, desc, &blob, program))
+        outcome = PREWARM_FAILED;
+    memory_release_buffer(&blob);
+    return outcome;
+}
+
+static enum prewarm_outcome load(struct ingot_prewarm *prewarm, size_t number, struct thread_heap *heap,
+                                 ingot_program_t *program)
+{
+    const struct listed_id *id = &prewarm->manifest.ids.ids[number];
+    ingot_program_desc_t desc = NULL;
+    const uint64_t started_ns = files_steady_clock_ns();
+    if (!storage_serves(prewarm->storage, prewarm->context))
+        return PREWARM_MISSING;
+    if (!process_end_enter())
+        return PREWARM_FAILED;
+    const ingot_status_t status =
+        ingot_program_desc_create_from_cache_blob_id(&desc, prewarm->context, id->size, id->bytes);
+    process_end_leave();
+    if (status != INGOT_SUCCESS) {
+        events_tell_context(prewarm->context, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns,
+                            ingot_last_error_detail());
+        return status == INGOT_BLOB_STALE ? PREWARM_STALE : PREWARM_FAILED;
+    }
+    const enum prewarm_outcome outcome = load_described(prewarm, number, desc, heap, program);
+    ingot_program_desc_release(desc);
+    return outcome;
+}
+
+/* Locked when called and when it returns, and not while somebody is told. */
+static void tell_progress(struct ingot_prewarm *prewarm)
+{
+    const ingot_prewarm_progress_t progress = prewarm->progress;
+    if (prewarm->info.on_progress == NULL)
+        return;
+    prewarm_unlock(prewarm);
+    const bool goes_on = prewarm->info.on_progress(&progress, prewarm->info.on_progress_user) != 0;
+    prewarm_lock(prewarm);
+    if (!goes_on)
+        end(prewarm, INGOT_PREWARM_CANCELLED);
+}
+
+static void tell_end(const struct ingot_prewarm *prewarm, const ingot_prewarm_progress_t *progress)
+{
+    static const char *const states[] = {"running", "complete", "cancelled", "out of time", "out of bytes"};
+    char text[192];
+    (void)snprintf(text, sizeof(text), "%s: %llu of %llu loaded; %llu stale; %llu missing; %llu failed; %llu overtaken",
+                   states[progress->state], (unsigned long long)progress->loaded, (unsigned long long)progress->total,
+                   (unsigned long long)progress->stale, (unsigned long long)progress->missing,
+                   (unsigned long long)progress->failed, (unsigned long long)progress->overtaken);
+    events_tell_context(prewarm->context, INGOT_EVENT_PREWARM, INGOT_SUCCESS, (size_t)progress->bytes,
+                        prewarm->start_ns, text);
+}
+
+void *prewarm_run(void *user)
+{
+    struct prewarm_thread *self = user;
+    struct ingot_prewarm *prewarm = self->prewarm;
+    const struct ingot_context *before = events_enter(prewarm->context);
+    struct thread_heap heap = {0};
+    size_t number;
+    thread_place_leave(&prewarm->place);
+    prewarm_lock(prewarm);
+    ingot_work_begin(&self->work);
+    while ((number = begin_item(prewarm)) != ID_LIST_NONE) {
+        ingot_program_t program = NULL;
+        prewarm_unlock(prewarm);
+        const enum prewarm_outcome outcome = load(prewarm, number, &heap, &program);
+        prewarm_lock(prewarm);
+        finish_item(prewarm, number, outcome, program);
+        tell_progress(prewarm);
+    }
+    if (prewarm->active_count == 1) { /* the last one: nothing loads any more */
+        end(prewarm, INGOT_PREWARM_COMPLETE);
+        const ingot_prewarm_progress_t progress = prewarm->progress;
+        prewarm_unlock(prewarm);
+        tell_end(prewarm, &progress);
+        prewarm_lock(prewarm);
+    }
+    --prewarm->active_count;
+    self->runs = false;
+    ingot_work_end(&self->work);
+    pthread_cond_broadcast(&prewarm->storage->prewarms.changed);
+    prewarm_unlock(prewarm);
+    events_leave(before);
+    return NULL;
+}

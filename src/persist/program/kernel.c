@@ -1,0 +1,54 @@
+/*
+ * kernel.c - kernels through a storage: a blob may be refused as late as when a kernel is made of it.
+ *
+ * Drivers look at a binary closely only then. Such a program is of no use to anybody, so it leaves memory, its blob
+ * leaves the storage, and one that was compiled takes the places of both. Who holds the old one keeps it.
+ */
+#include <ingot/backend.h>
+#include <ingot/persist.h>
+#include <string.h>
+
+#include "persist/storage/events.h"
+#include "persist/base/files.h"
+#include "persist/storage/storage.h"
+
+/* Another thread may load the same blob once more before it is removed. */
+#define ATTEMPTS 3u
+
+/* A name that is missing, or no memory, says nothing of the binary; and one that was just compiled is as it is. */
+static bool is_refused(ingot_status_t status, const_ingot_program_t program)
+{
+    return (status == INGOT_BACKEND_ERROR || storage_is_refusal(status)) && ingot_program_is_from_cache_blob(program);
+}
+
+static void tell_refusal(const_ingot_program_desc_t desc, uint64_t started_ns)
+{
+    events_tell_context(ingot_program_desc_get_context(desc), INGOT_EVENT_LOAD, INGOT_BLOB_REJECTED, 0, started_ns,
+                        ingot_last_error_detail());
+}
+
+ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, const_ingot_program_desc_t desc,
+                                           ingot_storage_t storage, uint32_t device_index, const char *name,
+                                           ingot_origin_t *origin)
+{
+    ingot_program_t program = NULL;
+    ingot_origin_t made_from = INGOT_ORIGIN_MEMORY;
+    if (kernel == NULL || name == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "kernel or name is NULL");
+    ingot_status_t status = ingot_persist_program_create(&program, desc, storage, &made_from);
+    for (unsigned i = 0; status == INGOT_SUCCESS; ++i) {
+        const uint64_t started_ns = files_steady_clock_ns();
+        status = ingot_kernel_create(kernel, program, device_index, name);
+        if (i == ATTEMPTS || !is_refused(status, program))
+            break;
+        tell_refusal(desc, started_ns);
+        (void)ingot_program_forget(program);
+        ingot_program_release(program);
+        program = NULL;
+        status = storage_replace_program(storage, &program, desc, &made_from);
+    }
+    ingot_program_release(program);
+    if (status == INGOT_SUCCESS && origin != NULL)
+        *origin = made_from;
+    return status;
+}

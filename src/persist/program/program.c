@@ -1,0 +1,254 @@
+/*
+ * program.c - programs through a storage: memory, else the storage, else the compiler.
+ *
+ * Nothing that a storage does wrong is told to who wants a program, except as an event. Storing happens after the
+ * program was handed to all who waited for it, mostly by the storage's queue.
+ */
+#include <ingot/backend.h>
+#include <ingot/persist.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "persist/storage/events.h"
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/storage/process_end.h"
+#include "persist/storage/storage.h"
+
+#define REASON_CAPACITY 256u
+
+/* One request, as its builder sees it. */
+struct request {
+    ingot_storage_t storage;
+    const struct ingot_context *context;
+    size_t id_size;
+    const uint8_t *id;
+    bool has_id;
+    ingot_origin_t origin;
+    bool is_to_store;
+    uint64_t build_ns;
+};
+
+const char *ingot_origin_name(ingot_origin_t origin)
+{
+    switch (origin) {
+    case INGOT_ORIGIN_MEMORY: return "memory";
+    case INGOT_ORIGIN_STORAGE: return "storage";
+    case INGOT_ORIGIN_BUILD: return "build";
+    }
+    return "unknown origin";
+}
+
+bool storage_is_refusal(ingot_status_t status)
+{
+    return status >= INGOT_BLOB_TRUNCATED && status <= INGOT_BLOB_REJECTED;
+}
+
+ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
+                                 const uint8_t *id, ingot_buffer_t *blob)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    const ingot_status_t status = ingot_storage_load(storage, id_size, id, blob);
+    events_tell_context(context, INGOT_EVENT_STORAGE_LOAD, status, blob->size, started_ns,
+                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    return status;
+}
+
+void storage_reject(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    atomic_fetch_add_explicit(&storage->rejected, 1, memory_order_relaxed);
+    const ingot_status_t status = ingot_storage_remove(storage, id_size, id);
+    if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
+        return;
+    char why[REASON_CAPACITY];
+    (void)stpncpy(why, ingot_last_error_detail(), sizeof(why) - 1);
+    why[sizeof(why) - 1] = '\0';
+    (void)ingot_set_error_detail(status, "a refused blob stays in the storage: %s", why);
+    events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, ingot_last_error_detail());
+}
+
+ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
+                                    size_t id_size, const uint8_t *id, const ingot_buffer_t *blob)
+{
+    const ingot_status_t status = ingot_program_load(program, desc, blob->size, blob->bytes);
+    if (storage_is_refusal(status))
+        storage_reject(storage, ingot_program_desc_get_context(desc), id_size, id);
+    return status;
+}
+
+/* Only what the storage lacks or should not have had is stored after a build. */
+static ingot_status_t load_program(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_status_t status =
+        storage_load_blob(request->storage, request->context, request->id_size, request->id, &blob);
+    request->is_to_store = status != INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS) {
+        status = storage_make_program(request->storage, program, desc, request->id_size, request->id, &blob);
+        request->is_to_store = storage_is_refusal(status);
+    }
+    memory_release_buffer(&blob);
+    return status;
+}
+
+/* Of a program that was loaded ahead, or is just being. */
+static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                     const struct request *request)
+{
+    ingot_program_t prewarmed = NULL;
+    if (!prewarm_take(request->storage, request->context, request->id_size, request->id, &prewarmed))
+        return INGOT_NOT_FOUND;
+    const ingot_status_t status = ingot_program_share(program, desc, prewarmed);
+    ingot_program_release(prewarmed);
+    return status;
+}
+
+/* False: the storage cannot help. */
+static bool has_id(const_ingot_program_desc_t desc, struct request *request)
+{
+    return storage_serves(request->storage, request->context) &&
+           ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id) == INGOT_SUCCESS;
+}
+
+static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    request->origin = INGOT_ORIGIN_BUILD;
+    const ingot_status_t status = ingot_program_build(program, desc);
+    request->build_ns = files_steady_clock_ns() - started_ns;
+    return status;
+}
+
+static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
+{
+    request->is_to_store = false; /* a second try may end otherwise */
+    request->has_id = has_id(desc, request);
+    if (request->has_id && (take_prewarmed(program, desc, request) == INGOT_SUCCESS ||
+                            load_program(program, desc, request) == INGOT_SUCCESS)) {
+        request->origin = INGOT_ORIGIN_STORAGE;
+        return INGOT_SUCCESS;
+    }
+    return build(program, desc, request);
+}
+
+/* The storage's thread keeps out of a driver that is at work for the application. */
+static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
+{
+    struct request *request = user;
+    store_queue_note_making(request->storage);
+    const ingot_status_t status = find_or_build(program, desc, request);
+    store_queue_note_made(request->storage);
+    return status;
+}
+
+static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
+{
+    struct request *request = user;
+    request->has_id = has_id(desc, request);
+    request->is_to_store = request->has_id;
+    store_queue_note_making(request->storage);
+    if (request->has_id) /* here and not earlier: another thread may have replaced it, and then this does not run */
+        storage_reject(request->storage, request->context, request->id_size, request->id);
+    const ingot_status_t status = build(program, desc, request);
+    store_queue_note_made(request->storage);
+    return status;
+}
+
+/* *blob, to be freed with *capacity bytes whatever is returned. */
+static ingot_status_t take(ingot_storage_t storage, ingot_program_t program, size_t *size, uint8_t **blob,
+                           size_t *capacity)
+{
+    const ingot_status_t status = ingot_program_get_cache_blob(program, size, NULL);
+    if (status != INGOT_SUCCESS)
+        return status;
+    *capacity = *size;
+    *blob = memory_allocate(&storage->allocator, *capacity);
+    if (*blob == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", *size);
+    return ingot_program_get_cache_blob(program, size, *blob);
+}
+
+struct storage_outcome storage_take_and_store(ingot_storage_t storage, const struct ingot_context *context,
+                                              ingot_program_t program, size_t id_size, const uint8_t *id)
+{
+    size_t size = 0;
+    size_t capacity = 0;
+    uint8_t *blob = NULL;
+    const uint64_t started_ns = files_steady_clock_ns();
+    if (!process_end_enter()) /* no event: the application is as good as gone */
+        return (struct storage_outcome){
+            .status = ingot_set_error_detail(INGOT_BUSY, "the process is ending")};
+    ingot_status_t status = take(storage, program, &size, &blob, &capacity);
+    process_end_leave();
+    const uint64_t store_started_ns = status == INGOT_SUCCESS ? files_steady_clock_ns() : started_ns;
+    if (status == INGOT_SUCCESS)
+        status = ingot_storage_store(storage, id_size, id, size, blob);
+    events_tell_context(context, INGOT_EVENT_STORAGE_STORE, status, size, store_started_ns,
+                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    memory_free(&storage->allocator, blob, capacity);
+    return (struct storage_outcome){status, store_started_ns - started_ns, size};
+}
+
+static bool generates_code_at_launch(const_ingot_program_desc_t desc)
+{
+    size_t count = 0;
+    const uint32_t *indices = NULL;
+    if (ingot_program_desc_get_devices(desc, &count, &indices) != INGOT_SUCCESS)
+        return false;
+    for (size_t i = 0; i < count; ++i) {
+        ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
+        if (ingot_context_get_device_info(ingot_program_desc_get_context(desc), indices[i], &info) == INGOT_SUCCESS &&
+            info.generates_code_at_launch)
+            return true;
+    }
+    return false;
+}
+
+static void store_now_or_later(const struct request *request, const_ingot_program_desc_t desc, ingot_program_t program)
+{
+    ingot_storage_t storage = request->storage;
+    const ingot_persist_store_mode_t mode = storage_store_mode(storage);
+    if (!storage_is_writable(storage))
+        return;
+    if (mode == INGOT_PERSIST_STORE_NOW ||
+        (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc))) {
+        store_queue_note_failure(
+            storage, storage_take_and_store(storage, request->context, program, request->id_size, request->id).status);
+        return;
+    }
+    store_queue_add(storage, request->context, program, request->id_size, request->id, request->build_ns,
+                    mode == INGOT_PERSIST_STORE_BACKGROUND ? STORE_QUEUE_SOON
+                    : mode == INGOT_PERSIST_STORE_AUTO     ? STORE_QUEUE_WHEN_QUIET
+                                                           : STORE_QUEUE_AT_FLUSH);
+}
+
+static ingot_status_t request_program(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                      ingot_storage_t storage, ingot_program_builder_t builder, ingot_origin_t *origin)
+{
+    struct request request = {.storage = storage, .context = ingot_program_desc_get_context(desc)};
+    const struct ingot_context *before = events_enter(request.context);
+    const ingot_status_t status = ingot_program_get_or_create(program, desc, builder, &request);
+    if (status == INGOT_SUCCESS && request.is_to_store)
+        store_now_or_later(&request, desc, *program);
+    if (status == INGOT_SUCCESS && request.has_id)
+        recorder_note(&storage->recorder, request.id_size, request.id);
+    events_leave(before);
+    if (status == INGOT_SUCCESS && origin != NULL)
+        *origin = request.origin;
+    return status;
+}
+
+ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingot_program_desc_t desc,
+                                            ingot_storage_t storage, ingot_origin_t *origin)
+{
+    if (program == NULL || desc == NULL || storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program, desc or storage is NULL");
+    return request_program(program, desc, storage, load_or_build, origin);
+}
+
+ingot_status_t storage_replace_program(ingot_storage_t storage, ingot_program_t *program,
+                                       const_ingot_program_desc_t desc, ingot_origin_t *origin)
+{
+    return request_program(program, desc, storage, build_anew, origin);
+}

@@ -1,0 +1,181 @@
+/*
+ * single_file.c - a storage that is one file with one program's blob.
+ *
+ * The path is resolved for each operation, because the file is replaced by renaming: there is nothing to keep open.
+ */
+#include "persist/single_file/single_file.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/base/replacement.h"
+#include "persist/storage/storage.h"
+#include "util/little_endian.h"
+
+struct single_file {
+    ingot_allocator_t allocator;
+    size_t path_size; /* with its NUL */
+    char path[];
+};
+
+ingot_status_t single_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header)
+{
+    /* What the key's part should have if the header is right; if it is not, that is what fails first. */
+    const uint64_t blob_size = header_size >= KEY_FILE_HEADER_SIZE ? le_get_u64(header + 24) : 0;
+    return key_file_decode(key, file_size > blob_size ? file_size - blob_size : 0, header_size, header);
+}
+
+static ingot_status_t compare_id(const struct single_file *file, int fd, const struct key_file *key, size_t id_size,
+                                 const uint8_t *id)
+{
+    if (key->id_size_bytes != id_size)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the file has another program's blob");
+    uint8_t *found = memory_allocate(&file->allocator, id_size);
+    if (found == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an id of %zu bytes", id_size);
+    ingot_status_t status = files_read_all(fd, "the file", KEY_FILE_HEADER_SIZE, id_size, found);
+    if (status == INGOT_SUCCESS) {
+        if (!checksum_holds(&key->id_checksum, id_size, found))
+            status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the file's id does not hold");
+        else if (memcmp(found, id, id_size) != 0)
+            status = ingot_set_error_detail(INGOT_NOT_FOUND, "the file has another program's blob");
+    }
+    memory_free(&file->allocator, found, id_size);
+    return status;
+}
+
+static ingot_status_t read_blob(const struct single_file *file, int fd, const struct key_file *key,
+                                ingot_buffer_t *blob)
+{
+    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    uint8_t *bytes;
+    ingot_status_t status = memory_make_buffer(&file->allocator, (size_t)key->blob_size_bytes, &buffer, &bytes);
+    if (status == INGOT_SUCCESS)
+        status = files_read_all(fd, "the file", KEY_FILE_HEADER_SIZE + key->id_size_bytes, buffer.size, bytes);
+    if (status == INGOT_SUCCESS && !checksum_holds(&key->blob_checksum, buffer.size, bytes))
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the file's blob does not hold");
+    if (status == INGOT_SUCCESS)
+        *blob = buffer;
+    else
+        memory_release_buffer(&buffer);
+    return status;
+}
+
+static ingot_status_t read_header(const struct single_file *file, int fd, struct key_file *key)
+{
+    struct file_facts facts;
+    uint8_t header[KEY_FILE_HEADER_SIZE];
+    const int result = files_facts(fd, &facts);
+    if (result < 0)
+        return files_read_failed(result, "examining", "the file");
+    if (!facts.is_file || !files_are_private(&facts, files_user()))
+        return files_untrusted(&facts, false, files_user(), file->path);
+    const size_t size = facts.size_bytes < sizeof(header) ? (size_t)facts.size_bytes : sizeof(header);
+    const ingot_status_t status = files_read_all(fd, "the file", 0, size, header);
+    return status == INGOT_SUCCESS ? single_file_decode(key, facts.size_bytes, size, header) : status;
+}
+
+static int parent_of(const struct single_file *file, const char **name)
+{
+    return files_open_parent(file->path, name);
+}
+
+static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    const struct single_file *file = self;
+    const char *name;
+    struct key_file key;
+    const int parent = parent_of(file, &name);
+    const int fd = parent < 0 ? parent : files_open_read(parent, name);
+    if (parent >= 0)
+        (void)files_close(parent);
+    if (fd < 0)
+        return files_read_failed(fd, "opening", file->path);
+    ingot_status_t status = read_header(file, fd, &key);
+    if (status == INGOT_SUCCESS)
+        status = compare_id(file, fd, &key, id_size, id);
+    if (status == INGOT_SUCCESS)
+        status = read_blob(file, fd, &key, blob);
+    (void)files_close(fd);
+    return status;
+}
+
+static ingot_status_t write_parts(const struct replacement *replacement, size_t id_size, const uint8_t *id,
+                                  size_t blob_size, const uint8_t *blob)
+{
+    const struct key_file key = key_file_of(id_size, id, blob_size, blob, files_wall_clock_ns());
+    uint8_t header[KEY_FILE_HEADER_SIZE];
+    key_file_encode(&key, header);
+    ingot_status_t status = replacement_write(replacement, 0, sizeof(header), header);
+    if (status == INGOT_SUCCESS)
+        status = replacement_write(replacement, sizeof(header), id_size, id);
+    if (status == INGOT_SUCCESS)
+        status = replacement_write(replacement, sizeof(header) + id_size, blob_size, blob);
+    return status;
+}
+
+static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+{
+    const struct single_file *file = self;
+    struct replacement replacement;
+    if (id_size > KEY_FILE_MAX_ID_SIZE || blob_size > KEY_FILE_MAX_BLOB_SIZE)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "an id of %zu and a blob of %zu bytes are too large", id_size,
+                                      blob_size);
+    const ingot_status_t status = replacement_begin(&replacement, file->path);
+    if (status != INGOT_SUCCESS)
+        return status;
+    return replacement_end(&replacement, write_parts(&replacement, id_size, id, blob_size, blob));
+}
+
+static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
+{
+    const struct single_file *file = self;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const ingot_status_t status = load(self, id_size, id, &blob);
+    memory_release_buffer(&blob);
+    if (status != INGOT_SUCCESS && status != INGOT_BLOB_CORRUPT && status != INGOT_BLOB_TRUNCATED)
+        return status;
+    const char *name;
+    const int parent = parent_of(file, &name);
+    const int result = parent < 0 ? parent : files_remove(parent, name);
+    if (parent >= 0)
+        (void)files_close(parent);
+    return result < 0 && result != -ENOENT ? files_write_failed(result, "removing", file->path) : INGOT_SUCCESS;
+}
+
+static void destroy(void *self)
+{
+    struct single_file *file = self;
+    const ingot_allocator_t allocator = file->allocator;
+    memory_free(&allocator, file, sizeof(*file) + file->path_size);
+}
+
+ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *path)
+{
+    static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
+    ingot_allocator_t allocator;
+    const char *name;
+    if (storage == NULL || path == NULL || path[0] == '\0')
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
+    const int parent = files_open_parent(path, &name);
+    if (parent < 0)
+        return files_read_failed(parent, "opening the directory of", path);
+    (void)files_close(parent);
+    if (name[0] == '\0')
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path ends in a slash");
+    (void)memory_init(&allocator, NULL);
+    const size_t path_size = strlen(path) + 1;
+    struct single_file *file = memory_allocate(&allocator, sizeof(*file) + path_size);
+    if (file == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
+    file->allocator = allocator;
+    file->path_size = path_size;
+    memcpy(file->path, path, path_size);
+    const ingot_status_t status = storage_create(storage, &ops, file, &allocator, INGOT_PERSIST_STORE_AUTO);
+    if (status != INGOT_SUCCESS)
+        destroy(file);
+    return status;
+}

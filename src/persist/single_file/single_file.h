@@ -1,0 +1,12 @@
+/*
+ * single_file.h - the bytes of a single file, as doc/bundle-format.md has them.
+ */
+#ifndef INGOT_PERSIST_SINGLE_FILE_SINGLE_FILE_H
+#define INGOT_PERSIST_SINGLE_FILE_SINGLE_FILE_H
+
+#include "persist/directory/format/key_file.h"
+
+/* Verifies the header of a file of this size. Statuses as key_file_decode. */
+ingot_status_t single_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * chain.c - storages in order, as one.
+ *
+ * It holds no state of its own but the references, so it needs no lock. What a tier does wrong counts as a miss of
+ * that tier; the first reason is told if no other has the blob.
+ */
+#include <ingot/backend.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "persist/base/memory.h"
+#include "persist/storage/storage.h"
+
+#define MAX_TIERS 16u
+
+struct chain {
+    ingot_allocator_t allocator;
+    size_t count;
+    ingot_storage_t tiers[MAX_TIERS];
+};
+
+/* A tier that cannot take it is none the worse: it is asked again the next time. */
+static void promote(const struct chain *chain, size_t before, size_t id_size, const uint8_t *id,
+                    const ingot_buffer_t *blob)
+{
+    for (size_t i = 0; i < before; ++i)
+        if (chain->tiers[i]->ops.store != NULL)
+            (void)ingot_storage_store(chain->tiers[i], id_size, id, blob->size, blob->bytes);
+}
+
+static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    const struct chain *chain = self;
+    ingot_status_t reason = INGOT_NOT_FOUND;
+    char detail[256] = "no tier has it";
+    for (size_t i = 0; i < chain->count; ++i) {
+        const ingot_status_t status = ingot_storage_load(chain->tiers[i], id_size, id, blob);
+        if (status == INGOT_SUCCESS) {
+            promote(chain, i, id_size, id, blob);
+            return status;
+        }
+        if (reason == INGOT_NOT_FOUND && status != INGOT_NOT_FOUND) {
+            const char *text = ingot_last_error_detail();
+            const size_t length = strnlen(text, sizeof(detail) - 1);
+            reason = status;
+            memcpy(detail, text, length);
+            detail[length] = '\0';
+        }
+    }
+    return ingot_set_error_detail(reason, "%s", detail);
+}
+
+static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+{
+    const struct chain *chain = self;
+    ingot_status_t status = ingot_set_error_detail(INGOT_READ_ONLY, "no tier can be written");
+    for (size_t i = 0; i < chain->count && status == INGOT_READ_ONLY; ++i)
+        status = ingot_storage_store(chain->tiers[i], id_size, id, blob_size, blob);
+    return status;
+}
+
+static bool has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const ingot_status_t status = ingot_storage_load(tier, id_size, id, &blob);
+    memory_release_buffer(&blob);
+    return status == INGOT_SUCCESS;
+}
+
+/* What stays in a tier that cannot be written is hidden by what is stored next in one before it, but not behind it. */
+static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
+{
+    const struct chain *chain = self;
+    ingot_status_t failure = INGOT_NOT_FOUND;
+    bool has_removed = false;
+    bool has_writable = false;
+    for (size_t i = 0; i < chain->count; ++i) {
+        const ingot_status_t status = ingot_storage_remove(chain->tiers[i], id_size, id);
+        has_writable = has_writable || status != INGOT_READ_ONLY;
+        if (status == INGOT_SUCCESS)
+            has_removed = true;
+        else if (status == INGOT_READ_ONLY && !has_writable && has_blob(chain->tiers[i], id_size, id))
+            failure = ingot_set_error_detail(status, "tier %zu has it, which cannot be written and is asked first", i);
+        else if (status != INGOT_NOT_FOUND && status != INGOT_READ_ONLY)
+            failure = status;
+    }
+    return failure == INGOT_NOT_FOUND && has_removed ? INGOT_SUCCESS : failure;
+}
+
+static void destroy(void *self)
+{
+    struct chain *chain = self;
+    for (size_t i = 0; i < chain->count; ++i)
+        ingot_storage_release(chain->tiers[i]);
+    const ingot_allocator_t allocator = chain->allocator;
+    memory_free(&allocator, chain, sizeof(*chain));
+}
+
+ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers)
+{
+    static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
+    ingot_allocator_t allocator;
+    if (storage == NULL || tiers == NULL || tier_count == 0 || tier_count > MAX_TIERS)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL, or tiers are not 1 to 16");
+    for (size_t i = 0; i < tier_count; ++i)
+        if (tiers[i] == NULL)
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "tier %zu is NULL", i);
+    (void)memory_init(&allocator, NULL);
+    struct chain *chain = memory_allocate(&allocator, sizeof(*chain));
+    if (chain == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a chain");
+    *chain = (struct chain){.allocator = allocator, .count = tier_count};
+    for (size_t i = 0; i < tier_count; ++i) {
+        (void)ingot_storage_retain(tiers[i]);
+        chain->tiers[i] = tiers[i];
+    }
+    const ingot_status_t status = storage_create(storage, &ops, chain, &allocator, INGOT_PERSIST_STORE_AUTO);
+    if (status != INGOT_SUCCESS) {
+        destroy(chain);
+        return status;
+    }
+    (*storage)->is_chain = true;
+    for (size_t i = 0; i < tier_count && (*storage)->model == NULL; ++i)
+        (*storage)->model = storage_is_writable(tiers[i]) ? tiers[i] : NULL;
+    return INGOT_SUCCESS;
+}

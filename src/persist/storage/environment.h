@@ -1,0 +1,16 @@
+/*
+ * environment.h - what a user's environment says of persistence.
+ */
+#ifndef INGOT_PERSIST_STORAGE_ENVIRONMENT_H
+#define INGOT_PERSIST_STORAGE_ENVIRONMENT_H
+
+#include <ingot/persist.h>
+
+/* A variable's value, or NULL. */
+typedef const char *(*environment_lookup_t)(const char *name, void *user);
+
+/* ingot_persist_info_from_environment with the variables in the caller's hands, for tests. */
+ingot_status_t persist_environment_read(ingot_persist_info_t *info, size_t path_capacity, char *path,
+                                        environment_lookup_t lookup, void *user);
+
+#endif

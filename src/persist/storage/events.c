@@ -1,0 +1,57 @@
+/*
+ * events.c - who is told what a storage does.
+ *
+ * A storage belongs to no context, but works in a thread of someone who has one; that one is remembered per thread,
+ * which is the only mutable global of persist. Callbacks run with no lock held.
+ */
+#include "persist/storage/events.h"
+
+#include "persist/base/files.h"
+
+static _Thread_local const struct ingot_context *current_context;
+
+const struct ingot_context *events_enter(const struct ingot_context *context)
+{
+    const struct ingot_context *before = current_context;
+    current_context = context;
+    return before;
+}
+
+void events_leave(const struct ingot_context *before)
+{
+    current_context = before;
+}
+
+static ingot_event_t make(ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes, uint64_t started_ns,
+                          const char *name, const char *reason)
+{
+    ingot_event_t event = INGOT_EVENT_INIT;
+    event.kind = kind;
+    event.status = status;
+    event.bytes = bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX;
+    event.duration_ns = files_steady_clock_ns() - started_ns;
+    event.name = name;
+    event.reason = reason;
+    return event;
+}
+
+void events_tell(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
+                 uint64_t started_ns, const char *name, const char *reason)
+{
+    const bool is_callers = kind == INGOT_EVENT_STORAGE_LOAD || kind == INGOT_EVENT_STORAGE_STORE;
+    const struct ingot_context *context = is_callers ? NULL : current_context;
+    if (directory->on_event == NULL && context == NULL)
+        return;
+    const ingot_event_t event = make(kind, status, bytes, started_ns, name, reason);
+    if (directory->on_event != NULL)
+        directory->on_event(&event, directory->on_event_user);
+    if (context != NULL)
+        ingot_context_emit_event(context, &event);
+}
+
+void events_tell_context(const struct ingot_context *context, ingot_event_kind_t kind, ingot_status_t status,
+                         size_t bytes, uint64_t started_ns, const char *reason)
+{
+    const ingot_event_t event = make(kind, status, bytes, started_ns, "", reason);
+    ingot_context_emit_event(context, &event);
+}

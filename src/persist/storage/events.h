@@ -1,0 +1,24 @@
+/*
+ * events.h - who is told what a storage does.
+ */
+#ifndef INGOT_PERSIST_STORAGE_EVENTS_H
+#define INGOT_PERSIST_STORAGE_EVENTS_H
+
+#include "persist/directory/directory.h"
+
+/*
+ * While a thread works for a program of a context, what its storage does by itself (evictions, degradations) is told to
+ * that context too. enter returns what was there before, for leave; calls may nest.
+ */
+const struct ingot_context *events_enter(const struct ingot_context *context);
+void events_leave(const struct ingot_context *before);
+
+/* Loads and stores are told to the store's own callback only: whoever called tells the context. */
+void events_tell(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
+                 uint64_t started_ns, const char *name, const char *reason);
+
+/* To a context alone. */
+void events_tell_context(const struct ingot_context *context, ingot_event_kind_t kind, ingot_status_t status,
+                         size_t bytes, uint64_t started_ns, const char *reason);
+
+#endif

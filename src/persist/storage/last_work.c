@@ -1,0 +1,164 @@
+/*
+ * last_work.c - what storages do while the process ends, and who hears of what they did not get done.
+ *
+ * exit() runs in a thread that may hold any of the application's locks. So nothing is stored and nobody is told in it:
+ * that is done by the storages' threads and by one that tells, for which it waits, though never for longer than the
+ * storages' time and a second. Locks are only tried.
+ *
+ * The list of storages has a lock that is held for a moment and never while anything is called but the queue's
+ * functions for this end. A forked child begins with an empty list.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "persist/storage/last_work.h"
+
+#include <ingot/backend.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "persist/storage/events.h"
+#include "persist/base/files.h"
+#include "persist/base/process_lock.h"
+#include "persist/storage/storage.h"
+
+#define PAUSE_NS 500000u
+#define MAX_LOCK_WAIT_NS UINT64_C(1000000000)
+#define MAX_TELLING_NS UINT64_C(1000000000)
+#define NS_PER_MS 1000000u
+
+static struct process_lock lock;
+static ingot_storage_t first; /* under lock */
+static atomic_bool is_told;   /* release pairs with acquire: what the thread that tells did */
+
+static void forget(void *user)
+{
+    (void)user;
+    first = NULL;
+}
+
+static bool try_lock(uint64_t began_ns)
+{
+    while (!process_lock_try(&lock, forget, NULL)) {
+        if (files_steady_clock_ns() - began_ns > MAX_LOCK_WAIT_NS)
+            return false;
+        files_pause_ns(PAUSE_NS);
+    }
+    return true;
+}
+
+static ingot_storage_t *find(ingot_storage_t storage)
+{
+    ingot_storage_t *at = &first;
+    while (*at != NULL && *at != storage)
+        at = &(*at)->queue.next;
+    return at;
+}
+
+void last_work_add(ingot_storage_t storage)
+{
+    process_lock_take(&lock, forget, NULL);
+    if (*find(storage) == NULL) {
+        storage->queue.next = first;
+        first = storage;
+    }
+    process_lock_give(&lock);
+}
+
+void last_work_remove(ingot_storage_t storage)
+{
+    process_lock_take(&lock, forget, NULL);
+    ingot_storage_t *at = find(storage);
+    if (*at != NULL)
+        *at = storage->queue.next;
+    process_lock_give(&lock);
+}
+
+static bool is_any_hurrying(void)
+{
+    bool is_hurrying = false;
+    if (!try_lock(files_steady_clock_ns()))
+        return false;
+    for (ingot_storage_t storage = first; storage != NULL && !is_hurrying; storage = storage->queue.next)
+        is_hurrying = store_queue_is_hurrying(storage);
+    process_lock_give(&lock);
+    return is_hurrying;
+}
+
+uint64_t last_work_do(uint64_t now_ns)
+{
+    uint64_t longest_ns = 0;
+    if (store_queue_is_worked_here() || !try_lock(now_ns))
+        return 0;
+    for (ingot_storage_t storage = first; storage != NULL; storage = storage->queue.next) {
+        const uint64_t time_ns = storage_exit_time_ns(storage);
+        longest_ns = time_ns > longest_ns ? time_ns : longest_ns;
+        if (time_ns != 0)
+            store_queue_hurry(storage, now_ns + time_ns);
+    }
+    process_lock_give(&lock);
+    while (files_steady_clock_ns() - now_ns < longest_ns && is_any_hurrying())
+        files_pause_ns(PAUSE_NS);
+    return longest_ns;
+}
+
+/* One storage with programs of one context that were not stored; it stays for good. 0: there is none. */
+static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **context)
+{
+    size_t count = 0;
+    if (!try_lock(files_steady_clock_ns()))
+        return 0;
+    for (ingot_storage_t each = first; each != NULL && count == 0; each = each->queue.next) {
+        count = store_queue_give_up(each, context); /* nobody frees it while it is in the list */
+        if (count != 0 && !storage_retain_if_alive(each))
+            count = 0; /* another thread releases it, which stores what waits */
+        *storage = each;
+    }
+    process_lock_give(&lock);
+    return count;
+}
+
+static void *tell(void *user)
+{
+    ingot_storage_t storage = NULL;
+    const struct ingot_context *context = NULL;
+    size_t count;
+    (void)user;
+    while ((count = find_loss(&storage, &context)) != 0) {
+        char reason[160];
+        (void)snprintf(reason, sizeof(reason),
+                       "%zu programs were not stored before the process ended, for which it had %llu ms; "
+                       "the next one compiles them",
+                       count, (unsigned long long)(storage_exit_time_ns(storage) / NS_PER_MS));
+        storage_tell_degraded(storage, context, INGOT_BUSY, reason);
+    }
+    atomic_store_explicit(&is_told, true, memory_order_release);
+    return NULL;
+}
+
+void last_work_tell(void)
+{
+    const uint64_t began_ns = files_steady_clock_ns();
+    sigset_t all;
+    sigset_t before;
+    pthread_t thread;
+    if (!try_lock(began_ns))
+        return;
+    const bool is_needed = first != NULL;
+    process_lock_give(&lock);
+    if (!is_needed)
+        return;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool has_thread = pthread_create(&thread, NULL, tell, NULL) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!has_thread)
+        return;
+    (void)pthread_detach(thread);
+    while (!atomic_load_explicit(&is_told, memory_order_acquire) &&
+           files_steady_clock_ns() - began_ns < MAX_TELLING_NS)
+        files_pause_ns(PAUSE_NS);
+}

@@ -1,0 +1,111 @@
+/*
+ * process_end.c - the last moment to store, after which no driver is asked for blobs.
+ *
+ * A driver shuts down in exit(), by handlers and destructors that were registered when it was loaded. A storage's
+ * thread that is in the driver at that moment would crash the process, though the application did nothing wrong. So a
+ * handler of ours, registered later and therefore run earlier, has the storages do what they can within their time
+ * (last_work.c), then lets the one call in progress end, and no other begin. It is registered again with each program
+ * and after the first calls, since drivers make static objects as they go.
+ *
+ * It waits for no lock, since others may hold theirs for ever while the process ends, and not for more than a few
+ * seconds. How many are inside is counted with the process's number, so that a forked child begins with none.
+ */
+#include "persist/storage/process_end.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "persist/base/files.h"
+#include "persist/storage/last_work.h"
+#include "util/cancellation.h"
+
+#define MAX_HANDLERS 4096u /* one is a few words that nobody gives back */
+#define HANDLERS_AFTER_CALLS 4
+#define MAX_WAIT_NS UINT64_C(10000000000)
+#define PAUSE_NS 500000u
+
+static _Atomic(uint64_t) inside; /* process << 32 | threads */
+static atomic_bool is_ending;
+static atomic_uint handler_count;
+static atomic_int handlers_wanted;
+static _Thread_local unsigned own_depth; /* of enter; a callback may ask for the process to end */
+static _Thread_local int cancellation;   /* what it was before the outermost enter */
+
+static uint64_t process_bits(void)
+{
+    return (uint64_t)(uint32_t)files_process() << 32;
+}
+
+static unsigned count_of(uint64_t value, uint64_t process)
+{
+    return (value & ~UINT64_C(0xffffffff)) == process ? (unsigned)(value & 0xffffffff) : 0;
+}
+
+static void count(int change)
+{
+    const uint64_t process = process_bits();
+    uint64_t value = atomic_load_explicit(&inside, memory_order_relaxed);
+    /* seq_cst: entering and then reading is_ending, against the handler's setting it and then reading the count */
+    while (!atomic_compare_exchange_weak_explicit(&inside, &value,
+                                                  process | (uint32_t)((int)count_of(value, process) + change),
+                                                  memory_order_seq_cst, memory_order_relaxed)) {
+    }
+}
+
+static void on_exit_of_process(void)
+{
+    static uint64_t wait_until_ns; /* exit() runs handlers one after the other; all of them wait for as long as one */
+    const uint64_t began_ns = files_steady_clock_ns();
+    const bool is_first = !atomic_load_explicit(&is_ending, memory_order_relaxed);
+
+    if (is_first)
+        wait_until_ns = began_ns + process_end_max_wait_ns(last_work_do(began_ns));
+    atomic_store_explicit(&is_ending, true, memory_order_seq_cst); /* pairs with process_end_enter */
+    while (count_of(atomic_load_explicit(&inside, memory_order_seq_cst), process_bits()) > own_depth &&
+           files_steady_clock_ns() < wait_until_ns)
+        files_pause_ns(PAUSE_NS);
+    if (is_first)
+        last_work_tell();
+}
+
+uint64_t process_end_max_wait_ns(uint64_t exit_time_ns)
+{
+    return exit_time_ns > MAX_WAIT_NS ? exit_time_ns : MAX_WAIT_NS;
+}
+
+/* Relaxed here and in leave: a matter of how many handlers there are. */
+static void add_handler(void)
+{
+    if (atomic_fetch_add_explicit(&handler_count, 1, memory_order_relaxed) < MAX_HANDLERS)
+        (void)atexit(on_exit_of_process); /* where it fails, the process ends as it did without */
+}
+
+void process_end_watch(void)
+{
+    atomic_store_explicit(&handlers_wanted, HANDLERS_AFTER_CALLS, memory_order_relaxed);
+    add_handler();
+}
+
+bool process_end_enter(void)
+{
+    count(1);
+    if (atomic_load_explicit(&is_ending, memory_order_seq_cst)) {
+        count(-1);
+        return false;
+    }
+    if (++own_depth == 1)
+        cancellation = cancellation_hold(); /* exit would wait for a thread that is gone */
+    return true;
+}
+
+void process_end_leave(void)
+{
+    const bool is_outermost = --own_depth == 0;
+    if (is_outermost && atomic_load_explicit(&handlers_wanted, memory_order_relaxed) > 0 &&
+        atomic_fetch_sub_explicit(&handlers_wanted, 1, memory_order_relaxed) > 0)
+        add_handler();
+    count(-1);
+    if (is_outermost)
+        cancellation_allow(cancellation);
+}

@@ -1,0 +1,24 @@
+/*
+ * process_end.h - whether storages may still ask drivers for something on their own account.
+ */
+#ifndef INGOT_PERSIST_STORAGE_PROCESS_END_H
+#define INGOT_PERSIST_STORAGE_PROCESS_END_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * To be called before work is put off that calls a driver, when the driver is loaded: so that the end of the process is
+ * heard of before the driver shuts down. Any number of times.
+ */
+void process_end_watch(void);
+
+/* false: the process is ending, and no driver is to be called. Otherwise process_end_leave must follow, in this
+ * thread. */
+bool process_end_enter(void);
+void process_end_leave(void);
+
+/* For how long the end of a process that may be held up for exit_time_ns waits for one call of a driver. */
+uint64_t process_end_max_wait_ns(uint64_t exit_time_ns);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * store_list.c - programs whose blobs are to be stored, in a list that its owner locks; see store_list.h.
+ */
+#include "persist/storage/store_list.h"
+
+void store_list_append(struct store_queue_list *list, struct store_queue_item *item)
+{
+    item->next = NULL;
+    if (list->last != NULL)
+        list->last->next = item;
+    else
+        list->first = item;
+    list->last = item;
+    ++list->count;
+    list->bytes += item->id_size;
+}
+
+struct store_queue_item *store_list_take_out(struct store_queue_list *list, struct store_queue_item **at)
+{
+    struct store_queue_item *item = *at;
+    *at = item->next;
+    if (list->last == item) {
+        list->last = list->first;
+        while (list->last != NULL && list->last->next != NULL)
+            list->last = list->last->next;
+    }
+    --list->count;
+    list->bytes -= item->id_size;
+    return item;
+}
+
+struct store_queue_item **store_list_find_item(struct store_queue_list *list, const struct store_queue_item *item)
+{
+    struct store_queue_item **at = &list->first;
+    while (*at != item)
+        at = &(*at)->next;
+    return at;
+}
+
+struct store_queue_item **store_list_find_cheapest(struct store_queue_list *list)
+{
+    struct store_queue_item **cheapest = &list->first;
+    for (struct store_queue_item **at = cheapest; *at != NULL; at = &(*at)->next) {
+        if ((*at)->build_ns < (*cheapest)->build_ns)
+            cheapest = at;
+    }
+    return cheapest;
+}
+
+static uint64_t expected_ns(const struct store_queue_item *item, uint64_t taken_ns, uint64_t built_ns)
+{
+    if (built_ns == 0)
+        return 0;
+    const double expected = (double)taken_ns / (double)built_ns * (double)item->build_ns;
+    return expected < (double)INT64_MAX ? (uint64_t)expected : UINT64_MAX;
+}
+
+struct store_queue_item **store_list_find(struct store_queue_list *list, bool is_oldest, uint64_t limit_ns,
+                                          uint64_t taken_ns, uint64_t built_ns)
+{
+    struct store_queue_item **best = NULL;
+    for (struct store_queue_item **at = &list->first; *at != NULL; at = &(*at)->next) {
+        if (expected_ns(*at, taken_ns, built_ns) > limit_ns || (best != NULL && (*at)->build_ns <= (*best)->build_ns))
+            continue;
+        best = at;
+        if (is_oldest)
+            break;
+    }
+    return best;
+}

@@ -1,0 +1,534 @@
+/*
+ * store_queue.c - programs whose blobs are to be taken and stored later: in the background, at a flush, or at the end.
+ *
+ * One thread a storage, started with the first item that it is to work. What waits is bounded in number and in the
+ * bytes of its ids; a blob is in memory only while it is being stored. The lock is not held while an item is worked.
+ *
+ * A driver that generates code at launch (PoCL) takes up to 20 times as long to give a blob as it took to build the
+ * program, and has locks of its own: an application that builds waits for them. Its blobs also lack the code of later
+ * launches. So they wait until no program was made for a while, and the thread has a lower priority. How long a blob
+ * takes is guessed from the time that its program took to build and from what the blobs before took; what would hold up
+ * the end of the process for longer than it may be is left for a flush.
+ *
+ * A forked child has neither the thread nor the driver's state, so it takes the queue for empty, and makes its locks
+ * anew: they may have been held when it was forked. What waits when the process ends is last_work.c's.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "persist/storage/store_queue.h"
+
+#include <ingot/backend.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "persist/storage/events.h"
+#include "persist/base/files.h"
+#include "persist/storage/last_work.h"
+#include "persist/base/memory.h"
+#include "persist/storage/process_end.h"
+#include "persist/storage/storage.h"
+#include "util/cancellation.h"
+
+#define MAX_COUNT 256u
+#define MAX_BYTES ((size_t)64 << 20)
+#define NO_TIME UINT64_MAX /* as a moment: never */
+
+static _Thread_local unsigned work_depth; /* a callback may flush, or ask for the process to end */
+
+static bool init_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t steady;
+    if (pthread_condattr_init(&steady) != 0)
+        return false;
+    const bool is_made = pthread_condattr_setclock(&steady, CLOCK_MONOTONIC) == 0 &&
+                         pthread_cond_init(condition, &steady) == 0;
+    (void)pthread_condattr_destroy(&steady);
+    return is_made;
+}
+
+static ingot_status_t init_conditions(struct store_queue *queue)
+{
+    if (!init_condition(&queue->has_work))
+        goto no_has_work;
+    if (!init_condition(&queue->is_done))
+        goto no_is_done;
+    return INGOT_SUCCESS;
+
+no_is_done:
+    pthread_cond_destroy(&queue->has_work);
+no_has_work:
+    return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no locks for a storage");
+}
+
+ingot_status_t store_queue_init(struct store_queue *queue)
+{
+    memset(queue, 0, sizeof(*queue));
+    const ingot_status_t status = init_conditions(queue);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const ingot_status_t locked = process_lock_init(&queue->lock);
+    if (locked != INGOT_SUCCESS) {
+        pthread_cond_destroy(&queue->is_done);
+        pthread_cond_destroy(&queue->has_work);
+    }
+    return locked;
+}
+
+static void forget(void *user)
+{
+    struct store_queue *queue = user;
+    memcpy(queue->inherited, queue->lists, sizeof(queue->inherited));
+    memset(queue->lists, 0, sizeof(queue->lists));
+    queue->active = (struct store_queue_list){0};
+    queue->active_count = queue->making_count = 0;
+    queue->urgent_until_ns = 0;
+    queue->failure = INGOT_SUCCESS;
+    queue->has_thread = queue->is_ending = false;
+    (void)init_conditions(queue); /* cannot fail where they need no memory, as on Linux */
+}
+
+static void lock(struct store_queue *queue)
+{
+    process_lock_take(&queue->lock, forget, queue);
+}
+
+static void unlock(struct store_queue *queue)
+{
+    process_lock_give(&queue->lock);
+}
+
+/* Locked. Until a moment as files_steady_clock_ns counts. No cancellation point: the lock would stay taken. */
+static void wait_until(struct store_queue *queue, pthread_cond_t *condition, uint64_t moment_ns)
+{
+    const struct timespec moment = {(time_t)(moment_ns / 1000000000u), (long)(moment_ns % 1000000000u)};
+    const int cancellation = cancellation_hold();
+    if (moment_ns == NO_TIME)
+        pthread_cond_wait(condition, &queue->lock.mutex);
+    else
+        (void)pthread_cond_timedwait(condition, &queue->lock.mutex, &moment);
+    cancellation_allow(cancellation);
+}
+
+static uint64_t time_left(uint64_t until_ns)
+{
+    const uint64_t now_ns = files_steady_clock_ns();
+    return until_ns == NO_TIME ? NO_TIME : until_ns > now_ns ? until_ns - now_ns : 0;
+}
+
+/* Locked. The oldest of those that are to be worked soon, of others the most expensive to build; that fits. */
+static struct store_queue_item **find(struct store_queue *queue, enum store_queue_when when, uint64_t limit_ns)
+{
+    return store_list_find(&queue->lists[when], when == STORE_QUEUE_SOON, limit_ns, queue->taken_ns, queue->built_ns);
+}
+
+/* Locked. NULL: none that fits. */
+static struct store_queue_item *pop(struct store_queue *queue, enum store_queue_when when, uint64_t limit_ns)
+{
+    struct store_queue_item **at = find(queue, when, limit_ns);
+    return at != NULL ? store_list_take_out(&queue->lists[when], at) : NULL;
+}
+
+static struct store_queue_item *pop_any(struct store_queue *queue, uint64_t limit_ns)
+{
+    struct store_queue_item *item = NULL;
+    for (int when = 0; item == NULL && when < STORE_QUEUE_LISTS; ++when)
+        item = pop(queue, (enum store_queue_when)when, limit_ns);
+    return item;
+}
+
+static bool has_any(struct store_queue *queue, uint64_t limit_ns)
+{
+    bool has = false;
+    for (int when = 0; !has && when < STORE_QUEUE_LISTS; ++when)
+        has = find(queue, (enum store_queue_when)when, limit_ns) != NULL;
+    return has;
+}
+
+/* Locked. */
+static uint64_t count_waiting(const struct store_queue *queue)
+{
+    uint64_t count = queue->active_count;
+    for (int when = 0; when < STORE_QUEUE_LISTS; ++when)
+        count += queue->lists[when].count;
+    return count;
+}
+
+/* Releasing a program may call the driver, so that the storage's thread does not once the process is ending. */
+static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
+{
+    const bool may_call = process_end_enter();
+    if (may_call || !is_own_thread) {
+        ingot_program_release(item->program);
+        memory_free(&storage->allocator, item, sizeof(*item) + item->id_size);
+    }
+    if (may_call)
+        process_end_leave();
+    return may_call || !is_own_thread;
+}
+
+/* Locked. */
+static void count_outcome(struct store_queue *queue, const struct storage_outcome *outcome, uint64_t build_ns)
+{
+    if (outcome->status == INGOT_SUCCESS) {
+        ++queue->total.stored_count;
+        queue->total.stored_bytes += outcome->bytes;
+    } else {
+        ++queue->total.failed_count;
+    }
+    if (outcome->bytes != 0 && build_ns != 0) {
+        queue->taken_ns += outcome->take_ns;
+        queue->built_ns += build_ns;
+    }
+    if (queue->failure == INGOT_SUCCESS)
+        queue->failure = outcome->status;
+}
+
+/* Locked when called and when it returns, not in between. false: nothing can be done any more; the item waits on. */
+static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
+{
+    struct store_queue *queue = &storage->queue;
+    const uint64_t build_ns = item->build_ns;
+    store_list_append(&queue->active, item);
+    ++queue->active_count;
+    unlock(queue);
+    const int cancellation = cancellation_hold(); /* others that flush would wait for this item for ever */
+    ++work_depth;
+    const struct ingot_context *before = events_enter(item->context);
+    const struct storage_outcome outcome =
+        storage_take_and_store(storage, item->context, item->program, item->id_size, item->id);
+    events_leave(before);
+    lock(queue);
+    (void)store_list_take_out(&queue->active, store_list_find_item(&queue->active, item));
+    unlock(queue);
+    const bool is_done = free_item(storage, item, is_own_thread);
+    --work_depth;
+    cancellation_allow(cancellation);
+    lock(queue);
+    if (is_done)
+        count_outcome(queue, &outcome, build_ns);
+    else
+        store_list_append(&queue->lists[STORE_QUEUE_SOON], item);
+    --queue->active_count;
+    pthread_cond_broadcast(&queue->is_done);
+    return is_done;
+}
+
+/* Locked. For the thread: an item, or when to look again. */
+static struct store_queue_item *next_item(ingot_storage_t storage, uint64_t *look_again_ns)
+{
+    struct store_queue *queue = &storage->queue;
+    const uint64_t now_ns = files_steady_clock_ns();
+    const uint64_t quiet_ns = storage_quiet_time_ns(storage);
+    *look_again_ns = NO_TIME;
+    if (now_ns < queue->urgent_until_ns) {
+        struct store_queue_item *item = pop_any(queue, queue->urgent_until_ns - now_ns);
+        *look_again_ns = queue->urgent_until_ns;
+        return item;
+    }
+    struct store_queue_item *item = pop(queue, STORE_QUEUE_SOON, NO_TIME);
+    if (item != NULL || quiet_ns == NO_TIME || queue->lists[STORE_QUEUE_WHEN_QUIET].count == 0)
+        return item;
+    const uint64_t quiet_from_ns = (queue->making_count != 0 ? now_ns : queue->last_made_ns) + quiet_ns;
+    if (now_ns < quiet_from_ns || queue->making_count != 0) {
+        *look_again_ns = quiet_from_ns;
+        return NULL;
+    }
+    return pop(queue, STORE_QUEUE_WHEN_QUIET, process_end_max_wait_ns(storage_exit_time_ns(storage)));
+}
+
+static void *run(void *user)
+{
+    ingot_storage_t storage = user;
+    struct store_queue *queue = &storage->queue;
+    files_lower_priority();
+    lock(queue);
+    while (!queue->is_ending) {
+        uint64_t look_again_ns;
+        struct store_queue_item *item = next_item(storage, &look_again_ns);
+        if (item == NULL || (!work(storage, item, true) && !queue->is_ending))
+            wait_until(queue, &queue->has_work, look_again_ns);
+    }
+    unlock(queue);
+    return NULL;
+}
+
+/* Locked. The thread takes no signals: they are the application's. */
+static bool start_thread(ingot_storage_t storage)
+{
+    struct store_queue *queue = &storage->queue;
+    sigset_t all;
+    sigset_t before;
+    if (queue->has_thread)
+        return true;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    queue->has_thread = pthread_create(&queue->thread, NULL, run, storage) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return queue->has_thread;
+}
+
+static struct store_queue_item *make_item(ingot_storage_t storage, const struct ingot_context *context,
+                                          ingot_program_t program, size_t id_size, const uint8_t *id)
+{
+    struct store_queue_item *item = memory_allocate(&storage->allocator, sizeof(*item) + id_size);
+    if (item == NULL || ingot_program_retain(program) != INGOT_SUCCESS) {
+        memory_free(&storage->allocator, item, sizeof(*item) + id_size);
+        return NULL;
+    }
+    *item = (struct store_queue_item){.program = program, .context = context, .id_size = id_size};
+    memcpy(item->id, id, id_size);
+    return item;
+}
+
+/* Locked when called and when it returns, not in between. */
+static void drop_cheapest(ingot_storage_t storage, struct store_queue_list *list)
+{
+    struct store_queue_item *item = store_list_take_out(list, store_list_find_cheapest(list));
+    unlock(&storage->queue);
+    events_tell_context(item->context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, files_steady_clock_ns(),
+                        "a program is not stored: too many wait for a quiet moment, and it was the fastest to build");
+    (void)free_item(storage, item, false);
+    lock(&storage->queue);
+}
+
+/* Locked when called and when it returns. */
+static void keep_bounds(ingot_storage_t storage, enum store_queue_when when)
+{
+    struct store_queue *queue = &storage->queue;
+    struct store_queue_list *list = &queue->lists[when];
+    const bool is_in_hands = when == STORE_QUEUE_AT_FLUSH || start_thread(storage);
+    while (list->count != 0 && (!is_in_hands || list->count > MAX_COUNT || list->bytes > MAX_BYTES)) {
+        if (when == STORE_QUEUE_WHEN_QUIET && is_in_hands) {
+            drop_cheapest(storage, list);
+            continue;
+        }
+        (void)work(storage, store_list_take_out(list, &list->first), false);
+    }
+}
+
+void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
+                     size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when)
+{
+    struct store_queue *queue = &storage->queue;
+    struct store_queue_item *item = make_item(storage, context, program, id_size, id);
+    if (item == NULL) {
+        events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0, files_steady_clock_ns(),
+                            "a program is not stored: no memory to remember it");
+        return;
+    }
+    item->build_ns = build_ns;
+    last_work_add(storage);
+    process_end_watch();
+    lock(queue);
+    store_list_append(&queue->lists[when], item);
+    keep_bounds(storage, when);
+    if (when != STORE_QUEUE_AT_FLUSH)
+        pthread_cond_signal(&queue->has_work);
+    unlock(queue);
+}
+
+void store_queue_note_failure(ingot_storage_t storage, ingot_status_t status)
+{
+    if (status == INGOT_SUCCESS)
+        return;
+    lock(&storage->queue);
+    if (storage->queue.failure == INGOT_SUCCESS)
+        storage->queue.failure = status;
+    unlock(&storage->queue);
+}
+
+void store_queue_wake(ingot_storage_t storage)
+{
+    lock(&storage->queue);
+    pthread_cond_signal(&storage->queue.has_work);
+    unlock(&storage->queue);
+}
+
+void store_queue_note_making(ingot_storage_t storage)
+{
+    lock(&storage->queue);
+    ++storage->queue.making_count;
+    unlock(&storage->queue);
+}
+
+void store_queue_note_made(ingot_storage_t storage)
+{
+    lock(&storage->queue);
+    if (storage->queue.making_count != 0) /* a child forked meanwhile begins with none */
+        --storage->queue.making_count;
+    storage->queue.last_made_ns = files_steady_clock_ns();
+    unlock(&storage->queue);
+}
+
+uint64_t store_queue_count(ingot_storage_t storage)
+{
+    lock(&storage->queue);
+    const uint64_t count = count_waiting(&storage->queue);
+    unlock(&storage->queue);
+    return count;
+}
+
+/* ---- flushing ---- */
+
+/* One call. With a time limit the storage's thread does the work, so that the caller is back in time whatever the
+ * driver is at. */
+struct flush {
+    ingot_storage_t storage;
+    ingot_persist_flush_info_t info;
+    uint64_t began_ns;
+    uint64_t until_ns;
+    bool is_for_thread;
+    ingot_persist_flush_progress_t before;
+    uint64_t reported_count;
+};
+
+static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
+{
+    const struct store_queue *queue = &flush->storage->queue;
+    ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+    progress.stored_count = queue->total.stored_count - flush->before.stored_count;
+    progress.failed_count = queue->total.failed_count - flush->before.failed_count;
+    progress.stored_bytes = queue->total.stored_bytes - flush->before.stored_bytes;
+    progress.waiting_count = count_waiting(queue);
+    progress.elapsed_ns = files_steady_clock_ns() - flush->began_ns;
+    return progress;
+}
+
+/* Locked when called and when it returns, not in between. false: the caller wants no more. */
+static bool report(struct flush *flush)
+{
+    const ingot_persist_flush_progress_t progress = progress_of(flush);
+    if (flush->info.on_progress == NULL || progress.stored_count + progress.failed_count == flush->reported_count)
+        return true;
+    flush->reported_count = progress.stored_count + progress.failed_count;
+    unlock(&flush->storage->queue);
+    const bool goes_on = flush->info.on_progress(&progress, flush->info.user) != 0;
+    lock(&flush->storage->queue);
+    return goes_on;
+}
+
+/* Locked when called and when it returns, not in between. Returns when all is done, or no more is to be done. */
+static void work_all(struct flush *flush)
+{
+    struct store_queue *queue = &flush->storage->queue;
+    /* an event's callback that flushes in the queue's thread would wait for itself */
+    const bool is_own_thread = queue->has_thread && pthread_equal(queue->thread, pthread_self());
+    flush->is_for_thread = flush->until_ns != NO_TIME && !is_own_thread && start_thread(flush->storage);
+    while (report(flush) && time_left(flush->until_ns) != 0) {
+        const bool has_item = has_any(queue, time_left(flush->until_ns));
+        if (has_item && !flush->is_for_thread) {
+            struct store_queue_item *item = pop_any(queue, time_left(flush->until_ns));
+            if (item != NULL)
+                (void)work(flush->storage, item, false);
+            continue;
+        }
+        if (is_own_thread || (!has_item && queue->active_count == 0))
+            break;
+        if (has_item && queue->urgent_until_ns < flush->until_ns) {
+            queue->urgent_until_ns = flush->until_ns;
+            pthread_cond_signal(&queue->has_work);
+        }
+        wait_until(queue, &queue->is_done, flush->until_ns); /* after which an item may be back */
+    }
+    if (flush->is_for_thread) { /* others that flush say again until when */
+        queue->urgent_until_ns = 0;
+        pthread_cond_broadcast(&queue->is_done);
+    }
+}
+
+ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
+                                 ingot_persist_flush_progress_t *progress)
+{
+    struct store_queue *queue = &storage->queue;
+    struct flush flush = {.storage = storage, .info = *info, .began_ns = files_steady_clock_ns(), .until_ns = NO_TIME};
+    if (info->max_time_ns != 0 && info->max_time_ns < NO_TIME - flush.began_ns)
+        flush.until_ns = flush.began_ns + info->max_time_ns;
+    lock(queue);
+    flush.before = queue->total;
+    work_all(&flush);
+    const ingot_persist_flush_progress_t reached = progress_of(&flush);
+    const bool is_cut_short = reached.waiting_count > work_depth; /* less what this thread itself is at */
+    ingot_status_t status = queue->failure;
+    if (is_cut_short && (flush.until_ns != NO_TIME || info->on_progress != NULL))
+        status = ingot_set_error_detail(INGOT_BUSY, "%llu programs are not stored yet",
+                                        (unsigned long long)reached.waiting_count);
+    else
+        queue->failure = INGOT_SUCCESS;
+    unlock(queue);
+    if (progress != NULL)
+        *progress = reached;
+    return status;
+}
+
+void store_queue_fini(ingot_storage_t storage)
+{
+    static const ingot_persist_flush_info_t all = INGOT_PERSIST_FLUSH_INFO_INIT;
+    struct store_queue *queue = &storage->queue;
+    (void)store_queue_flush(storage, &all, NULL);
+    last_work_remove(storage);
+    lock(queue);
+    queue->is_ending = true;
+    const bool has_thread = queue->has_thread;
+    pthread_cond_broadcast(&queue->has_work);
+    unlock(queue);
+    if (has_thread)
+        (void)pthread_join(queue->thread, NULL);
+    pthread_cond_destroy(&queue->is_done);
+    pthread_cond_destroy(&queue->has_work);
+    process_lock_fini(&queue->lock);
+}
+
+/* ---- the end of the process ---- */
+
+bool store_queue_is_worked_here(void)
+{
+    return work_depth != 0;
+}
+
+void store_queue_hurry(ingot_storage_t storage, uint64_t until_ns)
+{
+    struct store_queue *queue = &storage->queue;
+    if (!process_lock_try(&queue->lock, forget, queue))
+        return;
+    if (count_waiting(queue) != 0 && start_thread(storage)) {
+        queue->urgent_until_ns = until_ns;
+        pthread_cond_signal(&queue->has_work);
+    }
+    unlock(queue);
+}
+
+bool store_queue_is_hurrying(ingot_storage_t storage)
+{
+    struct store_queue *queue = &storage->queue;
+    if (!process_lock_try(&queue->lock, forget, queue))
+        return true;
+    const uint64_t left_ns = time_left(queue->urgent_until_ns);
+    const bool is_hurrying = left_ns != 0 && (queue->active_count != 0 || has_any(queue, left_ns));
+    unlock(queue);
+    return is_hurrying;
+}
+
+size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context)
+{
+    struct store_queue *queue = &storage->queue;
+    size_t count = 0;
+    if (!process_lock_try(&queue->lock, forget, queue))
+        return 0;
+    for (int when = 0; when <= STORE_QUEUE_LISTS; ++when) {
+        struct store_queue_list *list = when < STORE_QUEUE_LISTS ? &queue->lists[when] : &queue->active;
+        for (struct store_queue_item *item = list->first; item != NULL; item = item->next) {
+            if (item->is_given_up || (count != 0 && item->context != *context))
+                continue;
+            if (count == 0)
+                (void)ingot_program_retain(item->program); /* and with it the context */
+            *context = item->context;
+            item->is_given_up = true;
+            ++count;
+        }
+    }
+    unlock(queue);
+    return count;
+}

@@ -1,0 +1,129 @@
+/*
+ * switch.c - a storage that stands for another one, which can be exchanged at any time.
+ *
+ * Each operation takes a reference to the storage that it stands for at that moment, under a lock that is not held
+ * while the operation runs. So the one before lives until the last operation in it has ended.
+ */
+#include <ingot/backend.h>
+
+#include "persist/base/memory.h"
+#include "persist/storage/storage.h"
+
+struct storage_switch {
+    ingot_allocator_t allocator;
+    struct process_lock lock;
+    ingot_storage_t target; /* under lock; NULL: none */
+};
+
+static void forget_nothing(void *user)
+{
+    (void)user; /* whichever target there is, it is referenced */
+}
+
+/* NULL, with a sentence, where there is none. */
+static ingot_storage_t take_target(struct storage_switch *self)
+{
+    process_lock_take(&self->lock, forget_nothing, NULL);
+    ingot_storage_t target = self->target;
+    if (target != NULL)
+        (void)ingot_storage_retain(target);
+    process_lock_give(&self->lock);
+    if (target == NULL)
+        (void)ingot_set_error_detail(INGOT_NOT_FOUND, "the storage is switched to none");
+    return target;
+}
+
+static ingot_storage_t exchange_target(struct storage_switch *self, ingot_storage_t target)
+{
+    process_lock_take(&self->lock, forget_nothing, NULL);
+    ingot_storage_t before = self->target;
+    self->target = target;
+    process_lock_give(&self->lock);
+    return before;
+}
+
+static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    ingot_storage_t target = take_target(self);
+    if (target == NULL)
+        return INGOT_NOT_FOUND;
+    const ingot_status_t status = ingot_storage_load(target, id_size, id, blob);
+    ingot_storage_release(target);
+    return status;
+}
+
+static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+{
+    ingot_storage_t target = take_target(self);
+    if (target == NULL)
+        return INGOT_READ_ONLY;
+    const ingot_status_t status = ingot_storage_store(target, id_size, id, blob_size, blob);
+    ingot_storage_release(target);
+    return status;
+}
+
+static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
+{
+    ingot_storage_t target = take_target(self);
+    if (target == NULL)
+        return INGOT_NOT_FOUND;
+    const ingot_status_t status = ingot_storage_remove(target, id_size, id);
+    ingot_storage_release(target);
+    return status;
+}
+
+static void destroy(void *opaque)
+{
+    struct storage_switch *self = opaque;
+    ingot_storage_release(self->target);
+    process_lock_fini(&self->lock);
+    const ingot_allocator_t allocator = self->allocator;
+    memory_free(&allocator, self, sizeof(*self));
+}
+
+static void turn(ingot_storage_t storage, ingot_storage_t target)
+{
+    if (target != NULL) {
+        (void)ingot_storage_retain(target);
+        storage_inherit_storing(storage, target);
+    }
+    ingot_storage_release(exchange_target(storage->self, target));
+    storage_set_off(storage, STORAGE_OFF_BY_SWITCH, target == NULL);
+}
+
+ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t target)
+{
+    static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
+    ingot_allocator_t allocator;
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    (void)memory_init(&allocator, NULL);
+    struct storage_switch *self = memory_allocate(&allocator, sizeof(*self));
+    if (self == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
+    *self = (struct storage_switch){.allocator = allocator};
+    ingot_status_t status = process_lock_init(&self->lock);
+    if (status != INGOT_SUCCESS) {
+        memory_free(&allocator, self, sizeof(*self));
+        return status;
+    }
+    ingot_storage_t made = NULL;
+    status = storage_create(&made, &ops, self, &allocator, INGOT_PERSIST_STORE_AUTO);
+    if (status != INGOT_SUCCESS) {
+        destroy(self);
+        return status;
+    }
+    turn(made, target);
+    *storage = made;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_storage_t target)
+{
+    if (storage == NULL || storage == target)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL, or its own target");
+    if (storage->ops.load != load)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "it takes a storage of ingot_persist_switch");
+    turn(storage, target);
+    return INGOT_SUCCESS;
+}

@@ -1,0 +1,543 @@
+/*
+ * opencl_backend_test.cpp - what the OpenCL backend adds to the conformance suite: its own header, and its table.
+ */
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "backends/opencl/errors.h"
+#include "backends/opencl/ops.h"
+#include "core/base/sink.h"
+/* Of backends/opencl/build_log.h, which is C11. */
+struct opencl_state;
+ingot_status_t opencl_conclude(const opencl_state *state, const char *call, cl_int error, cl_program native,
+                               size_t device_count, const cl_device_id *devices, ingot_sink_t *log);
+}
+#include "support/child_process.h"
+#include "support/failing_allocator.h"
+#include "support/opencl_platform.h"
+
+namespace {
+
+const char kSource[] = "__kernel void twice(__global int *x) { x[get_global_id(0)] *= 2; }\n";
+const ingot_source_view_t kView = { INGOT_SOURCE_OPENCL_C, sizeof(kSource) - 1, kSource, "" };
+
+OpenclPlatform &platform() { return OpenclPlatform::get(); }
+std::vector<cl_device_id> one_device() { return { platform().devices()[0] }; }
+
+ingot_context_t make(const OpenclContext &native, const ingot_context_info_t *info = nullptr)
+{
+    ingot_context_t context = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, info))
+        << ingot_last_error_detail();
+    return context;
+}
+
+ingot_status_t create(const OpenclContext &native, const std::vector<cl_device_id> &devices)
+{
+    ingot_context_t context = nullptr;
+    const ingot_status_t status = ingot_opencl_context_create(
+        &context, native.native(), static_cast<uint32_t>(devices.size()), devices.data(), nullptr);
+    EXPECT_EQ(status == INGOT_SUCCESS, context != nullptr);
+    ingot_context_release(context);
+    return status;
+}
+
+ingot_program_t build(ingot_context_t context)
+{
+    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
+    source_info.kind = INGOT_SOURCE_OPENCL_C;
+    source_info.bytes = kSource;
+    source_info.size = sizeof(kSource) - 1;
+    ingot_source_t source = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &source_info));
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = &source;
+    info.source_count = 1;
+    ingot_program_desc_t desc = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc)) << ingot_last_error_detail();
+    ingot_program_desc_release(desc);
+    ingot_source_release(source);
+    return program;
+}
+
+/* The table itself, over a context that Ingot made: what the core would never ask of it. */
+struct Table {
+    OpenclContext native{ one_device() };
+    ingot_context_t context = make(native);
+    void *state = ingot_context_get_backend_state(context, &opencl_ops);
+    ingot_allocator_t allocator{};
+    ingot_build_request_t request{};
+    const uint32_t device = 0;
+
+    Table()
+    {
+        request.struct_size = sizeof(request);
+        request.sources = &kView;
+        request.source_count = 1;
+        request.compile_options = "";
+        request.link_options = "";
+    }
+    ~Table() { ingot_context_release(context); }
+};
+
+/* A native program of kSource, with its binary as the driver gives it and as the table does. */
+struct Built {
+    std::string of_driver;
+    std::string of_table;
+
+    Built()
+    {
+        const OpenclContext native(one_device());
+        ingot_context_t context = make(native);
+        ingot_program_t program = build(context);
+        ingot_allocator_t allocator{};
+        ingot_sink_t binary{};
+        cl_program of_context = nullptr;
+        alloc_init(&allocator, nullptr);
+        bytes_writer_init(&binary.writer, &allocator);
+        EXPECT_EQ(INGOT_SUCCESS, opencl_ops.get_binary(ingot_context_get_backend_state(context, &opencl_ops),
+                                                       ingot_program_get_backend_program(program, &opencl_ops), 0,
+                                                       &binary));
+        of_table.assign(reinterpret_cast<const char *>(binary.writer.bytes), binary.writer.size);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_program_get_native(program, &of_context));
+        of_driver = ask_driver(of_context);
+        bytes_writer_fini(&binary.writer);
+        ingot_program_release(program);
+        ingot_context_release(context);
+    }
+
+    static std::string ask_driver(cl_program native)
+    {
+        size_t size = 0;
+        EXPECT_EQ(CL_SUCCESS, clGetProgramInfo(native, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr));
+        std::string bytes(size, '\0');
+        char *place = &bytes[0];
+        EXPECT_EQ(CL_SUCCESS, clGetProgramInfo(native, CL_PROGRAM_BINARIES, sizeof(place), &place, nullptr));
+        return bytes;
+    }
+};
+
+/* A part of a test in its own process: builds kSource and writes the driver's binary, intermediate code and all. */
+int write_binary(const char *path)
+{
+    const Built built;
+    std::ofstream file(path, std::ios::binary);
+    file << built.of_driver;
+    file.close();
+    return file.good() && !testing::Test::HasFailure() ? 0 : 1;
+}
+
+} // namespace
+
+TEST(OpenclContextCreate, TakesAllDevicesOfTheContextWhenNoneIsNamed)
+{
+    const OpenclContext native(platform().devices());
+    ingot_context_t context = make(native);
+    EXPECT_EQ(platform().devices().size(), ingot_context_get_device_count(context));
+    ingot_context_release(context);
+}
+
+TEST(OpenclContextCreate, TakesSomeDevicesInAnyOrder)
+{
+    const OpenclContext native(platform().devices());
+    EXPECT_EQ(INGOT_SUCCESS, create(native, { platform().devices()[1] }));
+    EXPECT_EQ(INGOT_SUCCESS, create(native, { platform().devices()[1], platform().devices()[0] }));
+}
+
+TEST(OpenclContextCreate, RefusesADeviceTwice)
+{
+    const OpenclContext native(platform().devices());
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, { platform().devices()[0], platform().devices()[0] }));
+}
+
+TEST(OpenclContextCreate, RefusesADeviceOfNoneOrAnotherContext)
+{
+    const OpenclContext native(one_device());
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, { platform().devices()[1] }));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, { nullptr }));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, { platform().devices()[0], platform().devices()[1] }));
+}
+
+TEST(OpenclContextCreate, TakesASubDeviceByName)
+{
+    const cl_device_partition_property properties[] = { CL_DEVICE_PARTITION_BY_COUNTS, 1,
+                                                        CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0 };
+    cl_device_id part = nullptr;
+    cl_uint count = 0;
+    if (!platform().is_pocl()) {
+        ASSERT_NE(CL_SUCCESS, clCreateSubDevices(platform().devices()[0], properties, 1, &part, &count))
+            << "the simulated device of one tile has parts: test them";
+        return;
+    }
+    ASSERT_EQ(CL_SUCCESS, clCreateSubDevices(platform().devices()[0], properties, 1, &part, &count));
+    {
+        const OpenclContext native({ part });
+        ingot_context_t context = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 1, &part, nullptr))
+            << ingot_last_error_detail();
+        ingot_program_t program = build(context);
+        size_t size = 0;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, nullptr)) << ingot_last_error_detail();
+        ingot_kernel_t kernel = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_kernel_create(&kernel, program, 0, "twice"));
+        ingot_kernel_release(kernel);
+        ingot_program_release(program);
+        ingot_context_release(context);
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(OpenclContext({ platform().devices()[1] }), { part }));
+    }
+    clReleaseDevice(part);
+}
+
+TEST(OpenclContextCreate, RefusesNull)
+{
+    const OpenclContext native(one_device());
+    ingot_context_t context = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_context_create(nullptr, native.native(), 0, nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_context_create(&context, nullptr, 0, nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_context_create(&context, native.native(), 1, nullptr, nullptr));
+    EXPECT_EQ(nullptr, context);
+}
+
+TEST(OpenclContextCreate, HoldsTheNativeContextUntilTheLastObjectIsReleased)
+{
+    const OpenclContext native(one_device());
+    const cl_uint before = native.reference_count();
+    ingot_context_t context = make(native);
+    EXPECT_LT(before, native.reference_count());
+    ingot_program_t program = build(context);
+    ingot_context_release(context);
+    EXPECT_LT(before, native.reference_count());
+    ingot_program_release(program);
+    EXPECT_EQ(before, native.reference_count());
+}
+
+TEST(OpenclContextCreate, FailsCleanlyAtEveryAllocation)
+{
+    const OpenclContext native(one_device());
+    const cl_uint before = native.reference_count();
+    for (size_t n = 0;; ++n) {
+        FailingAllocator allocator(n);
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.allocator = allocator.table();
+        ingot_context_t context = nullptr;
+        const ingot_status_t status = ingot_opencl_context_create(&context, native.native(), 0, nullptr, &info);
+        ingot_context_release(context);
+        ASSERT_EQ(0u, allocator.live_count());
+        ASSERT_EQ(before, native.reference_count());
+        if (!allocator.failed())
+            return;
+        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status) << n;
+    }
+}
+
+TEST(OpenclDeviceInfo, SaysThatPoclGeneratesCodeAtLaunch)
+{
+    const OpenclContext native(one_device());
+    ingot_context_t context = make(native);
+    ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_get_device_info(context, 0, &info));
+    EXPECT_EQ(platform().is_pocl(), info.generates_code_at_launch != 0);
+    ingot_context_release(context);
+}
+
+TEST(OpenclNative, GivesProgramAndKernelBack)
+{
+    const OpenclContext native(one_device());
+    ingot_context_t context = make(native);
+    ingot_program_t program = build(context);
+    ingot_kernel_t kernel = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_create(&kernel, program, 0, "twice"));
+    cl_program native_program = nullptr;
+    cl_kernel native_kernel = nullptr;
+    cl_program program_of_kernel = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_program_get_native(program, &native_program));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_kernel_get_native(kernel, &native_kernel));
+    ASSERT_EQ(CL_SUCCESS, clGetKernelInfo(native_kernel, CL_KERNEL_PROGRAM, sizeof(cl_program), &program_of_kernel,
+                                          nullptr));
+    EXPECT_EQ(native_program, program_of_kernel);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_program_get_native(nullptr, &native_program));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_program_get_native(program, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_kernel_get_native(nullptr, &native_kernel));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_kernel_get_native(kernel, nullptr));
+    ingot_kernel_release(kernel);
+    ingot_program_release(program);
+    ingot_context_release(context);
+}
+
+TEST(OpenclErrors, NamesEveryCodeAndTellsLackOfMemory)
+{
+    EXPECT_STREQ("CL_BUILD_PROGRAM_FAILURE", opencl_error_name(CL_BUILD_PROGRAM_FAILURE));
+    EXPECT_STREQ("CL_INVALID_SPEC_ID", opencl_error_name(CL_INVALID_SPEC_ID));
+    EXPECT_STREQ("unknown error", opencl_error_name(-9999));
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, opencl_fail(INGOT_BACKEND_ERROR, "clCall", CL_OUT_OF_RESOURCES));
+    EXPECT_EQ(INGOT_BACKEND_ERROR, opencl_fail(INGOT_BACKEND_ERROR, "clCall", CL_INVALID_VALUE));
+    EXPECT_STREQ("clCall: CL_INVALID_VALUE (-30)", ingot_last_error_detail());
+    EXPECT_EQ(CL_INVALID_VALUE, ingot_last_error_code());
+}
+
+TEST(OpenclBuild, RefusesALastOptionWithoutItsValue)
+{
+    Table table;
+    ingot_sink_t log{};
+    alloc_init(&table.allocator, nullptr);
+    bytes_writer_init(&log.writer, &table.allocator);
+    for (const char *options : { "-I", "-DA -I", "-I ", "-D", "-w\t-D \t" }) {
+        void *program = nullptr;
+        table.request.compile_options = options; /* PoCL 3.1 would end the process */
+        EXPECT_EQ(INGOT_BUILD_FAILED,
+                  opencl_ops.build(table.state, &table.request, 1, &table.device, &log, &program))
+            << options;
+        EXPECT_NE(nullptr, std::strstr(ingot_last_error_detail(), "has no value")) << options;
+    }
+    EXPECT_NE(0u, log.writer.size);
+    bytes_writer_fini(&log.writer);
+}
+
+namespace {
+
+/* One kernel with this much local memory. */
+std::string with_local_memory(size_t bytes)
+{
+    const std::string count = std::to_string(bytes / sizeof(cl_int));
+    return "__kernel void big(__global int *x) { __local int a[" + count + "]; size_t i = get_local_id(0);\n"
+           "a[i * 7] = x[i]; barrier(CLK_LOCAL_MEM_FENCE); x[i] = a[i * 11]; }\n";
+}
+
+struct Programs {
+    OpenclContext native{ one_device() };
+    ingot_context_t context = make(native);
+    ~Programs() { ingot_context_release(context); }
+
+    ingot_status_t create(const std::string &text, ingot_program_t *program) const
+    {
+        ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
+        source_info.kind = INGOT_SOURCE_OPENCL_C;
+        source_info.bytes = text.data();
+        source_info.size = text.size();
+        ingot_source_t source = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &source_info));
+        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+        info.sources = &source;
+        info.source_count = 1;
+        ingot_program_desc_t desc = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
+        const ingot_status_t status = ingot_program_create(program, desc);
+        ingot_program_desc_release(desc);
+        ingot_source_release(source);
+        return status;
+    }
+    ingot_cache_stats_t stats() const
+    {
+        ingot_cache_stats_t stats = INGOT_CACHE_STATS_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context, &stats));
+        return stats;
+    }
+};
+
+} // namespace
+
+/* Intel's compiler answers CL_OUT_OF_RESOURCES; PoCL compiles it and refuses the launch. */
+TEST(OpenclBuild, ProgramWithTooMuchLocalMemoryIsRefusedWithItsLogAndEmptiesNothing)
+{
+    const Programs programs;
+    ingot_program_t kept = build(programs.context);
+    ingot_program_t program = nullptr;
+    cl_ulong local_size = 0;
+    EXPECT_EQ(CL_SUCCESS, clGetDeviceInfo(platform().devices()[0], CL_DEVICE_LOCAL_MEM_SIZE, sizeof(local_size),
+                                          &local_size, nullptr));
+    const ingot_status_t status = programs.create(with_local_memory(local_size * 4), &program);
+    if (platform().is_intel()) {
+        EXPECT_EQ(INGOT_BUILD_FAILED, status);
+        EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "CL_OUT_OF_RESOURCES (-5)")) << ingot_last_error_detail();
+        EXPECT_EQ(CL_OUT_OF_RESOURCES, ingot_last_error_code());
+        EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "local memory")) << ingot_last_error_detail();
+        EXPECT_EQ(1u, programs.stats().build_failures);
+        EXPECT_EQ(1u, programs.stats().programs);
+    } else {
+        EXPECT_EQ(INGOT_SUCCESS, status) << ingot_last_error_detail();
+        EXPECT_EQ(2u, programs.stats().programs);
+    }
+    EXPECT_EQ(0u, programs.stats().evictions_memory);
+    ingot_program_release(program);
+    ingot_program_release(kept);
+}
+
+namespace {
+
+/* Kernels of several kinds, small and large: arithmetic without end, barriers, many in one program. */
+std::vector<std::string> various_programs()
+{
+    std::vector<std::string> texts{ kSource };
+    for (const char *name : { "two_kernels.cl", "many_kernels.cl" }) {
+        std::ifstream file(std::string(INGOT_SOURCE_DIR "/tests/support/kernels/") + name);
+        texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    }
+    std::string barriers;
+    for (const char *name : { "a", "b", "c" })
+        barriers += std::string("__kernel void ") + name +
+                    "(__global float *x, __local float *l) { size_t i = get_local_id(0); float s = 0; l[i] = x[i];\n"
+                    "barrier(CLK_LOCAL_MEM_FENCE); for (int j = 0; j < 64; ++j) s += l[(i + j) % 64]; x[i] = s; }\n";
+    texts.push_back(barriers);
+    for (const int lines : { 20, 100 }) {
+        std::string text = "__kernel void k(__global float *x) { size_t i = get_global_id(0); float a = x[i], b = a;\n";
+        for (int line = 0; line < lines; ++line) {
+            const std::string number = std::to_string(line);
+            text += "    a = a * " + number + ".5f + b; b = b > a ? sqrt(a) : b - a * x[i + " + number + "];\n";
+        }
+        texts.push_back(text + "    x[i] = a + b; }\n");
+    }
+    return texts;
+}
+
+std::vector<uint8_t> blob_of(ingot_program_t program)
+{
+    size_t size = 0;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, nullptr)) << ingot_last_error_detail();
+    std::vector<uint8_t> blob(size);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, blob.data()));
+    return blob;
+}
+
+} // namespace
+
+/* What the cache counts for a program after its build, and what it counts once the blob's size is known. */
+TEST(OpenclCache, CountsTheBytesOfBuiltPrograms)
+{
+    size_t total = 0;
+    const std::vector<std::string> texts = various_programs();
+    for (const std::string &text : texts) {
+        const Programs programs;
+        ingot_program_t program = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, programs.create(text, &program)) << ingot_last_error_detail();
+        const auto counted = static_cast<double>(programs.stats().bytes);
+        EXPECT_EQ(0u, programs.stats().blobs_taken);
+        const std::vector<uint8_t> blob = blob_of(program);
+        const auto real = static_cast<double>(programs.stats().bytes);
+        EXPECT_GE(real, static_cast<double>(blob.size()) * 0.9) << "of which names and log are a few bytes";
+        EXPECT_LE(real, static_cast<double>(blob.size()) + 8192) << "what the host has of it included";
+        EXPECT_NEAR(real, counted, real / 4) << text.substr(0, 200);
+        if (platform().is_intel()) {
+            EXPECT_EQ(real, counted);
+        }
+        total += programs.stats().bytes;
+        ingot_program_release(program);
+    }
+    EXPECT_LT(texts.size() * 3000, total);
+}
+
+TEST(OpenclCache, KeepsItsLimitOfBytes)
+{
+    const Programs programs;
+    std::vector<ingot_program_t> built;
+    ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
+    for (int i = 0; i < 4; ++i) {
+        ingot_program_t program = nullptr;
+        const std::string name = "k" + std::to_string(i);
+        const std::string text = "__kernel void " + name + "(__global int *x) { x[get_global_id(0)] = 1; }";
+        ASSERT_EQ(INGOT_SUCCESS, programs.create(text, &program));
+        built.push_back(program);
+        if (i == 0)
+            capacity.max_bytes = programs.stats().bytes * 5 / 2; /* two fit, three do not */
+        ASSERT_EQ(INGOT_SUCCESS, ingot_context_set_cache_capacity(programs.context, &capacity));
+    }
+    EXPECT_EQ(2u, programs.stats().programs);
+    EXPECT_EQ(2u, programs.stats().evictions_bytes);
+    for (ingot_program_t program : built)
+        ingot_program_release(program);
+}
+
+TEST(OpenclBuild, FailureHasTheDriversCodeBesideTheBuildLog)
+{
+    const Programs programs;
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_BUILD_FAILED, programs.create("__kernel void k(no_such_type x) {}\n", &program));
+    EXPECT_EQ(CL_BUILD_PROGRAM_FAILURE, ingot_last_error_code());
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "no_such_type")) << ingot_last_error_detail();
+}
+
+/* Every backend's way from a driver's answer to a status, whatever this machine's drivers answer. */
+TEST(OpenclBuild, ConcludesFromTheDriversCodeWhoseFaultItIs)
+{
+    Table table;
+    const auto *state = static_cast<const opencl_state *>(table.state);
+    const struct {
+        cl_int error;
+        ingot_status_t status;
+    } answers[] = { { CL_OUT_OF_RESOURCES, INGOT_BUILD_FAILED },
+                    { CL_BUILD_PROGRAM_FAILURE, INGOT_BUILD_FAILED },
+                    { CL_OUT_OF_HOST_MEMORY, INGOT_OUT_OF_MEMORY },
+                    { CL_COMPILER_NOT_AVAILABLE, INGOT_UNIMPLEMENTED },
+                    { CL_INVALID_OPERATION, INGOT_BACKEND_ERROR } };
+    alloc_init(&table.allocator, nullptr);
+    for (const auto &answer : answers) {
+        ingot_sink_t log{};
+        bytes_writer_init(&log.writer, &table.allocator);
+        EXPECT_EQ(answer.status,
+                  opencl_conclude(state, "clBuildProgram", answer.error, nullptr, 0, nullptr, &log))
+            << answer.error;
+        EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), opencl_error_name(answer.error)));
+        EXPECT_EQ(answer.status == INGOT_BUILD_FAILED, log.writer.size != 0) << answer.error;
+        bytes_writer_fini(&log.writer);
+    }
+}
+
+TEST(OpenclGetBinary, LeavesIntelsIntermediateCodeOut)
+{
+    const std::string spirv = { 0x03, 0x02, 0x23, 0x07 };
+    const Built built;
+    if (platform().is_intel()) {
+        EXPECT_NE(std::string::npos, built.of_driver.find(spirv));
+        EXPECT_EQ(std::string::npos, built.of_table.find(spirv));
+        EXPECT_LT(built.of_table.size(), built.of_driver.size());
+    } else {
+        EXPECT_EQ(built.of_driver, built.of_table);
+    }
+}
+
+TEST(OpenclLoad, RefusesABinaryThatTheDriverDoesNotKnow)
+{
+    Table table;
+    const uint8_t garbage[] = "garbage";
+    const ingot_binary_t binary = { sizeof(garbage), garbage };
+    void *program = nullptr;
+    EXPECT_EQ(INGOT_BLOB_REJECTED, opencl_ops.load(table.state, &table.request, 1, &table.device, &binary, &program));
+    EXPECT_EQ(nullptr, program);
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "CL_INVALID_BINARY")) << ingot_last_error_detail();
+}
+
+TEST(OpenclLoad, RefusesABinaryOfAnotherDeviceThoughTheDriverWouldCompileItAgain)
+{
+    child_process::Child::Environment other;
+    if (platform().is_intel())
+        other = { { "ProductFamilyOverride", "skl" } };
+    child_process::Child child({ "/proc/self/exe", "--write-binary", "other.bin" }, "other.out", other);
+    ASSERT_EQ(0, child.wait()) << child.output();
+    std::ifstream file("other.bin", std::ios::binary);
+    std::vector<char> bytes{ std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
+    ASSERT_LT(16u, bytes.size());
+    if (platform().is_pocl()) { /* a newer one's CPU devices share binaries; the device's number follows the magic */
+        ASSERT_EQ("poclbin", std::string(bytes.begin(), bytes.begin() + 7));
+        bytes[8] = static_cast<char>(bytes[8] ^ 1);
+    }
+    const ingot_binary_t binary = { bytes.size(), reinterpret_cast<const uint8_t *>(bytes.data()) };
+    Table table;
+    void *program = nullptr;
+    EXPECT_EQ(INGOT_BLOB_REJECTED, opencl_ops.load(table.state, &table.request, 1, &table.device, &binary, &program))
+        << ingot_last_error_detail();
+    EXPECT_EQ(nullptr, program);
+}
+
+int main(int argc, char **argv)
+{
+    testing::InitGoogleTest(&argc, argv);
+    if (argc == 3 && std::string(argv[1]) == "--write-binary")
+        return write_binary(argv[2]);
+    return RUN_ALL_TESTS();
+}

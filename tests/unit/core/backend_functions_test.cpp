@@ -1,0 +1,90 @@
+/*
+ * backend_functions_test.cpp - what backend.h offers to backends beside the table: logs and the user's allocator.
+ */
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string>
+
+extern "C" {
+#include "core/base/sink.h"
+}
+#include "support/failing_allocator.h"
+
+namespace {
+
+class Log {
+public:
+    explicit Log(const ingot_allocator_t *allocator) { bytes_writer_init(&sink_.writer, allocator); }
+    ~Log() { bytes_writer_fini(&sink_.writer); }
+    ingot_status_t write(const char *text) { return ingot_sink_write_log(&sink_, text); }
+    std::string text() const
+    {
+        return std::string(reinterpret_cast<const char *>(sink_.writer.bytes), sink_.writer.size);
+    }
+
+private:
+    ingot_sink_t sink_{};
+};
+
+TEST(SinkWriteLog, EndsEachTextWithOneLinesEnd)
+{
+    FailingAllocator memory;
+    Log log(memory.table());
+    EXPECT_EQ(INGOT_SUCCESS, log.write("one"));
+    EXPECT_EQ(INGOT_SUCCESS, log.write("two\n"));
+    EXPECT_EQ(INGOT_SUCCESS, log.write("\nthree\nfour\n\n\n"));
+    EXPECT_EQ("one\ntwo\n\nthree\nfour\n", log.text());
+}
+
+TEST(SinkWriteLog, WritesNothingOfAnEmptyText)
+{
+    FailingAllocator memory;
+    Log log(memory.table());
+    EXPECT_EQ(INGOT_SUCCESS, log.write(""));
+    EXPECT_EQ(INGOT_SUCCESS, log.write("\n\n"));
+    EXPECT_EQ("", log.text());
+}
+
+TEST(SinkWriteLog, RefusesNullAndTellsOfMissingMemory)
+{
+    FailingAllocator memory(0);
+    Log log(memory.table());
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, log.write(nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_sink_write_log(nullptr, "text"));
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, log.write("text"));
+}
+
+TEST(ContextInfoGetAllocator, GivesTheOneThatTheInfoNames)
+{
+    FailingAllocator memory;
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.allocator = memory.table();
+    EXPECT_EQ(memory.table()->allocate, ingot_context_info_get_allocator(&info).allocate);
+    EXPECT_EQ(memory.table()->user, ingot_context_info_get_allocator(&info).user);
+}
+
+TEST(ContextInfoGetAllocator, ReadsAnInfoOfAnOlderVersionAsFarAsItGoes)
+{
+    FailingAllocator memory;
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.allocator = memory.table();
+    info.struct_size = offsetof(ingot_context_info_t, allocator) + sizeof(info.allocator);
+    EXPECT_EQ(memory.table()->allocate, ingot_context_info_get_allocator(&info).allocate);
+    info.struct_size = offsetof(ingot_context_info_t, allocator);
+    EXPECT_EQ(nullptr, ingot_context_info_get_allocator(&info).allocate);
+}
+
+TEST(ContextInfoGetAllocator, StandsForTheCLibraryWhereThereIsNone)
+{
+    const ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    for (const ingot_context_info_t *given : {&info, static_cast<const ingot_context_info_t *>(nullptr)}) {
+        const ingot_allocator_t allocator = ingot_context_info_get_allocator(given);
+        EXPECT_EQ(nullptr, allocator.allocate);
+        void *memory = ingot_allocate(&allocator, 8);
+        ASSERT_NE(nullptr, memory);
+        ingot_deallocate(&allocator, memory, 8);
+    }
+}
+
+} // namespace

@@ -1,0 +1,43 @@
+/*
+ * digest_test.cpp - whichever instructions compute it, XXH3 is what the library says.
+ */
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include <xxhash.h>
+
+extern "C" {
+#include "core/base/digest.h"
+#include "core/base/digest_avx2.h"
+}
+
+namespace {
+
+/* Each of XXH3's ways for a size, with one less and one more, and bytes that begin anywhere. */
+template <typename Hash> void expect_equal(Hash hash)
+{
+    std::vector<uint8_t> bytes(300000);
+    for (size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
+    for (const size_t size :
+         {0u, 1u, 3u, 4u, 8u, 9u, 16u, 17u, 128u, 129u, 240u, 241u, 1023u, 1024u, 1025u, 4096u, 299990u}) {
+        for (const size_t offset : {0u, 1u, 5u, 8u}) {
+            const XXH128_hash_t wanted = XXH3_128bits(bytes.data() + offset, size);
+            const hash128 found = hash(size, bytes.data() + offset);
+            EXPECT_EQ(wanted.low64, found.low) << size << " bytes at " << offset;
+            EXPECT_EQ(wanted.high64, found.high) << size << " bytes at " << offset;
+        }
+    }
+}
+
+} // namespace
+
+TEST(Digest, IsXxh3) { expect_equal(hash128_of); }
+
+TEST(Digest, IsXxh3WithAvx2)
+{
+    if (digest_has_avx2()) /* else the first test has all that there is */
+        expect_equal(hash128_avx2);
+}

@@ -1,0 +1,234 @@
+/*
+ * hermetic_fixture.h - sources, options and headers resolved in a directory of files that the test writes.
+ */
+#ifndef INGOT_TESTS_UNIT_HERMETIC_FIXTURE_H
+#define INGOT_TESTS_UNIT_HERMETIC_FIXTURE_H
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "core/base/digest.h"
+#include "core/hermetic/hermetic.h"
+}
+#include "support/scratch_directory.h"
+
+namespace hermetic_fixture
+{
+
+using Texts = std::vector<std::pair<std::string, std::string>>; /* name, text */
+using Strings = std::vector<std::string>;
+
+/* What was not tried with a compiler: a careful default. The others are close to the backends' rules. */
+inline ingot_text_rules_t careful_rules()
+{
+    static const char *const options[] = {"-w", "-g", "-cl-*", "-std=*", nullptr};
+    ingot_text_rules_t rules{};
+    rules.struct_size = sizeof(rules);
+    rules.options = options;
+    return rules;
+}
+
+inline ingot_text_rules_t pocl_rules()
+{
+    ingot_text_rules_t rules = careful_rules();
+    rules.current_directory = INGOT_CURRENT_FIRST;
+    return rules;
+}
+
+inline ingot_text_rules_t intel_rules()
+{
+    ingot_text_rules_t rules = careful_rules();
+    rules.option_quotes = INGOT_QUOTES_DOUBLE;
+    rules.current_directory = INGOT_CURRENT_LAST;
+    return rules;
+}
+
+inline ingot_text_rules_t nvrtc_rules()
+{
+    ingot_text_rules_t rules = careful_rules();
+    rules.option_quotes = INGOT_QUOTES_SHELL;
+    rules.current_directory = INGOT_CURRENT_NEVER;
+    rules.searches_beside_source = 1;
+    rules.knows_all_directories = 1;
+    rules.unnamed_source = "default_program";
+    return rules;
+}
+
+struct Result {
+    ingot_status_t status;
+    std::string files;
+    std::string reason;
+    std::string gap;
+    Strings texts; /* one a source */
+};
+
+struct Input {
+    Texts sources;
+    std::string options{};
+    Texts headers{};
+    ingot_source_kind_t kind = INGOT_SOURCE_OPENCL_C;
+    ingot_text_rules_t rules = careful_rules();
+};
+
+inline Strings split_texts(const struct hermetic *hermetic)
+{
+    Strings texts;
+    size_t start = 0;
+    for (size_t i = 0; i < hermetic->source_count; ++i) {
+        EXPECT_LT(hermetic->ends[i], hermetic->texts.size);
+        EXPECT_EQ(0, hermetic->texts.bytes[hermetic->ends[i]]);
+        texts.emplace_back(reinterpret_cast<const char *>(hermetic->texts.bytes) + start, hermetic->ends[i] - start);
+        start = hermetic->ends[i] + 1;
+    }
+    EXPECT_EQ(hermetic->texts.size, start);
+    return texts;
+}
+
+inline Result resolve_with(const ingot_allocator_t *allocator, const Input &input, bool want_texts = true)
+{
+    ingot_allocator_t table;
+    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&table, allocator));
+    std::vector<ingot_source_view_t> sources;
+    std::vector<ingot_source_view_t> headers;
+    for (const auto &[name, text] : input.sources)
+        sources.push_back({input.kind, text.size(), text.c_str(), name.c_str()});
+    for (const auto &[name, text] : input.headers)
+        headers.push_back({INGOT_SOURCE_HEADER, text.size(), text.c_str(), name.c_str()});
+    const struct hermetic_input wanted = {&input.rules,   sources.data(), sources.size(),
+                                          headers.data(), headers.size(), {input.options.c_str(), "", "", ""}};
+    struct hermetic hermetic;
+    hermetic_init(&hermetic, &table);
+    Result result = {};
+    result.status = hermetic_resolve(&hermetic, 1, &wanted, want_texts);
+    if (result.status == INGOT_SUCCESS) {
+        result.files.assign(reinterpret_cast<const char *>(hermetic.files.bytes), hermetic.files.size);
+        result.reason = hermetic.reason != nullptr ? hermetic.reason : "";
+        result.gap = hermetic.gap != nullptr ? hermetic.gap : "";
+        if (want_texts && hermetic.reason == nullptr)
+            result.texts = split_texts(&hermetic);
+    }
+    hermetic_fini(&hermetic);
+    return result;
+}
+
+inline std::string digest(const std::string &text)
+{
+    std::string bytes(DIGEST_SIZE, 0);
+    digest_of(text.size(), text.data(), reinterpret_cast<uint8_t *>(bytes.data()));
+    return bytes;
+}
+
+inline std::string read(const std::filesystem::path &path)
+{
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+inline bool has(const std::string &text, const std::string &part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+/* Works in a scratch directory. */
+class HermeticTest : public testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        before_ = std::filesystem::current_path();
+        std::filesystem::current_path(scratch_.path());
+    }
+    void TearDown() override
+    {
+        std::filesystem::current_path(before_);
+    }
+
+    void write(const std::string &path, const std::string &text)
+    {
+        if (path.find('/') != std::string::npos)
+            std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+        std::ofstream(path, std::ios::binary) << text;
+    }
+
+    Result resolve(const Input &input)
+    {
+        const Result result = resolve_with(nullptr, input);
+        EXPECT_EQ(INGOT_SUCCESS, result.status);
+        EXPECT_EQ(result.files, resolve_with(nullptr, input, false).files) << "the id depends on wanting texts";
+        return result;
+    }
+    Result resolve(const std::string &source, const std::string &options = "", const Texts &headers = {},
+                   ingot_source_kind_t kind = INGOT_SOURCE_OPENCL_C)
+    {
+        return resolve(Input{{{"k.cl", source}}, options, headers, kind});
+    }
+    Result resolve(const ingot_text_rules_t &rules, const std::string &source, const std::string &options = "",
+                   const Texts &headers = {})
+    {
+        return resolve(Input{{{"k.cl", source}}, options, headers, INGOT_SOURCE_OPENCL_C, rules});
+    }
+
+    /* That these contents were reached, in this order; that each stands in the text, and nothing was left out. */
+    void expect_reached(const Result &result, const Strings &contents, const Texts &headers = {})
+    {
+        EXPECT_EQ("", result.reason);
+        EXPECT_EQ("", result.gap);
+        EXPECT_EQ(contents, reached(result, headers));
+        ASSERT_FALSE(result.texts.empty());
+        for (const std::string &content : contents) {
+            EXPECT_TRUE(has(content, "#") || has(result.texts[0], content)) << result.texts[0];
+        }
+        EXPECT_FALSE(has(result.texts[0], "#error Ingot could not")) << result.texts[0];
+    }
+    /* That the first include that could not be replaced is this, and that it stands in the text as an error. */
+    void expect_gap(const std::string &gap, const Result &result)
+    {
+        EXPECT_EQ("", result.reason);
+        EXPECT_EQ(gap, result.gap);
+        ASSERT_FALSE(result.texts.empty());
+        EXPECT_TRUE(has(result.texts[0], "#error Ingot could not replace this directive\n")) << result.texts[0];
+    }
+
+    /* The contents in the result, by their digests: of the test's files and the headers. */
+    Strings reached(const Result &result, const Texts &headers = {})
+    {
+        Strings contents;
+        bytes_reader reader;
+        bytes_reader_init(&reader, result.files.size(), reinterpret_cast<const uint8_t *>(result.files.data()));
+        size_t size = 0;
+        while (bytes_left(&reader) != 0) {
+            const uint8_t *entry = bytes_get_framed(&reader, &size);
+            if (entry == nullptr || size == DIGEST_SIZE)
+                continue; /* the shape */
+            contents.push_back(content_of(std::string(reinterpret_cast<const char *>(entry), DIGEST_SIZE), headers));
+        }
+        EXPECT_FALSE(reader.failed);
+        return contents;
+    }
+
+    std::string content_of(const std::string &found, const Texts &headers)
+    {
+        for (const auto &[name, text] : headers)
+            if (digest(text) == found)
+                return text;
+        for (const auto &file : std::filesystem::recursive_directory_iterator(scratch_.path())) {
+            const std::string text = file.is_regular_file() ? read(file.path()) : "";
+            if (digest(text) == found)
+                return text;
+        }
+        return "?";
+    }
+
+    ScratchDirectory scratch_;
+    std::filesystem::path before_;
+};
+
+} // namespace hermetic_fixture
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * os_test.cpp - files read whole.
+ */
+#include "support/scratch_directory.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+extern "C" {
+#include "core/base/os.h"
+}
+
+namespace {
+
+class ReadFile : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        ASSERT_EQ(INGOT_SUCCESS, alloc_init(&allocator_, nullptr));
+        bytes_writer_init(&content_, &allocator_);
+    }
+    void TearDown() override { bytes_writer_fini(&content_); }
+
+    ingot_status_t read(const std::string &path, size_t max_size = SIZE_MAX)
+    {
+        bytes_writer_fini(&content_);
+        return os_read_file(path.c_str(), max_size, &content_, &identity_);
+    }
+    std::string text() const { return std::string(reinterpret_cast<const char *>(content_.bytes), content_.size); }
+
+    ScratchDirectory scratch_;
+    ingot_allocator_t allocator_ = {};
+    bytes_writer content_ = {};
+    os_file_identity identity_ = {};
+};
+
+TEST_F(ReadFile, TakesOneBufferForAFileOfAKnownSize)
+{
+    const std::string path = scratch_.path() / "file";
+    for (const size_t size : { size_t(1000), size_t(65536), size_t(1000000) }) {
+        std::string text(size, 'a');
+        text.back() = 'z';
+        std::ofstream(path) << text;
+        ASSERT_EQ(INGOT_SUCCESS, read(path));
+        EXPECT_TRUE(text == this->text()) << size;
+        EXPECT_EQ(size + 1, content_.capacity);
+    }
+}
+
+TEST_F(ReadFile, ReadsEmptyFilesAndThoseThatDoNotSayTheirSize)
+{
+    const std::string path = scratch_.path() / "empty";
+    std::ofstream(path) << "";
+    ASSERT_EQ(INGOT_SUCCESS, read(path));
+    EXPECT_EQ(0u, content_.size);
+    ASSERT_EQ(INGOT_SUCCESS, read("/proc/self/maps"));
+    EXPECT_NE(std::string::npos, text().find("[stack]"));
+}
+
+TEST_F(ReadFile, RefusesWhatIsNoRegularFile)
+{
+    EXPECT_EQ(INGOT_NOT_FOUND, read(scratch_.path() / "absent"));
+    EXPECT_EQ(INGOT_IO_ERROR, read(scratch_.path()));
+    const std::string pipe = scratch_.path() / "pipe";
+    ASSERT_EQ(0, mkfifo(pipe.c_str(), 0600));
+    EXPECT_EQ(INGOT_IO_ERROR, read(pipe));
+}
+
+TEST_F(ReadFile, ReadsNothingOfWhatIsTooLong)
+{
+    const std::string path = scratch_.path() / "file";
+    std::ofstream(path) << "0123456789";
+    EXPECT_EQ(INGOT_SUCCESS, read(path, 10));
+    EXPECT_EQ("0123456789", text());
+    EXPECT_EQ(INGOT_NO_SPACE, read(path, 9));
+    EXPECT_EQ(0u, content_.size);
+    EXPECT_EQ(INGOT_NO_SPACE, read("/proc/self/maps", 5)); /* it does not say its size */
+}
+
+TEST_F(ReadFile, TellsWhichFileItIsWhateverTheName)
+{
+    const std::filesystem::path folder = scratch_.path();
+    std::ofstream(folder / "file") << "text";
+    std::ofstream(folder / "copy") << "text";
+    std::filesystem::create_hard_link(folder / "file", folder / "hard");
+    std::filesystem::create_symlink("file", folder / "soft");
+    ASSERT_EQ(INGOT_SUCCESS, read(folder / "file"));
+    const os_file_identity file = identity_;
+    for (const char *name : { "file", "hard", "soft" }) {
+        ASSERT_EQ(INGOT_SUCCESS, read(folder / name));
+        EXPECT_TRUE(os_is_same_file(&file, &identity_)) << name;
+    }
+    ASSERT_EQ(INGOT_SUCCESS, read(folder / "copy"));
+    EXPECT_FALSE(os_is_same_file(&file, &identity_));
+}
+
+} // namespace

@@ -1,0 +1,198 @@
+/*
+ * wait_graph_test.cpp - waits that would never end, over work outside of the in-memory cache, and fork.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "support/forked_child.h"
+#include "support/reference_context.h"
+
+extern "C" {
+#include "core/base/os.h"
+}
+
+namespace {
+
+/* Called in a thread that sets it, before it unlocks a lock of the core. */
+thread_local std::function<void()> before_unlock;
+
+} // namespace
+
+/* The linker has every unlock of the core come here; see CMakeLists.txt. */
+extern "C" {
+void __real_os_mutex_unlock(os_mutex *mutex);
+void __wrap_os_mutex_unlock(os_mutex *mutex);
+void __wrap_os_mutex_unlock(os_mutex *mutex)
+{
+    if (before_unlock)
+        before_unlock();
+    __real_os_mutex_unlock(mutex);
+}
+}
+
+namespace {
+
+/* Two threads that take turns. */
+class Turns {
+public:
+    void give(int to)
+    {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        turn_ = to;
+        changed_.notify_all();
+    }
+    void wait(int for_turn)
+    {
+        std::unique_lock<std::mutex> lock(mutex_);
+        changed_.wait(lock, [&] { return turn_ == for_turn; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int turn_ = 0;
+};
+
+/* What a child does: a context of its own, two programs, one of them in the maker of the other. */
+int use_a_context()
+{
+    alarm(20); /* a child that hangs is one that failed */
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText other;
+    other.compile_options = "-DA=1";
+    const Desc inner = other.make(context);
+    const Desc outer = ProgramText().make(context);
+    const ingot_program_builder_t build = [](ingot_program_t *program, const_ingot_program_desc_t desc, void *user) {
+        ingot_program_t first = nullptr;
+        const ingot_status_t status = ingot_program_create(&first, static_cast<const_ingot_program_desc_t>(user));
+        ingot_program_release(first);
+        return status == INGOT_SUCCESS ? ingot_program_build(program, desc) : status;
+    };
+    ingot_program_t program = nullptr;
+    const ingot_status_t status = ingot_program_get_or_create(&program, outer.get(), build, inner.get());
+    ingot_program_release(program);
+    return status == INGOT_SUCCESS ? 0 : 1;
+}
+
+struct Builder {
+    std::function<ingot_status_t(ingot_program_t *, const_ingot_program_desc_t)> work;
+
+    static ingot_status_t call(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
+    {
+        return static_cast<Builder *>(user)->work(program, desc);
+    }
+};
+
+} // namespace
+
+/* A thread stands still in each of its critical sections in turn, and each time the process is forked. */
+TEST(WaitGraph, ChildOfAForkAtAnyMomentCanUseContextsOfItsOwn)
+{
+    bool reached = true;
+    int forks = 0;
+    for (int n = 0; reached; ++n) {
+        Turns turns;
+        reached = false;
+        std::thread worker([&] {
+            ReferenceDevice device;
+            int unlocks = 0;
+            before_unlock = [&] {
+                if (unlocks++ != n)
+                    return;
+                reached = true;
+                turns.give(1);
+                turns.wait(2);
+            };
+            {
+                const Context context = device.make();
+                create_program(ProgramText().make(context));
+            }
+            before_unlock = nullptr;
+            if (!reached)
+                turns.give(1);
+        });
+        turns.wait(1);
+        if (reached) {
+            EXPECT_EQ(0, forked_child::run(use_a_context)) << "forked within critical section " << n;
+            ++forks;
+        }
+        turns.give(2);
+        worker.join();
+    }
+    EXPECT_LT(4, forks);
+}
+
+TEST(WaitGraph, SeesWorkThatIsDoneOutsideOfTheCache)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    ingot_work_t work{};
+    Turns turns;
+    std::thread helper([&] {
+        ingot_work_begin(&work);
+        turns.give(1);
+        turns.wait(2); /* the builder waits for this thread's work */
+        ingot_program_t none = nullptr;
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_create(&none, desc.get()));
+        EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "which waits for what this thread is making"));
+        ingot_work_end(&work);
+        turns.give(3);
+    });
+    Builder builder{[&](ingot_program_t *program, const_ingot_program_desc_t wanted) {
+        turns.wait(1);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_work_begin_wait(&work));
+        turns.give(2);
+        turns.wait(3);
+        ingot_work_end_wait();
+        return ingot_program_build(program, wanted);
+    }};
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_or_create(&program, desc.get(), Builder::call, &builder));
+    ingot_program_release(program);
+    helper.join();
+}
+
+TEST(WaitGraph, RefusesToWaitForWorkThatWaitsForTheCallersOwn)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    ingot_work_t work{};
+    std::thread helper;
+    Builder builder{[&](ingot_program_t *program, const_ingot_program_desc_t wanted) {
+        std::atomic<bool> has_begun{false};
+        helper = std::thread([&] {
+            ingot_work_begin(&work);
+            has_begun = true;
+            ingot_program_t got = nullptr;
+            EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&got, desc.get())); /* waits for the builder */
+            ingot_program_release(got);
+            ingot_work_end(&work);
+        });
+        while (!has_begun || stats_of(context).waits == 0)
+            std::this_thread::yield();
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_work_begin_wait(&work));
+        return ingot_program_build(program, wanted);
+    }};
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_or_create(&program, desc.get(), Builder::call, &builder));
+    ingot_program_release(program);
+    helper.join();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_work_begin_wait(&work)) << "it is done";
+    ingot_work_end_wait();
+    ingot_work_begin(&work);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_work_begin_wait(&work)) << "this thread's own";
+    ingot_work_end(&work);
+    ingot_work_begin(nullptr);
+    ingot_work_end(nullptr);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_work_begin_wait(nullptr));
+}

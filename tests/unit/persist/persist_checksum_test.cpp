@@ -1,0 +1,75 @@
+/*
+ * persist_checksum_test.cpp - whichever instructions compute them, the store's hashes are XXH3, least byte first.
+ */
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include <xxhash.h>
+
+extern "C" {
+#include "persist/base/checksum.h"
+#include "persist/base/checksum_avx2.h"
+}
+
+namespace {
+
+/* Each of XXH3's ways for a size, and both sides of the size from which the widest instructions are asked for. */
+const size_t kSizes[] = {0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 1024, 1025, 4096, 262143, 262144, 299990};
+
+std::vector<uint8_t> some_bytes()
+{
+    std::vector<uint8_t> bytes(300000);
+    for (size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
+    return bytes;
+}
+
+uint64_t number(const uint8_t *bytes)
+{
+    uint64_t value = 0;
+    for (int i = 7; i >= 0; --i)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+TEST(Checksum, IsXxh3OfEverySize)
+{
+    const std::vector<uint8_t> bytes = some_bytes();
+    for (const size_t size : kSizes) {
+        for (const size_t offset : {0u, 1u, 8u}) {
+            const XXH128_hash_t wanted = XXH3_128bits(bytes.data() + offset, size);
+            const checksum found = checksum_of(size, bytes.data() + offset);
+            EXPECT_EQ(wanted.low64, number(found.bytes)) << size << " bytes at " << offset;
+            EXPECT_EQ(wanted.high64, number(found.bytes + 8)) << size << " bytes at " << offset;
+            EXPECT_EQ(XXH3_64bits(bytes.data() + offset, size), checksum_bucket_of(size, bytes.data() + offset));
+        }
+    }
+}
+
+TEST(Checksum, IsXxh3WithAvx2)
+{
+    const std::vector<uint8_t> bytes = some_bytes();
+    for (const size_t size : kSizes) {
+        if (!checksum_has_avx2()) /* then the first test has all that there is */
+            break;
+        const XXH128_hash_t wanted = XXH3_128bits(bytes.data(), size);
+        const checksum_words found = checksum_128_avx2(size, bytes.data());
+        EXPECT_EQ(wanted.low64, found.low) << size;
+        EXPECT_EQ(wanted.high64, found.high) << size;
+        EXPECT_EQ(XXH3_64bits(bytes.data(), size), checksum_64_avx2(size, bytes.data())) << size;
+    }
+}
+
+TEST(Checksum, HoldsForWhatItIsOfAlone)
+{
+    std::vector<uint8_t> bytes = some_bytes();
+    const checksum of_all = checksum_of(bytes.size(), bytes.data());
+    EXPECT_TRUE(checksum_holds(&of_all, bytes.size(), bytes.data()));
+    EXPECT_FALSE(checksum_holds(&of_all, bytes.size() - 1, bytes.data()));
+    bytes[bytes.size() / 2] ^= 1;
+    EXPECT_FALSE(checksum_holds(&of_all, bytes.size(), bytes.data()));
+}
+
+} // namespace

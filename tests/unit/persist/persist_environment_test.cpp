@@ -1,0 +1,218 @@
+/*
+ * What a user's environment makes of an info.
+ */
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "support/store_fixture.h"
+
+extern "C" {
+#include "persist/storage/environment.h"
+}
+
+using namespace store_fixture;
+
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+struct Outcome {
+    ingot_status_t status;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    std::string path;
+    std::string detail;
+};
+
+Outcome read(Variables variables, size_t capacity = 4096)
+{
+    Outcome outcome;
+    std::string path(capacity, '\0');
+    const auto lookup = [](const char *name, void *user) -> const char * {
+        const auto &all = *static_cast<const Variables *>(user);
+        const auto found = all.find(name);
+        return found == all.end() ? nullptr : found->second.c_str();
+    };
+    outcome.status = persist_environment_read(&outcome.info, path.size(), path.data(), lookup, &variables);
+    if (outcome.status == INGOT_SUCCESS)
+        outcome.path = outcome.info.path;
+    else
+        outcome.detail = ingot_last_error_detail();
+    outcome.info.path = nullptr;
+    return outcome;
+}
+
+} // namespace
+
+TEST(PersistEnvironment, FindsTheRootInOrder)
+{
+    Variables all = {{"INGOT_PERSIST_DIR", "here"}, {"XDG_CACHE_HOME", "/xdg"}, {"HOME", "/home/me"}};
+    EXPECT_EQ("here", read(all).path);
+    EXPECT_EQ(0u, read(all).info.flags);
+    all["INGOT_PERSIST_DIR"] = "";
+    EXPECT_EQ("/xdg/ingot", read(all).path);
+    EXPECT_EQ(static_cast<uint32_t>(INGOT_PERSIST_MAKE_PARENTS), read(all).info.flags);
+    all["XDG_CACHE_HOME"] = "relative";
+    EXPECT_EQ("/home/me/.cache/ingot", read(all).path);
+    all.erase("HOME");
+    EXPECT_EQ(INGOT_NOT_FOUND, read(all).status);
+    EXPECT_EQ(INGOT_NOT_FOUND, read({}).status);
+}
+
+TEST(PersistEnvironment, ReadsEveryVariable)
+{
+    const Outcome outcome = read({{"HOME", "/h"},
+                                  {"INGOT_PERSIST", "1"},
+                                  {"INGOT_PERSIST_MAX_SIZE", "512M"},
+                                  {"INGOT_PERSIST_MAX_AGE_DAYS", "30"},
+                                  {"INGOT_PERSIST_MIN_BLOB", "4k"},
+                                  {"INGOT_PERSIST_MAX_BLOB", "2G"},
+                                  {"INGOT_PERSIST_EVICTION", "lru"},
+                                  {"INGOT_PERSIST_READ_ONLY", "1"},
+                                  {"INGOT_PERSIST_DURABLE", "1"}});
+    ASSERT_EQ(INGOT_SUCCESS, outcome.status);
+    EXPECT_EQ(512ull << 20, outcome.info.max_bytes);
+    EXPECT_EQ(30ull * 86400, outcome.info.max_age_seconds);
+    EXPECT_EQ(4096u, outcome.info.min_blob_bytes);
+    EXPECT_EQ(2ull << 30, outcome.info.max_blob_bytes);
+    EXPECT_EQ(INGOT_PERSIST_EVICT_LRU, outcome.info.eviction);
+    EXPECT_EQ(static_cast<uint32_t>(INGOT_PERSIST_READ_ONLY | INGOT_PERSIST_DURABLE | INGOT_PERSIST_MAKE_PARENTS),
+              outcome.info.flags);
+}
+
+TEST(PersistEnvironment, ZeroTurnsOffAndNoLimitIsNotTheDefault)
+{
+    EXPECT_EQ(INGOT_NOT_FOUND, read({{"INGOT_PERSIST", "0"}, {"INGOT_PERSIST_DIR", "d"}}).status);
+    EXPECT_EQ(UINT64_MAX, read({{"INGOT_PERSIST_MAX_SIZE", "0"}, {"INGOT_PERSIST_DIR", "d"}}).info.max_bytes);
+    EXPECT_EQ(0u, read({{"INGOT_PERSIST_DIR", "d"}}).info.max_bytes);
+}
+
+TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
+{
+    const std::vector<std::pair<std::string, std::vector<std::string>>> nonsense = {
+        {"INGOT_PERSIST", {"maybe", "2", " 1", "01"}},
+        {"INGOT_PERSIST_MAX_SIZE",
+         {"M", "-1", "1.5G", "5X", "5MB", " 5", "5 ", "99999999999999999999", "17179869184G"}},
+        {"INGOT_PERSIST_MAX_AGE_DAYS", {"1w", "x", "213503982335"}},
+        {"INGOT_PERSIST_MIN_BLOB", {"small"}},
+        {"INGOT_PERSIST_MAX_BLOB", {"1e6"}},
+        {"INGOT_PERSIST_EVICTION", {"mru", "none"}},
+        {"INGOT_PERSIST_READ_ONLY", {"2"}},
+        {"INGOT_PERSIST_NAMESPACE", {"a/b", "lock"}},
+        {"INGOT_PERSIST_MAX_ENTRIES", {"many"}},
+        {"INGOT_PERSIST_STORE_MODE", {"later"}},
+        {"INGOT_PERSIST_EXIT_TIME", {"5 s", "1y", "s", "-1"}},
+        {"INGOT_PERSIST_QUIET_TIME", {"0x10"}},
+        {"INGOT_PERSIST_LOCK_TIMEOUT", {"soon"}},
+        {"INGOT_PERSIST_DURABLE", {"enabled"}}};
+    for (const auto &[name, values] : nonsense)
+        for (const std::string &value : values) {
+            const Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"}, {name, value}});
+            EXPECT_EQ(INGOT_INVALID_ARGUMENTS, outcome.status) << name << "=" << value;
+            EXPECT_NE(std::string::npos, outcome.detail.find(name + ": \"" + value)) << outcome.detail;
+        }
+}
+
+TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
+{
+    std::string path(64, '\0');
+    Variables variables = {{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_NAMESPACE", "app-1"}};
+    const auto lookup = [](const char *name, void *user) -> const char * {
+        const auto &all = *static_cast<const Variables *>(user);
+        const auto found = all.find(name);
+        return found == all.end() ? nullptr : found->second.c_str();
+    };
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
+    EXPECT_STREQ("d", info.path);
+    EXPECT_STREQ("app-1", info.name_space);
+    EXPECT_EQ(nullptr, info.backends);
+    variables["INGOT_PERSIST_BACKENDS"] = "-cuda";
+    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
+    EXPECT_STREQ("app-1", info.name_space);
+    EXPECT_STREQ("-cuda", info.backends);
+    variables["INGOT_PERSIST_BACKENDS"] = "open.cl";
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
+    variables["INGOT_PERSIST_BACKENDS"] = "-cuda";
+    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, persist_environment_read(&info, 13, path.data(), lookup, &variables));
+    EXPECT_EQ(INGOT_SUCCESS, persist_environment_read(&info, 14, path.data(), lookup, &variables));
+    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, persist_environment_read(&info, 7, path.data(), lookup, &variables));
+
+    Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"},
+                            {"INGOT_PERSIST_MAX_ENTRIES", "2k"},
+                            {"INGOT_PERSIST_STORE_MODE", "Background"},
+                            {"INGOT_PERSIST_EXIT_TIME", "2S"},
+                            {"INGOT_PERSIST_QUIET_TIME", "250"},
+                            {"INGOT_PERSIST_LOCK_TIMEOUT", "1m"}});
+    ASSERT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
+    EXPECT_EQ(2048u, outcome.info.max_entries);
+    EXPECT_EQ(INGOT_PERSIST_STORE_BACKGROUND, outcome.info.store_mode);
+    EXPECT_EQ(2000u, outcome.info.exit_time_ms);
+    EXPECT_EQ(250u, outcome.info.quiet_time_ms);
+    EXPECT_EQ(60000u, outcome.info.lock_timeout_ms);
+    outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EXIT_TIME", "0"}, {"INGOT_PERSIST_QUIET_TIME", "0"}});
+    EXPECT_EQ(INGOT_PERSIST_NO_TIME, outcome.info.exit_time_ms);
+    EXPECT_EQ(1u, outcome.info.quiet_time_ms);
+}
+
+TEST(PersistEnvironment, CaseAndUnitsAreAlikeEverywhere)
+{
+    for (const char *on : {"1", "on", "ON", "Yes", "true"}) {
+        const Outcome outcome =
+            read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST", on}, {"INGOT_PERSIST_DURABLE", on}});
+        EXPECT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
+        EXPECT_EQ(static_cast<uint32_t>(INGOT_PERSIST_DURABLE), outcome.info.flags) << on;
+    }
+    EXPECT_EQ(INGOT_NOT_FOUND, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST", "OFF"}}).status);
+    const Outcome lru = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EVICTION", "LRU"}});
+    EXPECT_EQ(INGOT_PERSIST_EVICT_LRU, lru.info.eviction);
+    for (const char *age : {"2", "2d", "48H", "2880m"})
+        EXPECT_EQ(172800u, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_MAX_AGE_DAYS", age}}).info.max_age_seconds)
+            << age;
+}
+
+TEST(PersistEnvironment, AValueThatNothingUsesIsNoError)
+{
+    EXPECT_EQ(INGOT_NOT_FOUND,
+              read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST", "0"}, {"INGOT_PERSIST_MAX_SIZE", "x"}}).status);
+    const Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"},
+                                  {"INGOT_PERSIST_READ_ONLY", "1"},
+                                  {"INGOT_PERSIST_MAX_SIZE", "x"},
+                                  {"INGOT_PERSIST_STORE_MODE", "x"}});
+    EXPECT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
+}
+
+TEST(PersistEnvironment, APathThatDoesNotFitIsAnError)
+{
+    EXPECT_EQ(INGOT_SUCCESS, read({{"XDG_CACHE_HOME", "/abc"}}, 11).status);
+    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read({{"XDG_CACHE_HOME", "/abc"}}, 10).status);
+    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read({{"INGOT_PERSIST_DIR", "12345678901"}}, 10).status);
+}
+
+TEST(PersistEnvironment, MakesWhatIsMissingAboveTheRoot)
+{
+    ScratchDirectory scratch;
+    const std::string home = (scratch.path() / "no" / "home").string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    const std::string path = home + "/.cache/ingot";
+    info.path = path.c_str();
+    EXPECT_EQ(INGOT_NOT_FOUND, Store(info).status());
+    info.flags = INGOT_PERSIST_MAKE_PARENTS;
+    ASSERT_EQ(INGOT_SUCCESS, Store(info).status());
+    struct stat made;
+    ASSERT_EQ(0, stat(home.c_str(), &made));
+    EXPECT_EQ(0700u, made.st_mode & 0777u);
+}
+
+TEST(PersistEnvironment, TheProcesssOwnIsReadWhenAsked)
+{
+    ASSERT_EQ(0, setenv("INGOT_PERSIST_DIR", "/somewhere", 1));
+    ASSERT_EQ(0, unsetenv("INGOT_PERSIST"));
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    char path[64];
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, sizeof(path), path));
+    EXPECT_STREQ("/somewhere", info.path);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_info_from_environment(&info, 0, path));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_info_from_environment(nullptr, sizeof(path), path));
+}

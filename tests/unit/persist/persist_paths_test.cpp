@@ -1,0 +1,100 @@
+/*
+ * Names in a store, and the text of size.txt.
+ */
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+extern "C" {
+#include "persist/directory/format/paths.h"
+
+bool account_parse(size_t size, const char *text, uint64_t *total_bytes); /* its header has C's atomics */
+}
+
+TEST(PersistPaths, FormatsBucketsAndEntries)
+{
+    char path[PATH_CAPACITY];
+    paths_bucket(path, "", 0);
+    EXPECT_STREQ("0", path);
+    paths_bucket(path, "opencl", UINT64_MAX);
+    EXPECT_STREQ("opencl/18446744073709551615", path);
+    char entry[PATH_CAPACITY];
+    paths_entry(entry, path, UINT32_MAX);
+    EXPECT_STREQ("opencl/18446744073709551615/4294967295", entry);
+}
+
+TEST(PersistPaths, TheLongestPathFits)
+{
+    const std::string name_space(NAMESPACE_MAX, 'n');
+    ASSERT_TRUE(paths_is_namespace(name_space.c_str()));
+    EXPECT_FALSE(paths_is_namespace((name_space + "n").c_str()));
+    char bucket[PATH_CAPACITY];
+    char entry[PATH_CAPACITY];
+    char file[PATH_CAPACITY];
+    paths_bucket(bucket, name_space.c_str(), UINT64_MAX);
+    paths_entry(entry, bucket, UINT32_MAX);
+    paths_join(file, entry, "kernel.bin");
+    EXPECT_LT(strlen(file), sizeof(file));
+}
+
+TEST(PersistPaths, ReadsCanonicalNumbersOnly)
+{
+    uint64_t number = 0;
+    EXPECT_TRUE(paths_parse_number("18446744073709551615", UINT64_MAX, &number));
+    EXPECT_EQ(UINT64_MAX, number);
+    EXPECT_TRUE(paths_parse_number("0", UINT32_MAX, &number));
+    EXPECT_EQ(0u, number);
+    EXPECT_TRUE(paths_parse_number("4294967295", UINT32_MAX, &number));
+    for (const char *name : {"", "00", "01", "-1", "+1", " 1", "1 ", "0x1", "1a", "18446744073709551616", "tmp"})
+        EXPECT_FALSE(paths_parse_number(name, UINT64_MAX, &number)) << name;
+    EXPECT_FALSE(paths_parse_number("4294967296", UINT32_MAX, &number));
+}
+
+TEST(PersistPaths, KnowsWhatCannotBeANamespace)
+{
+    for (const char *name : {"opencl", "a", "...", "x86-64_v1.0", "1a", "lock2"})
+        EXPECT_TRUE(paths_is_namespace(name)) << name;
+    for (const char *name :
+         {"", ".", "..", "123", "a/b", "/", "../x", "a b", "\xc3\xa4", "tmp", "lock", "size.txt", "index.bin",
+          "CACHEDIR.TAG"})
+        EXPECT_FALSE(paths_is_namespace(name)) << name;
+}
+
+TEST(PersistPaths, KnowsItsTemporaryNames)
+{
+    char name[PATH_CAPACITY];
+    uint64_t session = 0;
+    paths_temporary(name, "tmp", 0x4123456789abcdefu, 17);
+    EXPECT_STREQ("tmp/4123456789abcdef-17", name);
+    EXPECT_TRUE(paths_is_temporary(name + 4, &session));
+    EXPECT_EQ(0x4123456789abcdefu, session);
+    for (const char *other : {"", "-", "4123456789abcdef-", "4123456789abcdef-017", "4123456789abcde-1",
+                              "4123456789abcdeff-1", "4123456789abcdeg-1", "3fffffffffffffff-1", "8000000000000000-1",
+                              "1-4123456789abcdef", "important"})
+        EXPECT_FALSE(paths_is_temporary(other, &session)) << other;
+    EXPECT_TRUE(paths_is_old_temporary("4194304-0123456789abcdef"));
+    for (const char *other : {"", "-", "1-", "-0123456789abcdef", "1-0123456789abcde", "1-0123456789abcdeff",
+                              "1-0123456789abcdeg", "x1-0123456789abcdef", "important"})
+        EXPECT_FALSE(paths_is_old_temporary(other)) << other;
+}
+
+TEST(PersistAccount, ReadsTotals)
+{
+    const auto parse = [](const std::string &text, uint64_t *total) {
+        return account_parse(text.size(), text.data(), total);
+    };
+    uint64_t total = 0;
+    EXPECT_TRUE(parse("0", &total));
+    EXPECT_EQ(0u, total);
+    EXPECT_TRUE(parse("123\n", &total));
+    EXPECT_EQ(123u, total);
+    EXPECT_TRUE(parse("18446744073709551615\n", &total));
+    EXPECT_EQ(UINT64_MAX, total);
+    EXPECT_TRUE(parse("42                  \n", &total));
+    EXPECT_EQ(42u, total);
+    for (const char *text : {"", " ", "\n", "-1", "+1", "1 2", "1x", "x", "18446744073709551616",
+                             "99999999999999999999", "000000000000000000001", "0x10", "1.5"})
+        EXPECT_FALSE(parse(text, &total)) << text;
+    EXPECT_FALSE(parse(std::string("12\0\0", 4), &total));
+}

@@ -1,0 +1,510 @@
+/*
+ * What a store keeps and in what order it lets entries go: FIFO, LRU, off, limits in bytes, entries, age and sizes.
+ */
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/forked_child.h"
+#include "support/store_fixture.h"
+#include "support/traced_child.h"
+
+extern "C" {
+#include "persist/directory/format/key_file.h"
+}
+
+using namespace store_fixture;
+
+namespace {
+
+constexpr uint64_t kSecond = 1000000000u;
+
+Bytes numbered_id(unsigned number)
+{
+    return bytes_of("id number " + std::to_string(number));
+}
+
+/* Entries of one size. */
+Bytes small_id(unsigned number)
+{
+    return bytes_of("id " + std::to_string(10000 + number));
+}
+
+ingot_status_t put_small(const Store &store, unsigned number)
+{
+    return store.put(small_id(number), random_bytes(number, 20));
+}
+
+constexpr uint64_t kSmallEntry = 128 + 8 + 20;
+
+uint64_t now_ns()
+{
+    timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
+}
+
+class PersistPolicy : public testing::Test {
+protected:
+    PersistPolicy()
+    {
+        info.path = path_.c_str();
+        info.lock_timeout_ms = 60000;
+    }
+    const fs::path root() const { return path_; }
+    /* Makes info that of a store where many are quickly made, with room for so many small entries. Its path. */
+    std::string use_fast_store(unsigned count)
+    {
+        fast_.emplace(fast_volume());
+        fast_path_ = (fast_->path() / "store").string();
+        info.path = fast_path_.c_str();
+        info.max_bytes = count * kSmallEntry;
+        return fast_path_;
+    }
+
+    fs::path entry_of(const Bytes &id) const
+    {
+        return root() / std::to_string(checksum_bucket_of(id.size(), id.data())) / "0";
+    }
+    key_file header_of(const Bytes &id) const
+    {
+        key_file key;
+        const Bytes file = read_file(entry_of(id) / "key.bin");
+        EXPECT_EQ(INGOT_SUCCESS, key_file_decode(&key, file.size(), file.size(), file.data()));
+        return key;
+    }
+    /* As if it had been made and used then. */
+    void set_times(const Bytes &id, uint64_t created_ns, uint64_t last_use_ns) const
+    {
+        key_file key = header_of(id);
+        key.created_ns = created_ns;
+        key.last_use_ns = last_use_ns;
+        Bytes file = read_file(entry_of(id) / "key.bin");
+        key_file_encode(&key, file.data());
+        write_file(entry_of(id) / "key.bin", file);
+        index_record_of(root(), checksum_bucket_of(id.size(), id.data()), [&](index_record *record) {
+            record->created_ns = created_ns;
+            record->last_use_s = static_cast<uint32_t>(last_use_ns / kSecond);
+        });
+    }
+    uint64_t last_use_of(const Bytes &id) const
+    {
+        return index_record_of(root(), checksum_bucket_of(id.size(), id.data())).last_use_s * kSecond;
+    }
+
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+
+private:
+    ScratchDirectory scratch_;
+    const std::string path_ = (scratch_.path() / "store").string();
+    std::optional<ScratchDirectory> fast_;
+    std::string fast_path_;
+};
+
+void fill(const Store &store, unsigned count)
+{
+    for (unsigned i = 0; i < count; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 1000)));
+}
+
+unsigned count_present(const Store &store, unsigned count)
+{
+    unsigned present = 0;
+    for (unsigned i = 0; i < count; ++i)
+        present += store.load(numbered_id(i)) == INGOT_SUCCESS ? 1 : 0;
+    return present;
+}
+
+} // namespace
+
+TEST_F(PersistPolicy, LruKeepsWhatWasLoadedLately)
+{
+    info.eviction = INGOT_PERSIST_EVICT_LRU;
+    info.max_bytes = 5000;
+    Store store(info);
+    fill(store, 4);
+    for (unsigned i = 0; i < 4; ++i)
+        set_times(numbered_id(i), now_ns() - (3600 - i) * kSecond, now_ns() - (3600 - i) * kSecond);
+    ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(1)));
+    EXPECT_EQ(0u, store.stats().unstamped);
+}
+
+TEST_F(PersistPolicy, FifoDoesNotAskWhatWasLoaded)
+{
+    info.max_bytes = 5000;
+    Store store(info);
+    fill(store, 4);
+    const uint64_t created = now_ns() - 3600 * kSecond;
+    set_times(numbered_id(0), created, created);
+    ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    EXPECT_EQ(created, header_of(numbered_id(0)).last_use_ns);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
+}
+
+TEST_F(PersistPolicy, LruTellsSecondsApart)
+{
+    info.eviction = INGOT_PERSIST_EVICT_LRU;
+    info.max_bytes = 5000;
+    Store store(info);
+    fill(store, 4);
+    for (unsigned i = 0; i < 4; ++i)
+        set_times(numbered_id(i), now_ns() - 50 * kSecond, now_ns() - (20 - i) * kSecond);
+    ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(1)));
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(2)));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(3)));
+}
+
+TEST_F(PersistPolicy, AUseIsNotedToTheSecondAndNotInTheEntry)
+{
+    info.eviction = INGOT_PERSIST_EVICT_LRU;
+    Store store(info);
+    fill(store, 1);
+    const uint64_t recently = now_ns() - 10 * kSecond;
+    set_times(numbered_id(0), recently, recently);
+    const uint64_t before = now_ns();
+    const auto written = fs::last_write_time(entry_of(numbered_id(0)) / "key.bin");
+    ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    EXPECT_GE(last_use_of(numbered_id(0)), before - kSecond);
+    EXPECT_EQ(recently, header_of(numbered_id(0)).last_use_ns);
+    EXPECT_EQ(written, fs::last_write_time(entry_of(numbered_id(0)) / "key.bin"));
+}
+
+#if defined(__x86_64__)
+TEST_F(PersistPolicy, LoadsWriteOncePerSecond)
+{
+    info.eviction = INGOT_PERSIST_EVICT_LRU;
+    Store store(info);
+    fill(store, 1);
+    set_times(numbered_id(0), now_ns() - 50 * kSecond, now_ns() - 50 * kSecond);
+    constexpr unsigned loads = 200;
+    unsigned writes = 0;
+    const uint64_t start_s = now_ns() / kSecond;
+    const auto outcome = traced_child::run(
+        [&] {
+            for (unsigned i = 0; i < loads; ++i)
+                if (store.load(numbered_id(0)) != INGOT_SUCCESS)
+                    return 1;
+            return 0;
+        },
+        [&](pid_t child, unsigned stop) {
+            user_regs_struct registers;
+            ptrace(PTRACE_GETREGS, child, nullptr, &registers);
+            if (stop % 2 == 0 && (registers.orig_rax == SYS_pwrite64 || registers.orig_rax == SYS_write))
+                ++writes;
+        });
+    const uint64_t end_s = now_ns() / kSecond;
+    EXPECT_EQ(0, outcome.exit_status);
+    EXPECT_LE(1u, writes);
+    EXPECT_GE(end_s - start_s + 1, writes);
+    EXPECT_GT(loads, writes);
+}
+#endif
+
+TEST_F(PersistPolicy, LruIsFifoWhereUsesCannotBeNoted)
+{
+    info.eviction = INGOT_PERSIST_EVICT_LRU;
+    unsigned degradations = 0;
+    info.on_event = [](const ingot_event_t *event, void *user) {
+        if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
+            ++*static_cast<unsigned *>(user);
+    };
+    info.on_event_user = &degradations;
+    Store store(info);
+    fill(store, 1);
+    const uint64_t created = now_ns() - 3600 * kSecond;
+    set_times(numbered_id(0), created, created);
+    /* A limit on the size of files below the stamp fails its write, for root too. */
+    rlimit before;
+    ASSERT_EQ(0, getrlimit(RLIMIT_FSIZE, &before));
+    const auto handler = signal(SIGXFSZ, SIG_IGN);
+    rlimit limit = before;
+    limit.rlim_cur = 100;
+    ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &limit));
+    const ingot_status_t first = store.load(numbered_id(0));
+    const ingot_status_t second = store.load(numbered_id(0));
+    ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &before));
+    signal(SIGXFSZ, handler);
+    EXPECT_EQ(INGOT_SUCCESS, first);
+    EXPECT_EQ(INGOT_SUCCESS, second);
+    EXPECT_EQ(created / kSecond * kSecond, last_use_of(numbered_id(0)));
+    EXPECT_EQ(2u, store.stats().unstamped);
+    EXPECT_EQ(1u, degradations);
+}
+
+/* The signal for a file that may not grow would end the process. */
+TEST_F(PersistPolicy, TakesEntriesAwayWhereFilesMayNotGrow)
+{
+    Store store(info);
+    fill(store, 2);
+    fs::resize_file(entry_of(numbered_id(0)) / "kernel.bin", 10);
+    EXPECT_EQ(0, forked_child::run([&] {
+                  const rlimit none = {0, 0};
+                  if (setrlimit(RLIMIT_FSIZE, &none) != 0)
+                      return 1;
+                  const bool is_refused = store.load(numbered_id(0)) == INGOT_BLOB_TRUNCATED;
+                  const Bytes id = numbered_id(1);
+                  return is_refused && ingot_storage_remove(store.get(), id.size(), id.data()) == INGOT_SUCCESS ? 0 : 2;
+              }));
+    EXPECT_TRUE(entries_of(root()).empty());
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), random_bytes(2, 1000)));
+}
+
+TEST_F(PersistPolicy, ClearsAllThoughTheTotalIsLostMeanwhile)
+{
+    const std::string path = use_fast_store(1000);
+    Store store(info);
+    for (unsigned i = 0; i < 600; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
+    std::atomic<bool> goes_on{true};
+    std::thread remover([&] {
+        while (goes_on)
+            unlink((path + "/size.txt").c_str());
+    });
+    const ingot_status_t status = ingot_persist_clear(store.get());
+    goes_on = false;
+    remover.join();
+    EXPECT_EQ(INGOT_SUCCESS, status);
+    EXPECT_TRUE(entries_of(path).empty()) << entries_of(path).size();
+}
+
+TEST_F(PersistPolicy, EqualTimesGoInTheOrderOfBuckets)
+{
+    std::vector<std::vector<bool>> outcomes;
+    for (unsigned round = 0; round < 2; ++round) {
+        const std::string path = root().string() + std::to_string(round);
+        info.path = path.c_str();
+        info.max_bytes = 10000;
+        Store store(info);
+        for (unsigned i = 0; i < 8; ++i) {
+            const unsigned number = round == 0 ? i : 7 - i;
+            ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(number), random_bytes(number, 1000)));
+        }
+        for (const fs::path &entry : entries_of(path)) {
+            Bytes file = read_file(entry / "key.bin");
+            key_file key;
+            ASSERT_EQ(INGOT_SUCCESS, key_file_decode(&key, file.size(), file.size(), file.data()));
+            key.created_ns = key.last_use_ns = 5;
+            key_file_encode(&key, file.data());
+            write_file(entry / "key.bin", file);
+            index_record_of(path, std::stoull(entry.parent_path().filename().string()),
+                            [](index_record *record) { record->created_ns = 5; });
+        }
+        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(100), random_bytes(100, 1000)));
+        outcomes.emplace_back();
+        for (unsigned i = 0; i < 8; ++i)
+            outcomes.back().push_back(store.load(numbered_id(i)) == INGOT_SUCCESS);
+    }
+    EXPECT_EQ(outcomes[0], outcomes[1]);
+    EXPECT_LT(0, std::count(outcomes[0].begin(), outcomes[0].end(), true));
+}
+
+TEST_F(PersistPolicy, KeepsTheLimitInEntriesExactlyInOneProcess)
+{
+    for (const uint64_t limit : {1u, 2u, 7u, 30u}) {
+        const std::string path = root().string() + std::to_string(limit);
+        info.path = path.c_str();
+        info.max_entries = limit;
+        Store store(info);
+        for (unsigned i = 0; i < 70; ++i) {
+            ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 100)));
+            ASSERT_LE(entries_of(path).size(), limit);
+            ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(i)));
+            if (i + 1 == limit) {
+                ASSERT_EQ(limit, entries_of(path).size()); /* all of it is used */
+            }
+        }
+    }
+}
+
+TEST_F(PersistPolicy, AFullCountIsAnErrorWhereEvictionIsOff)
+{
+    info.max_entries = 3;
+    info.eviction = INGOT_PERSIST_EVICT_OFF;
+    Store store(info);
+    fill(store, 3);
+    EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(3), random_bytes(3, 100)));
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), random_bytes(9, 100))); /* replacing adds none */
+    EXPECT_EQ(3u, count_present(store, 3));
+    EXPECT_EQ(1u, store.stats().no_space);
+}
+
+TEST_F(PersistPolicy, WhatIsTooOldIsAMissAndGoes)
+{
+    info.max_age_seconds = 1000;
+    Store store(info);
+    fill(store, 3);
+    set_times(numbered_id(0), now_ns() - 1100 * kSecond, now_ns());
+    set_times(numbered_id(1), now_ns() - 900 * kSecond, now_ns());
+    set_times(numbered_id(2), now_ns() + 5000 * kSecond, now_ns()); /* a clock was set back */
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(2)));
+    EXPECT_EQ(2u, entries_of(root()).size());
+    EXPECT_EQ(1u, store.stats().expired);
+    EXPECT_EQ(bytes_in(root()), store.stats().bytes);
+}
+
+TEST_F(PersistPolicy, KeepsOnlyBlobsOfSizesThatAreWanted)
+{
+    info.min_blob_bytes = 100;
+    info.max_blob_bytes = 200;
+    Store store(info);
+    EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(0), random_bytes(0, 99)));
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), random_bytes(0, 100)));
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), random_bytes(0, 200)));
+    EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(3), random_bytes(0, 201)));
+    EXPECT_EQ(2u, store.stats().not_kept);
+    EXPECT_EQ(2u, entries_of(root()).size());
+}
+
+TEST_F(PersistPolicy, EvictsToTheLowWaterMark)
+{
+    info.max_bytes = 12000;
+    info.low_water_percent = 80;
+    Store store(info);
+    fill(store, 10);
+    ASSERT_EQ(10u, entries_of(root()).size());
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
+    EXPECT_EQ(9u, entries_of(root()).size()); /* 8 are within 9600 bytes, and the new one */
+    info.low_water_percent = 101;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Store(info).status());
+}
+
+TEST_F(PersistPolicy, ALargeEvictionIsSpreadOverTheNextStores)
+{
+    constexpr unsigned count = 400;
+    const std::string path = use_fast_store(count);
+    Store store(info);
+    unsigned next = 0;
+    for (; next < count; ++next)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, next));
+    ASSERT_EQ(0u, store.stats().evictions);
+    unsigned stores = 0;
+    uint64_t gone = 0;
+    for (uint64_t before = 1; before != gone; ++stores) {
+        before = gone;
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, next++));
+        gone = store.stats().evictions;
+        ASSERT_GE(16u, gone - before);
+        ASSERT_EQ(next - gone, entries_of(path).size());
+        EXPECT_EQ(INGOT_NOT_FOUND, store.load(small_id(static_cast<unsigned>(gone) - 1)));
+        EXPECT_EQ(INGOT_SUCCESS, store.load(small_id(static_cast<unsigned>(gone)))) << "the oldest goes first";
+        ASSERT_EQ(store.stats().bytes, bytes_in(path));
+    }
+    EXPECT_LT(2u, stores);
+    EXPECT_GE(info.max_bytes / 2 + stores * kSmallEntry, store.stats().bytes);
+    EXPECT_EQ(0u, leftovers_in(path));
+}
+
+TEST_F(PersistPolicy, ThreadsAndAClearShareASpreadEviction)
+{
+    constexpr unsigned count = 300;
+    const std::string path = use_fast_store(count);
+    Store store(info);
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 4; ++t)
+        threads.emplace_back([&store, t] {
+            for (unsigned i = 0; i < 250; ++i)
+                EXPECT_EQ(INGOT_SUCCESS, put_small(store, t * 1000 + i));
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_LT(0u, store.stats().evictions);
+    EXPECT_GE(info.max_bytes, store.stats().bytes);
+    EXPECT_EQ(store.stats().bytes, bytes_in(path));
+    for (unsigned i = 0; i <= count && store.stats().bytes != info.max_bytes; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, 5000 + i));
+    ASSERT_EQ(INGOT_SUCCESS, put_small(store, 6000)); /* begins an eviction */
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+    ASSERT_EQ(INGOT_SUCCESS, put_small(store, 6001));
+    EXPECT_EQ(1u, entries_of(path).size());
+    EXPECT_EQ(kSmallEntry, store.stats().bytes);
+    EXPECT_EQ(0u, leftovers_in(path));
+}
+
+TEST_F(PersistPolicy, AWrongTotalDoesNotEmptyAStoreThatIsEvicting)
+{
+    constexpr unsigned count = 400;
+    const std::string path = use_fast_store(count);
+    Store store(info);
+    unsigned next = 0;
+    for (; next <= count; ++next)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, next));
+    ASSERT_LT(info.max_bytes / 2, store.stats().bytes);
+    write_file(fs::path(path) / "size.txt", bytes_of("1000000000000"));
+    for (; next < count + 40; ++next)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, next));
+    EXPECT_EQ(store.stats().bytes, bytes_in(path));
+    EXPECT_LE(count / 2, entries_of(path).size());
+    EXPECT_GE(count, entries_of(path).size());
+}
+
+TEST_F(PersistPolicy, WhatIsTooOldGoesThoughNobodyAsksForIt)
+{
+    {
+        Store store(info);
+        fill(store, 4);
+        for (unsigned i = 0; i < 3; ++i)
+            set_times(numbered_id(i), now_ns() - 1100 * kSecond, now_ns() - 1100 * kSecond);
+    }
+    info.max_age_seconds = 1000;
+    Store store(info); /* opening lets go what has come of age */
+    EXPECT_EQ(1u, entries_of(root()).size());
+    EXPECT_EQ(bytes_in(root()), store.stats().bytes);
+    EXPECT_EQ(3u, store.stats().evictions);
+    set_times(numbered_id(3), now_ns() - 1100 * kSecond, now_ns() - 1100 * kSecond);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000))); /* and so does a store */
+    EXPECT_EQ(1u, entries_of(root()).size());
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(10)));
+    EXPECT_EQ(0u, store.stats().expired);
+}
+
+TEST_F(PersistPolicy, AReadOnlyStoreKeepsWhatIsTooOld)
+{
+    {
+        Store store(info);
+        fill(store, 2);
+        set_times(numbered_id(0), now_ns() - 1100 * kSecond, now_ns() - 1100 * kSecond);
+    }
+    info.max_age_seconds = 1000;
+    info.flags = INGOT_PERSIST_READ_ONLY;
+    Store store(info);
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
+    EXPECT_EQ(2u, entries_of(root()).size());
+}
+
+/* More entries than an index that is read whole has: the order is not exact, but what is young stays. */
+TEST_F(PersistPolicy, ALargeStoreEvictsFromItsOldest)
+{
+    constexpr unsigned count = 8000;
+    const std::string path = use_fast_store(count);
+    Store store(info);
+    unsigned next = 0;
+    for (; next < count; ++next)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, next));
+    uint64_t gone = 0;
+    for (unsigned i = 0; i < 100; ++i) {
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, next++));
+        ASSERT_GE(16u, store.stats().evictions - gone);
+        gone = store.stats().evictions;
+    }
+    EXPECT_LE(200u, gone);
+    for (unsigned i = count / 2; i < next; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store.load(small_id(i))) << i;
+    EXPECT_EQ((next - gone) * kSmallEntry, store.stats().bytes);
+}
