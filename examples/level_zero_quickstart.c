@@ -24,7 +24,7 @@ static void check(ingot_status_t status, const char *call)
 /* What an application has: a driver and a context. */
 static int open_driver(ze_driver_handle_t *driver, ze_context_handle_t *ze_context)
 {
-    const ze_context_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC };
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     uint32_t count = 1;
     if (zeInit(0) != ZE_RESULT_SUCCESS || zeDriverGet(&count, driver) != ZE_RESULT_SUCCESS || count == 0)
         return -1;
@@ -61,7 +61,7 @@ static void list_kernels(ingot_program_t program, ingot_program_desc_t desc, ing
     for (const char *name = names; name < names + size; name += strlen(name) + 1) {
         ingot_kernel_t kernel;
         ze_kernel_handle_t native;
-        ze_kernel_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES };
+        ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
         CHECK(ingot_persist_kernel_create(&kernel, desc, store, 0, name, NULL)); /* Builds anew what is refused. */
         CHECK(ingot_level_zero_kernel_get_native(kernel, &native));
         if (zeKernelGetProperties(native, &properties) == ZE_RESULT_SUCCESS)
@@ -91,10 +91,10 @@ int main(int count, char **arguments)
     ingot_storage_t store;
     ingot_program_t program;
     ingot_origin_t origin;
-    ingot_source_info_t source_info = { .struct_size = sizeof(source_info), .kind = INGOT_SOURCE_SPIRV,
-                                        .bytes = module, .size = module_size };
-    ingot_program_info_t program_info = { .struct_size = sizeof(program_info), .sources = &source, .source_count = 1 };
-    ingot_persist_info_t store_info = { .struct_size = sizeof(store_info), .path = arguments[1] };
+    ingot_source_info_t source_info = {
+        .struct_size = sizeof(source_info), .kind = INGOT_SOURCE_SPIRV, .bytes = module, .size = module_size};
+    ingot_program_info_t program_info = {.struct_size = sizeof(program_info), .sources = &source, .source_count = 1};
+    ingot_persist_info_t store_info = {.struct_size = sizeof(store_info), .path = arguments[1]};
 
     CHECK(ingot_level_zero_context_create(&context, driver, ze_context, 0, NULL, NULL));
     CHECK(ingot_source_create(&source, &source_info));

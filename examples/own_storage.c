@@ -101,8 +101,8 @@ static int take_blob(ingot_program_t program, struct blob *blob)
     ingot_status_t status = ingot_program_get_cache_blob(program, &blob->size, NULL);
     if (status == INGOT_SUCCESS) {
         blob->bytes = malloc(blob->size);
-        status = blob->bytes == NULL ? INGOT_OUT_OF_MEMORY
-                                     : ingot_program_get_cache_blob(program, &blob->size, blob->bytes);
+        status =
+            blob->bytes == NULL ? INGOT_OUT_OF_MEMORY : ingot_program_get_cache_blob(program, &blob->size, blob->bytes);
     }
     return succeeded(status, "taking the blob");
 }
@@ -113,8 +113,7 @@ static ingot_program_t make_program(ingot_program_desc_t desc, const struct blob
     ingot_program_t program = NULL;
     *from_storage = 0;
     if (blob->bytes != NULL) {
-        const ingot_status_t status =
-            ingot_program_create_from_cache_blob(&program, desc, blob->size, blob->bytes);
+        const ingot_status_t status = ingot_program_create_from_cache_blob(&program, desc, blob->size, blob->bytes);
         *from_storage = succeeded(status, "blob refused, building instead");
     }
     if (program == NULL)
@@ -169,7 +168,7 @@ static int use_program(const struct native *native, ingot_program_desc_t desc, s
 {
     size_t id_size = 0;
     const uint8_t *id = NULL;
-    struct blob blob = { 0, NULL };
+    struct blob blob = {0, NULL};
     int from_storage = 0;
     const int has_id = succeeded(ingot_program_desc_get_cache_blob_id(desc, &id_size, &id), "id");
     if (has_id)

@@ -39,7 +39,7 @@ static int open_device(cl_device_id *device, cl_context *cl_ctx, cl_command_queu
 /* 1, 2, 3, 4 times ten. */
 static int run_scale(cl_context cl_ctx, cl_command_queue queue, cl_kernel kernel)
 {
-    float values[4] = { 1, 2, 3, 4 };
+    float values[4] = {1, 2, 3, 4};
     const float by = 10;
     const size_t count = 4;
     cl_int error;
@@ -75,11 +75,13 @@ int main(int count, char **arguments)
     cl_kernel native;
 
     /* README begin */
-    ingot_source_info_t source_info = { .struct_size = sizeof(source_info), .kind = INGOT_SOURCE_OPENCL_C,
-                                        .bytes = text, .size = strlen(text) };
-    ingot_program_info_t program_info = { .struct_size = sizeof(program_info), .sources = &source, .source_count = 1,
-                                          .compile_options = "-cl-fast-relaxed-math" };
-    ingot_persist_info_t store_info = { .struct_size = sizeof(store_info), .path = directory };
+    ingot_source_info_t source_info = {
+        .struct_size = sizeof(source_info), .kind = INGOT_SOURCE_OPENCL_C, .bytes = text, .size = strlen(text)};
+    ingot_program_info_t program_info = {.struct_size = sizeof(program_info),
+                                         .sources = &source,
+                                         .source_count = 1,
+                                         .compile_options = "-cl-fast-relaxed-math"};
+    ingot_persist_info_t store_info = {.struct_size = sizeof(store_info), .path = directory};
 
     CHECK(ingot_opencl_context_create(&context, cl_ctx, 1, &device, NULL));
     CHECK(ingot_source_create(&source, &source_info));

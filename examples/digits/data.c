@@ -60,7 +60,7 @@ int data_read_weights(struct weights *weights, const char *folder)
     static const size_t sizes[TENSOR_COUNT] = {
         CONV1 * 9, CONV1, CONV2 * CONV1 * 9, CONV2, HIDDEN * POOLED, HIDDEN, CLASSES * HIDDEN, CLASSES,
     };
-    static const uint32_t shape[4] = { CONV1, CONV2, HIDDEN, CLASSES };
+    static const uint32_t shape[4] = {CONV1, CONV2, HIDDEN, CLASSES};
     const size_t header = MARK_SIZE + sizeof(shape);
     size_t total = 0, size = 0;
     for (size_t i = 0; i < TENSOR_COUNT; ++i)

@@ -30,24 +30,22 @@ struct demo {
     struct report report;
 };
 
-static const char usage[] =
-    "usage: digits [options]\n"
-    "  --store DIR          keep compiled programs in DIR (default: keep none)\n"
-    "  --store-mode MODE    when to store: auto, now or flush (default: auto)\n"
-    "  --platform WORD      a platform with WORD in its name (default: the first)\n"
-    "  --no-run             only build or load: for simulated devices, which compute nothing\n"
-    "  --json FILE          write the report as JSON too\n"
-    "  --data DIR           where weights.bin and images.bin are\n"
-    "  --kernels DIR        where the OpenCL sources are; no spaces\n";
+static const char usage[] = "usage: digits [options]\n"
+                            "  --store DIR          keep compiled programs in DIR (default: keep none)\n"
+                            "  --store-mode MODE    when to store: auto, now or flush (default: auto)\n"
+                            "  --platform WORD      a platform with WORD in its name (default: the first)\n"
+                            "  --no-run             only build or load: for simulated devices, which compute nothing\n"
+                            "  --json FILE          write the report as JSON too\n"
+                            "  --data DIR           where weights.bin and images.bin are\n"
+                            "  --kernels DIR        where the OpenCL sources are; no spaces\n";
 
 static int parse_store_mode(const char *text, ingot_persist_store_mode_t *mode)
 {
     static const struct {
         const char *name;
         ingot_persist_store_mode_t mode;
-    } modes[] = { { "auto", INGOT_PERSIST_STORE_AUTO },
-                  { "now", INGOT_PERSIST_STORE_NOW },
-                  { "flush", INGOT_PERSIST_STORE_ON_FLUSH } };
+    } modes[] = {
+        {"auto", INGOT_PERSIST_STORE_AUTO}, {"now", INGOT_PERSIST_STORE_NOW}, {"flush", INGOT_PERSIST_STORE_ON_FLUSH}};
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); ++i)
         if (strcmp(text, modes[i].name) == 0) {
             *mode = modes[i].mode;
@@ -62,11 +60,11 @@ static int parse_options(struct options *options, int count, char **arguments)
     const struct {
         const char *name;
         const char **value;
-    } texts[] = { { "--store", &options->store },
-                  { "--platform", &options->platform },
-                  { "--json", &options->json },
-                  { "--data", &options->data },
-                  { "--kernels", &options->kernels } };
+    } texts[] = {{"--store", &options->store},
+                 {"--platform", &options->platform},
+                 {"--json", &options->json},
+                 {"--data", &options->data},
+                 {"--kernels", &options->kernels}};
     for (int i = 1; i < count; ++i) {
         if (strcmp(arguments[i], "--no-run") == 0) {
             options->run = 0;
@@ -163,15 +161,14 @@ static int run(struct demo *demo, const struct options *options)
     if (store_and_count(demo) != 0)
         return -1;
     report_print(&demo->report, &demo->device, &demo->programs);
-    if (options->json != NULL &&
-        report_write_json(&demo->report, &demo->device, &demo->programs, options->json) != 0)
+    if (options->json != NULL && report_write_json(&demo->report, &demo->device, &demo->programs, options->json) != 0)
         return -1;
     return demo->report.differences == 0 ? 0 : -1;
 }
 
 int main(int count, char **arguments)
 {
-    struct options options = { .platform = "", .data = DIGITS_DATA, .kernels = DIGITS_KERNELS, .run = 1 };
+    struct options options = {.platform = "", .data = DIGITS_DATA, .kernels = DIGITS_KERNELS, .run = 1};
     if (parse_options(&options, count, arguments) != 0) {
         fputs(usage, stderr);
         return 2;

@@ -65,8 +65,7 @@ int network_open(struct network *network, const struct device *device, const str
 {
     network->device = device;
     for (enum program i = NORMALIZE; i < PROGRAM_COUNT; ++i) {
-        ingot_status_t status =
-            ingot_kernel_create(&network->kernels[i], programs->list[i], 0, programs_kernel(i));
+        ingot_status_t status = ingot_kernel_create(&network->kernels[i], programs->list[i], 0, programs_kernel(i));
         if (status == INGOT_SUCCESS)
             status = ingot_opencl_kernel_get_native(network->kernels[i], &network->native[i]);
         if (programs_check(status, programs_kernel(i)) != 0)
@@ -87,33 +86,38 @@ static int launch(struct network *network, enum program layer, const struct shap
                  programs_name(layer));
 }
 
-#define BUFFER(buffer) { sizeof(cl_mem), &(buffer) }
+#define BUFFER(buffer)                                                                                                 \
+    {                                                                                                                  \
+        sizeof(cl_mem), &(buffer)                                                                                      \
+    }
 
 /* A layer that maps one array to another, one work-item a value. */
 static int launch_map(struct network *network, enum program layer, cl_mem *input, cl_mem *output, cl_uint images,
                       size_t items)
 {
-    const struct shape shape = { 1, { round_up(items, GROUP) }, { GROUP } };
-    const struct argument arguments[] = { BUFFER(*input), BUFFER(*output), { sizeof(images), &images } };
+    const struct shape shape = {1, {round_up(items, GROUP)}, {GROUP}};
+    const struct argument arguments[] = {BUFFER(*input), BUFFER(*output), {sizeof(images), &images}};
     return launch(network, layer, &shape, 3, arguments);
 }
 
 static int launch_convolution(struct network *network, enum program layer, cl_mem *input, enum tensor weights,
                               cl_mem *output, cl_uint images)
 {
-    const struct shape shape = { 3, { SIDE, SIDE, images }, { SIDE, SIDE, 1 } };
-    const struct argument arguments[] = { BUFFER(*input), BUFFER(network->weights[weights]),
-                                          BUFFER(network->weights[weights + 1]), BUFFER(*output) };
+    const struct shape shape = {3, {SIDE, SIDE, images}, {SIDE, SIDE, 1}};
+    const struct argument arguments[] = {BUFFER(*input), BUFFER(network->weights[weights]),
+                                         BUFFER(network->weights[weights + 1]), BUFFER(*output)};
     return launch(network, layer, &shape, 4, arguments);
 }
 
-static int launch_dense(struct network *network, enum program layer, cl_mem *input, enum tensor weights,
-                        cl_mem *output, size_t outputs, cl_uint images)
+static int launch_dense(struct network *network, enum program layer, cl_mem *input, enum tensor weights, cl_mem *output,
+                        size_t outputs, cl_uint images)
 {
-    const struct shape shape = { 2, { round_up(outputs, TILE), round_up(images, TILE) }, { TILE, TILE } };
-    const struct argument arguments[] = { BUFFER(*input), BUFFER(network->weights[weights]),
-                                          BUFFER(network->weights[weights + 1]), BUFFER(*output),
-                                          { sizeof(images), &images } };
+    const struct shape shape = {2, {round_up(outputs, TILE), round_up(images, TILE)}, {TILE, TILE}};
+    const struct argument arguments[] = {BUFFER(*input),
+                                         BUFFER(network->weights[weights]),
+                                         BUFFER(network->weights[weights + 1]),
+                                         BUFFER(*output),
+                                         {sizeof(images), &images}};
     return launch(network, layer, &shape, 5, arguments);
 }
 
@@ -136,8 +140,8 @@ int network_classify(struct network *network, const uint8_t *pixels, size_t coun
     if (check(clEnqueueWriteBuffer(queue, network->pixels, CL_FALSE, 0, count * PIXELS, pixels, 0, NULL, NULL),
               "writing the images") != 0 ||
         launch_layers(network, (cl_uint)count) != 0 ||
-        check(clEnqueueReadBuffer(queue, network->logits, CL_FALSE, 0, count * CLASSES * sizeof(float), logits, 0,
-                                  NULL, NULL),
+        check(clEnqueueReadBuffer(queue, network->logits, CL_FALSE, 0, count * CLASSES * sizeof(float), logits, 0, NULL,
+                                  NULL),
               "reading the logits") != 0)
         return -1;
     return check(clEnqueueReadBuffer(queue, network->labels, CL_TRUE, 0, count, labels, 0, NULL, NULL),
@@ -146,8 +150,8 @@ int network_classify(struct network *network, const uint8_t *pixels, size_t coun
 
 void network_close(struct network *n)
 {
-    cl_mem buffers[] = { n->pixels, n->normalized, n->conv1, n->conv2, n->pooled, n->hidden, n->logits,
-                         n->probabilities, n->labels };
+    cl_mem buffers[] = {n->pixels, n->normalized, n->conv1,         n->conv2, n->pooled,
+                        n->hidden, n->logits,     n->probabilities, n->labels};
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i)
         if (buffers[i] != NULL)
             clReleaseMemObject(buffers[i]);

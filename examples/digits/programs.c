@@ -20,19 +20,19 @@ struct recipe {
 };
 
 static const struct recipe recipes[PROGRAM_COUNT] = {
-    [NORMALIZE] = { "normalize", "normalize.cl", "normalize_pixels",
-                    "-DGROUP=" TEXT(GROUP) " -DMAX_PIXEL=" TEXT(MAX_PIXEL) },
-    [CONVOLVE_1] = { "convolve 1", "conv.cl", "convolve_3x3",
-                     "-DIN_CHANNELS=1 -DOUT_CHANNELS=" TEXT(CONV1) " -DFUSE_RELU" },
-    [CONVOLVE_2] = { "convolve 2", "conv.cl", "convolve_3x3",
-                     "-DIN_CHANNELS=" TEXT(CONV1) " -DOUT_CHANNELS=" TEXT(CONV2) " -DFUSE_RELU" },
-    [MAX_POOL] = { "max pool", "pool.cl", "max_pool_2x2", "-DGROUP=" TEXT(GROUP) " -DCHANNELS=" TEXT(CONV2) },
-    [DENSE_HIDDEN] = { "dense hidden", "dense.cl", "dense",
-                       "-DTILE=" TEXT(TILE) " -DINPUTS=" TEXT(POOLED) " -DOUTPUTS=" TEXT(HIDDEN) " -DFUSE_RELU" },
-    [DENSE_CLASSES] = { "dense classes", "dense.cl", "dense",
-                        "-DTILE=" TEXT(TILE) " -DINPUTS=" TEXT(HIDDEN) " -DOUTPUTS=" TEXT(CLASSES) },
-    [SOFTMAX] = { "softmax", "softmax.cl", "softmax", "-DGROUP=" TEXT(GROUP) " -DCLASSES=" TEXT(CLASSES) },
-    [ARGMAX] = { "argmax", "argmax.cl", "argmax", "-DGROUP=" TEXT(GROUP) " -DCLASSES=" TEXT(CLASSES) },
+    [NORMALIZE] = {"normalize", "normalize.cl", "normalize_pixels",
+                   "-DGROUP=" TEXT(GROUP) " -DMAX_PIXEL=" TEXT(MAX_PIXEL)},
+    [CONVOLVE_1] = {"convolve 1", "conv.cl", "convolve_3x3",
+                    "-DIN_CHANNELS=1 -DOUT_CHANNELS=" TEXT(CONV1) " -DFUSE_RELU"},
+    [CONVOLVE_2] = {"convolve 2", "conv.cl", "convolve_3x3",
+                    "-DIN_CHANNELS=" TEXT(CONV1) " -DOUT_CHANNELS=" TEXT(CONV2) " -DFUSE_RELU"},
+    [MAX_POOL] = {"max pool", "pool.cl", "max_pool_2x2", "-DGROUP=" TEXT(GROUP) " -DCHANNELS=" TEXT(CONV2)},
+    [DENSE_HIDDEN] = {"dense hidden", "dense.cl", "dense",
+                      "-DTILE=" TEXT(TILE) " -DINPUTS=" TEXT(POOLED) " -DOUTPUTS=" TEXT(HIDDEN) " -DFUSE_RELU"},
+    [DENSE_CLASSES] = {"dense classes", "dense.cl", "dense",
+                       "-DTILE=" TEXT(TILE) " -DINPUTS=" TEXT(HIDDEN) " -DOUTPUTS=" TEXT(CLASSES)},
+    [SOFTMAX] = {"softmax", "softmax.cl", "softmax", "-DGROUP=" TEXT(GROUP) " -DCLASSES=" TEXT(CLASSES)},
+    [ARGMAX] = {"argmax", "argmax.cl", "argmax", "-DGROUP=" TEXT(GROUP) " -DCLASSES=" TEXT(CLASSES)},
 };
 
 const char *programs_name(enum program program)
@@ -75,8 +75,7 @@ static int describe(ingot_program_desc_t *desc, ingot_context_t context, const s
                     const char *kernel_folder)
 {
     char options[4096];
-    const int length =
-        snprintf(options, sizeof(options), "-cl-std=CL1.2 -I %s %s", kernel_folder, recipe->options);
+    const int length = snprintf(options, sizeof(options), "-cl-std=CL1.2 -I %s %s", kernel_folder, recipe->options);
     if (length < 0 || (size_t)length >= sizeof(options)) {
         fprintf(stderr, "digits: the kernels' path is too long\n");
         return -1;
@@ -109,8 +108,7 @@ static int make(struct programs *programs, enum program which, const char *kerne
         return -1;
     ingot_status_t status;
     if (programs->store != NULL) {
-        status = ingot_persist_program_create(&programs->list[which], desc, programs->store,
-                                              &programs->origins[which]);
+        status = ingot_persist_program_create(&programs->list[which], desc, programs->store, &programs->origins[which]);
     } else {
         status = ingot_program_create(&programs->list[which], desc);
         programs->origins[which] = INGOT_ORIGIN_BUILD; /* Each program is asked for once. */

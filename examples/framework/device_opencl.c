@@ -19,12 +19,11 @@ struct opencl_device {
     cl_command_queue queue;
 };
 
-static const char dialect[] =
-    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-    "#define MEMORY __global\n"
-    "#define KERNEL(name) __kernel void name\n"
-    "#define EACH_ROW(row, count) "
-    "for (unsigned long row = get_global_id(0); row < (count); row += get_global_size(0))\n";
+static const char dialect[] = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+                              "#define MEMORY __global\n"
+                              "#define KERNEL(name) __kernel void name\n"
+                              "#define EACH_ROW(row, count) "
+                              "for (unsigned long row = get_global_id(0); row < (count); row += get_global_size(0))\n";
 
 static cl_mem make_buffer(const struct opencl_device *device, cl_mem_flags flags, size_t count, const double *values)
 {

@@ -128,9 +128,9 @@ static ingot_object_t get_object(struct executor *executor, const char *session,
     struct request request = {executor, shape, group};
     ingot_object_t object = NULL;
     shape_get_name(shape, group);
-    check_ingot(ingot_object_cache_get_or_create(&object, executor->objects, session, group, name, creator, &request,
-                                                 NULL),
-                name);
+    check_ingot(
+        ingot_object_cache_get_or_create(&object, executor->objects, session, group, name, creator, &request, NULL),
+        name);
     object_check(ingot_object_get_value(object));
     return object;
 }
@@ -213,8 +213,8 @@ void executor_backward(struct executor *executor, const char *session, const str
     ingot_object_t plan = get_object(executor, session, shape, "plan", make_plan);
     for (size_t i = 0; i < count; ++i)
         scratch->in[i] = value_of(step + 1, i);
-    executor->device->run(executor->device, plan_of(plan)->backward, shape->rows, scratch->in,
-                          layer_backward_in(shape), scratch->out, layer_backward_out(shape));
+    executor->device->run(executor->device, plan_of(plan)->backward, shape->rows, scratch->in, layer_backward_in(shape),
+                          scratch->out, layer_backward_out(shape));
     check(layer_is_backward(shape, scratch->in, scratch->out), "a backward operation's result is wrong");
     ingot_object_release(plan);
 }
@@ -266,8 +266,8 @@ size_t executor_object_limit(size_t max_shapes, size_t session_count, size_t thr
 
 void scratch_open(struct scratch *scratch, const struct shape *largest)
 {
-    const size_t in = layer_forward_in(largest) > layer_backward_in(largest) ? layer_forward_in(largest)
-                                                                              : layer_backward_in(largest);
+    const size_t in =
+        layer_forward_in(largest) > layer_backward_in(largest) ? layer_forward_in(largest) : layer_backward_in(largest);
     scratch->in = malloc(in * sizeof(double));
     scratch->out = malloc(layer_backward_out(largest) * sizeof(double));
     check(scratch->in != NULL && scratch->out != NULL, "memory for a thread");

@@ -9,41 +9,40 @@
 #define EPSILON 1e-5
 #define TOLERANCE 1e-9
 
-const char layer_source[] =
-    "#include \"dialect.h\"\n"
-    "KERNEL(forward)(MEMORY const double *in, MEMORY double *out, unsigned long count)\n"
-    "{\n"
-    "    EACH_ROW(row, count) {\n"
-    "        MEMORY const double *x = in + row * COLUMNS;\n"
-    "        MEMORY const double *bias = x + ROWS * COLUMNS;\n"
-    "        MEMORY double *y = out + row * COLUMNS;\n"
-    "        double mean = 0, variance = 0;\n"
-    "        for (int i = 0; i < COLUMNS; ++i)\n"
-    "            mean += (x[i] + bias[i]) / COLUMNS;\n"
-    "        for (int i = 0; i < COLUMNS; ++i) {\n"
-    "            y[i] = x[i] + bias[i] - mean;\n"
-    "            variance += y[i] * y[i] / COLUMNS;\n"
-    "        }\n"
-    "        double scale = 1 / sqrt(variance + 1e-5);\n"
-    "        for (int i = 0; i < COLUMNS; ++i)\n"
-    "            y[i] = y[i] * scale;\n"
-    "        out[ROWS * COLUMNS + row] = scale;\n"
-    "    }\n"
-    "}\n"
-    "KERNEL(backward)(MEMORY const double *in, MEMORY double *out, unsigned long count)\n"
-    "{\n"
-    "    EACH_ROW(row, count) {\n"
-    "        MEMORY const double *dy = in + row * COLUMNS;\n"
-    "        MEMORY const double *y = in + ROWS * COLUMNS + row * COLUMNS;\n"
-    "        double scale = in[2 * ROWS * COLUMNS + row], sum = 0, product = 0;\n"
-    "        for (int i = 0; i < COLUMNS; ++i) {\n"
-    "            sum += dy[i] / COLUMNS;\n"
-    "            product += dy[i] * y[i] / COLUMNS;\n"
-    "        }\n"
-    "        for (int i = 0; i < COLUMNS; ++i)\n"
-    "            out[row * COLUMNS + i] = scale * (dy[i] - sum - y[i] * product);\n"
-    "    }\n"
-    "}\n";
+const char layer_source[] = "#include \"dialect.h\"\n"
+                            "KERNEL(forward)(MEMORY const double *in, MEMORY double *out, unsigned long count)\n"
+                            "{\n"
+                            "    EACH_ROW(row, count) {\n"
+                            "        MEMORY const double *x = in + row * COLUMNS;\n"
+                            "        MEMORY const double *bias = x + ROWS * COLUMNS;\n"
+                            "        MEMORY double *y = out + row * COLUMNS;\n"
+                            "        double mean = 0, variance = 0;\n"
+                            "        for (int i = 0; i < COLUMNS; ++i)\n"
+                            "            mean += (x[i] + bias[i]) / COLUMNS;\n"
+                            "        for (int i = 0; i < COLUMNS; ++i) {\n"
+                            "            y[i] = x[i] + bias[i] - mean;\n"
+                            "            variance += y[i] * y[i] / COLUMNS;\n"
+                            "        }\n"
+                            "        double scale = 1 / sqrt(variance + 1e-5);\n"
+                            "        for (int i = 0; i < COLUMNS; ++i)\n"
+                            "            y[i] = y[i] * scale;\n"
+                            "        out[ROWS * COLUMNS + row] = scale;\n"
+                            "    }\n"
+                            "}\n"
+                            "KERNEL(backward)(MEMORY const double *in, MEMORY double *out, unsigned long count)\n"
+                            "{\n"
+                            "    EACH_ROW(row, count) {\n"
+                            "        MEMORY const double *dy = in + row * COLUMNS;\n"
+                            "        MEMORY const double *y = in + ROWS * COLUMNS + row * COLUMNS;\n"
+                            "        double scale = in[2 * ROWS * COLUMNS + row], sum = 0, product = 0;\n"
+                            "        for (int i = 0; i < COLUMNS; ++i) {\n"
+                            "            sum += dy[i] / COLUMNS;\n"
+                            "            product += dy[i] * y[i] / COLUMNS;\n"
+                            "        }\n"
+                            "        for (int i = 0; i < COLUMNS; ++i)\n"
+                            "            out[row * COLUMNS + i] = scale * (dy[i] - sum - y[i] * product);\n"
+                            "    }\n"
+                            "}\n";
 
 void shape_get_name(const struct shape *shape, char name[SHAPE_NAME_SIZE])
 {
@@ -114,8 +113,8 @@ int layer_is_forward(const struct shape *shape, const double *in, const double *
     int holds = 1;
     for (size_t row = 0; row < shape->rows; ++row) {
         const size_t start = row * shape->columns;
-        holds = holds && is_forward_row(shape->columns, in + start, bias + start, out + start,
-                                        out[shape_count(shape) + row]);
+        holds = holds &&
+                is_forward_row(shape->columns, in + start, bias + start, out + start, out[shape_count(shape) + row]);
     }
     return holds;
 }

@@ -10,7 +10,7 @@ enum { SESSION_COUNT = 2, STEPS_PER_SHAPE = 4, HOT_SHAPES = 8 };
 
 struct schedule_result {
     size_t steps;
-    size_t handed_over;      /* backward operations in another thread than their forward operation */
+    size_t handed_over;         /* backward operations in another thread than their forward operation */
     size_t most_program_groups; /* seen in the in-memory cache at any time */
     size_t most_object_groups;
 };

@@ -11,14 +11,18 @@
 
 #include "tinycc.h"
 
-namespace conformance {
+namespace conformance
+{
 
-namespace {
+namespace
+{
 
 std::string kernel(const std::string &name, const std::string &expression)
 {
-    return "void kernel_" + name + "(const double *in, double *out, unsigned long count)\n"
-           "{ for (unsigned long i = 0; i < count; ++i) { const double x = in[i]; out[i] = " + expression + "; } }\n";
+    return "void kernel_" + name +
+           "(const double *in, double *out, unsigned long count)\n"
+           "{ for (unsigned long i = 0; i < count; ++i) { const double x = in[i]; out[i] = " +
+           expression + "; } }\n";
 }
 
 ProgramText program(const std::vector<std::string> &sources)
@@ -29,7 +33,8 @@ ProgramText program(const std::vector<std::string> &sources)
     return text;
 }
 
-class TinyccDevice : public DeviceUnderTest {
+class TinyccDevice : public DeviceUnderTest
+{
 public:
     ingot_context_t make_context(const std::vector<uint32_t> &devices, const ingot_context_info_t &info) override
     {
@@ -63,13 +68,13 @@ public:
     ProgramText failing() const override { return program({kernel("add", "x + no_such_name")}); }
     ProgramText not_linking() const override
     {
-        return program({"double helper(double x);\n" + kernel("call", "helper(x)"),
-                        "double other(double x) { return x; }"});
+        return program(
+            {"double helper(double x);\n" + kernel("call", "helper(x)"), "double other(double x) { return x; }"});
     }
     ProgramText several_sources() const override
     {
-        return program({"double helper(double x);\n" + kernel("call", "helper(x)"),
-                        "double helper(double x) { return x + 5; }"});
+        return program(
+            {"double helper(double x);\n" + kernel("call", "helper(x)"), "double helper(double x) { return x + 5; }"});
     }
     ProgramText with_header(int amount) const override
     {

@@ -31,10 +31,14 @@ static const struct {
     const char *name;
     void *address;
 } library[] = {
-    {"memcpy", (void *)(uintptr_t)memcpy}, {"memmove", (void *)(uintptr_t)memmove},
-    {"memset", (void *)(uintptr_t)memset}, {"sqrt", (void *)(uintptr_t)(double (*)(double))sqrt},
-    {"exp", (void *)(uintptr_t)(double (*)(double))exp}, {"log", (void *)(uintptr_t)(double (*)(double))log},
-    {"sin", (void *)(uintptr_t)(double (*)(double))sin}, {"cos", (void *)(uintptr_t)(double (*)(double))cos},
+    {"memcpy", (void *)(uintptr_t)memcpy},
+    {"memmove", (void *)(uintptr_t)memmove},
+    {"memset", (void *)(uintptr_t)memset},
+    {"sqrt", (void *)(uintptr_t)(double (*)(double))sqrt},
+    {"exp", (void *)(uintptr_t)(double (*)(double))exp},
+    {"log", (void *)(uintptr_t)(double (*)(double))log},
+    {"sin", (void *)(uintptr_t)(double (*)(double))sin},
+    {"cos", (void *)(uintptr_t)(double (*)(double))cos},
     {"pow", (void *)(uintptr_t)(double (*)(double, double))pow},
 };
 
@@ -139,7 +143,9 @@ static int find_symbols(struct image *image, const Elf64_Dyn *entries, size_t co
     image->names_size = dynamic_value(entries, count, DT_STRSZ);
     image->names = place(image, dynamic_value(entries, count, DT_STRTAB), image->names_size);
     return image->symbols != NULL && image->names != NULL && image->names_size > 0 &&
-                   image->names[image->names_size - 1] == '\0' ? 0 : -1;
+                   image->names[image->names_size - 1] == '\0'
+               ? 0
+               : -1;
 }
 
 static const char *name_of(const struct image *image, const Elf64_Sym *symbol)

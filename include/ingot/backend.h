@@ -31,13 +31,15 @@ extern "C" {
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-INGOT_API ingot_status_t ingot_set_error(ingot_status_t status, int64_t code, const char *format, ...);
+INGOT_API ingot_status_t
+ingot_set_error(ingot_status_t status, int64_t code, const char *format, ...);
 
 /** The same for a failure without a code: ingot_last_error_code is 0. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-INGOT_API ingot_status_t ingot_set_error_detail(ingot_status_t status, const char *format, ...);
+INGOT_API ingot_status_t
+ingot_set_error_detail(ingot_status_t status, const char *format, ...);
 
 /**
  * Zeroed memory for a backend's objects, or NULL. @p allocator is the one of the context's info, kept by value; with
@@ -132,8 +134,8 @@ typedef struct ingot_build_request {
     size_t source_count;
     const ingot_source_view_t *headers;
     size_t header_count;
-    const char *compile_options; /**< The descriptor's and the environment's, joined; never NULL. */
-    const char *link_options;    /**< Likewise. */
+    const char *compile_options;                 /**< The descriptor's and the environment's, joined; never NULL. */
+    const char *link_options;                    /**< Likewise. */
     const ingot_spec_constant_t *spec_constants; /**< Sorted by id. */
     size_t spec_constant_count;
     const char *const *name_expressions; /**< Sorted by bytes; only for a backend with takes_name_expressions. */

@@ -107,20 +107,20 @@ typedef const struct ingot_kernel *const_ingot_kernel_t;
 
 /** What happened. Each kind says what status, bytes and duration_ns of the event mean. */
 typedef enum ingot_event_kind {
-    INGOT_EVENT_HIT = 0,         /**< Found in memory. */
-    INGOT_EVENT_MISS = 1,        /**< Not in memory: a builder runs next. */
-    INGOT_EVENT_WAIT = 2,        /**< Waited duration_ns for another thread's build; status: how it ended. */
-    INGOT_EVENT_BUILD = 3,       /**< Compiled; status, duration_ns. */
-    INGOT_EVENT_LOAD = 4,        /**< Made from a blob of bytes; status (a refusal says why), duration_ns. */
-    INGOT_EVENT_TAKE_BLOB = 5,   /**< The driver was asked for binaries: bytes, duration_ns, status. */
-    INGOT_EVENT_EVICT = 6,       /**< Left the in-memory cache: bytes; reason: what made it go. */
-    INGOT_EVENT_STORAGE_LOAD = 7,   /**< A storage was asked: status (INGOT_NOT_FOUND: a miss), bytes, duration_ns. */
-    INGOT_EVENT_STORAGE_STORE = 8,  /**< A blob was handed to a storage: status, bytes, duration_ns. */
-    INGOT_EVENT_STORAGE_EVICT = 9,  /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
+    INGOT_EVENT_HIT = 0,           /**< Found in memory. */
+    INGOT_EVENT_MISS = 1,          /**< Not in memory: a builder runs next. */
+    INGOT_EVENT_WAIT = 2,          /**< Waited duration_ns for another thread's build; status: how it ended. */
+    INGOT_EVENT_BUILD = 3,         /**< Compiled; status, duration_ns. */
+    INGOT_EVENT_LOAD = 4,          /**< Made from a blob of bytes; status (a refusal says why), duration_ns. */
+    INGOT_EVENT_TAKE_BLOB = 5,     /**< The driver was asked for binaries: bytes, duration_ns, status. */
+    INGOT_EVENT_EVICT = 6,         /**< Left the in-memory cache: bytes; reason: what made it go. */
+    INGOT_EVENT_STORAGE_LOAD = 7,  /**< A storage was asked: status (INGOT_NOT_FOUND: a miss), bytes, duration_ns. */
+    INGOT_EVENT_STORAGE_STORE = 8, /**< A blob was handed to a storage: status, bytes, duration_ns. */
+    INGOT_EVENT_STORAGE_EVICT = 9, /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
     INGOT_EVENT_STORAGE_DEGRADED = 10, /**< A storage went on without something; status and reason say what. */
     INGOT_EVENT_PREWARM = 11, /**< Loading ahead ended: bytes, duration_ns; reason: why, and how much was loaded. */
     INGOT_EVENT_NATIVE_BUILD = 12, /**< Compiled as the application asked, with the files that the compiler found: the
-                                   *   program has no blob; reason: what could not be replaced. */
+                                    *   program has no blob; reason: what could not be replaced. */
     INGOT_EVENT_ENVIRONMENT = 13 /**< name is an INGOT_* variable that Ingot does not have; reason: the nearest one. */
 } ingot_event_kind_t;
 
@@ -131,12 +131,15 @@ typedef struct ingot_event {
     ingot_status_t status;
     uint64_t duration_ns;
     size_t bytes;
-    const char *group;  /**< The descriptor's group, or "". */
-    const char *name;   /**< The first source's name, an entry's place in a storage, or "". */
-    const char *reason; /**< Why, for people; "" where the kind says all. */
+    const char *group;   /**< The descriptor's group, or "". */
+    const char *name;    /**< The first source's name, an entry's place in a storage, or "". */
+    const char *reason;  /**< Why, for people; "" where the kind says all. */
     const char *session; /**< Of an object cache's object; "" otherwise. */
 } ingot_event_t;
-#define INGOT_EVENT_INIT { sizeof(ingot_event_t), INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "", "", "", "" }
+#define INGOT_EVENT_INIT                                                                                               \
+    {                                                                                                                  \
+        sizeof(ingot_event_t), INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "", "", "", ""                                    \
+    }
 
 /**
  * Called in the thread in which the event happened, with no lock held. It may call Ingot, except for what would
@@ -179,10 +182,13 @@ typedef struct ingot_cache_capacity {
     /** Device binaries and host overhead together; 0: no limit. Where asking the driver would cost more than the build
      *  (PoCL), a built program counts by an estimate, and by its real size once its blob was taken. */
     size_t max_bytes;
-    size_t max_groups;   /**< Groups; over it the oldest group goes whole (flags); 0: no limit. */
-    uint32_t flags;      /**< ingot_cache_flags_t; others are INGOT_INVALID_ARGUMENTS. */
+    size_t max_groups; /**< Groups; over it the oldest group goes whole (flags); 0: no limit. */
+    uint32_t flags;    /**< ingot_cache_flags_t; others are INGOT_INVALID_ARGUMENTS. */
 } ingot_cache_capacity_t;
-#define INGOT_CACHE_CAPACITY_INIT { sizeof(ingot_cache_capacity_t), 0, 0, 0, 0 }
+#define INGOT_CACHE_CAPACITY_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(ingot_cache_capacity_t), 0, 0, 0, 0                                                                     \
+    }
 
 /** Flags of a context. */
 typedef enum ingot_context_flags {
@@ -204,9 +210,12 @@ typedef struct ingot_context_info {
     ingot_event_callback_t on_event;    /**< NULL: none. */
     void *on_event_user;
     const ingot_cache_capacity_t *cache_capacity; /**< NULL: the environment's, else the defaults. */
-    uint32_t flags;                     /**< ingot_context_flags_t */
+    uint32_t flags;                               /**< ingot_context_flags_t */
 } ingot_context_info_t;
-#define INGOT_CONTEXT_INFO_INIT { sizeof(ingot_context_info_t), NULL, NULL, NULL, NULL, 0 }
+#define INGOT_CONTEXT_INFO_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(ingot_context_info_t), NULL, NULL, NULL, NULL, 0                                                        \
+    }
 
 /* A context is made by a backend's own header (ingot/opencl.h, ingot/level_zero.h, ingot/cuda.h), or by
  * ingot_context_create of ingot/backend.h for a backend of one's own. */
@@ -234,7 +243,10 @@ typedef struct ingot_device_info {
      *  part of the compiling to the next process (PoCL). Take blobs after the first launches. */
     int generates_code_at_launch;
 } ingot_device_info_t;
-#define INGOT_DEVICE_INFO_INIT { sizeof(ingot_device_info_t), 0 }
+#define INGOT_DEVICE_INFO_INIT                                                                                         \
+    {                                                                                                                  \
+        sizeof(ingot_device_info_t), 0                                                                                 \
+    }
 /** @param[in,out] info  struct_size set by the caller. */
 INGOT_API ingot_status_t ingot_context_get_device_info(const_ingot_context_t context, uint32_t device_index,
                                                        ingot_device_info_t *info);
@@ -256,9 +268,9 @@ typedef enum ingot_source_kind {
 typedef struct ingot_source_info {
     size_t struct_size;
     ingot_source_kind_t kind;
-    const void *bytes; /**< Text need not end in NUL and must not contain it. */
-    size_t size;       /**< Bytes; at least 1 except for a header. */
-    const char *name;  /**< For messages; for a header the name in the #include. NULL: none. */
+    const void *bytes;                  /**< Text need not end in NUL and must not contain it. */
+    size_t size;                        /**< Bytes; at least 1 except for a header. */
+    const char *name;                   /**< For messages; for a header the name in the #include. NULL: none. */
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
     /** Options for this source alone, behind the program's. For backends that compile source by source; a header has
      *  none. Copied. NULL: none. */
@@ -269,8 +281,10 @@ typedef struct ingot_source_info {
     const ingot_source_t *headers;
     size_t header_count;
 } ingot_source_info_t;
-#define INGOT_SOURCE_INFO_INIT \
-    { sizeof(ingot_source_info_t), (ingot_source_kind_t)0, NULL, 0, NULL, NULL, NULL, NULL, 0 }
+#define INGOT_SOURCE_INFO_INIT                                                                                         \
+    {                                                                                                                  \
+        sizeof(ingot_source_info_t), (ingot_source_kind_t)0, NULL, 0, NULL, NULL, NULL, NULL, 0                        \
+    }
 
 /** Makes a source; its content is hashed once, here. @retval INGOT_OUT_OF_MEMORY */
 INGOT_API ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_info_t *info);
@@ -280,8 +294,8 @@ INGOT_API void ingot_source_release(ingot_source_t source);
 
 /** Value of one specialization constant, as the device's byte order has it. */
 typedef struct ingot_spec_constant {
-    uint32_t id;       /**< SPIR-V SpecId. */
-    uint32_t size;     /**< Bytes: 1, 2, 4 or 8; booleans take 1. */
+    uint32_t id;   /**< SPIR-V SpecId. */
+    uint32_t size; /**< Bytes: 1, 2, 4 or 8; booleans take 1. */
     const void *value;
 } ingot_spec_constant_t;
 
@@ -299,8 +313,8 @@ typedef struct ingot_program_info {
     size_t source_count;           /**< At least 1. */
     const ingot_source_t *headers; /**< Of kind INGOT_SOURCE_HEADER; each needs a name. */
     size_t header_count;
-    const char *compile_options;   /**< NULL: none. */
-    const char *link_options;      /**< NULL: none. */
+    const char *compile_options;                 /**< NULL: none. */
+    const char *link_options;                    /**< NULL: none. */
     const ingot_spec_constant_t *spec_constants; /**< Any order; an id twice is INGOT_INVALID_ARGUMENTS. */
     size_t spec_constant_count;
     const uint32_t *device_indices; /**< Any order, each once; NULL: all devices of the context. */
@@ -308,14 +322,16 @@ typedef struct ingot_program_info {
     /** Eviction group, e.g. an input shape; not part of the id. NULL: none. A program that descriptors of several
      *  groups asked for belongs to all of these, and goes with the last of them. */
     const char *group;
-    uint32_t flags;    /**< ingot_program_flags_t */
+    uint32_t flags; /**< ingot_program_flags_t */
     /** Expressions that name entry points of templates or namespaces, such as "scale<float>", and make them be
      *  compiled; kernels are then found by them. Any order, each once. For backends that have them (ingot/cuda.h). */
     const char *const *name_expressions;
     size_t name_expression_count;
 } ingot_program_info_t;
-#define INGOT_PROGRAM_INFO_INIT \
-    { sizeof(ingot_program_info_t), NULL, 0, NULL, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0 }
+#define INGOT_PROGRAM_INFO_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(ingot_program_info_t), NULL, 0, NULL, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0                 \
+    }
 
 /**
  * Describes a program. Nothing is compiled. Files that text sources can reach by #include are read here, so that
@@ -570,24 +586,27 @@ INGOT_API ingot_status_t ingot_context_clear_cache(ingot_context_t context, cons
 /** Counts since the context was made, and what the cache holds now. */
 typedef struct ingot_cache_stats {
     size_t struct_size;
-    uint64_t hits;            /**< Requests answered from memory. */
-    uint64_t misses;          /**< Requests for which a builder ran. */
-    uint64_t waits;           /**< Requests that waited for another's builder. */
-    uint64_t builds;          /**< Compilations that succeeded. */
-    uint64_t build_failures;  /**< Compilations that did not. */
-    uint64_t loads;           /**< Programs made from blobs. */
-    uint64_t load_failures;   /**< Blobs refused. */
-    uint64_t blobs_taken;     /**< Times the driver was asked for binaries. */
-    uint64_t evictions_count; /**< Evicted because of max_programs, ... */
-    uint64_t evictions_bytes; /**< ... max_bytes, ... */
-    uint64_t evictions_groups;/**< ... max_groups, ... */
-    uint64_t evictions_clear; /**< ... a call to clear, ... */
-    uint64_t evictions_memory;/**< ... or because memory ran out. */
-    size_t programs;          /**< In the cache now. */
-    size_t bytes;             /**< Of these. */
-    size_t groups;            /**< Of these. */
+    uint64_t hits;             /**< Requests answered from memory. */
+    uint64_t misses;           /**< Requests for which a builder ran. */
+    uint64_t waits;            /**< Requests that waited for another's builder. */
+    uint64_t builds;           /**< Compilations that succeeded. */
+    uint64_t build_failures;   /**< Compilations that did not. */
+    uint64_t loads;            /**< Programs made from blobs. */
+    uint64_t load_failures;    /**< Blobs refused. */
+    uint64_t blobs_taken;      /**< Times the driver was asked for binaries. */
+    uint64_t evictions_count;  /**< Evicted because of max_programs, ... */
+    uint64_t evictions_bytes;  /**< ... max_bytes, ... */
+    uint64_t evictions_groups; /**< ... max_groups, ... */
+    uint64_t evictions_clear;  /**< ... a call to clear, ... */
+    uint64_t evictions_memory; /**< ... or because memory ran out. */
+    size_t programs;           /**< In the cache now. */
+    size_t bytes;              /**< Of these. */
+    size_t groups;             /**< Of these. */
 } ingot_cache_stats_t;
-#define INGOT_CACHE_STATS_INIT { sizeof(ingot_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define INGOT_CACHE_STATS_INIT                                                                                         \
+    {                                                                                                                  \
+        sizeof(ingot_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                    \
+    }
 /** @param[in,out] stats  struct_size set by the caller. Exact when no other thread is in a call. */
 INGOT_API ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingot_cache_stats_t *stats);
 

@@ -44,12 +44,14 @@
 #include <ingot/backend.h>
 #include <ingot/ingot.h>
 
-namespace ingot {
+namespace ingot
+{
 
 /* ---- errors ---------------------------------------------------------------------------------------------- */
 
 /** A status that is not INGOT_SUCCESS, with the sentence that the failing thread had for it. Copying never throws. */
-class error : public std::runtime_error {
+class error : public std::runtime_error
+{
 public:
     /** Copies @p detail. @p code: as ingot_last_error_code. */
     error(ingot_status_t status, const char *detail, std::int64_t code = 0)
@@ -68,7 +70,8 @@ private:
     std::int64_t code_;
 };
 
-namespace detail {
+namespace detail
+{
 
 [[noreturn]] inline void fail(ingot_status_t status)
 {
@@ -85,7 +88,8 @@ inline void check(ingot_status_t status)
 }
 
 /** Bytes that belong to another; valid as long as what they were asked of. */
-class bytes_view {
+class bytes_view
+{
 public:
     bytes_view() noexcept = default;
     bytes_view(const uint8_t *bytes, size_t size) noexcept : bytes_(bytes), size_(size) {}
@@ -102,10 +106,12 @@ private:
     size_t size_ = 0;
 };
 
-namespace detail {
+namespace detail
+{
 
 /* One reference to an object of the C interface. Retaining a handle that is not NULL cannot fail. */
-template <typename Handle, ingot_status_t (*Retain)(Handle), void (*Release)(Handle)> class reference {
+template <typename Handle, ingot_status_t (*Retain)(Handle), void (*Release)(Handle)> class reference
+{
 public:
     using c_handle = Handle;
 
@@ -174,7 +180,8 @@ template <typename Get> std::string copy_text(Get get)
 }
 
 /* Runs a callback where no exception may leave it: catches, keeps the exception, and says a status to C meanwhile. */
-class exception_keeper {
+class exception_keeper
+{
 public:
     template <typename Body> ingot_status_t run(Body body) noexcept
     {
@@ -218,7 +225,8 @@ private:
 class context;
 
 /** Immutable input of a build; belongs to no context. */
-class source : public detail::reference<ingot_source_t, ingot_source_retain, ingot_source_release> {
+class source : public detail::reference<ingot_source_t, ingot_source_retain, ingot_source_release>
+{
 public:
     source() noexcept = default;
     /** Takes over a reference. */
@@ -240,7 +248,8 @@ public:
 };
 
 /** The value of one specialization constant; true and false take one byte. */
-class spec_constant {
+class spec_constant
+{
 public:
     template <typename T> spec_constant(uint32_t id, T value) noexcept : id_(id), size_(sizeof(T))
     {
@@ -270,7 +279,8 @@ struct program_info {
 };
 
 /** One backend, one native context, its devices, one in-memory cache. */
-class context : public detail::reference<ingot_context_t, ingot_context_retain, ingot_context_release> {
+class context : public detail::reference<ingot_context_t, ingot_context_retain, ingot_context_release>
+{
 public:
     context() noexcept = default;
     /** Takes over a reference. */
@@ -314,7 +324,8 @@ public:
 
 /** What to build; remembers the program it led to, so keep it and ask with it again. */
 class program_desc
-    : public detail::reference<ingot_program_desc_t, ingot_program_desc_retain, ingot_program_desc_release> {
+    : public detail::reference<ingot_program_desc_t, ingot_program_desc_retain, ingot_program_desc_release>
+{
 public:
     program_desc() noexcept = default;
     /** Takes over a reference. */
@@ -416,7 +427,8 @@ private:
 /* ---- programs and kernels -------------------------------------------------------------------------------- */
 
 /** A built descriptor; shared by all who asked for an equal one. */
-class program : public detail::reference<ingot_program_t, ingot_program_retain, ingot_program_release> {
+class program : public detail::reference<ingot_program_t, ingot_program_retain, ingot_program_release>
+{
 public:
     program() noexcept = default;
     /** Takes over a reference. */
@@ -535,7 +547,8 @@ public:
 };
 
 /** One entry point of a program on one device; shared. Holds its program. A std::lock_guard takes it for a mutex. */
-class kernel : public detail::reference<ingot_kernel_t, ingot_kernel_retain, ingot_kernel_release> {
+class kernel : public detail::reference<ingot_kernel_t, ingot_kernel_retain, ingot_kernel_release>
+{
 public:
     kernel() noexcept = default;
     /** Takes over a reference. */
@@ -568,14 +581,16 @@ public:
 /* ---- for people ------------------------------------------------------------------------------------------ */
 
 /** Version and build revision of the library in use. */
-inline std::string version() { return ingot_version(); }
+inline std::string version()
+{
+    return ingot_version();
+}
 
 /** An id as a JSON object. @throws error  INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION */
 inline std::string describe_cache_blob_id(bytes_view id)
 {
-    return detail::copy_text([id](size_t *size, char *to) {
-        return ingot_cache_blob_id_describe(id.size(), id.data(), size, to);
-    });
+    return detail::copy_text(
+        [id](size_t *size, char *to) { return ingot_cache_blob_id_describe(id.size(), id.data(), size, to); });
 }
 
 /** Which fields of two ids differ, as a JSON array. @throws error  As describe_cache_blob_id. */

@@ -61,7 +61,10 @@ typedef struct ingot_object_cache_limits {
     size_t max_bytes;          /**< Of all objects (ingot_object_size_t), least recently used first. */
     uint32_t flags;            /**< ingot_object_cache_flags_t */
 } ingot_object_cache_limits_t;
-#define INGOT_OBJECT_CACHE_LIMITS_INIT { sizeof(ingot_object_cache_limits_t), 0, 0, 0, 0 }
+#define INGOT_OBJECT_CACHE_LIMITS_INIT                                                                                 \
+    {                                                                                                                  \
+        sizeof(ingot_object_cache_limits_t), 0, 0, 0, 0                                                                \
+    }
 
 /** How an object cache is to be. */
 typedef struct ingot_object_cache_info {
@@ -76,8 +79,10 @@ typedef struct ingot_object_cache_info {
     ingot_event_callback_t on_event;
     void *on_event_user;
 } ingot_object_cache_info_t;
-#define INGOT_OBJECT_CACHE_INFO_INIT \
-    { sizeof(ingot_object_cache_info_t), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+#define INGOT_OBJECT_CACHE_INFO_INIT                                                                                   \
+    {                                                                                                                  \
+        sizeof(ingot_object_cache_info_t), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL                                 \
+    }
 
 /**
  * Makes an empty cache.
@@ -186,20 +191,23 @@ INGOT_API ingot_status_t ingot_object_cache_get_limits(const_ingot_object_cache_
 /** Counts since the cache was made, and what it holds now. */
 typedef struct ingot_object_cache_stats {
     size_t struct_size;
-    uint64_t hits;             /**< Requests that found their object; taking is one. */
-    uint64_t misses;           /**< Requests that did not; creators run are among them. */
-    uint64_t waits;            /**< Requests that waited for another's creator. */
-    uint64_t replaced;         /**< Objects that another was set in place of, ... */
-    uint64_t taken;            /**< ... that were taken, ... */
-    uint64_t evictions_groups; /**< ... dropped because of max_groups, ... */
-    uint64_t evictions_clear;  /**< ... or by a call to clear. */
-    size_t objects;            /**< In the cache now. */
-    size_t groups;             /**< Of these. */
+    uint64_t hits;                     /**< Requests that found their object; taking is one. */
+    uint64_t misses;                   /**< Requests that did not; creators run are among them. */
+    uint64_t waits;                    /**< Requests that waited for another's creator. */
+    uint64_t replaced;                 /**< Objects that another was set in place of, ... */
+    uint64_t taken;                    /**< ... that were taken, ... */
+    uint64_t evictions_groups;         /**< ... dropped because of max_groups, ... */
+    uint64_t evictions_clear;          /**< ... or by a call to clear. */
+    size_t objects;                    /**< In the cache now. */
+    size_t groups;                     /**< Of these. */
     uint64_t evictions_session_groups; /**< Dropped because of max_session_groups, ... */
     uint64_t evictions_bytes;          /**< ... or of max_bytes. */
     size_t bytes;                      /**< Of the objects in the cache. */
 } ingot_object_cache_stats_t;
-#define INGOT_OBJECT_CACHE_STATS_INIT { sizeof(ingot_object_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define INGOT_OBJECT_CACHE_STATS_INIT                                                                                  \
+    {                                                                                                                  \
+        sizeof(ingot_object_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                         \
+    }
 /** @param[in,out] stats  struct_size set by the caller. Exact when no other thread is in a call. */
 INGOT_API ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache,
                                                       ingot_object_cache_stats_t *stats);

@@ -16,11 +16,12 @@
 #include <ingot/ingot.hpp>
 #include <ingot/object_cache.h>
 
-namespace ingot {
+namespace ingot
+{
 
 /** A reference to an object of a cache, which it may outlive; deleted when the cache and all handles have let go. */
-template <typename T>
-class object : public detail::reference<ingot_object_t, ingot_object_retain, ingot_object_release> {
+template <typename T> class object : public detail::reference<ingot_object_t, ingot_object_retain, ingot_object_release>
+{
 public:
     object() noexcept = default;
     /** Takes over a reference to an object that is a T. */
@@ -41,7 +42,8 @@ struct object_place {
 
 /** An in-memory cache for objects of one's own. */
 class object_cache
-    : public detail::reference<ingot_object_cache_t, ingot_object_cache_retain, ingot_object_cache_release> {
+    : public detail::reference<ingot_object_cache_t, ingot_object_cache_retain, ingot_object_cache_release>
+{
 public:
     object_cache() noexcept = default;
     /** Takes over a reference. */
@@ -69,8 +71,7 @@ public:
     template <typename T> object<T> get_object(const object_place &place) const
     {
         ingot_object_t handle = nullptr;
-        const ingot_status_t status =
-            ingot_object_cache_get(&handle, get(), place.session, place.group, place.name);
+        const ingot_status_t status = ingot_object_cache_get(&handle, get(), place.session, place.group, place.name);
         return found<T>(status, handle);
     }
 
@@ -78,8 +79,7 @@ public:
     template <typename T> object<T> take(const object_place &place)
     {
         ingot_object_t handle = nullptr;
-        const ingot_status_t status =
-            ingot_object_cache_take(&handle, get(), place.session, place.group, place.name);
+        const ingot_status_t status = ingot_object_cache_take(&handle, get(), place.session, place.group, place.name);
         return found<T>(status, handle);
     }
 

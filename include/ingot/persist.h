@@ -42,8 +42,8 @@ typedef enum ingot_persist_store_mode {
 
 /** Flags of a directory store. */
 typedef enum ingot_persist_flags {
-    INGOT_PERSIST_READ_ONLY = 1, /**< Never write, not even the directory. */
-    INGOT_PERSIST_DURABLE = 2,   /**< fsync what is stored. Off by default: what is torn is detected. */
+    INGOT_PERSIST_READ_ONLY = 1,   /**< Never write, not even the directory. */
+    INGOT_PERSIST_DURABLE = 2,     /**< fsync what is stored. Off by default: what is torn is detected. */
     INGOT_PERSIST_MAKE_PARENTS = 4 /**< Create (0700) the directories above the root that are missing. */
 } ingot_persist_flags_t;
 
@@ -57,8 +57,8 @@ typedef struct ingot_persist_info {
     uint64_t max_bytes;     /**< Of the namespace's entries' files together; 0: 1 GiB. UINT64_MAX: no limit. */
     ingot_persist_eviction_t eviction;
     ingot_persist_store_mode_t store_mode;
-    uint32_t lock_timeout_ms; /**< How long accounting may wait for another process; 0: 200. */
-    uint32_t flags;           /**< ingot_persist_flags_t */
+    uint32_t lock_timeout_ms;           /**< How long accounting may wait for another process; 0: 200. */
+    uint32_t flags;                     /**< ingot_persist_flags_t */
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
     ingot_event_callback_t on_event;    /**< NULL: none. ingot_persist_program_create tells the context's too. */
     void *on_event_user;
@@ -67,18 +67,18 @@ typedef struct ingot_persist_info {
     /** Older entries are misses, and go: some when the store is opened, and some with each store. Age counts from
      *  creation, or with LRU from the last load; 0: no limit. */
     uint64_t max_age_seconds;
-    uint64_t min_blob_bytes;    /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
-    uint64_t max_blob_bytes;    /**< Nor are larger ones; 0: no limit but the format's. */
+    uint64_t min_blob_bytes; /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
+    uint64_t max_blob_bytes; /**< Nor are larger ones; 0: no limit but the format's. */
     /** Of the limits, what an eviction leaves at most, most of it by the next stores: 1 to 100; 0: 50. */
     uint32_t low_water_percent;
     uint32_t exit_time_ms;  /**< As in ingot_persist_storing_t. */
     uint32_t quiet_time_ms; /**< Likewise. */
     const char *backends;   /**< As ingot_persist_set_backends takes it. NULL: all. */
 } ingot_persist_info_t;
-#define INGOT_PERSIST_INFO_INIT                                                                                     \
-    {                                                                                                               \
-        sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL, \
-            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL                                                                   \
+#define INGOT_PERSIST_INFO_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,   \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL                                                                      \
     }
 
 /**
@@ -171,7 +171,10 @@ typedef struct ingot_persist_storing {
      *  process if a kernel is first launched while its program's blob is taken. */
     uint32_t quiet_time_ms;
 } ingot_persist_storing_t;
-#define INGOT_PERSIST_STORING_INIT { sizeof(ingot_persist_storing_t), INGOT_PERSIST_STORE_AUTO, 0, 0 }
+#define INGOT_PERSIST_STORING_INIT                                                                                     \
+    {                                                                                                                  \
+        sizeof(ingot_persist_storing_t), INGOT_PERSIST_STORE_AUTO, 0, 0                                                \
+    }
 
 /**
  * Sets when a storage of any kind stores the programs that are made from now on; the times also count for what waits.
@@ -213,11 +216,14 @@ typedef struct ingot_persist_flush_progress {
     size_t struct_size;
     uint64_t stored_count; /**< Since it began, by whichever thread. */
     uint64_t failed_count;
-    uint64_t stored_bytes; /**< Of blobs. */
+    uint64_t stored_bytes;  /**< Of blobs. */
     uint64_t waiting_count; /**< Those that are being stored included. */
     uint64_t elapsed_ns;
 } ingot_persist_flush_progress_t;
-#define INGOT_PERSIST_FLUSH_PROGRESS_INIT { sizeof(ingot_persist_flush_progress_t), 0, 0, 0, 0, 0 }
+#define INGOT_PERSIST_FLUSH_PROGRESS_INIT                                                                              \
+    {                                                                                                                  \
+        sizeof(ingot_persist_flush_progress_t), 0, 0, 0, 0, 0                                                          \
+    }
 
 /** Not 0: go on. Called in the thread that flushes, with no lock held, after a program was stored or could not be. */
 typedef int (*ingot_persist_flush_callback_t)(const ingot_persist_flush_progress_t *so_far, void *user);
@@ -225,11 +231,14 @@ typedef int (*ingot_persist_flush_callback_t)(const ingot_persist_flush_progress
 /** How to flush. */
 typedef struct ingot_persist_flush_info {
     size_t struct_size;
-    uint64_t max_time_ns; /**< 0: no limit. */
+    uint64_t max_time_ns;                       /**< 0: no limit. */
     ingot_persist_flush_callback_t on_progress; /**< NULL: none. */
     void *user;
 } ingot_persist_flush_info_t;
-#define INGOT_PERSIST_FLUSH_INFO_INIT { sizeof(ingot_persist_flush_info_t), 0, NULL, NULL }
+#define INGOT_PERSIST_FLUSH_INFO_INIT                                                                                  \
+    {                                                                                                                  \
+        sizeof(ingot_persist_flush_info_t), 0, NULL, NULL                                                              \
+    }
 
 /**
  * ingot_persist_flush within a time, and with progress. Most expensive builds first.
@@ -264,9 +273,9 @@ typedef struct ingot_persist_stats {
     uint64_t waiting;   /**< Programs that are to be stored later, now. */
     uint64_t leftovers; /**< What killed processes left behind in the store and was removed. */
 } ingot_persist_stats_t;
-#define INGOT_PERSIST_STATS_INIT                                                                    \
-    {                                                                                                \
-        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define INGOT_PERSIST_STATS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                   \
     }
 /**
  * The counts of a storage since it was made. Those of a chain are its own; each tier has its own, too.
@@ -324,17 +333,20 @@ INGOT_API ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, con
 /** What verifying found. */
 typedef struct ingot_persist_verification {
     size_t struct_size;
-    uint64_t entry_count;   /**< To be verified. */
-    uint64_t done_count;    /**< Less where the callback ended it. */
+    uint64_t entry_count; /**< To be verified. */
+    uint64_t done_count;  /**< Less where the callback ended it. */
     uint64_t done_bytes;
-    uint64_t bad_count;     /**< Truncated or corrupt. */
-    uint64_t removed_count; /**< Bad ones that were taken away. */
-    uint64_t foreign_count; /**< Of another format version, or not trusted: left alone. */
-    uint64_t unread_count;  /**< Neither good nor bad: the operating system failed, or memory was short. */
+    uint64_t bad_count;      /**< Truncated or corrupt. */
+    uint64_t removed_count;  /**< Bad ones that were taken away. */
+    uint64_t foreign_count;  /**< Of another format version, or not trusted: left alone. */
+    uint64_t unread_count;   /**< Neither good nor bad: the operating system failed, or memory was short. */
     uint64_t leftover_count; /**< What killed processes left in tmp; with repair it is removed. */
     uint64_t leftover_bytes; /**< Of the files of that. */
 } ingot_persist_verification_t;
-#define INGOT_PERSIST_VERIFICATION_INIT { sizeof(ingot_persist_verification_t), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define INGOT_PERSIST_VERIFICATION_INIT                                                                                \
+    {                                                                                                                  \
+        sizeof(ingot_persist_verification_t), 0, 0, 0, 0, 0, 0, 0, 0, 0                                                \
+    }
 
 /** Told after each entry; @p entry's status is that of all of it. Not 0: go on. */
 typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry,
@@ -360,7 +372,10 @@ typedef struct ingot_persist_limits {
     uint64_t max_entries;
     uint64_t max_age_seconds; /**< By the order of eviction: since creation, or since the last use. */
 } ingot_persist_limits_t;
-#define INGOT_PERSIST_LIMITS_INIT { sizeof(ingot_persist_limits_t), UINT64_MAX, UINT64_MAX, UINT64_MAX }
+#define INGOT_PERSIST_LIMITS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(ingot_persist_limits_t), UINT64_MAX, UINT64_MAX, UINT64_MAX                                             \
+    }
 
 /**
  * Lets entries go in the store's order (that of FIFO where eviction is off) until these limits are kept.
@@ -384,7 +399,10 @@ typedef struct ingot_persist_count {
     uint64_t recorded_bytes; /**< What size.txt said before. */
     int is_recorded;         /**< 0: size.txt was missing or said nothing. */
 } ingot_persist_count_t;
-#define INGOT_PERSIST_COUNT_INIT { sizeof(ingot_persist_count_t), 0, 0, 0, 0 }
+#define INGOT_PERSIST_COUNT_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(ingot_persist_count_t), 0, 0, 0, 0                                                                      \
+    }
 
 /** Counts the store and sets its index and size.txt right; a read-only store is counted only.
  *  Statuses as ingot_persist_evict. */
@@ -501,8 +519,7 @@ INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_
  *
  * @param tier_count  1 to 16.
  */
-INGOT_API ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count,
-                                             const ingot_storage_t *tiers);
+INGOT_API ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers);
 
 #ifdef __cplusplus
 }

@@ -14,10 +14,12 @@
 
 #include <chrono>
 
-namespace ingot {
+namespace ingot
+{
 
 /** Bytes that a storage handed out; let go of when destroyed. */
-class buffer {
+class buffer
+{
 public:
     buffer() noexcept = default;
     /** Takes over. */
@@ -43,7 +45,8 @@ private:
 };
 
 /** Keeps blobs by id. Letting go of the last reference stores what waits, as flush() does. */
-class storage : public detail::reference<ingot_storage_t, ingot_storage_retain, ingot_storage_release> {
+class storage : public detail::reference<ingot_storage_t, ingot_storage_retain, ingot_storage_release>
+{
 public:
     storage() noexcept = default;
     /** Takes over a reference. */

@@ -24,14 +24,17 @@ extern "C" {
 /** A record to be. */
 typedef struct ingot_persist_record_info {
     size_t struct_size;
-    const char *path;       /**< The manifest; it may be missing, its directory must exist. Copied. Required. */
-    uint32_t max_entries;   /**< Programs in it; 0: 4096. At most 65536. */
-    uint32_t keep_runs;     /**< A program that more runs in a row did not ask for is left out; 0: 8. */
-    uint64_t max_bytes;     /**< Of the file; 0: 4 MiB. At most 64 MiB. */
+    const char *path;     /**< The manifest; it may be missing, its directory must exist. Copied. Required. */
+    uint32_t max_entries; /**< Programs in it; 0: 4096. At most 65536. */
+    uint32_t keep_runs;   /**< A program that more runs in a row did not ask for is left out; 0: 8. */
+    uint64_t max_bytes;   /**< Of the file; 0: 4 MiB. At most 64 MiB. */
     ingot_event_callback_t on_event; /**< NULL: none. Told of what is saved, and of what is left out and why. */
     void *on_event_user;
 } ingot_persist_record_info_t;
-#define INGOT_PERSIST_RECORD_INFO_INIT { sizeof(ingot_persist_record_info_t), NULL, 0, 0, 0, NULL, NULL }
+#define INGOT_PERSIST_RECORD_INFO_INIT                                                                                 \
+    {                                                                                                                  \
+        sizeof(ingot_persist_record_info_t), NULL, 0, 0, 0, NULL, NULL                                                 \
+    }
 
 /**
  * From now on notes the programs that ingot_persist_program_create loads or compiles with this storage, each once. What
@@ -89,8 +92,8 @@ typedef struct ingot_prewarm_progress {
     size_t struct_size;
     ingot_prewarm_state_t state;
     ingot_status_t manifest_status; /**< Why the manifest gave nothing; INGOT_SUCCESS where it was read. */
-    uint64_t total;     /**< Programs in the manifest. */
-    uint64_t done;      /**< Of these: all below but taken. */
+    uint64_t total;                 /**< Programs in the manifest. */
+    uint64_t done;                  /**< Of these: all below but taken. */
     uint64_t loaded;
     uint64_t stale;     /**< For another device, driver, compiler or library. */
     uint64_t missing;   /**< Not in the storage. */
@@ -99,8 +102,10 @@ typedef struct ingot_prewarm_progress {
     uint64_t taken;     /**< Of those loaded: asked for since. */
     uint64_t bytes;     /**< Of the blobs that were loaded. */
 } ingot_prewarm_progress_t;
-#define INGOT_PREWARM_PROGRESS_INIT \
-    { sizeof(ingot_prewarm_progress_t), INGOT_PREWARM_RUNNING, INGOT_SUCCESS, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define INGOT_PREWARM_PROGRESS_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(ingot_prewarm_progress_t), INGOT_PREWARM_RUNNING, INGOT_SUCCESS, 0, 0, 0, 0, 0, 0, 0, 0, 0              \
+    }
 
 /**
  * Told after each program, in the thread that loaded it, with no lock held; so from several threads at once, and what
@@ -112,14 +117,17 @@ typedef int (*ingot_prewarm_callback_t)(const ingot_prewarm_progress_t *progress
 /** A prewarm to be. */
 typedef struct ingot_prewarm_info {
     size_t struct_size;
-    const char *manifest;  /**< Its path. Read before ingot_prewarm_start returns. Required. */
-    uint32_t thread_count; /**< 0: 2. At most 64; no more than there are programs. */
-    uint64_t max_bytes;    /**< Of the blobs that are loaded, together; 0: no limit. */
-    uint64_t max_time_ns;  /**< No load begins later than this after the start; 0: no limit. */
+    const char *manifest;                 /**< Its path. Read before ingot_prewarm_start returns. Required. */
+    uint32_t thread_count;                /**< 0: 2. At most 64; no more than there are programs. */
+    uint64_t max_bytes;                   /**< Of the blobs that are loaded, together; 0: no limit. */
+    uint64_t max_time_ns;                 /**< No load begins later than this after the start; 0: no limit. */
     ingot_prewarm_callback_t on_progress; /**< NULL: none. */
     void *on_progress_user;
 } ingot_prewarm_info_t;
-#define INGOT_PREWARM_INFO_INIT { sizeof(ingot_prewarm_info_t), NULL, 0, 0, 0, NULL, NULL }
+#define INGOT_PREWARM_INFO_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(ingot_prewarm_info_t), NULL, 0, 0, 0, NULL, NULL                                                        \
+    }
 
 /**
  * Begins to load a manifest's programs from @p storage for @p context; returns when the threads run.
@@ -138,8 +146,8 @@ typedef struct ingot_prewarm_info {
  *                        why, and so does ingot_prewarm_progress_t::manifest_status.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
-INGOT_API ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_context_t context,
-                                             ingot_storage_t storage, const ingot_prewarm_info_t *info);
+INGOT_API ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_context_t context, ingot_storage_t storage,
+                                             const ingot_prewarm_info_t *info);
 
 /**
  * Returns when no load goes on and no thread of the prewarm runs any more.

@@ -9,7 +9,8 @@
 #include <ingot/persist.hpp>
 #include <ingot/prewarm.h>
 
-namespace ingot {
+namespace ingot
+{
 
 /** Records from now on what is asked of @p storage. @throws error  As ingot_persist_record. */
 inline void record(const storage &storage, const ingot_persist_record_info_t &info)
@@ -30,7 +31,8 @@ inline void end_record(const storage &storage)
 }
 
 /** Programs that are loaded ahead. Destroying it cancels, waits, and lets go of what nobody asked for. */
-class prewarm {
+class prewarm
+{
 public:
     prewarm() noexcept = default;
     prewarm(const context &context, const storage &storage, const ingot_prewarm_info_t &info)

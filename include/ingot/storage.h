@@ -22,7 +22,10 @@ typedef struct ingot_buffer {
     void (*release)(struct ingot_buffer *buffer);
     void *owner; /**< For release. */
 } ingot_buffer_t;
-#define INGOT_BUFFER_INIT { 0, NULL, NULL, NULL }
+#define INGOT_BUFFER_INIT                                                                                              \
+    {                                                                                                                  \
+        0, NULL, NULL, NULL                                                                                            \
+    }
 
 /** Keeps blobs by id; reference-counted. */
 typedef struct ingot_storage *ingot_storage_t;

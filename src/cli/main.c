@@ -11,9 +11,8 @@
 #include "cli/json.h"
 
 static const struct command *const commands[] = {
-    &command_ls,    &command_show,  &command_explain, &command_verify,
-    &command_stats, &command_evict, &command_clear,   &command_recount,
-    &command_bundle, &command_manifest,
+    &command_ls,    &command_show,  &command_explain, &command_verify, &command_stats,
+    &command_evict, &command_clear, &command_recount, &command_bundle, &command_manifest,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), FULL_NAME_SIZE = 32 };
@@ -21,7 +20,8 @@ enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), FULL_NAME_SIZE = 
 static void print_help(FILE *file)
 {
     (void)fputs("Usage: ingot COMMAND [OPTION...]\n"
-                "Looks into a store of compiled device programs, and keeps it.\n\n", file);
+                "Looks into a store of compiled device programs, and keeps it.\n\n",
+                file);
     for (size_t i = 0; i < COMMAND_COUNT; ++i)
         (void)fprintf(file, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
     (void)fputs("\n\"ingot COMMAND --help\" tells a command's options. --version tells the library's version.\n"

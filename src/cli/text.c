@@ -21,7 +21,7 @@ static size_t commands_terminal(const unsigned char *c)
         return 2;
     if (c[0] != 0xe2)
         return 0;
-    const bool is_mark = c[1] == 0x80 && (c[2] == 0x8e || c[2] == 0x8f);      /* U+200E, U+200F */
+    const bool is_mark = c[1] == 0x80 && (c[2] == 0x8e || c[2] == 0x8f);    /* U+200E, U+200F */
     const bool is_embedding = c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae; /* U+2028 to U+202E */
     const bool is_isolate = c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9;   /* U+2066 to U+2069 */
     return is_mark || is_embedding || is_isolate ? 3 : 0;

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-namespace bench {
+namespace bench
+{
 
 enum class Goal { none, at_least, at_most };
 
@@ -19,17 +20,15 @@ struct Metric {
     Goal goal;
     double bound;
 
-    bool holds() const
-    {
-        return goal == Goal::none || (goal == Goal::at_least ? value >= bound : value <= bound);
-    }
+    bool holds() const { return goal == Goal::none || (goal == Goal::at_least ? value >= bound : value <= bound); }
 };
 
-class Report {
+class Report
+{
 public:
     void add(const std::string &name, double value, const std::string &unit, Goal goal = Goal::none, double bound = 0)
     {
-        metrics_.push_back({ name, value, unit, goal, bound });
+        metrics_.push_back({name, value, unit, goal, bound});
     }
 
     void print() const
@@ -40,7 +39,9 @@ public:
             if (m.goal != Goal::none)
                 std::snprintf(goal, sizeof(goal), "%s %g", m.goal == Goal::at_least ? "at least" : "at most", m.bound);
             std::printf("%-44s %12.3f %-6s %-16s %s\n", m.name.c_str(), m.value, m.unit.c_str(), goal,
-                        m.goal == Goal::none ? "-" : m.holds() ? "yes" : "NO");
+                        m.goal == Goal::none ? "-"
+                        : m.holds()          ? "yes"
+                                             : "NO");
         }
     }
 

@@ -18,12 +18,14 @@
 
 #include <cstring>
 
-namespace {
+namespace
+{
 
-using bench::Sample;
 using bench::require;
+using bench::Sample;
 
-class Bench {
+class Bench
+{
 public:
     explicit Bench(const std::string &folder) : folder_(folder), processes_(folder) {}
 
@@ -34,7 +36,7 @@ public:
     {
         double build_us = 0, warm_us = 0;
         std::vector<double> ratios, kernel_ratios;
-        for (const std::string set : { "digits", "others" }) {
+        for (const std::string set : {"digits", "others"}) {
             std::printf("\ncuda, %s, us\n  %-18s %10s %9s %7s %9s %7s %7s | %9s %9s %7s %8s\n", set.c_str(), "",
                         "build", "ingot", "spread", "driver", "spread", "ratio", "+ kernel", "driver", "ratio",
                         "bytes");

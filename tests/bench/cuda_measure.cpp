@@ -14,9 +14,11 @@
 #include <cstdio>
 #include <iterator>
 
-namespace cuda_bench {
+namespace cuda_bench
+{
 
-namespace {
+namespace
+{
 
 using bench::blob_of;
 using bench::Clock;
@@ -44,7 +46,7 @@ struct Gpu {
 /* From the ELF magic on: a blob with one section ends in its binary and 16 bytes of checksum. */
 Bytes cubin_of(const Bytes &blob)
 {
-    static const uint8_t magic[] = { 0x7f, 'E', 'L', 'F' };
+    static const uint8_t magic[] = {0x7f, 'E', 'L', 'F'};
     const auto begin = std::search(blob.begin(), blob.end(), std::begin(magic), std::end(magic));
     require(blob.end() - begin > 16, "a blob without a cubin");
     return Bytes(begin, blob.end() - 16);
@@ -61,7 +63,8 @@ std::string kernel_of(ingot_program_t program)
 }
 
 /* Both ways to have the program, and if `kernel` is given a kernel of it. */
-class Loading {
+class Loading
+{
 public:
     Loading(const Gpu &gpu, ingot_program_desc_t desc, Bytes blob, std::string kernel)
         : gpu_(gpu), desc_(desc), blob_(std::move(blob)), cubin_(cubin_of(blob_)), kernel_(std::move(kernel)),

@@ -6,7 +6,8 @@
 
 #include <string>
 
-namespace cuda_bench {
+namespace cuda_bench
+{
 
 /* load, name, build us, Ingot us, its spread, driver us, its spread, with a kernel: Ingot us, driver us, bytes of
  * cubin */

@@ -11,9 +11,11 @@
 #include <fstream>
 #include <iterator>
 
-namespace cuda_bench {
+namespace cuda_bench
+{
 
-namespace {
+namespace
+{
 
 using bench::Clock;
 using bench::microseconds_since;
@@ -36,7 +38,7 @@ cl_program build(const Setup &setup, const std::string &source, const std::strin
 void measure_program(const Setup &setup, const ProgramFile &file)
 {
     std::ifstream stream(file.path, std::ios::binary);
-    const std::string source{ std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>() };
+    const std::string source{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
     Sample built, loaded;
     std::vector<uint8_t> binary;
     for (int i = 0; i < 5; ++i) {

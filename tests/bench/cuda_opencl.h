@@ -6,7 +6,8 @@
 
 #include <string>
 
-namespace cuda_bench {
+namespace cuda_bench
+{
 
 /* own, name, build us, us to load what the driver gives out for it, bytes of that; with tabs between them. */
 void measure_driver_alone(const std::string &set, const std::string &store);

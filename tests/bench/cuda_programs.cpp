@@ -3,9 +3,11 @@
  */
 #include "bench/cuda_programs.h"
 
-namespace cuda_bench {
+namespace cuda_bench
+{
 
-namespace {
+namespace
+{
 
 struct Row {
     const char *name, *file, *options;
@@ -15,51 +17,53 @@ struct Row {
 const std::vector<Row> &digits()
 {
     static const std::vector<Row> rows = {
-        { "normalize", "normalize.cu", "-DGROUP=64 -DMAX_PIXEL=16", {} },
-        { "convolve 1", "conv.cu", "-DIN_CHANNELS=1 -DOUT_CHANNELS=8 -DFUSE_RELU", {} },
-        { "convolve 2", "conv.cu", "-DIN_CHANNELS=8 -DOUT_CHANNELS=16 -DFUSE_RELU", {} },
-        { "max pool", "pool.cu", "-DGROUP=64 -DCHANNELS=16", {} },
-        { "dense hidden", "dense.cu", "-DTILE=8 -DINPUTS=256 -DOUTPUTS=32 -DFUSE_RELU", {} },
-        { "dense classes", "dense.cu", "-DTILE=8 -DINPUTS=32 -DOUTPUTS=10", {} },
-        { "softmax", "softmax.cu", "-DGROUP=64 -DCLASSES=10", {} },
-        { "argmax", "argmax.cu", "-DGROUP=64 -DCLASSES=10", {} },
+        {"normalize", "normalize.cu", "-DGROUP=64 -DMAX_PIXEL=16", {}},
+        {"convolve 1", "conv.cu", "-DIN_CHANNELS=1 -DOUT_CHANNELS=8 -DFUSE_RELU", {}},
+        {"convolve 2", "conv.cu", "-DIN_CHANNELS=8 -DOUT_CHANNELS=16 -DFUSE_RELU", {}},
+        {"max pool", "pool.cu", "-DGROUP=64 -DCHANNELS=16", {}},
+        {"dense hidden", "dense.cu", "-DTILE=8 -DINPUTS=256 -DOUTPUTS=32 -DFUSE_RELU", {}},
+        {"dense classes", "dense.cu", "-DTILE=8 -DINPUTS=32 -DOUTPUTS=10", {}},
+        {"softmax", "softmax.cu", "-DGROUP=64 -DCLASSES=10", {}},
+        {"argmax", "argmax.cu", "-DGROUP=64 -DCLASSES=10", {}},
     };
     return rows;
 }
 
 const std::vector<Row> &others()
 {
-    static const std::vector<const char *> reductions = { "reduce<double>", "reduce<float>", "reduce<int>" };
+    static const std::vector<const char *> reductions = {"reduce<double>", "reduce<float>", "reduce<int>"};
     static const std::vector<Row> rows = {
-        { "reduce sum", "reduce.cu", "", reductions },
-        { "reduce max", "reduce.cu", "-DMAX", reductions },
-        { "scan", "scan.cu", "-DBLOCK=512", {} },
-        { "gemm 32", "gemm.cu", "-DTILE=32 -DWORK=2", {} },
-        { "gemm 64 bias", "gemm.cu", "-DTILE=64 -DWORK=4 -DFUSE_BIAS", {} },
-        { "gemm tensor", "gemm_tensor.cu", "", {} },
-        { "softmax rows", "softmax_rows.cu", "-DBLOCK=256", {} },
-        { "layer norm", "layer_norm.cu", "-DBLOCK=256", {} },
-        { "rms norm", "layer_norm.cu", "-DBLOCK=256 -DRMS", {} },
-        { "conv2d 3x3", "conv2d.cu", "-DKERNEL=3 -DCHANNELS=64", {} },
-        { "conv2d 7x7", "conv2d.cu", "-DKERNEL=7 -DCHANNELS=3", {} },
-        { "transpose", "transpose.cu", "-DTILE=32", { "transpose<double>", "transpose<float>" } },
-        { "histogram", "histogram.cu", "-DBINS=256", {} },
-        { "attention", "attention.cu", "-DHEAD=64 -DTILE=32", {} },
-        { "attention causal", "attention.cu", "-DHEAD=32 -DTILE=64 -DCAUSAL", {} },
-        { "elementwise", "elementwise.cu", "",
-          { "backward<Gelu, float>", "backward<Silu, float>", "backward<Tanh, double>", "forward<Gelu, float>",
-            "forward<Silu, float>", "forward<Tanh, double>" } },
-        { "n-body", "nbody.cu", "-DTILE=256 --use_fast_math", {} },
-        { "fft", "fft.cu", "-DLOG2=10", {} },
-        { "sort", "sort.cu", "-DBLOCK=512", {} },
-        { "sparse", "sparse.cu", "", {} },
-        { "stencil", "stencil.cu", "-DBLOCK=16", {} },
-        { "options float", "options.cu", "-DREAL=float", {} },
-        { "options double", "options.cu", "-DREAL=double", {} },
-        { "mandelbrot", "mandelbrot.cu", "-DREAL=double -DSTEPS=1000", {} },
-        { "sha256", "sha256.cu", "", {} },
-        { "rotary", "rotary.cu", "-DVOCABULARY=32000", {} },
-        { "quantize", "quantize.cu", "", {} },
+        {"reduce sum", "reduce.cu", "", reductions},
+        {"reduce max", "reduce.cu", "-DMAX", reductions},
+        {"scan", "scan.cu", "-DBLOCK=512", {}},
+        {"gemm 32", "gemm.cu", "-DTILE=32 -DWORK=2", {}},
+        {"gemm 64 bias", "gemm.cu", "-DTILE=64 -DWORK=4 -DFUSE_BIAS", {}},
+        {"gemm tensor", "gemm_tensor.cu", "", {}},
+        {"softmax rows", "softmax_rows.cu", "-DBLOCK=256", {}},
+        {"layer norm", "layer_norm.cu", "-DBLOCK=256", {}},
+        {"rms norm", "layer_norm.cu", "-DBLOCK=256 -DRMS", {}},
+        {"conv2d 3x3", "conv2d.cu", "-DKERNEL=3 -DCHANNELS=64", {}},
+        {"conv2d 7x7", "conv2d.cu", "-DKERNEL=7 -DCHANNELS=3", {}},
+        {"transpose", "transpose.cu", "-DTILE=32", {"transpose<double>", "transpose<float>"}},
+        {"histogram", "histogram.cu", "-DBINS=256", {}},
+        {"attention", "attention.cu", "-DHEAD=64 -DTILE=32", {}},
+        {"attention causal", "attention.cu", "-DHEAD=32 -DTILE=64 -DCAUSAL", {}},
+        {"elementwise",
+         "elementwise.cu",
+         "",
+         {"backward<Gelu, float>", "backward<Silu, float>", "backward<Tanh, double>", "forward<Gelu, float>",
+          "forward<Silu, float>", "forward<Tanh, double>"}},
+        {"n-body", "nbody.cu", "-DTILE=256 --use_fast_math", {}},
+        {"fft", "fft.cu", "-DLOG2=10", {}},
+        {"sort", "sort.cu", "-DBLOCK=512", {}},
+        {"sparse", "sparse.cu", "", {}},
+        {"stencil", "stencil.cu", "-DBLOCK=16", {}},
+        {"options float", "options.cu", "-DREAL=float", {}},
+        {"options double", "options.cu", "-DREAL=double", {}},
+        {"mandelbrot", "mandelbrot.cu", "-DREAL=double -DSTEPS=1000", {}},
+        {"sha256", "sha256.cu", "", {}},
+        {"rotary", "rotary.cu", "-DVOCABULARY=32000", {}},
+        {"quantize", "quantize.cu", "", {}},
     };
     return rows;
 }
@@ -72,9 +76,9 @@ std::vector<bench::ProgramFile> list_programs(const std::string &set)
     const std::string folder = std::string(INGOT_SOURCE_DIR "/tests/bench/cuda") + (is_digits ? "/digits" : "");
     std::vector<bench::ProgramFile> programs;
     for (const Row &row : is_digits ? digits() : others())
-        programs.push_back({ row.name, folder + "/" + row.file,
-                             "--std=c++17 -I " + folder + " -I " CUDA_INCLUDE_DIRECTORY " " + row.options,
-                             row.expressions });
+        programs.push_back({row.name, folder + "/" + row.file,
+                            "--std=c++17 -I " + folder + " -I " CUDA_INCLUDE_DIRECTORY " " + row.options,
+                            row.expressions});
     return programs;
 }
 

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-namespace cuda_bench {
+namespace cuda_bench
+{
 
 /* "digits" or "others". */
 std::vector<bench::ProgramFile> list_programs(const std::string &set);

@@ -10,9 +10,11 @@
 #include <iterator>
 #include <sstream>
 
-namespace bench {
+namespace bench
+{
 
-namespace {
+namespace
+{
 
 const std::string with_device = INGOT_SOURCE_DIR "/scripts/with-device";
 
@@ -35,7 +37,7 @@ ingot_program_desc_t describe(ingot_context_t context, ingot_source_kind_t kind,
                               uint32_t flags)
 {
     std::ifstream stream(file.path, std::ios::binary);
-    const std::string text{ std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>() };
+    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
     require(!text.empty(), "cannot read " + file.path);
     ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
     source_info.kind = kind;
@@ -73,7 +75,7 @@ MeasuringProcesses::MeasuringProcesses(const std::string &folder)
 
 bool MeasuringProcesses::has(const std::string &device) const
 {
-    child_process::Child child({ with_device, "--check", device }, output_);
+    child_process::Child child({with_device, "--check", device}, output_);
     if (child.wait() == 0) {
         std::printf("%s: %s", device.c_str(), child.output().c_str());
         return true;
@@ -86,9 +88,8 @@ MeasuringProcesses::Lines MeasuringProcesses::run(const std::string &device, con
                                                   const std::string &set, const std::string &store,
                                                   const Environment &environment) const
 {
-    child_process::Child child({ with_device, device, self_, "--child", what, set, store }, output_, environment);
-    require(child.wait() == 0,
-            "the " + what + " process of " + set + " on " + device + " failed:\n" + child.output());
+    child_process::Child child({with_device, device, self_, "--child", what, set, store}, output_, environment);
+    require(child.wait() == 0, "the " + what + " process of " + set + " on " + device + " failed:\n" + child.output());
     Lines lines;
     std::istringstream output(child.output());
     for (std::string line; std::getline(output, line);) {

@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-namespace bench {
+namespace bench
+{
 
 /* Ends the process with a sentence where a step failed. */
 void require(bool holds, const std::string &what);
@@ -32,7 +33,8 @@ ingot_program_desc_t describe(ingot_context_t context, ingot_source_kind_t kind,
 std::vector<uint8_t> blob_of(ingot_program_t program);
 
 /* The program itself, started again as a measuring process: --child WHAT SET STORE, on a device of with-device. */
-class MeasuringProcesses {
+class MeasuringProcesses
+{
 public:
     using Environment = child_process::Child::Environment;
     /* The lines that a process printed, each split at its tabs. */

@@ -16,9 +16,11 @@
 #include "bench/memory_ingot.h"
 #include "bench/memory_peers.h"
 
-namespace memory_bench {
+namespace memory_bench
+{
 
-namespace {
+namespace
+{
 
 using Subjects = std::vector<std::unique_ptr<Subject>>;
 
@@ -54,7 +56,8 @@ void print(const Subjects &subjects, const std::vector<Samples> &samples)
     }
 }
 
-class Bench {
+class Bench
+{
 public:
     explicit Bench(unsigned rounds) : rounds_(rounds) {}
 
@@ -70,8 +73,17 @@ private:
     void one_thread(bench::Report *report)
     {
         enum {
-            kFloor, kHit, kKernel, kContent, kHit256, kHit4096,
-            kOnednn, kOnednnContent, kOnednnRelu, kOnednn256, kOnednn4096
+            kFloor,
+            kHit,
+            kKernel,
+            kContent,
+            kHit256,
+            kHit4096,
+            kOnednn,
+            kOnednnContent,
+            kOnednnRelu,
+            kOnednn256,
+            kOnednn4096
         };
         Subjects subjects;
         subjects.push_back(make_floor());

@@ -11,9 +11,11 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace memory_bench {
+namespace memory_bench
+{
 
-namespace {
+namespace
+{
 
 constexpr const char kKernelNames[] = "add\0broadcast\0convolve\0gather\0matmul\0reduce\0softmax\0transpose";
 constexpr const char *kKernel = "matmul";
@@ -47,7 +49,8 @@ ingot_backend_ops_t noop_operations()
 }
 
 /* Descriptors of one context, their programs in memory. */
-class Descs {
+class Descs
+{
 public:
     explicit Descs(size_t count) : context_(count + 1)
     {
@@ -74,7 +77,8 @@ private:
     std::vector<ingot_program_desc_t> descs_;
 };
 
-class Floor : public Subject {
+class Floor : public Subject
+{
 public:
     Floor() : Subject("floor") {}
     void run(unsigned thread, size_t operations) override
@@ -95,7 +99,8 @@ private:
     std::array<Line, 64> lines_;
 };
 
-class Hit : public Subject {
+class Hit : public Subject
+{
 public:
     explicit Hit(size_t entries) : Subject(name_with_keys("ingot hit", entries)), descs_(entries) {}
     void run(unsigned thread, size_t operations) override
@@ -114,7 +119,8 @@ private:
     Descs descs_;
 };
 
-class FastKernel : public Subject {
+class FastKernel : public Subject
+{
 public:
     explicit FastKernel(size_t entries) : Subject("ingot fast kernel"), descs_(entries) {}
     void run(unsigned thread, size_t operations) override
@@ -133,7 +139,8 @@ private:
     Descs descs_;
 };
 
-class ContentHit : public Subject {
+class ContentHit : public Subject
+{
 public:
     explicit ContentHit(size_t entries) : Subject("ingot content hit"), descs_(entries) {}
     void run(unsigned thread, size_t operations) override
@@ -160,7 +167,8 @@ private:
     Descs descs_;
 };
 
-class Eviction : public Subject {
+class Eviction : public Subject
+{
 public:
     explicit Eviction(size_t entries) : Subject("ingot evict " + std::to_string(entries)), context_(entries)
     {

@@ -10,10 +10,12 @@
 
 #include "bench/memory_measure.h"
 
-namespace memory_bench {
+namespace memory_bench
+{
 
 /* A context whose programs cost nothing to build. */
-class NoopContext {
+class NoopContext
+{
 public:
     explicit NoopContext(size_t max_programs, const ingot_allocator_t *allocator = nullptr);
     NoopContext(const NoopContext &) = delete;

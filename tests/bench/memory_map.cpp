@@ -8,11 +8,14 @@
 
 #include "bench/memory_peers.h"
 
-namespace memory_bench {
+namespace memory_bench
+{
 
-namespace {
+namespace
+{
 
-class Map : public Subject {
+class Map : public Subject
+{
 public:
     explicit Map(size_t entries) : Subject("unordered_map"), count_(entries)
     {

@@ -15,9 +15,11 @@
 #include <mutex>
 #include <thread>
 
-namespace memory_bench {
+namespace memory_bench
+{
 
-namespace {
+namespace
+{
 
 using Clock = std::chrono::steady_clock;
 
@@ -43,7 +45,8 @@ void stay_on(unsigned processor)
 }
 
 /* Threads that live through all rounds, each on a processor of its own, and run one subject at a time together. */
-class Team {
+class Team
+{
 public:
     Team(const std::vector<Subject *> &subjects, unsigned count) : subjects_(subjects), elapsed_ns_(count)
     {

@@ -11,10 +11,12 @@
 #include <string>
 #include <vector>
 
-namespace memory_bench {
+namespace memory_bench
+{
 
 /* One operation, done over and over. */
-class Subject {
+class Subject
+{
 public:
     explicit Subject(std::string name) : name_(std::move(name)) {}
     Subject(const Subject &) = delete;
@@ -51,7 +53,8 @@ struct Effort {
 std::vector<Samples> measure(const std::vector<Subject *> &subjects, unsigned threads, const Effort &effort);
 
 /* Which of `count` things a thread asks for next: all equally often, in no order that a processor could foresee. */
-class Picker {
+class Picker
+{
 public:
     Picker(unsigned thread, size_t count) : state_(thread * 7919u + 1), count_(count) {}
     size_t next()

@@ -13,16 +13,19 @@
 #include <algorithm>
 #include <vector>
 
-namespace memory_bench {
+namespace memory_bench
+{
 
-namespace {
+namespace
+{
 
 void check(dnnl_status_t status)
 {
     require(status == dnnl_success, "oneDNN failed");
 }
 
-class Onednn : public Subject {
+class Onednn : public Subject
+{
 public:
     Onednn(const std::string &name, bool convolution, size_t entries) : Subject(name), convolution_(convolution)
     {
@@ -77,7 +80,7 @@ private:
 
     dnnl_primitive_desc_t make_convolution(const dnnl_dims_t data, const dnnl_dims_t weights) const
     {
-        const dnnl_dims_t ones = { 1, 1 }, none = { 0, 0 };
+        const dnnl_dims_t ones = {1, 1}, none = {0, 0};
         const MemoryDesc in(4, data, dnnl_format_tag_any), filter(4, weights, dnnl_format_tag_any);
         dnnl_primitive_desc_t desc = nullptr;
         check(dnnl_convolution_forward_primitive_desc_create(&desc, engine_, dnnl_forward_inference,
@@ -97,7 +100,7 @@ private:
 #else
     dnnl_primitive_desc_t make_convolution(const dnnl_dims_t data, const dnnl_dims_t weights) const
     {
-        const dnnl_dims_t ones = { 1, 1 };
+        const dnnl_dims_t ones = {1, 1};
         dnnl_memory_desc_t in, filter;
         dnnl_convolution_desc_t operation;
         dnnl_primitive_desc_t desc = nullptr;
@@ -123,14 +126,14 @@ private:
 
     dnnl_primitive_desc_t describe_convolution(size_t number) const
     {
-        const dnnl_dims_t data = { 1, 16, 8, static_cast<dnnl_dim_t>(8 + number) };
-        const dnnl_dims_t weights = { 16, 16, 3, 3 };
+        const dnnl_dims_t data = {1, 16, 8, static_cast<dnnl_dim_t>(8 + number)};
+        const dnnl_dims_t weights = {16, 16, 3, 3};
         return make_convolution(data, weights);
     }
 
     dnnl_primitive_desc_t describe_relu(size_t number) const
     {
-        const dnnl_dims_t dims = { 16, static_cast<dnnl_dim_t>(16 + number) };
+        const dnnl_dims_t dims = {16, static_cast<dnnl_dim_t>(16 + number)};
         return make_relu(dims);
     }
 
@@ -139,7 +142,8 @@ private:
     std::vector<dnnl_primitive_desc_t> descs_;
 };
 
-class OnednnContent : public Onednn {
+class OnednnContent : public Onednn
+{
 public:
     explicit OnednnContent(size_t entries) : Onednn("oneDNN content", true, entries) {}
 
@@ -177,7 +181,8 @@ std::unique_ptr<Subject> make_onednn_content(size_t entries)
 
 #else
 
-namespace memory_bench {
+namespace memory_bench
+{
 
 std::unique_ptr<Subject> make_onednn_relu(size_t)
 {

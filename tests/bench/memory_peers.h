@@ -8,7 +8,8 @@
 
 #include "bench/memory_measure.h"
 
-namespace memory_bench {
+namespace memory_bench
+{
 
 /* std::unordered_map from 64-bit keys to std::shared_ptr under a std::shared_mutex: find, copy, drop. */
 std::unique_ptr<Subject> make_map(size_t entries);

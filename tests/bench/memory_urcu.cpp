@@ -15,9 +15,11 @@
 #include <cstdint>
 #include <vector>
 
-namespace memory_bench {
+namespace memory_bench
+{
 
-namespace {
+namespace
+{
 
 struct Node {
     cds_lfht_node link;
@@ -40,7 +42,8 @@ unsigned long hash_of(uint64_t key)
     return static_cast<unsigned long>(key * UINT64_C(0x9e3779b97f4a7c15) >> 16);
 }
 
-class Urcu : public Subject {
+class Urcu : public Subject
+{
 public:
     explicit Urcu(size_t entries) : Subject("liburcu"), nodes_(entries)
     {
@@ -104,7 +107,8 @@ std::unique_ptr<Subject> make_urcu(size_t entries)
 
 #else
 
-namespace memory_bench {
+namespace memory_bench
+{
 
 std::unique_ptr<Subject> make_urcu(size_t)
 {

@@ -31,7 +31,8 @@
 #include "persist_peers.h"
 #include "support/scratch_directory.h"
 
-namespace {
+namespace
+{
 
 namespace fs = std::filesystem;
 using bench::Bytes;
@@ -40,7 +41,7 @@ using bench::Goal;
 
 constexpr size_t kIdSize = 400;
 constexpr unsigned kRounds = 26; /* and one that warms up */
-uint64_t sink; /* so that no load is optimized away */
+uint64_t sink;                   /* so that no load is optimized away */
 
 void require(bool is_so, const char *what)
 {
@@ -64,7 +65,8 @@ Bytes id_of(unsigned number)
     return random_bytes(number + 1000000u, kIdSize);
 }
 
-class Storage {
+class Storage
+{
 public:
     Storage(const std::string &path, uint64_t max_bytes, ingot_event_callback_t on_event = nullptr,
             void *user = nullptr, uint32_t low_water_percent = 0)
@@ -177,13 +179,13 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
     bench::Sample loads, load_floors, bundles, lmdbs, sqlites, stores, store_floors;
     unsigned next = count;
     const std::vector<Turn> turns = {
-        { &load_floors, count, [&](unsigned i) { sink ^= load_floor.load(i); } },
-        { &loads, count, [&](unsigned i) { store.load(ids[i]); } },
-        { &bundles, count, [&](unsigned i) { bundle.load(ids[i]); } },
-        { &lmdbs, count, [&](unsigned i) { sink ^= lmdb->load(ids[i]); } },
-        { &sqlites, sqlite_loads, [&](unsigned i) { sink ^= sqlite->load(ids[i]); } },
-        { &store_floors, stores_a_round, [&](unsigned i) { store_floor.store(next + i, ids[next + i], blob); } },
-        { &stores, stores_a_round, [&](unsigned i) { store.store(ids[next + i], blob); } },
+        {&load_floors, count, [&](unsigned i) { sink ^= load_floor.load(i); }},
+        {&loads, count, [&](unsigned i) { store.load(ids[i]); }},
+        {&bundles, count, [&](unsigned i) { bundle.load(ids[i]); }},
+        {&lmdbs, count, [&](unsigned i) { sink ^= lmdb->load(ids[i]); }},
+        {&sqlites, sqlite_loads, [&](unsigned i) { sink ^= sqlite->load(ids[i]); }},
+        {&store_floors, stores_a_round, [&](unsigned i) { store_floor.store(next + i, ids[next + i], blob); }},
+        {&stores, stores_a_round, [&](unsigned i) { store.store(ids[next + i], blob); }},
     };
     for (unsigned round = 0; round <= kRounds; ++round) {
         take_turns(turns, round);
@@ -225,7 +227,7 @@ void compare_counts(bench::Report *report, const fs::path &scratch)
         large_loads.values.push_back(time_of(a_round, [&](unsigned i) { large.load(ids[(i * 97u) % large_count]); }));
         small_stores.values.push_back(time_of(a_round, [&](unsigned i) { small.store(ids[next + i], blob); }));
         large_stores.values.push_back(time_of(a_round, [&](unsigned i) { large.store(ids[next + i], blob); }));
-        for (const Storage *store : { &small, &large }) /* both stay as large, and both find memory that was in use */
+        for (const Storage *store : {&small, &large}) /* both stay as large, and both find memory that was in use */
             for (unsigned i = 0; i < a_round; ++i)
                 store->remove(ids[next + i]);
         next += a_round;
@@ -383,7 +385,7 @@ FullStore measure_full_store(const fs::path &scratch, unsigned entry_count)
 void measure_full_stores(bench::Report *report, const fs::path &scratch)
 {
     double cost_3k = 0;
-    for (const unsigned thousands : { 3u, 30u, 200u }) {
+    for (const unsigned thousands : {3u, 30u, 200u}) {
         const FullStore full = measure_full_store(scratch, thousands * 1000);
         const std::string label = std::to_string(thousands) + "k";
         report->add("eviction_longest_wait_" + label, full.longest_ms, "ms", Goal::at_most, 10);

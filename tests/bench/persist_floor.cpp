@@ -16,8 +16,10 @@
 #include <iterator>
 #include <stdexcept>
 
-namespace bench {
-namespace {
+namespace bench
+{
+namespace
+{
 
 void require(bool is_so, const char *what)
 {
@@ -96,7 +98,7 @@ void LoadFloor::copy_from(const std::string &store, const Bytes &id)
     const std::string bucket = std::to_string(XXH3_64bits(id.data(), id.size()));
     const std::string entry = bucket + "/0";
     require(mkdirat(root_, bucket.c_str(), 0700) == 0 && mkdirat(root_, entry.c_str(), 0700) == 0, "mkdir");
-    for (const char *name : { "/key.bin", "/kernel.bin" }) {
+    for (const char *name : {"/key.bin", "/kernel.bin"}) {
         paths_.push_back(entry + name);
         write_file(root_, paths_.back().c_str(), read_file(store + "/" + paths_.back()));
     }

@@ -8,14 +8,16 @@
 #include <string>
 #include <vector>
 
-namespace bench {
+namespace bench
+{
 
 using Bytes = std::vector<uint8_t>;
 
 /* XXH3-128 with the vector code of this processor, folded, so that nothing is optimized away. */
 uint64_t checksum(size_t size, const void *bytes);
 
-class StoreFloor {
+class StoreFloor
+{
 public:
     explicit StoreFloor(const std::string &root);
     StoreFloor(const StoreFloor &) = delete;
@@ -32,7 +34,8 @@ private:
  * Of the files of a directory store, copied one by one as they were stored: both sides read the same bytes, by paths of
  * the same length. What the format costs is no cost of the library.
  */
-class LoadFloor {
+class LoadFloor
+{
 public:
     explicit LoadFloor(const std::string &root);
     LoadFloor(const LoadFloor &) = delete;

@@ -10,8 +10,10 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace bench {
-namespace {
+namespace bench
+{
+namespace
+{
 
 void require(bool is_so, const char *what)
 {
@@ -19,7 +21,8 @@ void require(bool is_so, const char *what)
         throw std::runtime_error(std::string("peer: ") + what);
 }
 
-class Lmdb : public Peer {
+class Lmdb : public Peer
+{
 public:
     explicit Lmdb(const std::string &directory)
     {
@@ -69,7 +72,8 @@ private:
     Bytes copy_;
 };
 
-class Sqlite : public Peer {
+class Sqlite : public Peer
+{
 public:
     explicit Sqlite(const std::string &path)
     {

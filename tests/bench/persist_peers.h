@@ -9,9 +9,11 @@
 
 #include "persist_floor.h"
 
-namespace bench {
+namespace bench
+{
 
-class Peer {
+class Peer
+{
 public:
     virtual ~Peer() = default;
     virtual void store(const Bytes &id, const Bytes &blob) = 0;

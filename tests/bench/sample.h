@@ -9,7 +9,8 @@
 #include <cmath>
 #include <vector>
 
-namespace bench {
+namespace bench
+{
 
 using Clock = std::chrono::steady_clock;
 

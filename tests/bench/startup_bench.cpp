@@ -27,7 +27,8 @@
 #include <fstream>
 #include <iterator>
 
-namespace {
+namespace
+{
 
 using startup::require;
 
@@ -60,7 +61,8 @@ double median(std::vector<double> values)
     return values[values.size() / 2];
 }
 
-class Bench {
+class Bench
+{
 public:
     explicit Bench(const std::string &folder) : folder_(folder), processes_(folder) {}
 
@@ -70,7 +72,7 @@ public:
         const std::string prefix = "opencl_" + device + "_";
         double cold_ms = 0, warm_ms = 0;
         Loads all;
-        for (const std::string set : { "digits", "hashcat" }) {
+        for (const std::string set : {"digits", "hashcat"}) {
             const bool quick = set == "digits"; /* hashcat's programs take minutes, all together. */
             const std::string store = folder_ + "/" + device + "-" + set;
             const double cold = measure_cold(device, set, store, quick ? 3 : 1);
@@ -101,9 +103,10 @@ public:
     {
         bench::Sample with, without;
         const auto run_with = [&] {
-            return run_digits({ "--store", folder_ + "/cost-" + std::to_string(with.values.size()) });
+            return run_digits({"--store", folder_ + "/cost-" + std::to_string(with.values.size())});
         };
-        bench::take_turns(11, run_with, [&] { return run_digits({}); }, with, without);
+        bench::take_turns(
+            11, run_with, [&] { return run_digits({}); }, with, without);
         std::printf("\npocl, the digits example until its first result, nothing stored yet\n");
         summarize("without a store", without.values);
         summarize("with a store", with.values);
@@ -151,7 +154,7 @@ public:
     {
         const std::string folder = folder_ + "/modules";
         startup::compile_modules("digits", {}, folder);
-        startup::compile_modules("hashcat", { "markov_le", "amp_a0", "m00000_a3-optimized", "m02000_a3-pure" }, folder);
+        startup::compile_modules("hashcat", {"markov_le", "amp_a0", "m00000_a3-optimized", "m02000_a3-pure"}, folder);
         double build_us = 0, warm_us = 0;
         Loads large;
         std::vector<double> fixed_us;
@@ -184,15 +187,15 @@ private:
     double run_digits(const std::vector<std::string> &options)
     {
         const std::string json = folder_ + "/digits.json";
-        std::vector<std::string> arguments = { INGOT_SOURCE_DIR "/scripts/with-device", "pocl", DIGITS_PROGRAM,
-                                               "--json", json };
+        std::vector<std::string> arguments = {INGOT_SOURCE_DIR "/scripts/with-device", "pocl", DIGITS_PROGRAM, "--json",
+                                              json};
         arguments.insert(arguments.end(), options.begin(), options.end());
         child_process::Child child(arguments, folder_ + "/output");
         require(child.wait() == 0, "digits failed:\n" + child.output());
         std::ifstream file(json);
-        const std::string text{ std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
+        const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
         double total = 0;
-        for (const std::string label : { "\"platform_ms\": ", "\"ready_ms\": " }) {
+        for (const std::string label : {"\"platform_ms\": ", "\"ready_ms\": "}) {
             const size_t at = text.find(label);
             require(at != std::string::npos, "digits wrote no " + label);
             total += std::stod(text.substr(at + label.size()));
@@ -227,8 +230,8 @@ private:
     static double summarize(const char *name, const std::vector<double> &totals)
     {
         const auto range = std::minmax_element(totals.begin(), totals.end());
-        std::printf("  %s: ready in %.2f ms (median of %zu, %.2f to %.2f)\n", name, median(totals),
-                    totals.size(), *range.first, *range.second);
+        std::printf("  %s: ready in %.2f ms (median of %zu, %.2f to %.2f)\n", name, median(totals), totals.size(),
+                    *range.first, *range.second);
         std::fflush(stdout);
         return median(totals);
     }

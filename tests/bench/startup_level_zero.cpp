@@ -12,9 +12,11 @@
 #include <filesystem>
 #include <sstream>
 
-namespace startup {
+namespace startup
+{
 
-namespace {
+namespace
+{
 
 using bench::Clock;
 using bench::microseconds_since;
@@ -80,8 +82,8 @@ double load_by_driver(const Device &device, const std::vector<uint8_t> &binary)
 
 void measure_module(const Device &device, const std::string &path)
 {
-    ingot_program_desc_t desc = bench::describe(device.context, INGOT_SOURCE_SPIRV, { path, path, "" },
-                                                INGOT_PROGRAM_NO_MEMORY_CACHE);
+    ingot_program_desc_t desc =
+        bench::describe(device.context, INGOT_SOURCE_SPIRV, {path, path, ""}, INGOT_PROGRAM_NO_MEMORY_CACHE);
     ingot_program_t program = nullptr;
     const Clock::time_point start = Clock::now();
     require_ingot(ingot_program_create(&program, desc), path);
@@ -112,8 +114,9 @@ void compile_modules(const std::string &set, const std::vector<std::string> &nam
             continue;
         const std::string base = folder + "/" + file.name;
         /* Optimized, some of this code has integers and instructions that SPIR-V does not. */
-        std::vector<std::string> clang = {BENCH_CLANG, "-c", "-target", "spir64", "-Xclang", "-finclude-default-header",
-                                          "-O0", "-emit-llvm", "-o", base + ".bc"};
+        std::vector<std::string> clang = {
+            BENCH_CLANG, "-c",         "-target", "spir64",    "-Xclang", "-finclude-default-header",
+            "-O0",       "-emit-llvm", "-o",      base + ".bc"};
         std::istringstream options(file.options);
         for (std::string option; options >> option;) {
             if (option != "-cl-kernel-arg-info") /* which clang's driver knows only behind -Xclang */

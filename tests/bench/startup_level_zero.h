@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-namespace startup {
+namespace startup
+{
 
 /* Compiles programs of the set, those of these names or all, to SPIR-V in the folder. */
 void compile_modules(const std::string &set, const std::vector<std::string> &names, const std::string &folder);

@@ -10,9 +10,11 @@
 #include <cstdio>
 #include <functional>
 
-namespace startup {
+namespace startup
+{
 
-namespace {
+namespace
+{
 
 using bench::Clock;
 using bench::microseconds_since;

@@ -8,7 +8,8 @@
 
 #include <string>
 
-namespace startup {
+namespace startup
+{
 
 /* Makes every program of the set ready to launch through the store: "ready NAME ORIGIN MS" each, then "flush MS". */
 void measure_ready(const std::string &set, const std::string &store);

@@ -18,9 +18,11 @@
 #include <iterator>
 #include <thread>
 
-namespace startup {
+namespace startup
+{
 
-namespace {
+namespace
+{
 
 using bench::Clock;
 using bench::microseconds_since;
@@ -80,7 +82,7 @@ void let_go(const std::vector<ingot_program_desc_t> &descs, const std::vector<in
 /* Each thread takes the next number. */
 void for_each_number(size_t count, size_t thread_count, const std::function<void(size_t number)> &body)
 {
-    std::atomic<size_t> next{ 0 };
+    std::atomic<size_t> next{0};
     const auto work = [&] {
         for (size_t number; (number = next.fetch_add(1)) < count;)
             body(number);
@@ -189,7 +191,7 @@ void measure_driver(const std::string &set, const std::string &store, size_t thr
 
 void measure_memory(size_t thread_count)
 {
-    constexpr size_t pieces = 100, size = size_t{ 400 } << 10, page = 4096;
+    constexpr size_t pieces = 100, size = size_t{400} << 10, page = 4096;
     void *memory = mmap(nullptr, pieces * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     require(memory != MAP_FAILED, "memory");
     const Clock::time_point start = Clock::now();

@@ -8,7 +8,8 @@
 
 #include <string>
 
-namespace startup {
+namespace startup
+{
 
 /* Makes the programs, stores them, and records that they were asked for. */
 void record_programs(const std::string &set, const std::string &store);

@@ -3,9 +3,11 @@
  */
 #include "bench/startup_programs.h"
 
-namespace startup {
+namespace startup
+{
 
-namespace {
+namespace
+{
 
 /* Every program is built with -cl-kernel-arg-info, so that its kernels can be launched without knowing them. */
 constexpr size_t buffer_size = 1 << 20;
@@ -24,18 +26,18 @@ std::vector<ProgramFile> list_layers(size_t count)
             const char *name, *file;
             std::string options;
         } programs[] = {
-            { "normalize", "normalize.cl", "-DGROUP=64 -DMAX_PIXEL=" + more(16) },
-            { "convolve 1", "conv.cl", "-DIN_CHANNELS=1 -DOUT_CHANNELS=" + more(8) + " -DFUSE_RELU" },
-            { "convolve 2", "conv.cl", "-DIN_CHANNELS=" + more(8) + " -DOUT_CHANNELS=" + more(16) + " -DFUSE_RELU" },
-            { "max pool", "pool.cl", "-DGROUP=64 -DCHANNELS=" + more(16) },
-            { "dense hidden", "dense.cl", "-DTILE=8 -DINPUTS=256 -DOUTPUTS=" + more(32) + " -DFUSE_RELU" },
-            { "dense classes", "dense.cl", "-DTILE=8 -DINPUTS=32 -DOUTPUTS=" + more(10) },
-            { "softmax", "softmax.cl", "-DGROUP=64 -DCLASSES=" + more(10) },
-            { "argmax", "argmax.cl", "-DGROUP=64 -DCLASSES=" + more(10) },
+            {"normalize", "normalize.cl", "-DGROUP=64 -DMAX_PIXEL=" + more(16)},
+            {"convolve 1", "conv.cl", "-DIN_CHANNELS=1 -DOUT_CHANNELS=" + more(8) + " -DFUSE_RELU"},
+            {"convolve 2", "conv.cl", "-DIN_CHANNELS=" + more(8) + " -DOUT_CHANNELS=" + more(16) + " -DFUSE_RELU"},
+            {"max pool", "pool.cl", "-DGROUP=64 -DCHANNELS=" + more(16)},
+            {"dense hidden", "dense.cl", "-DTILE=8 -DINPUTS=256 -DOUTPUTS=" + more(32) + " -DFUSE_RELU"},
+            {"dense classes", "dense.cl", "-DTILE=8 -DINPUTS=32 -DOUTPUTS=" + more(10)},
+            {"softmax", "softmax.cl", "-DGROUP=64 -DCLASSES=" + more(10)},
+            {"argmax", "argmax.cl", "-DGROUP=64 -DCLASSES=" + more(10)},
         };
         for (const auto &program : programs)
-            list.push_back({ program.name, folder + "/" + program.file,
-                             "-cl-std=CL1.2 -cl-kernel-arg-info -I " + folder + " " + program.options });
+            list.push_back({program.name, folder + "/" + program.file,
+                            "-cl-std=CL1.2 -cl-kernel-arg-info -I " + folder + " " + program.options});
     }
     list.resize(count);
     return list;
@@ -46,10 +48,10 @@ std::vector<ProgramFile> list_networks(size_t count)
 {
     std::vector<ProgramFile> list;
     for (size_t i = 0; i < count; ++i)
-        list.push_back({ "network " + std::to_string(i), INGOT_SOURCE_DIR "/tests/bench/startup_network.cl",
-                         "-cl-std=CL1.2 -cl-kernel-arg-info -I " INGOT_SOURCE_DIR "/examples/digits/kernels" +
-                             std::string(" -DFUSE_RELU -DGROUP=64 -DMAX_PIXEL=16 -DTILE=16 -DCLASSES=10 -DWIDTH=") +
-                             std::to_string(8 + i) });
+        list.push_back({"network " + std::to_string(i), INGOT_SOURCE_DIR "/tests/bench/startup_network.cl",
+                        "-cl-std=CL1.2 -cl-kernel-arg-info -I " INGOT_SOURCE_DIR "/examples/digits/kernels" +
+                            std::string(" -DFUSE_RELU -DGROUP=64 -DMAX_PIXEL=16 -DTILE=16 -DCLASSES=10 -DWIDTH=") +
+                            std::to_string(8 + i)});
     return list;
 }
 
@@ -67,14 +69,20 @@ std::string hashcat_options(bool is_cpu)
 std::vector<ProgramFile> list_hashcat(bool is_cpu)
 {
     /* Those of over 1,200 that compile within seconds on both devices. */
-    const char *const files[] = { "markov_le.cl",           "markov_be.cl",           "amp_a0.cl",
-                                  "amp_a3.cl",              "m00000_a3-optimized.cl", "m00200_a3-optimized.cl",
-                                  "m00900_a3-optimized.cl", "m01000_a3-optimized.cl", "m02000_a3-pure.cl",
-                                  "m02000_a3-optimized.cl" };
+    const char *const files[] = {"markov_le.cl",
+                                 "markov_be.cl",
+                                 "amp_a0.cl",
+                                 "amp_a3.cl",
+                                 "m00000_a3-optimized.cl",
+                                 "m00200_a3-optimized.cl",
+                                 "m00900_a3-optimized.cl",
+                                 "m01000_a3-optimized.cl",
+                                 "m02000_a3-pure.cl",
+                                 "m02000_a3-optimized.cl"};
     std::vector<ProgramFile> list;
     for (const char *file : files)
-        list.push_back({ std::string(file).substr(0, std::string(file).rfind('.')),
-                         std::string(hashcat_folder) + "/" + file, hashcat_options(is_cpu) });
+        list.push_back({std::string(file).substr(0, std::string(file).rfind('.')),
+                        std::string(hashcat_folder) + "/" + file, hashcat_options(is_cpu)});
     return list;
 }
 
@@ -82,7 +90,7 @@ std::vector<ProgramFile> list_hashcat(bool is_cpu)
 void set_scalar_to_zero(cl_kernel kernel, cl_uint index)
 {
     static const char zeros[128] = {};
-    for (const size_t size : { 4, 8, 1, 2, 16, 32, 64, 128 })
+    for (const size_t size : {4, 8, 1, 2, 16, 32, 64, 128})
         if (clSetKernelArg(kernel, index, size, zeros) == CL_SUCCESS)
             return;
     require(false, "a kernel's argument could not be set");
@@ -108,9 +116,9 @@ void launch(cl_command_queue queue, cl_kernel kernel, cl_device_id device, cl_me
     for (cl_uint i = 0; i < count; ++i)
         set_argument(kernel, i, buffer);
     size_t group[3] = {};
-    require_cl(clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(group), group,
-                                        nullptr),
-               "clGetKernelWorkGroupInfo");
+    require_cl(
+        clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(group), group, nullptr),
+        "clGetKernelWorkGroupInfo");
     if (group[0] == 0) {
         group[0] = 64;
         group[1] = group[2] = 1;

@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-namespace startup {
+namespace startup
+{
 
 using bench::ProgramFile;
 using bench::require;

@@ -7,7 +7,8 @@
 
 #include <cstring>
 
-namespace startup {
+namespace startup
+{
 
 bool is_cpu(cl_device_id device)
 {

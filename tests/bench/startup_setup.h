@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-namespace startup {
+namespace startup
+{
 
 bool is_cpu(cl_device_id device);
 

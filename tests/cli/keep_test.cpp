@@ -6,7 +6,8 @@
 #include "cli/tool.h"
 #include "support/traced_child.h"
 
-namespace {
+namespace
+{
 
 using CliKeep = CliTest;
 
@@ -121,7 +122,8 @@ TEST_F(CliKeep, TellsATerminalHowFarABundleIs)
 {
     add_plain(3);
     const Result result = run_shell("python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "
-                                    "$INGOT bundle create " + (scratch() / "bundle").string() + " --dir $STORE");
+                                    "$INGOT bundle create " +
+                                    (scratch() / "bundle").string() + " --dir $STORE");
     EXPECT_NE(std::string::npos, result.output.find("bundling: 1 entries, ")) << result.output;
     EXPECT_NE(std::string::npos, result.output.find("3 entries bundled")) << result.output;
 }
@@ -155,9 +157,9 @@ TEST_F(CliKeep, ExtractsIntoAStoreThatIsLargerThanTheDefaultLimit)
     const fs::path other = scratch() / "other";
     ASSERT_EQ(0, run({"bundle", "create", bundle}).code);
     fs::create_directories(other / "1" / "0");
-    for (const fs::path &path : { other, other / "1", other / "1" / "0" })
+    for (const fs::path &path : {other, other / "1", other / "1" / "0"})
         fs::permissions(path, fs::perms::owner_all);
-    for (const char *name : { "key.bin", "kernel.bin" })
+    for (const char *name : {"key.bin", "kernel.bin"})
         fs::copy(root() / names()[0] / name, other / "1" / "0" / name);
     fs::resize_file(other / "1" / "0" / "kernel.bin", (uint64_t{1} << 30) + 4096); /* a hole */
     EXPECT_EQ(0, run_command({CLI_PROGRAM, "bundle", "extract", bundle, "--dir", other.string()}).code);
@@ -212,8 +214,8 @@ TEST_F(CliKeep, RefusesADirectoryThatOthersMayWrite)
 TEST_F(CliKeep, FailsWhereTheStoreIsReadOnly)
 {
     add_plain(1);
-    const Result result = run_command({CLI_PROGRAM, "clear"}, {{"INGOT_PERSIST_DIR", root().string()},
-                                                               {"INGOT_PERSIST_READ_ONLY", "1"}});
+    const Result result =
+        run_command({CLI_PROGRAM, "clear"}, {{"INGOT_PERSIST_DIR", root().string()}, {"INGOT_PERSIST_READ_ONLY", "1"}});
     EXPECT_EQ(4, result.code) << result.output;
     EXPECT_EQ(1u, names().size());
 }
@@ -244,17 +246,22 @@ TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
     for (const std::string command :
          {"ls", "show", "explain", "verify", "stats", "evict", "clear", "recount", "bundle"}) {
         EXPECT_EQ(0, run_command({CLI_PROGRAM, command, "--help"}).code);
-        const Result result = run_shell(
-            "source " INGOT_SOURCE_DIR "/src/cli/ingot.bash\n"
-            "COMP_WORDS=(ingot " + command + " --) COMP_CWORD=2; _ingot\n"
-            "known=$(printf '%s\\n' \"${COMPREPLY[@]}\" | sort)\n"
-            "told=$($INGOT " + command + " --help | grep -o -e '^ *\\(-., \\)\\?  *--[a-z-]*\\|^  -., --[a-z-]*' | "
-            "grep -o -e '--[a-z-]*' | sort)\n"
-            "[[ -n $told ]] && diff <(echo \"$known\") <(echo \"$told\")\n");
+        const Result result = run_shell("source " INGOT_SOURCE_DIR "/src/cli/ingot.bash\n"
+                                        "COMP_WORDS=(ingot " +
+                                        command +
+                                        " --) COMP_CWORD=2; _ingot\n"
+                                        "known=$(printf '%s\\n' \"${COMPREPLY[@]}\" | sort)\n"
+                                        "told=$($INGOT " +
+                                        command +
+                                        " --help | grep -o -e '^ *\\(-., \\)\\?  *--[a-z-]*\\|^  -., --[a-z-]*' | "
+                                        "grep -o -e '--[a-z-]*' | sort)\n"
+                                        "[[ -n $told ]] && diff <(echo \"$known\") <(echo \"$told\")\n");
         EXPECT_EQ(0, result.code) << command << "\n" << result.output;
         const std::string in_manual = "sed 's/\\\\-/-/g' " INGOT_SOURCE_DIR "/src/cli/ingot.1 | grep -q -e \"$option\"";
         EXPECT_EQ(0, run_shell("for option in $($INGOT " + command + " --help | grep -o -e '--[a-z-]*'); do " +
-                               in_manual + " || exit 1; done").code) << command;
+                               in_manual + " || exit 1; done")
+                         .code)
+            << command;
     }
 }
 
@@ -265,7 +272,8 @@ TEST_F(CliKeep, CompletesCommandsAndEntries)
     EXPECT_EQ("recount\n",
               run_shell(source + "COMP_WORDS=(ingot rec) COMP_CWORD=1; _ingot; echo \"${COMPREPLY[@]}\"").output);
     EXPECT_EQ(names()[0] + "\n", run_shell(source + "COMP_WORDS=($INGOT show --dir $STORE '') COMP_CWORD=4; _ingot; "
-                                                     "echo \"${COMPREPLY[@]}\"").output);
+                                                    "echo \"${COMPREPLY[@]}\"")
+                                     .output);
 }
 
 /* Reads what verify finds through a pipe that is too small for all of it, so that the tool is in the middle of its work

@@ -7,7 +7,8 @@
 
 #include <ingot/prewarm.h>
 
-namespace {
+namespace
+{
 
 ProgramText program(const std::string &source, const std::string &options = "")
 {
@@ -17,7 +18,8 @@ ProgramText program(const std::string &source, const std::string &options = "")
     return text;
 }
 
-class CliList : public CliTest {
+class CliList : public CliTest
+{
 protected:
     void SetUp() override
     {
@@ -47,8 +49,7 @@ TEST_F(CliList, EscapesWhatWouldBreakTheListOrTurnItsText)
     add_program("line\nbreak \u202egpj.exe \u2067x\x1b[2J", "9.0", program("kernel twice x 2 *\n"));
     const Result result = run({"ls", "--driver", "9.0"});
     EXPECT_EQ(0, result.code) << result.output;
-    EXPECT_NE(std::string::npos, result.output.find("line\\nbreak \\u202egpj.exe \\u2067x\\x1b[2J\n"))
-        << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("line\\nbreak \\u202egpj.exe \\u2067x\\x1b[2J\n")) << result.output;
     EXPECT_EQ(2, std::count(result.output.begin(), result.output.end(), '\n')) << result.output;
     EXPECT_EQ(std::string::npos, run({"show", json("ls --driver 9.0", "j[0][\"entry\"]")}).output.find("\u202e"));
 }
@@ -163,8 +164,7 @@ TEST_F(CliList, ExplainsASingleFile)
     const std::string path = (scratch() / "single").string();
     const fs::path id = scratch() / "id", other = scratch() / "other";
     store_fixture::write_file(id, alpha_id);
-    store_fixture::write_file(other,
-                              add_program("alpha", "3.0", program("kernel twice x 2 *\nkernel square x x *\n")));
+    store_fixture::write_file(other, add_program("alpha", "3.0", program("kernel twice x 2 *\nkernel square x x *\n")));
     ingot_storage_t file = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, path.c_str()));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(file, alpha_id.size(), alpha_id.data(), 4, alpha_id.data()));

@@ -23,7 +23,8 @@ struct Result {
 };
 
 /* A scratch directory with a store in it, and the tool. */
-class CliTest : public ::testing::Test {
+class CliTest : public ::testing::Test
+{
 protected:
     std::vector<std::string> command_of(const std::vector<std::string> &arguments) const
     {

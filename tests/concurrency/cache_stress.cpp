@@ -26,7 +26,8 @@
 using cache_harness::Harness;
 using cache_harness::kAlive;
 
-namespace {
+namespace
+{
 
 struct Settings {
     unsigned seed = 1;
@@ -40,7 +41,8 @@ constexpr int kKeys = 48;
 constexpr size_t kHeld = 6;
 
 /* Counts what lives; while told to, fails about one request in 16. */
-class UnreliableAllocator {
+class UnreliableAllocator
+{
 public:
     const ingot_allocator_t *table() const { return &table_; }
     void set_failing(bool failing) { failing_ = failing; }
@@ -78,10 +80,10 @@ struct Tally {
     uint64_t waits = 0;
 };
 
-class Stress {
+class Stress
+{
 public:
-    explicit Stress(bool memory_is_short)
-        : memory_is_short_(memory_is_short), harness_({32, 0, 0}, allocator_.table())
+    explicit Stress(bool memory_is_short) : memory_is_short_(memory_is_short), harness_({32, 0, 0}, allocator_.table())
     {
     }
 
@@ -175,18 +177,10 @@ private:
     {
         const std::string detail = ingot_last_error_detail();
         switch (status) {
-        case INGOT_OUT_OF_MEMORY:
-            EXPECT_TRUE(memory_is_short_);
-            break;
-        case INGOT_BUILD_FAILED:
-            check_detail("log of " + std::to_string(key), detail);
-            break;
-        case INGOT_BACKEND_ERROR:
-            check_detail("lost " + std::to_string(key), detail);
-            break;
-        case INGOT_BLOB_STALE:
-            EXPECT_EQ("stale " + std::to_string(key), detail);
-            break;
+        case INGOT_OUT_OF_MEMORY: EXPECT_TRUE(memory_is_short_); break;
+        case INGOT_BUILD_FAILED: check_detail("log of " + std::to_string(key), detail); break;
+        case INGOT_BACKEND_ERROR: check_detail("lost " + std::to_string(key), detail); break;
+        case INGOT_BLOB_STALE: EXPECT_EQ("stale " + std::to_string(key), detail); break;
         default:
             EXPECT_EQ(INGOT_INVALID_ARGUMENTS, status);
             EXPECT_GT(depth, 0) << "only a nested request can close a ring: " << detail;

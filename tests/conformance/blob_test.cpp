@@ -8,7 +8,10 @@
 
 using namespace conformance;
 
-static DeviceUnderTest &device() { return device_under_test(); }
+static DeviceUnderTest &device()
+{
+    return device_under_test();
+}
 
 /* One blob of two_kernels(), taken after a launch, for all tests of damaged ones. */
 static const Bytes &sound_blob()
@@ -150,7 +153,10 @@ TEST(Blob, OfTwoEqualDevicesIsThatOfOne)
     EXPECT_EQ(0u, stats_of(one).builds);
 }
 
-TEST(Blob, IsRefusedWhenEmpty) { expect_refused(INGOT_BLOB_TRUNCATED, {}); }
+TEST(Blob, IsRefusedWhenEmpty)
+{
+    expect_refused(INGOT_BLOB_TRUNCATED, {});
+}
 
 TEST(Blob, IsRefusedWhenGarbage)
 {

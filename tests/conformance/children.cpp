@@ -14,7 +14,8 @@
 
 #include "support/child_process.h"
 
-namespace conformance {
+namespace conformance
+{
 
 static std::string fresh_name(const char *kind)
 {

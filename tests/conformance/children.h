@@ -8,7 +8,8 @@
 
 #include "conformance/objects.h"
 
-namespace conformance {
+namespace conformance
+{
 
 /* Writes the id of two_kernels() to the file, in a new process. */
 Bytes id_in_child(const Environment &environment);

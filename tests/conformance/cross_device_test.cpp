@@ -22,7 +22,8 @@
 #include "support/level_zero_driver.h"
 #include "support/opencl_platform.h"
 
-namespace {
+namespace
+{
 
 std::atomic<int> driver_calls{0};
 
@@ -43,21 +44,31 @@ std::string working_directory()
 
 Device level_zero(const std::string &product, const std::string &hardware = "default")
 {
-    return {"level_zero-" + product, "level_zero", "two_kernels.spv",
+    return {"level_zero-" + product,
+            "level_zero",
+            "two_kernels.spv",
             {{"ProductFamilyOverride", product}, {"HardwareInfoOverride", hardware}, {"OCL_ICD_VENDORS", "/dev/null"}}};
 }
 
 Device opencl(const std::string &name, const std::string &icd, const std::string &product, const std::string &source)
 {
-    return {name, "opencl", source,
-            {{"ProductFamilyOverride", product}, {"HardwareInfoOverride", "default"},
-             {"OCL_ICD_VENDORS", "/etc/OpenCL/vendors/" + icd}, {"POCL_CACHE_DIR", working_directory()}}};
+    return {name,
+            "opencl",
+            source,
+            {{"ProductFamilyOverride", product},
+             {"HardwareInfoOverride", "default"},
+             {"OCL_ICD_VENDORS", "/etc/OpenCL/vendors/" + icd},
+             {"POCL_CACHE_DIR", working_directory()}}};
 }
 
 std::vector<Device> spirv_devices()
 {
-    return {level_zero("tgllp"), level_zero("dg2", "2x4x16"), level_zero("pvc", "2x4x8"), level_zero("skl"),
-            level_zero("adlp"), opencl("intel-tgllp", "intel.icd", "tgllp", "two_kernels.spv"),
+    return {level_zero("tgllp"),
+            level_zero("dg2", "2x4x16"),
+            level_zero("pvc", "2x4x8"),
+            level_zero("skl"),
+            level_zero("adlp"),
+            opencl("intel-tgllp", "intel.icd", "tgllp", "two_kernels.spv"),
             opencl("intel-skl", "intel.icd", "skl", "two_kernels.spv")};
 }
 
@@ -152,8 +163,8 @@ void try_blob(ingot_program_desc_t desc, const std::string &path)
     const std::string blob = read_file(path);
     ingot_program_t program = nullptr;
     driver_calls = 0;
-    const ingot_status_t status = ingot_program_create_from_cache_blob(
-        &program, desc, blob.size(), reinterpret_cast<const uint8_t *>(blob.data()));
+    const ingot_status_t status = ingot_program_create_from_cache_blob(&program, desc, blob.size(),
+                                                                       reinterpret_cast<const uint8_t *>(blob.data()));
     std::cout << path << ": " << ingot_status_name(status) << (driver_calls > 0 ? ", seen by the driver" : ", unseen")
               << std::endl;
     ingot_program_release(program);
@@ -189,8 +200,8 @@ ze_result_t ZE_APICALL zeModuleCreate(ze_context_handle_t context, ze_device_han
 }
 
 cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id *devices,
-                                                 const size_t *sizes, const unsigned char **binaries,
-                                                 cl_int *statuses, cl_int *error)
+                                                 const size_t *sizes, const unsigned char **binaries, cl_int *statuses,
+                                                 cl_int *error)
 {
     static const auto next =
         reinterpret_cast<decltype(&clCreateProgramWithBinary)>(dlsym(RTLD_NEXT, "clCreateProgramWithBinary"));
@@ -200,9 +211,15 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint cou
 
 } // extern "C"
 
-TEST(CrossDevice, ABlobOfSpirvIsForOneProductAndApiAlone) { expect_each_takes_its_own_alone(spirv_devices()); }
+TEST(CrossDevice, ABlobOfSpirvIsForOneProductAndApiAlone)
+{
+    expect_each_takes_its_own_alone(spirv_devices());
+}
 
-TEST(CrossDevice, ABlobOfOpenclCIsForOnePlatformAlone) { expect_each_takes_its_own_alone(opencl_c_devices()); }
+TEST(CrossDevice, ABlobOfOpenclCIsForOnePlatformAlone)
+{
+    expect_each_takes_its_own_alone(opencl_c_devices());
+}
 
 int main(int argc, char **argv)
 {

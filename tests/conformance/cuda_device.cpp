@@ -18,9 +18,11 @@
 #include "support/cuda_driver.h"
 #include "support/elf_build_id.h"
 
-namespace conformance {
+namespace conformance
+{
 
-namespace {
+namespace
+{
 
 const char kTwoKernels[] =
     "#warning careful\n"
@@ -29,12 +31,14 @@ const char kTwoKernels[] =
 const char kAdd[] =
     "extern \"C\" __global__ void add(int *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] += AMOUNT; }\n";
 const char kFailing[] = "extern \"C\" __global__ void add(int *x) { x[0] = no_such_name; }\n";
-const char kCalling[] =
-    "__device__ int helper(int x);\n"
-    "extern \"C\" __global__ void call(int *x)\n"
-    "{ int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] = helper(x[i]); }\n";
+const char kCalling[] = "__device__ int helper(int x);\n"
+                        "extern \"C\" __global__ void call(int *x)\n"
+                        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] = helper(x[i]); }\n";
 
-ProgramText cuda_cpp(const std::string &text) { return {{{INGOT_SOURCE_CUDA_CPP, text}}}; }
+ProgramText cuda_cpp(const std::string &text)
+{
+    return {{{INGOT_SOURCE_CUDA_CPP, text}}};
+}
 
 /* The file of a library, loaded by the name that dlopen takes. */
 std::string path_of(const char *name)
@@ -46,7 +50,8 @@ std::string path_of(const char *name)
     return map->l_name;
 }
 
-class CudaDevice : public DeviceUnderTest {
+class CudaDevice : public DeviceUnderTest
+{
 public:
     ingot_context_t make_context(const std::vector<uint32_t> &devices, const ingot_context_info_t &info) override
     {
@@ -179,12 +184,12 @@ using namespace conformance;
 /* Expressions are not in the suite's ProgramText: only this backend has them. */
 static Desc describe_template(const Context &context, std::vector<const char *> expressions)
 {
-    const Source source = make_source(
-        INGOT_SOURCE_CUDA_CPP,
-        "namespace ns { template <typename T> __global__ void add(T *x) { x[threadIdx.x] += T(30); }\n"
-        "__constant__ int table[4]; }\n"
-        "extern \"C\" __global__ void plain(int *x) { x[threadIdx.x] += ns::table[0]; }\n",
-        "template.cu");
+    const Source source =
+        make_source(INGOT_SOURCE_CUDA_CPP,
+                    "namespace ns { template <typename T> __global__ void add(T *x) { x[threadIdx.x] += T(30); }\n"
+                    "__constant__ int table[4]; }\n"
+                    "extern \"C\" __global__ void plain(int *x) { x[threadIdx.x] += ns::table[0]; }\n",
+                    "template.cu");
     ingot_source_t handle = source.get();
     ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
     info.sources = &handle;

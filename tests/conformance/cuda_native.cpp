@@ -13,9 +13,11 @@ extern "C" {
 #include "backends/cuda/options.h"
 }
 
-namespace conformance {
+namespace conformance
+{
 
-namespace {
+namespace
+{
 
 /* Through a pointer of the function's own type; the library is opened at run time, as the backend does it. */
 template <typename Function> Function *function(Function *, const char *name)

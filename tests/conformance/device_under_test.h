@@ -16,7 +16,8 @@
 
 #include <ingot/ingot.h>
 
-namespace conformance {
+namespace conformance
+{
 
 struct SourceText {
     ingot_source_kind_t kind;
@@ -26,18 +27,19 @@ struct SourceText {
 /* A program to be described. */
 struct ProgramText {
     std::vector<SourceText> sources;
-    std::vector<std::pair<std::string, std::string>> headers{};           /* name, text */
+    std::vector<std::pair<std::string, std::string>> headers{}; /* name, text */
     std::string compile_options{};
     std::string link_options{};
-    std::vector<std::pair<uint32_t, uint32_t>> spec_constants{};           /* id, value of 4 bytes */
-    std::vector<uint32_t> devices{};                                      /* of the context; empty: all */
+    std::vector<std::pair<uint32_t, uint32_t>> spec_constants{}; /* id, value of 4 bytes */
+    std::vector<uint32_t> devices{};                             /* of the context; empty: all */
     std::string group{};
 };
 
 /* Variables of a new process: name, value. */
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-class DeviceUnderTest {
+class DeviceUnderTest
+{
 public:
     virtual ~DeviceUnderTest() = default;
 

@@ -8,7 +8,10 @@
 
 using namespace conformance;
 
-static DeviceUnderTest &device() { return device_under_test(); }
+static DeviceUnderTest &device()
+{
+    return device_under_test();
+}
 
 /* doc/blob-format.md: the number of sections follows magic and version. */
 static uint32_t section_count_of(const Bytes &blob)

@@ -5,7 +5,10 @@
 
 using namespace conformance;
 
-static DeviceUnderTest &device() { return device_under_test(); }
+static DeviceUnderTest &device()
+{
+    return device_under_test();
+}
 
 static ingot_status_t try_describe(const Context &context, const Bytes &id, Desc *desc)
 {

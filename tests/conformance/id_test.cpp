@@ -9,7 +9,10 @@
 
 using namespace conformance;
 
-static DeviceUnderTest &device() { return device_under_test(); }
+static DeviceUnderTest &device()
+{
+    return device_under_test();
+}
 
 /* The id of this text differs from the id of two_kernels() in this field and no other. */
 static void expect_differs(const ProgramText &text, const std::string &field)
@@ -25,7 +28,10 @@ TEST(Id, IsEqualForEqualDescriptorsOfOneContext)
     EXPECT_EQ(id, id_of(describe(context, device().two_kernels())));
 }
 
-TEST(Id, IsEqualInAnotherContext) { EXPECT_EQ(id_of(device().two_kernels()), id_of(device().two_kernels())); }
+TEST(Id, IsEqualInAnotherContext)
+{
+    EXPECT_EQ(id_of(device().two_kernels()), id_of(device().two_kernels()));
+}
 
 TEST(Id, IsEqualInOtherProcesses)
 {

@@ -13,9 +13,11 @@
 #include "support/spirv_file.h"
 #include "support/spirv_module.h"
 
-namespace conformance {
+namespace conformance
+{
 
-namespace {
+namespace
+{
 
 ProgramText spirv(const std::vector<std::string> &names)
 {
@@ -25,7 +27,8 @@ ProgramText spirv(const std::vector<std::string> &names)
     return text;
 }
 
-class LevelZeroDevice : public DeviceUnderTest {
+class LevelZeroDevice : public DeviceUnderTest
+{
 public:
     ingot_context_t make_context(const std::vector<uint32_t> &devices, const ingot_context_info_t &info) override
     {
@@ -33,9 +36,8 @@ public:
         for (const uint32_t device : devices)
             chosen.push_back(driver_.devices().at(device));
         ingot_context_t context = nullptr;
-        const ingot_status_t status =
-            ingot_level_zero_context_create(&context, driver_.native(), driver_.context(),
-                                            static_cast<uint32_t>(chosen.size()), chosen.data(), &info);
+        const ingot_status_t status = ingot_level_zero_context_create(
+            &context, driver_.native(), driver_.context(), static_cast<uint32_t>(chosen.size()), chosen.data(), &info);
         if (status != INGOT_SUCCESS)
             throw std::runtime_error(std::string("ingot_level_zero_context_create: ") + ingot_last_error_detail());
         return context;

@@ -16,7 +16,8 @@
 
 #include "conformance/device_under_test.h"
 
-namespace conformance {
+namespace conformance
+{
 
 template <typename T, void (*Release)(T)> struct Releaser {
     using pointer = T;
@@ -93,8 +94,7 @@ inline Program create(const Desc &desc)
 inline ingot_status_t try_load(const Desc &desc, const Bytes &blob, Program *program = nullptr)
 {
     ingot_program_t loaded = nullptr;
-    const ingot_status_t status =
-        ingot_program_create_from_cache_blob(&loaded, desc.get(), blob.size(), blob.data());
+    const ingot_status_t status = ingot_program_create_from_cache_blob(&loaded, desc.get(), blob.size(), blob.data());
     EXPECT_EQ(status == INGOT_SUCCESS, loaded != nullptr);
     Program owned(loaded);
     if (program != nullptr)
@@ -124,7 +124,10 @@ inline Bytes id_of(const Desc &desc)
     return id != nullptr ? Bytes(id, id + size) : Bytes();
 }
 
-inline Bytes id_of(const ProgramText &text) { return id_of(describe(make_context(), text)); }
+inline Bytes id_of(const ProgramText &text)
+{
+    return id_of(describe(make_context(), text));
+}
 
 inline Bytes blob_of(const Program &program)
 {
@@ -169,8 +172,9 @@ inline ingot_cache_stats_t stats_of(const Context &context)
 inline std::string differing_fields(const Bytes &expected, const Bytes &found)
 {
     size_t size = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(expected.size(), expected.data(), found.size(), found.data(),
-                                                         &size, nullptr)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS,
+              ingot_cache_blob_id_explain(expected.size(), expected.data(), found.size(), found.data(), &size, nullptr))
+        << ingot_last_error_detail();
     std::string json(size, '\0');
     EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(expected.size(), expected.data(), found.size(), found.data(),
                                                          &size, json.data()));

@@ -10,9 +10,11 @@
 #include "support/opencl_platform.h"
 #include "support/spirv_module.h"
 
-namespace conformance {
+namespace conformance
+{
 
-namespace {
+namespace
+{
 
 const char kTwoKernels[] = "#warning careful\n"
                            "__kernel void twice(__global int *x) { size_t i = get_global_id(0); x[i] += x[i]; }\n"
@@ -29,9 +31,13 @@ void check(cl_int error, const char *call)
         throw std::runtime_error(std::string(call) + ": " + std::to_string(error));
 }
 
-ProgramText opencl_c(const std::string &text) { return {{{INGOT_SOURCE_OPENCL_C, text}}}; }
+ProgramText opencl_c(const std::string &text)
+{
+    return {{{INGOT_SOURCE_OPENCL_C, text}}};
+}
 
-class OpenclDevice : public DeviceUnderTest {
+class OpenclDevice : public DeviceUnderTest
+{
 public:
     ingot_context_t make_context(const std::vector<uint32_t> &devices, const ingot_context_info_t &info) override
     {
@@ -99,10 +105,7 @@ public:
         return text;
     }
 
-    std::string amount_header(int amount) const override
-    {
-        return "#define AMOUNT " + std::to_string(amount) + "\n";
-    }
+    std::string amount_header(int amount) const override { return "#define AMOUNT " + std::to_string(amount) + "\n"; }
 
     ProgramText not_cacheable() const override
     {

@@ -20,9 +20,13 @@
 
 using namespace conformance;
 
-namespace {
+namespace
+{
 
-OpenclPlatform &platform() { return OpenclPlatform::get(); }
+OpenclPlatform &platform()
+{
+    return OpenclPlatform::get();
+}
 
 std::string absolute(const std::string &path)
 {
@@ -40,12 +44,15 @@ std::string driver_path()
     return info.dli_fname;
 }
 
-std::string file_name(const std::string &path) { return path.substr(path.find_last_of('/') + 1); }
+std::string file_name(const std::string &path)
+{
+    return path.substr(path.find_last_of('/') + 1);
+}
 
 /* Of the first loaded library whose file name begins so; its versions differ from release to release. */
 std::string path_of_library(const std::string &beginning)
 {
-    std::pair<const std::string &, std::string> search{ beginning, "" };
+    std::pair<const std::string &, std::string> search{beginning, ""};
     dl_iterate_phdr(
         [](dl_phdr_info *library, size_t, void *user) {
             auto *wanted = static_cast<std::pair<const std::string &, std::string> *>(user);
@@ -74,7 +81,7 @@ Environment with_library(const std::string &name, const Bytes &bytes)
     const std::string directory = "libraries-" + std::to_string(count++) + "/lib/tests";
     EXPECT_TRUE(std::filesystem::create_directories(directory));
     write_file(directory + "/" + name, bytes);
-    return { { "LD_LIBRARY_PATH", absolute(directory) } };
+    return {{"LD_LIBRARY_PATH", absolute(directory)}};
 }
 
 /* A process whose platform is this driver. */
@@ -120,7 +127,7 @@ Environment with_own_pocl(const std::string &directory)
     fs::copy("/usr/share/pocl", fs::path(directory) / "share" / "pocl", fs::copy_options::recursive);
     const std::string path = (libraries / file_name(driver_path())).string() + "\n";
     write_file((libraries / "driver.icd").string(), Bytes(path.begin(), path.end()));
-    return { { "LD_LIBRARY_PATH", libraries.string() }, { "OCL_ICD_VENDORS", (libraries / "driver.icd").string() } };
+    return {{"LD_LIBRARY_PATH", libraries.string()}, {"OCL_ICD_VENDORS", (libraries / "driver.icd").string()}};
 }
 
 /* Its first three numbers: what follows in Intel's, the compiler did not leave in one piece with them. */
@@ -217,7 +224,7 @@ TEST(OpenclIdentity, DiffersByPoclsDeviceLibrary)
     const Environment environment = with_own_pocl(directory);
     const Bytes id = id_in_child(environment);
     EXPECT_EQ("", differing_fields(id_in_child({}), id)) << "where it lies is not in the id";
-    for (const std::string extension : { ".bc", ".h" }) {
+    for (const std::string extension : {".bc", ".h"}) {
         const std::filesystem::path data = directory + "/share/pocl", before = directory + "/before";
         std::filesystem::copy(data, before, std::filesystem::copy_options::recursive);
         for (const auto &file : std::filesystem::recursive_directory_iterator(data))
@@ -232,7 +239,7 @@ TEST(OpenclIdentity, DiffersByPoclsDeviceLibrary)
 
 TEST(OpenclIdentity, IsTheSameForLibrariesThatGenerateNoCode)
 {
-    for (const char *name : { "libz.so.1", "libxml2.so.2", "libedit.so.2", "libudev.so.1" }) {
+    for (const char *name : {"libz.so.1", "libxml2.so.2", "libedit.so.2", "libudev.so.1"}) {
         void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
         if (library == nullptr)
             continue;
@@ -246,31 +253,30 @@ TEST(OpenclIdentity, DiffersByKeysOfIntelsDriver)
     if (!platform().is_intel())
         return;
     const Bytes id = id_in_child({});
-    for (const char *key :
-         { "InjectInternalBuildOptions", "DisableStatelessToStatefulOptimization", "OverrideRevision" })
-        EXPECT_NE("", differing_fields(id, id_in_child({ { key, "1" } }))) << key;
+    for (const char *key : {"InjectInternalBuildOptions", "DisableStatelessToStatefulOptimization", "OverrideRevision"})
+        EXPECT_NE("", differing_fields(id, id_in_child({{key, "1"}}))) << key;
 }
 
 TEST(OpenclIdentity, DiffersByVariablesThatSelectCode)
 {
-    const Environment variable = platform().is_pocl() ? Environment{ { "POCL_WORK_GROUP_METHOD", "loopvec" } }
-                                                      : Environment{ { "IGC_EnableGVN", "0" } };
-    const Environment other = { { "POCL_WORK_GROUP_METHOD", "loops" }, { "IGC_EnableGVN", "1" } };
+    const Environment variable =
+        platform().is_pocl() ? Environment{{"POCL_WORK_GROUP_METHOD", "loopvec"}} : Environment{{"IGC_EnableGVN", "0"}};
+    const Environment other = {{"POCL_WORK_GROUP_METHOD", "loops"}, {"IGC_EnableGVN", "1"}};
     EXPECT_EQ("device[0].environment", differing_fields(id_in_child(other), id_in_child(variable)));
 }
 
 TEST(OpenclIdentity, IsTheSameWhereverTheDriverKeepsItsCache)
 {
-    EXPECT_EQ(id_in_child({}), id_in_child({ { "POCL_CACHE_DIR", absolute("elsewhere") },
-                                             { "NEO_CACHE_DIR", absolute("elsewhere") } }));
+    EXPECT_EQ(id_in_child({}),
+              id_in_child({{"POCL_CACHE_DIR", absolute("elsewhere")}, {"NEO_CACHE_DIR", absolute("elsewhere")}}));
 }
 
 TEST(OpenclWarmStart, NeedsNoCompilerButAColdOneDoes)
 {
     if (platform().is_pocl()) {
-        EXPECT_EQ("built 42 helped", cold_in_child({ { "POCL_CACHE_DIR", absolute("cold") } }));
+        EXPECT_EQ("built 42 helped", cold_in_child({{"POCL_CACHE_DIR", absolute("cold")}}));
         EXPECT_EQ(0, mkdir("warm", 0700));
-        EXPECT_EQ("loaded 42 alone", warm_in_child(blob_in_child({}), { { "POCL_CACHE_DIR", absolute("warm") } }));
+        EXPECT_EQ("loaded 42 alone", warm_in_child(blob_in_child({}), {{"POCL_CACHE_DIR", absolute("warm")}}));
     } else {
         EXPECT_EQ("loaded alone", warm_in_child(blob_in_child({}), {}));
     }

@@ -2,9 +2,11 @@
 #include "conformance/program_setup.h"
 #include "support/opencl_platform.h"
 
-namespace conformance {
+namespace conformance
+{
 
-namespace {
+namespace
+{
 
 std::string log_of(cl_program program, cl_device_id device)
 {

@@ -13,7 +13,8 @@
 
 using namespace conformance;
 
-namespace {
+namespace
+{
 
 const char kKernels[] =
     "__constant int table[4] = { 10, 20, 30, 40 };\n"
@@ -113,7 +114,8 @@ TEST(NvidiaBinary, IsMachineCodeThatComputesWhatTheSourceSays)
 {
     const Program built = create(describe(make_context(), text_of("")));
     const Bytes blob = blob_of(built);
-    EXPECT_TRUE(holds(blob, "\x7f" "ELF"));
+    EXPECT_TRUE(holds(blob, "\x7f"
+                            "ELF"));
     EXPECT_FALSE(holds(blob, ".target sm_")) << "the driver would compile it at each load";
     const Context context = make_context();
     const Program loaded = load(describe(context, text_of("")), blob);

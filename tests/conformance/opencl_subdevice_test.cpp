@@ -6,10 +6,12 @@
 
 using namespace conformance;
 
-namespace {
+namespace
+{
 
 /* One compute unit of the platform's first device. */
-class SubDevice {
+class SubDevice
+{
 public:
     SubDevice()
     {

@@ -15,7 +15,8 @@
 #include "conformance/objects.h"
 #include "support/child_process.h"
 
-namespace conformance {
+namespace conformance
+{
 
 namespace fs = std::filesystem;
 
@@ -138,8 +139,7 @@ BuildResult Workplace::build_natively(const ProgramSetup &setup) const
     const bool has_cache = fs::exists(own_cache);
     if (has_cache)
         fs::rename(own_cache, aside);
-    const BuildResult result =
-        run("native", setup, {{"POCL_CACHE_DIR", path_ + "-native-" + std::to_string(count++)}});
+    const BuildResult result = run("native", setup, {{"POCL_CACHE_DIR", path_ + "-native-" + std::to_string(count++)}});
     if (has_cache) {
         fs::remove_all(own_cache); /* a new one */
         fs::rename(aside, own_cache);
@@ -254,7 +254,10 @@ bool expect_like_native(const ProgramSetup &setup)
     EXPECT_EQ(native.kernels, built.kernels) << built.log << "\n" << native.log;
     EXPECT_EQ(native.kernels, again.kernels) << again.log;
     EXPECT_EQ(native.origin == "failed", built.origin == "failed") << native.log << "\n" << built.log;
-    EXPECT_EQ(built.origin == "failed" ? "failed" : built.is_cacheable() ? "storage" : "built", again.origin)
+    EXPECT_EQ(built.origin == "failed" ? "failed"
+              : built.is_cacheable()   ? "storage"
+                                       : "built",
+              again.origin)
         << built.reason;
     if (!built.reason.empty())
         std::cout << "not cacheable: " << built.reason << std::endl;

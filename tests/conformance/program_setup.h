@@ -14,12 +14,13 @@
 
 #include "conformance/device_under_test.h"
 
-namespace conformance {
+namespace conformance
+{
 
 struct ProgramSetup {
     std::string source;
     std::string options{};
-    std::vector<std::pair<std::string, std::string>> files{}; /* path, content; written before the build */
+    std::vector<std::pair<std::string, std::string>> files{};   /* path, content; written before the build */
     std::vector<std::pair<std::string, std::string>> headers{}; /* embedded */
     Environment environment{};
     std::string name{}; /* the source's */
@@ -28,14 +29,15 @@ struct ProgramSetup {
 struct BuildResult {
     std::string origin; /* "built", "storage", or "failed" */
     std::string kernels;
-    std::string log; /* what the compiler said */
+    std::string log;    /* what the compiler said */
     std::string reason; /* why it is not cacheable, or "" */
 
     bool is_cacheable() const { return reason.empty() && origin != "failed"; }
 };
 
 /* A directory of files, in which programs are built one after the other. */
-class Workplace {
+class Workplace
+{
 public:
     Workplace(); /* a new directory below the working directory */
 

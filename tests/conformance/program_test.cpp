@@ -8,7 +8,10 @@
 
 using namespace conformance;
 
-static DeviceUnderTest &device() { return device_under_test(); }
+static DeviceUnderTest &device()
+{
+    return device_under_test();
+}
 
 static void expect_computes(int expected, const ProgramText &text, const char *kernel, int x)
 {
@@ -33,7 +36,10 @@ TEST(Program, IsBuiltWithItsOptions)
     expect_computes(14, device().with_option(4), "add", 10);
 }
 
-TEST(Program, IsLinkedOfSeveralSources) { expect_computes(15, device().several_sources(), "call", 10); }
+TEST(Program, IsLinkedOfSeveralSources)
+{
+    expect_computes(15, device().several_sources(), "call", 10);
+}
 
 TEST(Program, SeesItsEmbeddedHeaders)
 {

@@ -11,9 +11,11 @@
 
 #include "support/reference_backend.h"
 
-namespace conformance {
+namespace conformance
+{
 
-namespace {
+namespace
+{
 
 const char *variable(const char *name, const char *otherwise)
 {
@@ -29,7 +31,8 @@ ProgramText program(const std::vector<std::string> &sources)
     return text;
 }
 
-class ReferenceDevice : public DeviceUnderTest {
+class ReferenceDevice : public DeviceUnderTest
+{
 public:
     ingot_context_t make_context(const std::vector<uint32_t> &devices, const ingot_context_info_t &info) override
     {

@@ -10,9 +10,13 @@
 
 using namespace conformance;
 
-namespace {
+namespace
+{
 
-std::string named(const std::string &name) { return "#undef NAME\n#define NAME " + name + "\n"; }
+std::string named(const std::string &name)
+{
+    return "#undef NAME\n#define NAME " + name + "\n";
+}
 
 const std::string kKernel = "extern \"C\" __global__ void NAME(int *x) { x[0] = 1; }\n";
 

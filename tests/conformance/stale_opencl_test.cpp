@@ -11,21 +11,31 @@
 
 using namespace conformance;
 
-namespace {
+namespace
+{
 
-bool is_pocl() { return OpenclPlatform::get().is_pocl(); }
-bool is_intel() { return OpenclPlatform::get().is_intel(); }
+bool is_pocl()
+{
+    return OpenclPlatform::get().is_pocl();
+}
+bool is_intel()
+{
+    return OpenclPlatform::get().is_intel();
+}
 
 /* Drivers of which it is known that they read the pairs of option strings here differently. */
 bool is_known_to_differ()
 {
     char version[256] = "";
-    EXPECT_EQ(CL_SUCCESS, clGetPlatformInfo(OpenclPlatform::get().id(), CL_PLATFORM_VERSION, sizeof(version), version,
-                                            nullptr));
+    EXPECT_EQ(CL_SUCCESS,
+              clGetPlatformInfo(OpenclPlatform::get().id(), CL_PLATFORM_VERSION, sizeof(version), version, nullptr));
     return is_intel() || std::string(version).find("PoCL 3.") != std::string::npos;
 }
 
-std::string named(const std::string &name) { return "#undef NAME\n#define NAME " + name + "\n"; }
+std::string named(const std::string &name)
+{
+    return "#undef NAME\n#define NAME " + name + "\n";
+}
 
 const char kKernel[] = "__kernel void NAME(__global int *x) { x[0] = 1; }\n";
 const char kInclude[] = "#include \"k.h\"\n__kernel void NAME(__global int *x) { x[0] = 1; }\n";
@@ -86,8 +96,8 @@ TEST(Stale, ByAnEditInADirectoryOfTheCompiler)
 TEST(Stale, ByAnIncludeBehindANonAsciiBlank)
 {
     for (const std::string blank : {"\xc2\xa0", "\xe3\x80\x80"}) {
-        for (const std::string &line : {blank + "#include \"k.h\"\n", "#" + blank + "include \"k.h\"\n",
-                                        "#include" + blank + "\"k.h\"\n"}) {
+        for (const std::string &line :
+             {blank + "#include \"k.h\"\n", "#" + blank + "include \"k.h\"\n", "#include" + blank + "\"k.h\"\n"}) {
             SCOPED_TRACE(line);
             if (is_intel())
                 expect_seen({line + kKernel}, "k.h");
@@ -99,9 +109,8 @@ TEST(Stale, ByAnIncludeBehindANonAsciiBlank)
 TEST(Stale, ByADefinitionBehindANonAsciiBlank)
 {
     const std::string blank = "\xc2\xa0";
-    for (const std::string &lines :
-         {"#define H \"a.h\"\n#undef H\n#define H" + blank + "\"b.h\"\n", "#define H \"a.h\"\n#undef" + blank +
-              "H\n" + blank + "#define H \"b.h\"\n"}) {
+    for (const std::string &lines : {"#define H \"a.h\"\n#undef H\n#define H" + blank + "\"b.h\"\n",
+                                     "#define H \"a.h\"\n#undef" + blank + "H\n" + blank + "#define H \"b.h\"\n"}) {
         SCOPED_TRACE(lines);
         if (is_intel())
             expect_seen({lines + "#include H\n" + kKernel, "", {{"a.h", named("a")}}}, "b.h");
@@ -120,8 +129,7 @@ TEST(Stale, ByATimeBehindANonAsciiBlank)
 TEST(Stale, ByTheDriversOwnCache)
 {
     for (const char *line : {"# include \"k.h\"\n", "%:include \"k.h\"\n", "#/**/include \"k.h\"\n",
-                             "#import \"k.h\"\n",
-                             "#include \"k.h\"\n"}) {
+                             "#import \"k.h\"\n", "#include \"k.h\"\n"}) {
         SCOPED_TRACE(line);
         if (!is_intel())
             continue;
@@ -150,7 +158,8 @@ TEST(Stale, ByOptionsOfAVariable)
 TEST(Stale, ByABuiltInThatIsAMacro)
 {
     if (is_pocl())
-        expect_seen({"#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel), "-DOP=max",
+        expect_seen({"#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel),
+                     "-DOP=max",
                      {{"ops/max.h", named("other")}}},
                     "ops/_cl_max.h");
 }

@@ -115,8 +115,8 @@ int main(int argument_count, char **arguments)
         const char *name;
         long (*hits)(World &, long);
     } paths[] = {
-        {"c_program", hits_c_program},     {"cpp_program", hits_cpp_program}, {"c_kernel", hits_c_kernel},
-        {"cpp_kernel", hits_cpp_kernel},   {"c_object", hits_c_object},       {"cpp_object", hits_cpp_object},
+        {"c_program", hits_c_program},   {"cpp_program", hits_cpp_program}, {"c_kernel", hits_c_kernel},
+        {"cpp_kernel", hits_cpp_kernel}, {"c_object", hits_c_object},       {"cpp_object", hits_cpp_object},
     };
     World world;
     const long count = argument_count == 3 ? std::atol(arguments[2]) : 0;

@@ -18,7 +18,8 @@
 #include <string>
 #include <vector>
 
-namespace digits {
+namespace digits
+{
 
 constexpr size_t program_count = 8;
 
@@ -29,19 +30,20 @@ inline bool computes()
     return device != nullptr && std::string(device) == "pocl";
 }
 
-class DigitsProcess {
+class DigitsProcess
+{
 public:
     /* The name tells this run's files from others in the working directory. */
     DigitsProcess(const std::string &name, const std::vector<std::string> &options) : json_path_(name + ".json")
     {
         const std::string driver_cache = "driver-cache-" + name;
         mkdir(driver_cache.c_str(), 0700);
-        std::vector<std::string> arguments = { DIGITS_PROGRAM, "--json", json_path_ };
+        std::vector<std::string> arguments = {DIGITS_PROGRAM, "--json", json_path_};
         arguments.insert(arguments.end(), options.begin(), options.end());
         if (!computes())
             arguments.push_back("--no-run");
         child_ = std::make_unique<child_process::Child>(
-            arguments, name + ".log", child_process::Child::Environment{ { "POCL_CACHE_DIR", driver_cache } });
+            arguments, name + ".log", child_process::Child::Environment{{"POCL_CACHE_DIR", driver_cache}});
     }
 
     int wait() { return child_->wait(); }
@@ -71,7 +73,7 @@ private:
     std::string report() const
     {
         std::ifstream file(json_path_);
-        return { std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
+        return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     }
 
     std::string json_path_;

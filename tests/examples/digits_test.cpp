@@ -5,7 +5,8 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace
+{
 
 using digits::DigitsProcess;
 
@@ -39,9 +40,9 @@ void expect_all_loaded(DigitsProcess &run)
 
 TEST(DigitsExample, CompilesNothingInTheSecondProcess)
 {
-    DigitsProcess cold("cold", { "--store", "store" });
+    DigitsProcess cold("cold", {"--store", "store"});
     expect_all_built(cold);
-    DigitsProcess warm("warm", { "--store", "store" });
+    DigitsProcess warm("warm", {"--store", "store"});
     expect_all_loaded(warm);
     EXPECT_EQ(cold.value("accuracy"), warm.value("accuracy"));
 }
@@ -54,8 +55,8 @@ TEST(DigitsExample, CompilesAllWithoutAStore)
 
 TEST(DigitsExample, ComesFromStorageWhicheverWayItWasStored)
 {
-    for (const std::string mode : { "now", "flush" }) {
-        const std::vector<std::string> options = { "--store", "store-" + mode, "--store-mode", mode };
+    for (const std::string mode : {"now", "flush"}) {
+        const std::vector<std::string> options = {"--store", "store-" + mode, "--store-mode", mode};
         DigitsProcess cold("cold-" + mode, options);
         expect_all_built(cold);
         DigitsProcess warm("warm-" + mode, options);
@@ -65,20 +66,20 @@ TEST(DigitsExample, ComesFromStorageWhicheverWayItWasStored)
 
 TEST(DigitsExample, RunsWhenTheStoreCannotBeUsedForWriting)
 {
-    DigitsProcess cold("before", { "--store", "store-read-only" });
+    DigitsProcess cold("before", {"--store", "store-read-only"});
     expect_all_built(cold);
     ASSERT_EQ(0, chmod("store-read-only", 0500));
-    DigitsProcess warm("after", { "--store", "store-read-only" });
+    DigitsProcess warm("after", {"--store", "store-read-only"});
     expect_all_loaded(warm);
     ASSERT_EQ(0, chmod("store-read-only", 0700));
 }
 
 TEST(DigitsExample, SaysWhatIsWrongWithItsArguments)
 {
-    DigitsProcess unknown("unknown", { "--frobnicate", "yes" });
+    DigitsProcess unknown("unknown", {"--frobnicate", "yes"});
     EXPECT_EQ(2, unknown.wait());
     EXPECT_NE(std::string::npos, unknown.output().find("usage:"));
-    DigitsProcess nowhere("nowhere", { "--platform", "no such platform" });
+    DigitsProcess nowhere("nowhere", {"--platform", "no such platform"});
     EXPECT_EQ(1, nowhere.wait());
     EXPECT_NE(std::string::npos, nowhere.output().find("no OpenCL platform"));
 }

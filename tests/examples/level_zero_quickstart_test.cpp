@@ -5,7 +5,8 @@
 
 #include "support/child_process.h"
 
-namespace {
+namespace
+{
 
 std::string run(const std::string &name)
 {

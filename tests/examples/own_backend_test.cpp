@@ -20,13 +20,15 @@ extern "C" {
 }
 #include "tinycc.h"
 
-namespace {
+namespace
+{
 
 const char kTwice[] = "static double two = 2;\ndouble *pointer = &two;\n"
                       "void kernel_twice(const double *in, double *out, unsigned long count)\n"
                       "{ for (unsigned long i = 0; i < count; ++i) out[i] = *pointer * in[i]; }\n";
 
-class Tinycc : public testing::Test {
+class Tinycc : public testing::Test
+{
 protected:
     ingot::context make(uint32_t lanes) const
     {
@@ -65,7 +67,8 @@ protected:
 std::string kernel_of(const std::string &expression)
 {
     return "void kernel_f(const double *in, double *out, unsigned long count)\n"
-           "{ for (unsigned long i = 0; i < count; ++i) out[i] = " + expression + "; }\n";
+           "{ for (unsigned long i = 0; i < count; ++i) out[i] = " +
+           expression + "; }\n";
 }
 
 TEST_F(Tinycc, RelocatesDataAndCallsTheLibrary)

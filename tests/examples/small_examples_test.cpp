@@ -9,7 +9,8 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-namespace {
+namespace
+{
 
 using child_process::Child;
 
@@ -20,7 +21,7 @@ std::string run(const std::string &program, const std::string &argument, const s
     const std::string driver_cache = "driver-cache-" + name;
     mkdir(driver_cache.c_str(), 0700);
     environment["POCL_CACHE_DIR"] = driver_cache;
-    Child child({ program, argument }, name + ".log", environment);
+    Child child({program, argument}, name + ".log", environment);
     EXPECT_EQ(0, child.wait()) << child.output();
     return child.output();
 }
@@ -49,7 +50,7 @@ TEST(QuickstartExample, LoadsInTheSecondProcess)
 TEST(QuickstartExample, BuildsAnewWhatTheDriverRefusesOnlyAtAKernel)
 {
     expect_contains(run(QUICKSTART_PROGRAM, "refused-store", "refused-cold"), "origin: build");
-    expect_contains(run(QUICKSTART_PROGRAM, "refused-store", "refused", { { "LD_PRELOAD", REFUSE_LOADED_KERNELS } }),
+    expect_contains(run(QUICKSTART_PROGRAM, "refused-store", "refused", {{"LD_PRELOAD", REFUSE_LOADED_KERNELS}}),
                     "origin: build");
     expect_contains(run(QUICKSTART_PROGRAM, "refused-store", "refused-warm"), "origin: storage");
 }
@@ -68,10 +69,10 @@ TEST(OwnStorageExample, BuildsAndStoresAnewWhenABlobIsRefused)
         const char *damage;
         const char *status;
     } cases[] = {
-        { "UPDATE programs SET blob = substr(blob, 1, 100)", "INGOT_BLOB_TRUNCATED" },
-        { "UPDATE programs SET blob = CAST('no blob at all, but long enough for one, were it not for its text, "
-          "which goes on until it is as long as any header could be' AS BLOB)",
-          "INGOT_BLOB_CORRUPT" },
+        {"UPDATE programs SET blob = substr(blob, 1, 100)", "INGOT_BLOB_TRUNCATED"},
+        {"UPDATE programs SET blob = CAST('no blob at all, but long enough for one, were it not for its text, "
+         "which goes on until it is as long as any header could be' AS BLOB)",
+         "INGOT_BLOB_CORRUPT"},
     };
     for (const auto &c : cases) {
         ASSERT_NO_FATAL_FAILURE(execute("damaged.sqlite", c.damage));

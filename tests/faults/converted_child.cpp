@@ -16,7 +16,8 @@
 
 #include "conformance/device_under_test.h"
 
-namespace {
+namespace
+{
 
 constexpr int kPrograms = 6;
 constexpr unsigned kDeadlineSeconds = 240;

@@ -7,7 +7,8 @@
 #include "support/child_process.h"
 #include "support/scratch_directory.h"
 
-namespace {
+namespace
+{
 
 /* Enough for a driver under a sanitizer on a busy machine; a run ends as soon as everything is stored. */
 const char kTime[] = "120000";

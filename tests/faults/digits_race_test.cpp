@@ -8,7 +8,8 @@
 #include <filesystem>
 #include <regex>
 
-namespace {
+namespace
+{
 
 using digits::DigitsProcess;
 
@@ -40,7 +41,7 @@ TEST(DigitsRace, EightProcessesOnAnEmptyStoreAllRun)
     std::vector<std::unique_ptr<DigitsProcess>> runs;
     for (int i = 0; i < 8; ++i)
         runs.push_back(std::make_unique<DigitsProcess>("racer-" + std::to_string(i),
-                                             std::vector<std::string>{ "--store", "store" }));
+                                                       std::vector<std::string>{"--store", "store"}));
     for (const auto &run : runs) {
         ASSERT_EQ(0, run->wait()) << run->output();
         EXPECT_EQ("0", run->value("differences"));
@@ -49,7 +50,7 @@ TEST(DigitsRace, EightProcessesOnAnEmptyStoreAllRun)
     }
     expect_whole_entries_only("store", digits::program_count);
 
-    DigitsProcess after("after", { "--store", "store" });
+    DigitsProcess after("after", {"--store", "store"});
     ASSERT_EQ(0, after.wait()) << after.output();
     EXPECT_EQ(digits::program_count, after.count_origin("storage"));
     EXPECT_EQ("0", after.value("compilations"));

@@ -25,10 +25,14 @@
 #ifdef EXIT_DRIVER
 bool unload_driver(); /* exit_driver.cpp */
 #else
-static bool unload_driver() { return false; } /* the ICD loader and the Level Zero loader keep theirs */
+static bool unload_driver()
+{
+    return false;
+} /* the ICD loader and the Level Zero loader keep theirs */
 #endif
 
-namespace {
+namespace
+{
 
 constexpr int kAsExpected = 42;
 constexpr size_t kPrograms = 4;

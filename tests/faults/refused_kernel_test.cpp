@@ -11,7 +11,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 struct StorageRelease {
     void operator()(ingot_storage_t storage) const { ingot_storage_release(storage); }
@@ -76,7 +77,8 @@ ingot_origin_t ask(const Session &session, const Storage &storage)
     return ask(session.describe(), storage);
 }
 
-class RefusedKernel : public testing::Test {
+class RefusedKernel : public testing::Test
+{
 protected:
     void fill(const Storage &storage)
     {
@@ -160,8 +162,8 @@ TEST_F(RefusedKernel, OfWhatWasLoadedAheadIsReplacedToo)
     ingot_program_desc_t of_id = nullptr;
     ingot_program_t ahead = nullptr;
     ingot_program_t shared = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create_from_cache_blob_id(&of_id, picky.context.get(), id.size(),
-                                                                          id.data()));
+    ASSERT_EQ(INGOT_SUCCESS,
+              ingot_program_desc_create_from_cache_blob_id(&of_id, picky.context.get(), id.size(), id.data()));
     const Desc owned_desc(of_id);
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&ahead, of_id, storage.get(), &origin));
@@ -179,8 +181,7 @@ TEST_F(RefusedKernel, IsNotCompiledForANameThatIsMissingNorForWantOfMemory)
     Picky picky;
     const Desc desc = picky.describe();
     ingot_kernel_t kernel = nullptr;
-    EXPECT_EQ(INGOT_NOT_FOUND,
-              ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 0, "thrice", nullptr));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 0, "thrice", nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
               ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 7, "twice", nullptr));
     picky.refusal = INGOT_OUT_OF_MEMORY;
@@ -301,8 +302,7 @@ TEST_F(RefusedKernel, MissingArgumentsAreRefused)
               ingot_persist_kernel_create(nullptr, desc.get(), storage.get(), 0, "twice", nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
               ingot_persist_kernel_create(&kernel, nullptr, storage.get(), 0, "twice", nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
-              ingot_persist_kernel_create(&kernel, desc.get(), nullptr, 0, "twice", nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_kernel_create(&kernel, desc.get(), nullptr, 0, "twice", nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
               ingot_persist_kernel_create(&kernel, desc.get(), storage.get(), 0, nullptr, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_forget(nullptr));

@@ -4,7 +4,6 @@
  */
 #include <gtest/gtest.h>
 
-
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -17,7 +16,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 const Bytes kId = bytes_of("an id");
 const Bytes kOld = random_bytes(1, 400);
@@ -37,9 +37,8 @@ ingot_status_t write_bundle(const fs::path &path, const Bytes &blob)
 {
     const Store store(path.parent_path() / "store");
     const ingot_status_t status = store.put(kId, blob);
-    return status == INGOT_SUCCESS
-               ? ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr)
-               : status;
+    return status == INGOT_SUCCESS ? ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr)
+                                   : status;
 }
 
 ingot_status_t load_from(ingot_storage_t storage, Bytes *blob)
@@ -73,8 +72,8 @@ Desc program_of(const Context &context, const Bytes &blob)
 ingot_status_t record_program(const fs::path &path, const Bytes &blob)
 {
     static const ingot_storage_ops_t empty = {
-        sizeof(ingot_storage_ops_t),
-        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, nullptr, nullptr, nullptr};
+        sizeof(ingot_storage_ops_t), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+        nullptr, nullptr, nullptr};
     ReferenceDevice device;
     const Context context = device.make();
     ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
@@ -135,7 +134,8 @@ void expect_old_or_new(const Kind &kind, const fs::path &path, const std::string
     ASSERT_FALSE(fs::exists(path.string() + ".new")) << what;
 }
 
-class ReplacementFaults : public testing::TestWithParam<Kind> {
+class ReplacementFaults : public testing::TestWithParam<Kind>
+{
 };
 
 } // namespace
@@ -149,8 +149,7 @@ TEST_P(ReplacementFaults, SurviveAKillAtEverySystemCall)
         const ScratchDirectory scratch(fast_volume());
         const fs::path path = scratch.path() / "replaced";
         ASSERT_EQ(INGOT_SUCCESS, kind.write(path, kOld));
-        const auto outcome =
-            traced_child::run_and_kill_at(n, [&] { return static_cast<int>(kind.write(path, kNew)); });
+        const auto outcome = traced_child::run_and_kill_at(n, [&] { return static_cast<int>(kind.write(path, kNew)); });
         if (!outcome.was_reached) {
             ASSERT_EQ(INGOT_SUCCESS, outcome.exit_status) << what;
             break;

@@ -15,7 +15,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 const Bytes kBlob = random_bytes(1, 600);
 const Bytes kNewBlob = random_bytes(2, 700);
@@ -80,10 +81,14 @@ int load(const fs::path &root)
     return status == INGOT_SUCCESS && blob != kBlob ? kWrongAnswer : status;
 }
 
-const Scenario kScenarios[] = {{"store_new", store_new, true}, {"store_first", store_first, true},
-                               {"replace", replace, false},    {"evict", evict, false},
-                               {"remove_one", remove_one, false}, {"clear", clear, false},
-                               {"heal", heal, false},          {"load", load, true}};
+const Scenario kScenarios[] = {{"store_new", store_new, true},
+                               {"store_first", store_first, true},
+                               {"replace", replace, false},
+                               {"evict", evict, false},
+                               {"remove_one", remove_one, false},
+                               {"clear", clear, false},
+                               {"heal", heal, false},
+                               {"load", load, true}};
 
 void fill(const fs::path &root, const Scenario &scenario)
 {
@@ -141,7 +146,8 @@ void expect_nothing_lost(const fs::path &root, const std::string &what)
 }
 
 /* Prints what each test injected, and all together. A fault that was not survived has ended its test. */
-class StoreFaults : public testing::TestWithParam<Scenario> {
+class StoreFaults : public testing::TestWithParam<Scenario>
+{
 protected:
     static void TearDownTestSuite()
     {

@@ -19,7 +19,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 const Bytes kBlob = random_bytes(1, 5000);
 
@@ -245,18 +246,18 @@ TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
     Store store(info);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
     unsigned stopped = 0;
-    const auto outcome = traced_child::run(
-        [&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
-        [&](pid_t child, unsigned stop) {
-            user_regs_struct registers;
-            ptrace(PTRACE_GETREGS, child, nullptr, &registers);
-            if (stop % 2 != 0 || registers.orig_rax != SYS_pwrite64 || registers.rdx != 21)
-                return;
-            ++stopped; /* it has the lock, and its entry has its name */
-            EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));
-            EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
-            EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
-        });
+    const auto outcome =
+        traced_child::run([&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
+                          [&](pid_t child, unsigned stop) {
+                              user_regs_struct registers;
+                              ptrace(PTRACE_GETREGS, child, nullptr, &registers);
+                              if (stop % 2 != 0 || registers.orig_rax != SYS_pwrite64 || registers.rdx != 21)
+                                  return;
+                              ++stopped; /* it has the lock, and its entry has its name */
+                              EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));
+                              EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
+                              EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
+                          });
     EXPECT_EQ(1u, stopped);
     EXPECT_EQ(0, outcome.exit_status);
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob));

@@ -21,7 +21,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 using Clock = std::chrono::steady_clock;
 
@@ -175,8 +176,7 @@ bool is_sound_at_the_end(const std::string &root)
         ingot_persist_recount(store.get(), &second) != INGOT_SUCCESS)
         return false;
     std::printf("verified %" PRIu64 " entries: %" PRIu64 " bad, %" PRIu64 " foreign, %" PRIu64 " unread\n",
-                verification.done_count, verification.bad_count, verification.foreign_count,
-                verification.unread_count);
+                verification.done_count, verification.bad_count, verification.foreign_count, verification.unread_count);
     std::printf("recorded %" PRIu64 " bytes before the recount, counted %" PRIu64 ", recorded %" PRIu64 " after\n",
                 first.recorded_bytes, first.counted_bytes, second.recorded_bytes);
     return verification.bad_count == 0 && verification.foreign_count == 0 && verification.unread_count == 0 &&

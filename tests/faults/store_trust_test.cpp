@@ -18,7 +18,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 constexpr uid_t kNobody = 65534;
 const Bytes kId = bytes_of("an id");
@@ -58,8 +59,8 @@ TEST(StoreTrust, SaysOwnerModeAndRemedy)
     ASSERT_EQ(0, chmod(root.c_str(), 0770));
     EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status());
     const std::string detail = ingot_last_error_detail();
-    for (const std::string &part : {root.string(), "user " + std::to_string(geteuid()), std::string("mode 0770"),
-                                    std::string("chmod go-w")})
+    for (const std::string &part :
+         {root.string(), "user " + std::to_string(geteuid()), std::string("mode 0770"), std::string("chmod go-w")})
         EXPECT_NE(std::string::npos, detail.find(part)) << detail;
     if (geteuid() != 0)
         return;

@@ -18,7 +18,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 constexpr unsigned kIds = 60;
 
@@ -100,35 +101,34 @@ TEST(StoreVolume, AFullOneStoresNothingHalf)
 
 TEST(StoreVolume, AFullOneLeavesTheOldBundleAndTheOldFile)
 {
-    EXPECT_EQ(0, on_a_small_volume([](const fs::path &volume) {
-                  const fs::path bundle = volume / "bundle";
-                  ingot_storage_t file = nullptr;
-                  Store store(volume / "store");
-                  if (put(store.get(), 1) != INGOT_SUCCESS ||
-                      ingot_persist_write_bundle(store.get(), bundle.c_str(), nullptr, nullptr, nullptr) !=
-                          INGOT_SUCCESS ||
-                      ingot_persist_open_file(&file, (volume / "single").c_str()) != INGOT_SUCCESS ||
-                      put(file, 1) != INGOT_SUCCESS)
-                      return 1;
-                  for (unsigned i = 2; i < kIds; ++i)
-                      put(store.get(), i); /* until there is no room */
-                  if (ingot_persist_write_bundle(store.get(), bundle.c_str(), nullptr, nullptr, nullptr) !=
-                      INGOT_NO_SPACE)
-                      return 2;
-                  if (put(file, kIds - 1) != INGOT_NO_SPACE)
-                      return 3;
-                  ingot_buffer_t blob = INGOT_BUFFER_INIT;
-                  const Bytes id = numbered_id(1);
-                  if (ingot_storage_load(file, id.size(), id.data(), &blob) != INGOT_SUCCESS)
-                      return 4;
-                  blob.release(&blob);
-                  ingot_storage_release(file);
-                  ingot_storage_t opened = nullptr;
-                  if (ingot_persist_open_bundle(&opened, bundle.c_str()) != INGOT_SUCCESS ||
-                      ingot_storage_load(opened, id.size(), id.data(), &blob) != INGOT_SUCCESS)
-                      return 5;
-                  blob.release(&blob);
-                  ingot_storage_release(opened);
-                  return fs::exists(bundle.string() + ".new") ? 6 : 0;
-              }));
+    EXPECT_EQ(
+        0, on_a_small_volume([](const fs::path &volume) {
+            const fs::path bundle = volume / "bundle";
+            ingot_storage_t file = nullptr;
+            Store store(volume / "store");
+            if (put(store.get(), 1) != INGOT_SUCCESS ||
+                ingot_persist_write_bundle(store.get(), bundle.c_str(), nullptr, nullptr, nullptr) != INGOT_SUCCESS ||
+                ingot_persist_open_file(&file, (volume / "single").c_str()) != INGOT_SUCCESS ||
+                put(file, 1) != INGOT_SUCCESS)
+                return 1;
+            for (unsigned i = 2; i < kIds; ++i)
+                put(store.get(), i); /* until there is no room */
+            if (ingot_persist_write_bundle(store.get(), bundle.c_str(), nullptr, nullptr, nullptr) != INGOT_NO_SPACE)
+                return 2;
+            if (put(file, kIds - 1) != INGOT_NO_SPACE)
+                return 3;
+            ingot_buffer_t blob = INGOT_BUFFER_INIT;
+            const Bytes id = numbered_id(1);
+            if (ingot_storage_load(file, id.size(), id.data(), &blob) != INGOT_SUCCESS)
+                return 4;
+            blob.release(&blob);
+            ingot_storage_release(file);
+            ingot_storage_t opened = nullptr;
+            if (ingot_persist_open_bundle(&opened, bundle.c_str()) != INGOT_SUCCESS ||
+                ingot_storage_load(opened, id.size(), id.data(), &blob) != INGOT_SUCCESS)
+                return 5;
+            blob.release(&blob);
+            ingot_storage_release(opened);
+            return fs::exists(bundle.string() + ".new") ? 6 : 0;
+        }));
 }

@@ -11,7 +11,8 @@ extern "C" {
 #include "util/little_endian.h"
 }
 
-namespace {
+namespace
+{
 
 void read(const fuzz::Bytes &bytes)
 {

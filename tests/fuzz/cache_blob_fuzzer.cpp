@@ -16,7 +16,8 @@ extern "C" {
 #include "core/blob/cache_blob.h"
 }
 
-namespace {
+namespace
+{
 
 void read(const std::vector<uint8_t> &bytes)
 {

@@ -11,7 +11,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-namespace {
+namespace
+{
 
 namespace fs = std::filesystem;
 using Bytes = std::vector<uint8_t>;
@@ -21,8 +22,8 @@ constexpr size_t kMaxVaried = 2048; /* bytes of a file that are cut at and chang
 size_t run(const Bytes &input)
 {
     const auto call = [](Bytes bytes) { /* a copy of its own size, so that a sanitizer sees its end */
-        bytes.shrink_to_fit();
-        LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+                                        bytes.shrink_to_fit();
+                                        LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
     };
     size_t count = 1;
     call(input);

@@ -9,7 +9,8 @@ extern "C" {
 #include "persist/storage/environment.h"
 }
 
-namespace {
+namespace
+{
 
 using Variables = std::map<std::string, std::string>;
 

@@ -19,7 +19,8 @@ extern "C" {
 #include "persist/base/checksum.h"
 }
 
-namespace fuzz {
+namespace fuzz
+{
 
 using Bytes = std::vector<uint8_t>;
 

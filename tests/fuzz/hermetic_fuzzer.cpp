@@ -77,7 +77,10 @@ size_t raw_string_end(const std::string &text, size_t at)
     return end == std::string::npos ? 0 : end + close.size();
 }
 
-bool is_word(char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0; }
+bool is_word(char c)
+{
+    return isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0;
+}
 
 std::string without_comments_and_literals(const std::string &text, bool cplusplus)
 {

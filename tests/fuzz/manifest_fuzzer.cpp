@@ -5,12 +5,13 @@
 #include "fuzz/fuzz_scratch.h"
 
 extern "C" {
-#include "persist/prewarm/manifest.h"
 #include "persist/base/memory.h"
+#include "persist/prewarm/manifest.h"
 #include "util/little_endian.h"
 }
 
-namespace {
+namespace
+{
 
 bool equals(const id_list &a, const id_list &b)
 {

@@ -9,7 +9,8 @@ extern "C" {
 #include "persist/single_file/single_file.h"
 }
 
-namespace {
+namespace
+{
 
 void read(const fuzz::Bytes &bytes)
 {

@@ -6,11 +6,12 @@
 #include "fuzz/fuzz_scratch.h"
 
 extern "C" {
-#include "persist/directory/format/entry.h"
 #include "persist/base/memory.h"
+#include "persist/directory/format/entry.h"
 }
 
-namespace {
+namespace
+{
 
 void read(const fuzz::Bytes &key_bytes, const fuzz::Bytes &blob_bytes)
 {

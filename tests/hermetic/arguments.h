@@ -13,10 +13,12 @@
 
 #include "hermetic/compilers.h"
 
-namespace hermetic {
+namespace hermetic
+{
 
 /* --NAME VALUE, each of a known name. */
-class Arguments {
+class Arguments
+{
 public:
     Arguments(int count, char **words, std::map<std::string, std::string> defaults) : values_(std::move(defaults))
     {

@@ -9,14 +9,19 @@
 
 #include <cstring>
 
-namespace hermetic {
+namespace hermetic
+{
 
-namespace {
+namespace
+{
 
 constexpr char kMadeUp[] = "tempfile_";
 constexpr size_t kMadeUpSize = 6; /* of what follows */
 
-bool ends_path(char c) { return std::strchr(" \t\r\n\"'()<>:,;[]", c) != nullptr; }
+bool ends_path(char c)
+{
+    return std::strchr(" \t\r\n\"'()<>:,;[]", c) != nullptr;
+}
 
 bool is_number(const std::string &word)
 {

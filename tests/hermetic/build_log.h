@@ -6,7 +6,8 @@
 
 #include <string>
 
-namespace hermetic {
+namespace hermetic
+{
 
 /* Without names of files. */
 std::string log_without_names(const std::string &log);

@@ -9,9 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace hermetic {
+namespace hermetic
+{
 
-namespace {
+namespace
+{
 
 std::string hex_of(const std::string &bytes)
 {
@@ -25,7 +27,10 @@ std::string hex_of(const std::string &bytes)
     return text;
 }
 
-int value_of(char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; }
+int value_of(char digit)
+{
+    return digit <= '9' ? digit - '0' : digit - 'a' + 10;
+}
 
 std::string bytes_of(const std::string &hex)
 {
@@ -35,7 +40,10 @@ std::string bytes_of(const std::string &hex)
     return bytes;
 }
 
-bool is_over(const ItemRange &range) { return range.deadline != 0 && std::time(nullptr) >= range.deadline; }
+bool is_over(const ItemRange &range)
+{
+    return range.deadline != 0 && std::time(nullptr) >= range.deadline;
+}
 
 [[noreturn]] void run_child(const ItemRange &range, size_t first, const Work &work, int out_descriptor)
 {
@@ -116,7 +124,8 @@ size_t work_in_children(const ItemRange &range, const Work &work, const Take &ta
         std::FILE *in = fdopen(ends[0], "r");
         Findings open;
         size_t taken = next;
-        const size_t begun = read_child(in, [&](const Findings &findings) { take(taken++, findings); }, &open);
+        const size_t begun = read_child(
+            in, [&](const Findings &findings) { take(taken++, findings); }, &open);
         (void)std::fclose(in);
         int status = 0;
         (void)waitpid(child, &status, 0);

@@ -14,12 +14,14 @@
 #include <string>
 #include <vector>
 
-namespace hermetic {
+namespace hermetic
+{
 
 /* What a child says of an item, key by key. */
 using Findings = std::map<std::string, std::string>;
 
-class ItemWriter {
+class ItemWriter
+{
 public:
     explicit ItemWriter(std::FILE *out) : out_(out) {}
     /* Values may hold any byte. */

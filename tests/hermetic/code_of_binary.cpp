@@ -10,9 +10,11 @@
 
 #include "hermetic/compilers.h"
 
-namespace hermetic {
+namespace hermetic
+{
 
-namespace {
+namespace
+{
 
 constexpr uint32_t kOptionsSection = 0xff000006u; /* SHT_OPENCL_OPTIONS */
 constexpr uint16_t kIntelExecutable = 0xff04u;

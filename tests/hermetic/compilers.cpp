@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace hermetic {
+namespace hermetic
+{
 
-namespace {
+namespace
+{
 
 void require(ingot_status_t status, const char *what)
 {
@@ -19,7 +21,10 @@ void require(ingot_status_t status, const char *what)
 
 } // namespace
 
-Compiler::~Compiler() { ingot_context_release(context_); }
+Compiler::~Compiler()
+{
+    ingot_context_release(context_);
+}
 
 void Compiler::on_event(const ingot_event_t *event, void *user)
 {

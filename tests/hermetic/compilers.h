@@ -11,7 +11,8 @@
 
 #include <ingot/ingot.h>
 
-namespace hermetic {
+namespace hermetic
+{
 
 struct Program {
     std::string source;
@@ -39,7 +40,8 @@ struct IngotBuild {
 
 enum class Want { kernels, code };
 
-class Compiler {
+class Compiler
+{
 public:
     virtual ~Compiler();
     Compiler() = default;

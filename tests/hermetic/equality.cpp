@@ -20,7 +20,8 @@
 #include "hermetic/reduce.h"
 #include "support/scratch_directory.h"
 
-namespace {
+namespace
+{
 
 using namespace hermetic;
 
@@ -30,7 +31,7 @@ struct Counts {
     size_t broken = 0;
     size_t with_log = 0;
     size_t compiler_crashes = 0; /* of the native build, before Ingot is asked */
-    size_t unsteady = 0; /* two native builds differ */
+    size_t unsteady = 0;         /* two native builds differ */
     size_t failures = 0;
     std::map<std::string, size_t> reasons;
 };
@@ -52,8 +53,8 @@ bool are_equal_logs(const std::string &native, std::string other)
 std::string difference_of(const Build &native, const Build &other)
 {
     if (native.is_built != other.is_built)
-        return std::string("built natively: ") + (native.is_built ? "yes" : "no") + ", through Ingot: " +
-               (other.is_built ? "yes" : "no");
+        return std::string("built natively: ") + (native.is_built ? "yes" : "no") +
+               ", through Ingot: " + (other.is_built ? "yes" : "no");
     if (native.kernels != other.kernels)
         return "kernels: " + native.kernels + " and " + other.kernels;
     if (native.code != other.code)
@@ -139,7 +140,8 @@ std::string kind_of_reason(const std::string &reason)
     return kind;
 }
 
-class Run {
+class Run
+{
 public:
     explicit Run(const Arguments &arguments) : arguments_(arguments), deadline_(deadline_of(arguments)) {}
 
@@ -156,8 +158,7 @@ public:
             end = std::min(end, static_cast<size_t>(arguments_.number("most")));
         done_ = 0;
         const size_t count = work_in_children(
-            {first, end, 400, deadline_},
-            [&](size_t index, ItemWriter &writer) { work(set, index, &writer); },
+            {first, end, 400, deadline_}, [&](size_t index, ItemWriter &writer) { work(set, index, &writer); },
             [&](size_t index, const Findings &findings) { take(set, index, findings, &counts); });
         print(set, end - first, count, counts);
         failures_ += counts.failures;
@@ -270,8 +271,14 @@ int main(int argc, char **argv)
 {
     try {
         const Arguments arguments(argc, argv,
-                                  {{"device", "opencl"}, {"platform", ""}, {"set", "generated"}, {"seed", "1"},
-                                   {"first", "0"}, {"count", "100"}, {"most", "0"}, {"minutes", "0"},
+                                  {{"device", "opencl"},
+                                   {"platform", ""},
+                                   {"set", "generated"},
+                                   {"seed", "1"},
+                                   {"first", "0"},
+                                   {"count", "100"},
+                                   {"most", "0"},
+                                   {"minutes", "0"},
                                    {"reduce", "0"}});
         Run run(arguments);
         std::string sets = arguments.text("set") + ",";

@@ -5,7 +5,8 @@
 
 #include "hermetic/compilers.h"
 
-namespace hermetic {
+namespace hermetic
+{
 
 std::unique_ptr<Compiler> make_nvrtc_compiler()
 {

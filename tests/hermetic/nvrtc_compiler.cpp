@@ -15,9 +15,11 @@ extern "C" {
 #include "core/base/sink.h"
 }
 
-namespace hermetic {
+namespace hermetic
+{
 
-namespace {
+namespace
+{
 
 /* What NVRTC needs to know of a device: the newest toolkit that is there, compute capability 9.0. */
 constexpr int kDriverVersion = 13000;
@@ -30,14 +32,20 @@ struct Cubin {
     cuda_bytes bytes{0, nullptr};
 };
 
-Target *target_of(void *state) { return static_cast<Target *>(state); }
+Target *target_of(void *state)
+{
+    return static_cast<Target *>(state);
+}
 
 ingot_status_t identify(void *, uint32_t, ingot_identity_t *identity)
 {
     return ingot_identity_add(identity, "device", 7, "nothing");
 }
 
-int accepts(void *, ingot_source_kind_t kind) { return kind == INGOT_SOURCE_CUDA_CPP; }
+int accepts(void *, ingot_source_kind_t kind)
+{
+    return kind == INGOT_SOURCE_CUDA_CPP;
+}
 
 ingot_status_t build_cubin(void *state, const ingot_build_request_t *request, size_t, const uint32_t *,
                            ingot_sink_t *log, void **program)
@@ -63,7 +71,10 @@ ingot_status_t get_names(void *, void *program, ingot_sink_t *names)
     return status == INGOT_SUCCESS ? cuda_image_write_kernel_names(&image, names) : status;
 }
 
-ingot_status_t create_kernel(void *, void *, uint32_t, const char *, void **) { return INGOT_UNIMPLEMENTED; }
+ingot_status_t create_kernel(void *, void *, uint32_t, const char *, void **)
+{
+    return INGOT_UNIMPLEMENTED;
+}
 void destroy_kernel(void *, void *) {}
 ingot_status_t get_binary(void *, void *program, uint32_t, ingot_sink_t *binary)
 {
@@ -96,7 +107,8 @@ ingot_backend_ops_t make_ops()
     return ops;
 }
 
-class NvrtcCompiler : public Compiler {
+class NvrtcCompiler : public Compiler
+{
 public:
     NvrtcCompiler() : ops_(make_ops())
     {
@@ -156,6 +168,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Compiler> make_nvrtc_compiler() { return std::make_unique<NvrtcCompiler>(); }
+std::unique_ptr<Compiler> make_nvrtc_compiler()
+{
+    return std::make_unique<NvrtcCompiler>();
+}
 
 } // namespace hermetic

@@ -12,9 +12,11 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-namespace hermetic {
+namespace hermetic
+{
 
-class OpenWatch {
+class OpenWatch
+{
 public:
     /* The folders that are below `root` now. */
     explicit OpenWatch(const std::filesystem::path &root) : descriptor_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC))

@@ -12,9 +12,11 @@
 
 #include "hermetic/compilers.h"
 
-namespace hermetic {
+namespace hermetic
+{
 
-namespace {
+namespace
+{
 
 void require(cl_int error, const char *what)
 {
@@ -53,7 +55,8 @@ cl_platform_id find_platform(const std::string &wanted)
     throw std::runtime_error("no OpenCL platform whose name has \"" + wanted + "\"");
 }
 
-class OpenclCompiler : public Compiler {
+class OpenclCompiler : public Compiler
+{
 public:
     explicit OpenclCompiler(const std::string &wanted)
     {

@@ -21,12 +21,14 @@
 #include "hermetic/project.h"
 #include "support/scratch_directory.h"
 
-namespace {
+namespace
+{
 
 using namespace hermetic;
 
 /* The folders with their headers; versions are told apart by a header's macro. */
-class Tree {
+class Tree
+{
 public:
     Tree() : root_(scratch_.path() / "tree")
     {
@@ -135,7 +137,8 @@ std::string result_of(const Build &build)
     return build.is_built ? "built\n" + build.kernels + build.code : "failed";
 }
 
-class Fuzz {
+class Fuzz
+{
 public:
     explicit Fuzz(const Arguments &arguments) : arguments_(arguments) {}
 
@@ -144,8 +147,7 @@ public:
         const size_t first = arguments_.number("first");
         const size_t end = first + arguments_.number("count");
         const size_t done = work_in_children(
-            {first, end, 400, deadline_of(arguments_)},
-            [&](size_t index, ItemWriter &writer) { work(index, &writer); },
+            {first, end, 400, deadline_of(arguments_)}, [&](size_t index, ItemWriter &writer) { work(index, &writer); },
             [&](size_t index, const Findings &findings) { take(index, findings); });
         print_counts(stdout, done, end - first);
         for (const auto &[reason, count] : reasons_)
@@ -316,8 +318,12 @@ int main(int argc, char **argv)
 {
     try {
         const Arguments arguments(argc, argv,
-                                  {{"device", "opencl"}, {"platform", ""}, {"seed", "1"}, {"first", "0"},
-                                   {"count", "100"}, {"minutes", "0"}});
+                                  {{"device", "opencl"},
+                                   {"platform", ""},
+                                   {"seed", "1"},
+                                   {"first", "0"},
+                                   {"count", "100"},
+                                   {"minutes", "0"}});
         return Fuzz(arguments).run() ? 0 : 1;
     } catch (const std::exception &problem) {
         std::fprintf(stderr, "option_fuzz: %s\n", problem.what());

@@ -4,11 +4,14 @@
  */
 #include "hermetic/option_strings.h"
 
-namespace hermetic {
+namespace hermetic
+{
 
-namespace {
+namespace
+{
 
-class Writer {
+class Writer
+{
 public:
     Writer(Random *random, const std::string &root, bool is_cuda) : random_(*random), root_(root), is_cuda_(is_cuda) {}
 
@@ -109,13 +112,35 @@ private:
         const std::vector<std::string> plain = {name, name + "=1", name + "=abc", name + "=", name + "=inc/t.h"};
         if (!is_odd_ || random_.percent(40))
             return (random_.percent(70) ? "-D" : "-D ") + of(plain);
-        return of({"-D" + name + "=\"a b\"", "-D\"" + name + "=a b\"", "-D'" + name + "=a b'", "-D" + name + "=a\\ b",
-                   "-D" + name + "\\ -DY=3", "-D" + name + "=\"q\\\"\"", "-D\t" + name + "=5", "-D",
-                   "-D \"" + name + " y\"", "-D" + name + "=$HOME", "-D" + name + "=#", "-D" + name + "=\\\"s\\\"",
-                   "-D " + name + " =2", "-D" + name + "= 2", "-D" + name + "(a)=a", "-D=", "-D -I inc",
-                   "-D" + name + "=\"\"", "-D" + name + "='c'", "\"-D" + name + "=a b\"", "-D\"\" " + name,
-                   "-D" + name + "=\xc2\xa0z", "-DNAME=other", "-DSPELLING=\"u.h\"", "-DSPELLING=<u.h>",
-                   "-DSPELLING=\\\"u.h\\\"", "-D" + name + "=\\", "-U" + name, "-D" + name + "=a;b"});
+        return of({"-D" + name + "=\"a b\"",
+                   "-D\"" + name + "=a b\"",
+                   "-D'" + name + "=a b'",
+                   "-D" + name + "=a\\ b",
+                   "-D" + name + "\\ -DY=3",
+                   "-D" + name + "=\"q\\\"\"",
+                   "-D\t" + name + "=5",
+                   "-D",
+                   "-D \"" + name + " y\"",
+                   "-D" + name + "=$HOME",
+                   "-D" + name + "=#",
+                   "-D" + name + "=\\\"s\\\"",
+                   "-D " + name + " =2",
+                   "-D" + name + "= 2",
+                   "-D" + name + "(a)=a",
+                   "-D=",
+                   "-D -I inc",
+                   "-D" + name + "=\"\"",
+                   "-D" + name + "='c'",
+                   "\"-D" + name + "=a b\"",
+                   "-D\"\" " + name,
+                   "-D" + name + "=\xc2\xa0z",
+                   "-DNAME=other",
+                   "-DSPELLING=\"u.h\"",
+                   "-DSPELLING=<u.h>",
+                   "-DSPELLING=\\\"u.h\\\"",
+                   "-D" + name + "=\\",
+                   "-U" + name,
+                   "-D" + name + "=a;b"});
     }
 
     std::string known()
@@ -126,10 +151,33 @@ private:
 
     std::string unknown()
     {
-        return of({"-Wall", "-fno-inline", "@t.h", "-foo", "--", "-x cl", "-include inc/t.h", "-include \"inc2/t.h\"",
-                   "t.h", "-I", "-include-pch t.h", "-imacros inc/t.h", "--pre-include=inc/t.h", "-include=inc/t.h",
-                   "-Xclang -include -Xclang inc/t.h", "-includeinc/t.h", "--options-file=inc/t.h", "-optf inc/t.h",
-                   "-nocudainc", "\"\"", "''", "\\", "-cl-unknown", "-U X", "-Werror", "-g", "-cl-std=CL9"});
+        return of({"-Wall",
+                   "-fno-inline",
+                   "@t.h",
+                   "-foo",
+                   "--",
+                   "-x cl",
+                   "-include inc/t.h",
+                   "-include \"inc2/t.h\"",
+                   "t.h",
+                   "-I",
+                   "-include-pch t.h",
+                   "-imacros inc/t.h",
+                   "--pre-include=inc/t.h",
+                   "-include=inc/t.h",
+                   "-Xclang -include -Xclang inc/t.h",
+                   "-includeinc/t.h",
+                   "--options-file=inc/t.h",
+                   "-optf inc/t.h",
+                   "-nocudainc",
+                   "\"\"",
+                   "''",
+                   "\\",
+                   "-cl-unknown",
+                   "-U X",
+                   "-Werror",
+                   "-g",
+                   "-cl-std=CL9"});
     }
 
     std::string piece()
@@ -163,8 +211,8 @@ private:
 const std::vector<std::string> &option_folders()
 {
     static const std::vector<std::string> folders = {
-        "inc",   "inc2",  "inc/sub", "include", "a b",  "it's",    "q\"d",  "b\\s",     "e=q", "=inc", "-I",
-        "=inc2", "inc ",  "d,c",     "s;c",     "\"inc\"", "'inc'", "\"inc2", "inc\\sub", "in\tc", "\xc2\xa0z"};
+        "inc",   "inc2", "inc/sub", "include", "a b",     "it's",  "q\"d",   "b\\s",     "e=q",   "=inc",     "-I",
+        "=inc2", "inc ", "d,c",     "s;c",     "\"inc\"", "'inc'", "\"inc2", "inc\\sub", "in\tc", "\xc2\xa0z"};
     return folders;
 }
 

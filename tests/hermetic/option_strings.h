@@ -9,7 +9,8 @@
 
 #include "hermetic/random.h"
 
-namespace hermetic {
+namespace hermetic
+{
 
 /* The folders of the tree, relative to the current one, with names that options have trouble with. */
 const std::vector<std::string> &option_folders();

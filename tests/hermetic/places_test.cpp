@@ -11,7 +11,8 @@
 #include "hermetic/project.h"
 #include "support/scratch_directory.h"
 
-namespace {
+namespace
+{
 
 using namespace hermetic;
 
@@ -19,7 +20,8 @@ using namespace hermetic;
 const char kKernel[] =
     "kernel __attribute__((reqd_work_group_size(__LINE__, 1, 1))) void k(global int *x) { *x = 1; }\n";
 
-class HermeticPlaces : public testing::Test {
+class HermeticPlaces : public testing::Test
+{
 protected:
     void SetUp() override { std::filesystem::current_path(scratch_.path()); }
     void TearDown() override { std::filesystem::current_path("/"); }

@@ -7,9 +7,11 @@
 
 #include "hermetic/project.h"
 
-namespace hermetic {
+namespace hermetic
+{
 
-namespace {
+namespace
+{
 
 constexpr char kHashcat[] = "/usr/share/hashcat/OpenCL";
 constexpr char kOwn[] = INGOT_SOURCE_DIR "/tests/hermetic/programs";
@@ -53,8 +55,10 @@ std::vector<Project> list_digits()
                     {"argmax.cl", "-DGROUP=64 -DCLASSES=10"}};
     std::vector<Project> list;
     for (const auto &program : programs)
-        list.push_back({"digits " + std::string(program.file) + " " + program.options, {},
-                        read_file(folder + "/" + program.file), "-cl-std=CL1.2 -I " + folder + " " + program.options});
+        list.push_back({"digits " + std::string(program.file) + " " + program.options,
+                        {},
+                        read_file(folder + "/" + program.file),
+                        "-cl-std=CL1.2 -I " + folder + " " + program.options});
     return list;
 }
 

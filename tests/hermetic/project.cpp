@@ -8,7 +8,8 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace hermetic {
+namespace hermetic
+{
 
 std::string describe_text(const std::string &text)
 {

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-namespace hermetic {
+namespace hermetic
+{
 
 struct Project {
     std::string label;

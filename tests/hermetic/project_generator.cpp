@@ -10,9 +10,11 @@
 #include "hermetic/project.h"
 #include "hermetic/random.h"
 
-namespace hermetic {
+namespace hermetic
+{
 
-namespace {
+namespace
+{
 
 struct File {
     std::string folder; /* "" is the current directory */
@@ -35,7 +37,8 @@ std::string relative(const std::string &from, const std::string &path)
     return up + (base.empty() ? path : path.substr(base.size() + 1));
 }
 
-class Generator {
+class Generator
+{
 public:
     Generator(uint64_t seed, uint64_t index, bool is_cuda) : random_(seed, index), is_cuda_(is_cuda) {}
 
@@ -89,8 +92,8 @@ private:
 
     std::string line_end()
     {
-        const std::vector<std::string> ends = {" // c", " /* c */", " ", "\t", " // #include \"x.h\"",
-                                               " /* #include \"x.h\"\n#include <y.h>\n*/", "\\\n"};
+        const std::vector<std::string> ends = {
+            " // c", " /* c */", " ", "\t", " // #include \"x.h\"", " /* #include \"x.h\"\n#include <y.h>\n*/", "\\\n"};
         return random_.percent(80) ? "\n" : random_.of(ends) + "\n";
     }
 
@@ -176,7 +179,7 @@ private:
     std::string never()
     {
         const std::vector<std::string> conditions = {"0", "defined(NEVER)", "!defined(INGOT_TEST)", "0 && 1"};
-        const std::vector<std::string> includes = {"<stdint.h>", "<stdio.h>", "\"missing/file.h\"", "<vector>",
+        const std::vector<std::string> includes = {"<stdint.h>",    "<stdio.h>",      "\"missing/file.h\"", "<vector>",
                                                    "MISSING_MACRO", "STR(missing.h)", "<missing.h>"};
         std::string text = random_.percent(50) ? directive("if", random_.of(conditions)) : directive("ifdef", "NEVER");
         text += directive("include", random_.of(includes));
@@ -280,7 +283,8 @@ private:
             return inner;
         /* A guard named after the file is shared by files of equal names. */
         std::string name = "GUARD_" + file.name + (random_.percent(60) ? "" : "_" + std::to_string(index));
-        std::replace_if(name.begin(), name.end(), [](char c) { return c == '.' || c == '-'; }, '_');
+        std::replace_if(
+            name.begin(), name.end(), [](char c) { return c == '.' || c == '-'; }, '_');
         const std::string before = random_.percent(20) ? "/* license\n */\n" : random_.percent(5) ? ";\n" : "";
         const std::string behind = random_.percent(8) ? "\n/* end */" : "";
         switch (random_.below(6)) {

@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <vector>
 
-namespace hermetic {
+namespace hermetic
+{
 
 /* splitmix64 */
-class Random {
+class Random
+{
 public:
     Random(uint64_t seed, uint64_t index) : state_(seed * 0x9e3779b97f4a7c15u + index * 0xd1342543de82ef95u) { next(); }
 

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 
-namespace hermetic {
+namespace hermetic
+{
 
-namespace {
+namespace
+{
 
 using Test = std::function<bool(const Project &)>;
 

@@ -8,7 +8,8 @@
 
 #include "hermetic/project.h"
 
-namespace hermetic {
+namespace hermetic
+{
 
 /* Takes files, then runs of lines away for as long as `is_interesting` says so of what is left. */
 Project reduce_project(const Project &project, const std::function<bool(const Project &)> &is_interesting);

@@ -25,7 +25,8 @@ bool stripe_own(void); /* of core/memory_cache/stripe.h, which is C11 */
 
 #include "support/failing_allocator.h"
 
-namespace cache_harness {
+namespace cache_harness
+{
 
 constexpr uint32_t kAlive = 0x600dbeef;
 constexpr uint32_t kDead = 0xdeadbeef;
@@ -54,7 +55,8 @@ struct Limits {
     operator memory_cache_limits() const { return {entries, bytes, groups, 0, false}; }
 };
 
-class Harness {
+class Harness
+{
 public:
     explicit Harness(Limits wanted = {1024, 0, 0}, const ingot_allocator_t *allocator = nullptr)
     {

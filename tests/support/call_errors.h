@@ -10,26 +10,27 @@
 #include <cerrno>
 #include <vector>
 
-namespace traced_child {
+namespace traced_child
+{
 
 /* Empty for calls that never fail, and for those that the C library and sanitizers make for themselves; EIO first. */
 inline const std::vector<int> &errors_of(unsigned long long call)
 {
     static const std::vector<int> none;
     static const std::vector<int> other = {EIO, EPERM, EINTR};
-    static const std::vector<int> open = {EIO, EACCES, EBUSY, EDQUOT, EEXIST, EINTR, ELOOP, EMFILE, ENFILE, ENODEV,
-                                          ENOENT, ENOMEM, ENOSPC, ENOTDIR, ENXIO, EOVERFLOW, EPERM, EROFS, ESTALE,
-                                          ETXTBSY, EAGAIN, ENOSYS};
+    static const std::vector<int> open = {EIO,    EACCES, EBUSY,  EDQUOT,  EEXIST, EINTR,   ELOOP, EMFILE,
+                                          ENFILE, ENODEV, ENOENT, ENOMEM,  ENOSPC, ENOTDIR, ENXIO, EOVERFLOW,
+                                          EPERM,  EROFS,  ESTALE, ETXTBSY, EAGAIN, ENOSYS};
     static const std::vector<int> status = {EIO, EACCES, ELOOP, ENOENT, ENOMEM, ENOTDIR, EOVERFLOW, ESTALE};
     static const std::vector<int> read = {EIO, EAGAIN, EINTR, EISDIR, EOVERFLOW, ESTALE};
     static const std::vector<int> write = {EIO, EAGAIN, EDQUOT, EFBIG, EINTR, ENOSPC, EPERM, ESTALE};
     static const std::vector<int> close = {EIO, EDQUOT, EINTR, ENOSPC, ESTALE};
-    static const std::vector<int> make = {EIO, EACCES, EBUSY, EDQUOT, EEXIST, ELOOP, EMLINK, ENOENT, ENOMEM, ENOSPC,
-                                          ENOTDIR, EPERM, EROFS, ESTALE};
-    static const std::vector<int> remove = {EIO, EACCES, EBUSY, EISDIR, ELOOP, ENOENT, ENOMEM, ENOTDIR, ENOTEMPTY,
-                                            EPERM, EROFS, ESTALE};
-    static const std::vector<int> rename = {EIO, EACCES, EBUSY, EDQUOT, EEXIST, EINVAL, EISDIR, ELOOP, EMLINK, ENOENT,
-                                            ENOMEM, ENOSPC, ENOTDIR, ENOTEMPTY, EPERM, EROFS, EXDEV, ESTALE};
+    static const std::vector<int> make = {EIO,    EACCES, EBUSY,  EDQUOT,  EEXIST, ELOOP, EMLINK,
+                                          ENOENT, ENOMEM, ENOSPC, ENOTDIR, EPERM,  EROFS, ESTALE};
+    static const std::vector<int> remove = {EIO,    EACCES,  EBUSY,     EISDIR, ELOOP, ENOENT,
+                                            ENOMEM, ENOTDIR, ENOTEMPTY, EPERM,  EROFS, ESTALE};
+    static const std::vector<int> rename = {EIO,    EACCES, EBUSY,  EDQUOT,  EEXIST,    EINVAL, EISDIR, ELOOP, EMLINK,
+                                            ENOENT, ENOMEM, ENOSPC, ENOTDIR, ENOTEMPTY, EPERM,  EROFS,  EXDEV, ESTALE};
     static const std::vector<int> lock = {EIO, EACCES, EAGAIN, EINTR, ENOLCK, ESTALE};
     static const std::vector<int> list = {EIO, ENOENT, ENOTDIR, ESTALE};
     switch (call) {

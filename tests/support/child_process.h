@@ -17,10 +17,12 @@
 #include <string>
 #include <vector>
 
-namespace child_process {
+namespace child_process
+{
 
 /* Started by the constructor; its standard output and error go to a file. */
-class Child {
+class Child
+{
 public:
     using Environment = std::map<std::string, std::string>;
 
@@ -32,7 +34,7 @@ public:
         std::string self;
         if (const char *emulator = std::getenv("INGOT_TEST_EMULATOR")) { /* which starts what the kernel cannot */
             self = std::filesystem::canonical(arguments[0]).string();
-            argv = { const_cast<char *>(emulator), const_cast<char *>(self.c_str()) };
+            argv = {const_cast<char *>(emulator), const_cast<char *>(self.c_str())};
         }
         for (const std::string &argument : arguments)
             if (self.empty() || &argument != &arguments[0])
@@ -70,7 +72,7 @@ public:
     std::string output() const
     {
         std::ifstream file(output_path_);
-        return { std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
+        return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     }
 
 private:

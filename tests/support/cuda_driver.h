@@ -19,7 +19,8 @@
 
 #include "support/test_device.h"
 
-class CudaDriver {
+class CudaDriver
+{
 public:
     static CudaDriver &get()
     {

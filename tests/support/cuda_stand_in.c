@@ -27,7 +27,7 @@ struct CUmod_st {
     char **names;
 };
 
-static struct CUctx_st primaries[GPU_COUNT] = { { MAGIC, 0 }, { MAGIC, 1 }, { MAGIC, 2 } };
+static struct CUctx_st primaries[GPU_COUNT] = {{MAGIC, 0}, {MAGIC, 1}, {MAGIC, 2}};
 static _Thread_local struct CUctx_st *stack[STACK_DEPTH];
 static _Thread_local int depth;
 

@@ -23,7 +23,7 @@ inline bool change_build_id(std::vector<uint8_t> &elf)
         memcpy(&segment, elf.data() + header.e_phoff + i * sizeof(segment), sizeof(segment));
         if (segment.p_type != PT_NOTE || segment.p_offset + segment.p_filesz > elf.size())
             continue;
-        const uint8_t note_name[] = { NT_GNU_BUILD_ID, 0, 0, 0, 'G', 'N', 'U', 0 };
+        const uint8_t note_name[] = {NT_GNU_BUILD_ID, 0, 0, 0, 'G', 'N', 'U', 0};
         const auto begin = elf.begin() + static_cast<std::ptrdiff_t>(segment.p_offset);
         const auto end = begin + static_cast<std::ptrdiff_t>(segment.p_filesz);
         const auto found = std::search(begin, end, std::begin(note_name), std::end(note_name));

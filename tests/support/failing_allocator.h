@@ -10,7 +10,8 @@
 
 #include <ingot/ingot.h>
 
-class FailingAllocator {
+class FailingAllocator
+{
 public:
     static constexpr size_t kNever = SIZE_MAX;
 

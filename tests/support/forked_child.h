@@ -10,7 +10,8 @@
 #include <cerrno>
 #include <functional>
 
-namespace forked_child {
+namespace forked_child
+{
 
 /* The exit status; 128 and the signal's number of one that was killed; -1 where there is no such child. */
 inline int wait_for(pid_t child)

@@ -14,7 +14,8 @@
 
 #include <ingot/level_zero.h>
 
-class LevelZeroDriver {
+class LevelZeroDriver
+{
 public:
     static LevelZeroDriver &get()
     {

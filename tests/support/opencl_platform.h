@@ -17,7 +17,8 @@
 
 #include "support/test_device.h"
 
-class OpenclPlatform {
+class OpenclPlatform
+{
 public:
     static OpenclPlatform &get()
     {
@@ -68,13 +69,14 @@ private:
 };
 
 /* A native context, released by scope. */
-class OpenclContext {
+class OpenclContext
+{
 public:
     explicit OpenclContext(const std::vector<cl_device_id> &devices) : devices_(devices)
     {
         cl_int error = CL_SUCCESS;
-        native_ = clCreateContext(nullptr, static_cast<cl_uint>(devices.size()), devices.data(), nullptr, nullptr,
-                                  &error);
+        native_ =
+            clCreateContext(nullptr, static_cast<cl_uint>(devices.size()), devices.data(), nullptr, nullptr, &error);
         if (native_ == nullptr)
             throw std::runtime_error("clCreateContext: " + std::to_string(error));
     }

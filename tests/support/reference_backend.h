@@ -40,7 +40,7 @@ typedef struct reference_info {
      * status but INGOT_SUCCESS becomes the operation's. NULL: none. */
     ingot_status_t (*hook)(void *user, const char *operation);
     void *hook_user;
-    int no_binaries;             /* leave get_binary and load out */
+    int no_binaries;              /* leave get_binary and load out */
     int generates_code_at_launch; /* as told to users; changes nothing here */
     int name_expressions;         /* accept them; they name nothing here */
 } reference_info_t;

@@ -248,8 +248,8 @@ static ingot_status_t compile_include(struct compiler *compiler, const char *whe
         if (strcmp(compiler->request->headers[i].name, name) == 0)
             header = &compiler->request->headers[i];
     }
-    const ingot_status_t status = header != NULL ? compile_text(compiler, header->name, header->bytes)
-                                                 : compile_file(compiler, where, name);
+    const ingot_status_t status =
+        header != NULL ? compile_text(compiler, header->name, header->bytes) : compile_file(compiler, where, name);
     --compiler->depth;
     return status;
 }

@@ -9,7 +9,8 @@
 #include <stdexcept>
 #include <string>
 
-class ScratchDirectory {
+class ScratchDirectory
+{
 public:
     ScratchDirectory() : ScratchDirectory(std::getenv("TMPDIR")) {}
     /* Below base, else below /tmp. */

@@ -28,7 +28,8 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
                               uint64_t (*bucket_of)(size_t id_size, const uint8_t *id));
 }
 
-namespace store_fixture {
+namespace store_fixture
+{
 
 namespace fs = std::filesystem;
 using Bytes = std::vector<uint8_t>;
@@ -77,7 +78,8 @@ inline uint64_t one_bucket(size_t, const uint8_t *)
 }
 
 /* An open store. */
-class Store {
+class Store
+{
 public:
     explicit Store(const ingot_persist_info_t &info,
                    uint64_t (*bucket_of)(size_t, const uint8_t *) = checksum_bucket_of)

@@ -11,7 +11,8 @@
 #include <stdexcept>
 #include <string>
 
-namespace test_device {
+namespace test_device
+{
 
 inline std::string wanted()
 {

@@ -24,7 +24,8 @@
 
 #include "support/call_errors.h"
 
-namespace traced_child {
+namespace traced_child
+{
 
 struct Outcome {
     bool was_reached = false; /* the stop that was to be interfered with */
@@ -117,7 +118,8 @@ inline Outcome run_and_fail_call(unsigned n, size_t number, const std::function<
 }
 
 /* Every system call of some work, with every error that it can have, one after the other. */
-class EveryFailure {
+class EveryFailure
+{
 public:
     /* The next one's outcome, or that of a run without one between two calls; false: that was the last call. */
     bool next(const std::function<int()> &work, Outcome *outcome)

@@ -12,7 +12,7 @@ static ingot_status_t build_part(const struct cuda_state *state, const ingot_bui
                                  ingot_sink_t *log, struct cuda_part *part)
 {
     const struct cuda_device *device = &state->devices[part->device_index];
-    const struct cuda_target target = { state->allocator, state->driver.version, device->major, device->minor };
+    const struct cuda_target target = {state->allocator, state->driver.version, device->major, device->minor};
     ingot_status_t status = cuda_compile(&target, request, log, &part->built);
     part->size = part->built.size;
     part->bytes = part->built.bytes;

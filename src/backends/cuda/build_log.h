@@ -10,6 +10,7 @@
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-ingot_status_t cuda_refuse_program(ingot_sink_t *log, const char *format, ...);
+ingot_status_t
+cuda_refuse_program(ingot_sink_t *log, const char *format, ...);
 
 #endif

@@ -87,8 +87,8 @@ static ingot_status_t plan_init(struct plan *plan, const struct cuda_target *tar
     ingot_status_t status = check_request(plan);
     const int is_ptx_alone = plan->first_cuda_source == request->source_count;
     if (status == INGOT_SUCCESS)
-        status = cuda_options_init(&plan->compile_options, &target->allocator, request->compile_options, "",
-                                   EXTRA_OPTIONS);
+        status =
+            cuda_options_init(&plan->compile_options, &target->allocator, request->compile_options, "", EXTRA_OPTIONS);
     if (status == INGOT_SUCCESS)
         status = cuda_options_init(&plan->link_options, &target->allocator,
                                    is_ptx_alone ? request->compile_options : "", request->link_options, EXTRA_OPTIONS);
@@ -131,8 +131,8 @@ static ingot_status_t compile_source(struct plan *plan, size_t index, struct cud
     struct cuda_options own;
     if (plan->request->source_settings == NULL)
         return compile_with(plan, index, &plan->compile_options, cubin);
-    ingot_status_t status = cuda_options_init(
-        &own, allocator, plan->request->source_settings[index].compile_options, "", EXTRA_OPTIONS);
+    ingot_status_t status =
+        cuda_options_init(&own, allocator, plan->request->source_settings[index].compile_options, "", EXTRA_OPTIONS);
     if (status == INGOT_SUCCESS) {
         (void)cuda_options_take_architecture(&own);
         cuda_options_add(&own, plan->compile_architecture);
@@ -147,7 +147,7 @@ static ingot_status_t compile_source(struct plan *plan, size_t index, struct cud
 static ingot_status_t add_source(struct plan *plan, struct cuda_link *link, size_t index)
 {
     const ingot_source_view_t *source = &plan->request->sources[index];
-    struct cuda_bytes cubin = { 0, NULL };
+    struct cuda_bytes cubin = {0, NULL};
     if (source->kind == INGOT_SOURCE_PTX)
         return cuda_link_add(link, NVJITLINK_INPUT_PTX, source->size, source->bytes, source->name);
     ingot_status_t status = compile_source(plan, index, &cubin);
@@ -161,8 +161,8 @@ static ingot_status_t add_source(struct plan *plan, struct cuda_link *link, size
 static ingot_status_t link_all(struct plan *plan, const struct cuda_bytes *compiled, struct cuda_bytes *cubin)
 {
     struct cuda_link link;
-    ingot_status_t status = cuda_link_init(&link, &plan->target->allocator, plan->target->driver_version,
-                                           &plan->link_options, plan->log);
+    ingot_status_t status =
+        cuda_link_init(&link, &plan->target->allocator, plan->target->driver_version, &plan->link_options, plan->log);
     if (status == INGOT_SUCCESS && compiled != NULL)
         status = cuda_link_add(&link, NVJITLINK_INPUT_CUBIN, compiled->size, compiled->bytes,
                                plan->request->sources[0].name);
@@ -176,7 +176,7 @@ static ingot_status_t link_all(struct plan *plan, const struct cuda_bytes *compi
 
 static ingot_status_t make_cubin(struct plan *plan, struct cuda_bytes *cubin)
 {
-    struct cuda_bytes compiled = { 0, NULL };
+    struct cuda_bytes compiled = {0, NULL};
     if (plan->links)
         return link_all(plan, NULL, cubin);
     ingot_status_t status = compile_source(plan, 0, &compiled);
@@ -195,7 +195,7 @@ ingot_status_t cuda_compile(const struct cuda_target *target, const ingot_build_
                             struct cuda_bytes *image)
 {
     struct plan plan;
-    struct cuda_bytes cubin = { 0, NULL };
+    struct cuda_bytes cubin = {0, NULL};
     ingot_status_t status = plan_init(&plan, target, request, log);
     if (status == INGOT_SUCCESS)
         status = make_cubin(&plan, &cubin);

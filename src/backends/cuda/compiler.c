@@ -15,30 +15,30 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct library_symbol nvrtc_symbols[] = {
-    { "nvrtcVersion", offsetof(struct cuda_nvrtc, version) },
-    { "nvrtcGetErrorString", offsetof(struct cuda_nvrtc, error_string) },
-    { "nvrtcCreateProgram", offsetof(struct cuda_nvrtc, create) },
-    { "nvrtcDestroyProgram", offsetof(struct cuda_nvrtc, destroy) },
-    { "nvrtcAddNameExpression", offsetof(struct cuda_nvrtc, add_name_expression) },
-    { "nvrtcCompileProgram", offsetof(struct cuda_nvrtc, compile) },
-    { "nvrtcGetProgramLogSize", offsetof(struct cuda_nvrtc, log_size) },
-    { "nvrtcGetProgramLog", offsetof(struct cuda_nvrtc, log) },
-    { "nvrtcGetLoweredName", offsetof(struct cuda_nvrtc, lowered_name) },
-    { "nvrtcGetCUBINSize", offsetof(struct cuda_nvrtc, cubin_size) },
-    { "nvrtcGetCUBIN", offsetof(struct cuda_nvrtc, cubin) },
+    {"nvrtcVersion", offsetof(struct cuda_nvrtc, version)},
+    {"nvrtcGetErrorString", offsetof(struct cuda_nvrtc, error_string)},
+    {"nvrtcCreateProgram", offsetof(struct cuda_nvrtc, create)},
+    {"nvrtcDestroyProgram", offsetof(struct cuda_nvrtc, destroy)},
+    {"nvrtcAddNameExpression", offsetof(struct cuda_nvrtc, add_name_expression)},
+    {"nvrtcCompileProgram", offsetof(struct cuda_nvrtc, compile)},
+    {"nvrtcGetProgramLogSize", offsetof(struct cuda_nvrtc, log_size)},
+    {"nvrtcGetProgramLog", offsetof(struct cuda_nvrtc, log)},
+    {"nvrtcGetLoweredName", offsetof(struct cuda_nvrtc, lowered_name)},
+    {"nvrtcGetCUBINSize", offsetof(struct cuda_nvrtc, cubin_size)},
+    {"nvrtcGetCUBIN", offsetof(struct cuda_nvrtc, cubin)},
 };
 
 static const struct library_symbol linker_symbols[] = {
-    { "nvJitLinkCreate", offsetof(struct cuda_linker, create) },
-    { "nvJitLinkDestroy", offsetof(struct cuda_linker, destroy) },
-    { "nvJitLinkAddData", offsetof(struct cuda_linker, add_data) },
-    { "nvJitLinkComplete", offsetof(struct cuda_linker, complete) },
-    { "nvJitLinkGetLinkedCubinSize", offsetof(struct cuda_linker, cubin_size) },
-    { "nvJitLinkGetLinkedCubin", offsetof(struct cuda_linker, cubin) },
-    { "nvJitLinkGetErrorLogSize", offsetof(struct cuda_linker, error_log_size) },
-    { "nvJitLinkGetErrorLog", offsetof(struct cuda_linker, error_log) },
-    { "nvJitLinkGetInfoLogSize", offsetof(struct cuda_linker, info_log_size) },
-    { "nvJitLinkGetInfoLog", offsetof(struct cuda_linker, info_log) },
+    {"nvJitLinkCreate", offsetof(struct cuda_linker, create)},
+    {"nvJitLinkDestroy", offsetof(struct cuda_linker, destroy)},
+    {"nvJitLinkAddData", offsetof(struct cuda_linker, add_data)},
+    {"nvJitLinkComplete", offsetof(struct cuda_linker, complete)},
+    {"nvJitLinkGetLinkedCubinSize", offsetof(struct cuda_linker, cubin_size)},
+    {"nvJitLinkGetLinkedCubin", offsetof(struct cuda_linker, cubin)},
+    {"nvJitLinkGetErrorLogSize", offsetof(struct cuda_linker, error_log_size)},
+    {"nvJitLinkGetErrorLog", offsetof(struct cuda_linker, error_log)},
+    {"nvJitLinkGetInfoLogSize", offsetof(struct cuda_linker, info_log_size)},
+    {"nvJitLinkGetInfoLog", offsetof(struct cuda_linker, info_log)},
 };
 
 /* `library` has the name afterwards. */
@@ -63,8 +63,7 @@ ingot_status_t cuda_nvrtc_open(int driver_version, struct cuda_nvrtc *nvrtc)
         return status;
     const nvrtcResult result = nvrtc->version(&nvrtc->major, &nvrtc->minor);
     if (result != NVRTC_SUCCESS)
-        return ingot_set_error(INGOT_BACKEND_ERROR, (int64_t)result, "nvrtcVersion: %s",
-                               nvrtc->error_string(result));
+        return ingot_set_error(INGOT_BACKEND_ERROR, (int64_t)result, "nvrtcVersion: %s", nvrtc->error_string(result));
     (void)snprintf(nvrtc->builtins, sizeof(nvrtc->builtins), "libnvrtc-builtins.so.%d.%d", nvrtc->major, nvrtc->minor);
     return INGOT_SUCCESS;
 }

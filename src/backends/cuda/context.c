@@ -15,7 +15,7 @@
 static void state_destroy(void *opaque)
 {
     struct cuda_state *state = opaque;
-    ingot_allocator_t allocator = { NULL, NULL, NULL };
+    ingot_allocator_t allocator = {NULL, NULL, NULL};
     if (state == NULL)
         return;
     allocator = state->allocator;

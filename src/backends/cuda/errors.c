@@ -25,9 +25,7 @@ int cuda_refused_image(CUresult result)
     case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
     case CUDA_ERROR_JIT_COMPILATION_DISABLED:
     case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
-    case CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND:
-        return 1;
-    default:
-        return 0;
+    case CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND: return 1;
+    default: return 0;
     }
 }

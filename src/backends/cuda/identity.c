@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Variables that change the code that is made: NVRTC_APPEND_FLAGS and whatever else NVRTC takes. */
-static const char *const code_variables[] = { "NVRTC_*", NULL };
+static const char *const code_variables[] = {"NVRTC_*", NULL};
 
 static ingot_status_t add_text(ingot_identity_t *identity, const char *name, const char *text)
 {
@@ -34,7 +34,7 @@ static ingot_status_t add_compilers(const struct cuda_state *state, ingot_identi
 {
     struct cuda_nvrtc nvrtc;
     struct cuda_linker linker;
-    const char *libraries[4] = { NULL };
+    const char *libraries[4] = {NULL};
     size_t count = 0;
     const void *driver_function = NULL;
     ingot_status_t status = cuda_nvrtc_open(state->driver.version, &nvrtc);

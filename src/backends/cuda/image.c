@@ -128,7 +128,7 @@ static ingot_status_t write_kernel(void *user, const char *name)
 
 ingot_status_t cuda_image_write_kernel_names(const struct cuda_image *image, ingot_sink_t *names)
 {
-    struct name_list list = { image, names };
+    struct name_list list = {image, names};
     return cuda_cubin_for_each_kernel(image->cubin_size, image->cubin, write_kernel, &list);
 }
 
@@ -146,7 +146,7 @@ ingot_status_t cuda_image_write_head(struct cuda_bytes *head, const ingot_alloca
     le_put_u64(head->bytes + MAGIC_SIZE + NUMBER_SIZE, texts_size);
     char *place = (char *)head->bytes + HEAD_SIZE;
     for (size_t i = 0; i < count; ++i) {
-        const char *const texts[] = { expressions[i], lowered_names[i] };
+        const char *const texts[] = {expressions[i], lowered_names[i]};
         for (size_t t = 0; t < 2; ++t) {
             const size_t size = strlen(texts[t]) + 1;
             memcpy(place, texts[t], size);

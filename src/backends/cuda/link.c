@@ -13,7 +13,7 @@ static ingot_status_t take_log(struct cuda_link *link, nvJitLinkResult (*get_siz
                                nvJitLinkResult (*get)(nvJitLinkHandle, char *))
 {
     size_t size = 0;
-    struct cuda_bytes text = { 0, NULL };
+    struct cuda_bytes text = {0, NULL};
     if (get_size(link->handle, &size) != NVJITLINK_SUCCESS || size == 0)
         return INGOT_SUCCESS;
     ingot_status_t status = cuda_bytes_init(&text, link->allocator, size + 1); /* a NUL of our own */
@@ -38,9 +38,8 @@ static ingot_status_t fail(struct cuda_link *link, const char *call, nvJitLinkRe
     if (is_internal && strcmp(call, "nvJitLinkComplete") != 0)
         return ingot_set_error(INGOT_BACKEND_ERROR, (int64_t)result, "%s: error %d", call, (int)result);
     status = cuda_refuse_program(link->log, "%s: error %d", call, (int)result);
-    return status == INGOT_BUILD_FAILED
-               ? ingot_set_error(status, (int64_t)result, "%s: error %d", call, (int)result)
-               : status;
+    return status == INGOT_BUILD_FAILED ? ingot_set_error(status, (int64_t)result, "%s: error %d", call, (int)result)
+                                        : status;
 }
 
 ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, int driver_version,

@@ -14,16 +14,11 @@ static ingot_status_t fail(const struct cuda_nvrtc *nvrtc, const char *call, nvr
 {
     ingot_status_t status = INGOT_BACKEND_ERROR;
     switch (result) {
-    case NVRTC_ERROR_OUT_OF_MEMORY:
-        status = INGOT_OUT_OF_MEMORY;
-        break;
+    case NVRTC_ERROR_OUT_OF_MEMORY: status = INGOT_OUT_OF_MEMORY; break;
     case NVRTC_ERROR_COMPILATION:
     case NVRTC_ERROR_INVALID_OPTION:
-    case NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID:
-        status = INGOT_BUILD_FAILED;
-        break;
-    default:
-        break;
+    case NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID: status = INGOT_BUILD_FAILED; break;
+    default: break;
     }
     return ingot_set_error(status, (int64_t)result, "%s: %s (%d)", call, nvrtc->error_string(result), (int)result);
 }
@@ -64,7 +59,7 @@ static ingot_status_t take_log(const struct cuda_nvrtc_job *job, const struct cu
     nvrtcResult result = nvrtc->log_size(program, &size);
     if (result != NVRTC_SUCCESS)
         return fail(nvrtc, "nvrtcGetProgramLogSize", result);
-    struct cuda_bytes text = { 0, NULL };
+    struct cuda_bytes text = {0, NULL};
     ingot_status_t status = cuda_bytes_init(&text, job->allocator, size + 1); /* a NUL of our own */
     if (status != INGOT_SUCCESS)
         return status;
@@ -86,8 +81,8 @@ static ingot_status_t compile(const struct cuda_nvrtc_job *job, const struct cud
     return fail(nvrtc, "nvrtcCompileProgram", result);
 }
 
-static ingot_status_t take_names(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc,
-                                 nvrtcProgram program, struct cuda_bytes *head)
+static ingot_status_t take_names(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc, nvrtcProgram program,
+                                 struct cuda_bytes *head)
 {
     const size_t count = job->expression_count;
     const size_t size = count * sizeof(char *);
@@ -98,8 +93,7 @@ static ingot_status_t take_names(const struct cuda_nvrtc_job *job, const struct 
     if (lowered_names == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu names", count);
     for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
-        const nvrtcResult result =
-            nvrtc->lowered_name(program, job->request->name_expressions[i], &lowered_names[i]);
+        const nvrtcResult result = nvrtc->lowered_name(program, job->request->name_expressions[i], &lowered_names[i]);
         if (result != NVRTC_SUCCESS)
             status = fail(nvrtc, "nvrtcGetLoweredName", result);
     }
@@ -109,8 +103,8 @@ static ingot_status_t take_names(const struct cuda_nvrtc_job *job, const struct 
     return status;
 }
 
-static ingot_status_t take_cubin(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc,
-                                 nvrtcProgram program, struct cuda_bytes *cubin)
+static ingot_status_t take_cubin(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc, nvrtcProgram program,
+                                 struct cuda_bytes *cubin)
 {
     size_t size = 0;
     nvrtcResult result = nvrtc->cubin_size(program, &size);

@@ -119,7 +119,7 @@ static ingot_binary_t get_part(const ingot_binary_t *binary, size_t count, size_
 
 static ingot_status_t refuse_recompiled(const struct level_zero_state *state, ze_module_build_log_handle_t log)
 {
-    struct level_zero_text text = { NULL, 0 };
+    struct level_zero_text text = {NULL, 0};
     const ingot_status_t status = level_zero_take_log_text(state, log, &text);
     const int recompiled = text.chars != NULL && strstr(text.chars, RECOMPILED_MARK) != NULL;
     level_zero_text_fini(state, &text);
@@ -172,7 +172,7 @@ ingot_status_t level_zero_load(void *opaque, const ingot_build_request_t *reques
     const struct level_zero_state *state = opaque;
     const size_t module_count = count_parts(&binaries[0]);
     struct level_zero_program *program = NULL;
-    struct level_zero_text flags = { NULL, 0 };
+    struct level_zero_text flags = {NULL, 0};
     ingot_status_t status = INGOT_SUCCESS;
     if (module_count == 0)
         return ingot_set_error_detail(INGOT_BLOB_REJECTED, "a binary whose parts do not add up");

@@ -29,7 +29,7 @@ struct job {
 ingot_status_t level_zero_build_flags(const struct level_zero_state *state, const char *compile_options,
                                       const char *link_options, const char *more, struct level_zero_text *flags)
 {
-    const char *const parts[] = { compile_options, link_options, more };
+    const char *const parts[] = {compile_options, link_options, more};
     const size_t count = sizeof(parts) / sizeof(parts[0]);
     char *end = NULL;
     flags->size = 1;
@@ -115,7 +115,7 @@ static ingot_status_t create_of_all(const struct job *job, uint32_t device_index
 static ingot_status_t refuse_imports(const struct job *job, ze_module_handle_t module)
 {
     static const char message[] = "a function or variable is declared and in no module";
-    ze_module_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_MODULE_PROPERTIES };
+    ze_module_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_MODULE_PROPERTIES};
     const ze_result_t result = zeModuleGetProperties(module, &properties);
     ingot_status_t status = INGOT_SUCCESS;
     if (result != ZE_RESULT_SUCCESS)
@@ -183,7 +183,7 @@ ingot_status_t level_zero_build(void *opaque, const ingot_build_request_t *reque
                                 const uint32_t *device_indices, ingot_sink_t *log, void **out)
 {
     const struct level_zero_state *state = opaque;
-    struct job job = { .state = state, .request = request, .log = log };
+    struct job job = {.state = state, .request = request, .log = log};
     struct level_zero_program *program = NULL;
     job.module_count = state->links_programs ? 1 : request->source_count;
     ingot_status_t status = ingot_spirv_check_request(request, log);

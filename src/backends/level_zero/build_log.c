@@ -15,7 +15,7 @@ ingot_status_t level_zero_conclude(const struct level_zero_state *state, const c
                                    ze_module_build_log_handle_t native_log, ingot_sink_t *log)
 {
     char message[MAX_MESSAGE] = "";
-    struct level_zero_text text = { NULL, 0 };
+    struct level_zero_text text = {NULL, 0};
     ingot_status_t status = level_zero_take_log_text(state, native_log, &text);
     if (status == INGOT_SUCCESS && text.chars != NULL)
         status = ingot_sink_write_log(log, text.chars);
@@ -32,7 +32,6 @@ ingot_status_t level_zero_conclude(const struct level_zero_state *state, const c
     case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
     case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE: /* no compiler */
         return level_zero_fail(INGOT_UNIMPLEMENTED, call, result);
-    default:
-        return level_zero_fail(INGOT_BACKEND_ERROR, call, result);
+    default: return level_zero_fail(INGOT_BACKEND_ERROR, call, result);
     }
 }

@@ -17,7 +17,7 @@
 static void state_destroy(void *opaque)
 {
     struct level_zero_state *state = opaque;
-    ingot_allocator_t allocator = { NULL, NULL, NULL };
+    ingot_allocator_t allocator = {NULL, NULL, NULL};
     if (state == NULL)
         return;
     allocator = state->allocator;
@@ -94,7 +94,7 @@ static ingot_status_t add_all_devices(struct level_zero_state *state)
 static ingot_status_t check_devices(const struct level_zero_state *state)
 {
     for (uint32_t i = 0; i < state->device_count; ++i) {
-        ze_device_module_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES };
+        ze_device_module_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
         const ingot_status_t status = level_zero_module_properties(state, i, &properties);
         if (status != INGOT_SUCCESS)
             return status;

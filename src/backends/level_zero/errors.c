@@ -6,7 +6,10 @@
  */
 #include "backends/level_zero/errors.h"
 
-#define NAMED(result) { result, #result }
+#define NAMED(result)                                                                                                  \
+    {                                                                                                                  \
+        result, #result                                                                                                \
+    }
 
 struct named_result {
     ze_result_t result;

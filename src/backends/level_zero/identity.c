@@ -18,24 +18,22 @@
 #include <string.h>
 
 /* Functions that a driver has and the loader has not, and drivers, for where none of these is known. */
-static const char *const driver_functions[] = { "zexDriverImportExternalPointer",
-                                                "zexDriverGetHostPointerBaseAddress" };
-static const char *const driver_libraries[] = { "libze_intel_gpu.so.1", "libze_intel_npu.so.1",
-                                                "libze_intel_vpu.so.1" };
+static const char *const driver_functions[] = {"zexDriverImportExternalPointer", "zexDriverGetHostPointerBaseAddress"};
+static const char *const driver_libraries[] = {"libze_intel_gpu.so.1", "libze_intel_npu.so.1", "libze_intel_vpu.so.1"};
 
 /* What drivers open at run time to compile. */
-static const char *const compilers[] = { "libigc.so.2",    "libigc.so.1",    "libigdfcl.so.2",
-                                         "libigdfcl.so.1", "libnpu_driver_compiler.so", NULL };
+static const char *const compilers[] = {
+    "libigc.so.2", "libigc.so.1", "libigdfcl.so.2", "libigdfcl.so.1", "libnpu_driver_compiler.so", NULL};
 
 /* Variables that change the code a driver generates: Intel's graphics compiler takes every option from one, and its
  * driver hears its own keys only with one of the switches. */
-static const char *const code_variables[] = { "IGC_*", NULL };
-static const char *const switches[] = { "NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_L0_NEOReadDebugKeys" };
+static const char *const code_variables[] = {"IGC_*", NULL};
+static const char *const switches[] = {"NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_L0_NEOReadDebugKeys"};
 static const char *const code_variables_and_keys[] = {
     "IGC_*", "Aa*", "NEO_*", "!NEO_CACHE_*", "!AUBDump*", "!Print*", "!Log*", "!Dump*", "!CreateMultipleRootDevices",
     NULL,
 };
-static const char *const settings[] = { "igdrcl.config", NULL }; /* read from the current directory */
+static const char *const settings[] = {"igdrcl.config", NULL}; /* read from the current directory */
 
 /* As the extension ZE_extension_device_ip_version has it; headers before 1.9 do not. */
 #define STRUCTURE_TYPE_IP_VERSION ((ze_structure_type_t)0x1000f)
@@ -67,7 +65,7 @@ static ingot_status_t add_numbers(ingot_identity_t *identity, size_t count, cons
 
 static ingot_status_t add_driver(const struct level_zero_state *state, ingot_identity_t *identity)
 {
-    ze_driver_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES };
+    ze_driver_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES};
     ze_api_version_t api_version = ZE_API_VERSION_1_0;
     ze_result_t result = zeDriverGetProperties(state->driver, &properties);
     if (result != ZE_RESULT_SUCCESS)
@@ -76,8 +74,8 @@ static ingot_status_t add_driver(const struct level_zero_state *state, ingot_ide
     if (result != ZE_RESULT_SUCCESS)
         return level_zero_fail(INGOT_BACKEND_ERROR, "zeDriverGetApiVersion", result);
     const struct number numbers[] = {
-        { "driver_version", properties.driverVersion },
-        { "api_version", (uint32_t)api_version },
+        {"driver_version", properties.driverVersion},
+        {"api_version", (uint32_t)api_version},
     };
     return add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]), numbers);
 }
@@ -85,26 +83,26 @@ static ingot_status_t add_driver(const struct level_zero_state *state, ingot_ide
 static ingot_status_t add_device(const struct level_zero_state *state, uint32_t device_index,
                                  ingot_identity_t *identity)
 {
-    struct ip_version ip = { .stype = STRUCTURE_TYPE_IP_VERSION };
-    ze_device_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
-                                          .pNext = state->tells_ip_version ? &ip : NULL };
+    struct ip_version ip = {.stype = STRUCTURE_TYPE_IP_VERSION};
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
+                                         .pNext = state->tells_ip_version ? &ip : NULL};
     ingot_status_t status = level_zero_device_properties(state, device_index, &properties);
     if (status != INGOT_SUCCESS)
         return status;
     const struct number numbers[] = {
-        { "device_type", (uint32_t)properties.type },
-        { "vendor_id", properties.vendorId },
-        { "device_id", properties.deviceId },
-        { "device_flags", properties.flags },
-        { "threads_per_eu", properties.numThreadsPerEU },
-        { "simd_width", properties.physicalEUSimdWidth },
-        { "eus_per_subslice", properties.numEUsPerSubslice },
-        { "subslices_per_slice", properties.numSubslicesPerSlice },
-        { "slices", properties.numSlices },
-        { "ip_version", ip.version },
+        {"device_type", (uint32_t)properties.type},
+        {"vendor_id", properties.vendorId},
+        {"device_id", properties.deviceId},
+        {"device_flags", properties.flags},
+        {"threads_per_eu", properties.numThreadsPerEU},
+        {"simd_width", properties.physicalEUSimdWidth},
+        {"eus_per_subslice", properties.numEUsPerSubslice},
+        {"subslices_per_slice", properties.numSubslicesPerSlice},
+        {"slices", properties.numSlices},
+        {"ip_version", ip.version},
     };
-    status = ingot_identity_add(identity, "device_name", strnlen(properties.name, sizeof(properties.name)),
-                                properties.name);
+    status =
+        ingot_identity_add(identity, "device_name", strnlen(properties.name, sizeof(properties.name)), properties.name);
     if (status != INGOT_SUCCESS)
         return status;
     return add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]) - (state->tells_ip_version ? 0 : 1), numbers);
@@ -122,16 +120,16 @@ static ingot_status_t add_native_kernel(ingot_identity_t *identity, const ze_nat
 static ingot_status_t add_module_properties(const struct level_zero_state *state, uint32_t device_index,
                                             ingot_identity_t *identity)
 {
-    ze_device_module_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES };
+    ze_device_module_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
     ingot_status_t status = level_zero_module_properties(state, device_index, &properties);
     if (status != INGOT_SUCCESS)
         return status;
     const struct number numbers[] = {
-        { "spirv_version", properties.spirvVersionSupported },
-        { "module_flags", properties.flags },
-        { "fp16_flags", properties.fp16flags },
-        { "fp32_flags", properties.fp32flags },
-        { "fp64_flags", properties.fp64flags },
+        {"spirv_version", properties.spirvVersionSupported},
+        {"module_flags", properties.flags},
+        {"fp16_flags", properties.fp16flags},
+        {"fp32_flags", properties.fp32flags},
+        {"fp64_flags", properties.fp64flags},
     };
     status = add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]), numbers);
     return status == INGOT_SUCCESS ? add_native_kernel(identity, &properties.nativeKernelSupported) : status;

@@ -34,7 +34,7 @@ ingot_status_t level_zero_create_kernel(void *opaque, void *opaque_program, uint
 {
     const struct level_zero_program *program = opaque_program;
     const ze_module_handle_t *modules = level_zero_program_modules(program, device_index);
-    const ze_kernel_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name };
+    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
     ze_result_t result = ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
     if (modules == NULL)
         return INGOT_INVALID_ARGUMENTS;
@@ -60,7 +60,7 @@ ingot_status_t level_zero_clone_kernel(void *opaque, void *program, void *opaque
 {
     const struct level_zero_state *state = opaque;
     const struct level_zero_kernel *kernel = opaque_kernel;
-    ze_kernel_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC };
+    ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC};
     ze_kernel_handle_t native = NULL;
     char *name = NULL;
     size_t size = 0;

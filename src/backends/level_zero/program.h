@@ -9,7 +9,7 @@
 /* A module is for one device. Each device has one, or one a source where they are linked dynamically. */
 struct level_zero_program {
     size_t device_count;
-    size_t module_count;         /* a device */
+    size_t module_count; /* a device */
     uint32_t *device_indices;
     ze_module_handle_t *modules; /* those of a device together, devices as in device_indices; NULL: not made */
 };

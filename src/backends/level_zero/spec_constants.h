@@ -10,11 +10,11 @@
 struct level_zero_spec_constants {
     size_t source_count;
     size_t constant_count;
-    ze_module_constants_t *of_source;         /* [source_count]; NULL: there are none at all */
-    const ze_module_constants_t **pointers;   /* to these */
-    uint32_t *ids;                            /* [source_count][constant_count] */
-    const void **values;                      /* likewise */
-    uint64_t *storage;                        /* [constant_count] */
+    ze_module_constants_t *of_source;       /* [source_count]; NULL: there are none at all */
+    const ze_module_constants_t **pointers; /* to these */
+    uint32_t *ids;                          /* [source_count][constant_count] */
+    const void **values;                    /* likewise */
+    uint64_t *storage;                      /* [constant_count] */
 };
 
 /* For a request that was checked. To be ended even after a failure. */

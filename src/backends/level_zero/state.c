@@ -71,7 +71,7 @@ static ingot_status_t read_log(const struct level_zero_state *state, ze_module_b
 ingot_status_t level_zero_take_log_text(const struct level_zero_state *state, ze_module_build_log_handle_t log,
                                         struct level_zero_text *text)
 {
-    struct level_zero_text read = { NULL, 0 };
+    struct level_zero_text read = {NULL, 0};
     ingot_status_t status = INGOT_SUCCESS;
     if (log != NULL) {
         status = read_log(state, log, &read);

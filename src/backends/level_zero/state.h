@@ -17,7 +17,7 @@ struct level_zero_state {
     ingot_allocator_t allocator;
     ze_driver_handle_t driver;
     ze_context_handle_t context;
-    int links_programs;   /* several modules in one zeModuleCreate */
+    int links_programs; /* several modules in one zeModuleCreate */
     int tells_ip_version;
     uint32_t device_count;
     ze_device_handle_t *devices;

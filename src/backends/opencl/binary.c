@@ -106,8 +106,7 @@ static ingot_status_t copy_binary(const struct opencl_state *state, const struct
     } else {
         for (size_t i = 0; i < listing->count; ++i)
             pointers[i] = i == listing->at ? bytes : scratch;
-        const cl_int error =
-            clGetProgramInfo(program->native, CL_PROGRAM_BINARIES, pointers_size, pointers, NULL);
+        const cl_int error = clGetProgramInfo(program->native, CL_PROGRAM_BINARIES, pointers_size, pointers, NULL);
         if (error != CL_SUCCESS)
             status = opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARIES)", error);
     }
@@ -120,7 +119,7 @@ static ingot_status_t copy_binary(const struct opencl_state *state, const struct
 static ingot_status_t read_binary(const struct opencl_state *state, const struct opencl_program *program,
                                   cl_device_id device, size_t *size, void **bytes)
 {
-    struct listing listing = { NULL, 0, 0 };
+    struct listing listing = {NULL, 0, 0};
     void *read = NULL;
     ingot_status_t status = list_sizes(state, program, &listing);
     if (status == INGOT_SUCCESS)
@@ -199,8 +198,7 @@ static ingot_status_t make_for_all(const struct opencl_state *state, size_t size
         sizes[i] = size;
         binaries[i] = bytes;
     }
-    const cl_int error =
-        clGetContextInfo(state->context, CL_CONTEXT_DEVICES, count * sizeof(*devices), devices, NULL);
+    const cl_int error = clGetContextInfo(state->context, CL_CONTEXT_DEVICES, count * sizeof(*devices), devices, NULL);
     status = error == CL_SUCCESS ? make_of_binaries(state, (cl_uint)count, devices, sizes, binaries, native)
                                  : opencl_fail(INGOT_BACKEND_ERROR, "clGetContextInfo", error);
     ingot_deallocate(&state->allocator, sizes, block);
@@ -212,7 +210,7 @@ static ingot_status_t look_for_mark(const struct opencl_state *state, cl_program
                                     int *found)
 {
     char few[256] = "";
-    struct opencl_text log = { NULL, 0 };
+    struct opencl_text log = {NULL, 0};
     ingot_status_t status = INGOT_SUCCESS;
     if (clGetProgramBuildInfo(native, device, CL_PROGRAM_BUILD_LOG, sizeof(few) - 1, few, NULL) == CL_SUCCESS) {
         *found = strstr(few, RECOMPILED_MARK) != NULL;
@@ -282,7 +280,7 @@ static ingot_status_t write_best(const struct opencl_state *state, const struct 
         nvidia_binary_translate(state, program->native, device, given->size, given->bytes, &size, &native);
     if (status != INGOT_SUCCESS)
         return status;
-    const ingot_binary_t translated = { size, native };
+    const ingot_binary_t translated = {size, native};
     if (native != NULL && can_replace(state, device, given, &translated))
         status = ingot_sink_write(binary, size, native);
     else
@@ -300,14 +298,14 @@ ingot_status_t opencl_get_binary(void *opaque, void *opaque_program, uint32_t de
     ingot_status_t status = read_binary(state, opaque_program, device, &size, &bytes);
     if (status != INGOT_SUCCESS)
         return status;
-    const ingot_binary_t given = { size, bytes };
+    const ingot_binary_t given = {size, bytes};
     status = write_best(state, opaque_program, device, &given, binary);
     ingot_deallocate(&state->allocator, bytes, size);
     return status;
 }
 
-ingot_status_t opencl_copy_program(const struct opencl_state *state, const struct opencl_program *program,
-                                   int for_all, cl_program *native)
+ingot_status_t opencl_copy_program(const struct opencl_state *state, const struct opencl_program *program, int for_all,
+                                   cl_program *native)
 {
     const cl_device_id device = program->devices[0];
     size_t size = 0;
@@ -365,8 +363,7 @@ static ingot_status_t create_with_binaries(const struct opencl_state *state, str
         return opencl_fail(INGOT_BLOB_REJECTED, "clCreateProgramWithBinary", error);
     for (size_t i = 0; i < program->device_count; ++i) {
         if (binaries->statuses[i] != CL_SUCCESS)
-            return opencl_fail(INGOT_BLOB_REJECTED, "clCreateProgramWithBinary, binary_status",
-                               binaries->statuses[i]);
+            return opencl_fail(INGOT_BLOB_REJECTED, "clCreateProgramWithBinary, binary_status", binaries->statuses[i]);
     }
     return INGOT_SUCCESS;
 }
@@ -375,8 +372,7 @@ static ingot_status_t build_with(const struct opencl_program *program, const cha
 {
     const cl_int error =
         clBuildProgram(program->native, (cl_uint)program->device_count, program->devices, options, NULL, NULL);
-    return error == CL_SUCCESS ? INGOT_SUCCESS
-                               : opencl_fail(INGOT_BLOB_REJECTED, "clBuildProgram of a binary", error);
+    return error == CL_SUCCESS ? INGOT_SUCCESS : opencl_fail(INGOT_BLOB_REJECTED, "clBuildProgram of a binary", error);
 }
 
 /* Link options have no place of their own here; all but those that make libraries are build options too. */
@@ -414,7 +410,7 @@ ingot_status_t opencl_load(void *opaque, const ingot_build_request_t *request, s
 {
     const struct opencl_state *state = opaque;
     struct opencl_program *program = NULL;
-    struct binaries binaries = { NULL, NULL, NULL, NULL };
+    struct binaries binaries = {NULL, NULL, NULL, NULL};
     ingot_status_t status = opencl_program_create(state, device_count, device_indices, &program);
     if (status == INGOT_SUCCESS)
         status = binaries_init(state, program, device_indices, given, &binaries);

@@ -15,7 +15,7 @@ size_t opencl_binaries_size(const struct opencl_state *state, const struct openc
 
 /* Another native program of the binary of the program's first device: for that device alone, or with that binary for
  * all devices of the native context. The caller releases it. */
-ingot_status_t opencl_copy_program(const struct opencl_state *state, const struct opencl_program *program,
-                                   int for_all, cl_program *native);
+ingot_status_t opencl_copy_program(const struct opencl_state *state, const struct opencl_program *program, int for_all,
+                                   cl_program *native);
 
 #endif

@@ -91,19 +91,17 @@ static ingot_status_t inputs_init(const struct opencl_state *state, const ingot_
 }
 
 static ingot_status_t compile_each(const struct opencl_state *state, const ingot_build_request_t *request,
-                                   const struct inputs *inputs, const struct opencl_program *program,
-                                   ingot_sink_t *log)
+                                   const struct inputs *inputs, const struct opencl_program *program, ingot_sink_t *log)
 {
     ingot_status_t status = INGOT_SUCCESS;
     size_t place = inputs->source_count;
     for (size_t i = 0; i < inputs->source_count && status == INGOT_SUCCESS; ++i) {
         const ingot_source_settings_t settings = ingot_build_request_get_settings(request, i);
         const int takes_headers = request->sources[i].kind == INGOT_SOURCE_OPENCL_C && settings.header_count > 0;
-        const cl_int error =
-            clCompileProgram(inputs->programs[i], (cl_uint)program->device_count, program->devices,
-                             settings.compile_options, takes_headers ? (cl_uint)settings.header_count : 0,
-                             takes_headers ? inputs->programs + place : NULL,
-                             takes_headers ? inputs->names + place : NULL, NULL, NULL);
+        const cl_int error = clCompileProgram(
+            inputs->programs[i], (cl_uint)program->device_count, program->devices, settings.compile_options,
+            takes_headers ? (cl_uint)settings.header_count : 0, takes_headers ? inputs->programs + place : NULL,
+            takes_headers ? inputs->names + place : NULL, NULL, NULL);
         status = opencl_conclude(state, "clCompileProgram", error, inputs->programs[i], program->device_count,
                                  program->devices, log);
         place += settings.header_count;
@@ -118,9 +116,9 @@ static ingot_status_t compile_and_link(const struct opencl_state *state, const i
     const ingot_status_t status = compile_each(state, request, inputs, program, log);
     if (status != INGOT_SUCCESS)
         return status;
-    program->native = clLinkProgram(state->context, (cl_uint)program->device_count, program->devices,
-                                    request->link_options, (cl_uint)inputs->source_count, inputs->programs, NULL, NULL,
-                                    &error);
+    program->native =
+        clLinkProgram(state->context, (cl_uint)program->device_count, program->devices, request->link_options,
+                      (cl_uint)inputs->source_count, inputs->programs, NULL, NULL, &error);
     return opencl_conclude(state, "clLinkProgram", error, program->native, program->device_count, program->devices,
                            log);
 }
@@ -139,7 +137,7 @@ static ingot_status_t build_in_one(const struct opencl_state *state, const ingot
 /* PoCL 3.1 ends the process over options that end in one that lacks its value. */
 static ingot_status_t check_options(const char *options, ingot_sink_t *log)
 {
-    static const char *const with_value[] = { "-I", "-D" };
+    static const char *const with_value[] = {"-I", "-D"};
     size_t length = strlen(options);
     while (length > 0 && (options[length - 1] == ' ' || options[length - 1] == '\t'))
         --length;
@@ -160,7 +158,7 @@ ingot_status_t opencl_build(void *opaque, const ingot_build_request_t *request, 
     const struct opencl_state *state = opaque;
     const int in_one = request->source_count == 1 && *request->link_options == '\0' &&
                        ingot_build_request_get_settings(request, 0).header_count == 0;
-    struct inputs inputs = { 0, 0, NULL, NULL };
+    struct inputs inputs = {0, 0, NULL, NULL};
     struct opencl_program *program = NULL;
     ingot_status_t status = ingot_spirv_check_request(request, log);
     for (size_t i = 0; i < request->source_count && status == INGOT_SUCCESS; ++i)

@@ -17,7 +17,7 @@
 static ingot_status_t collect_one(const struct opencl_state *state, cl_program native, cl_device_id device,
                                   ingot_sink_t *log)
 {
-    struct opencl_text text = { NULL, 0 };
+    struct opencl_text text = {NULL, 0};
     ingot_status_t status = opencl_build_log_text(&state->allocator, native, device, &text);
     if (status == INGOT_SUCCESS)
         status = ingot_sink_write_log(log, text.chars);
@@ -46,8 +46,7 @@ static int compiler_refused(cl_int error)
     case CL_INVALID_BINARY:   /* Intel's linker, of an unresolved symbol */
     case CL_OUT_OF_RESOURCES: /* Intel's compiler, of a program that needs more local memory than the device has */
         return 1;
-    default:
-        return 0;
+    default: return 0;
     }
 }
 

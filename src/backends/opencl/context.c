@@ -26,7 +26,7 @@ static size_t state_size(uint32_t device_count)
 static void state_destroy(void *opaque)
 {
     struct opencl_state *state = opaque;
-    ingot_allocator_t allocator = { NULL, NULL, NULL };
+    ingot_allocator_t allocator = {NULL, NULL, NULL};
     if (state == NULL)
         return;
     for (uint32_t i = 0; i < state->device_count; ++i) {
@@ -82,7 +82,7 @@ const ingot_backend_ops_t opencl_ops = {
 /* 0 where the driver does not say. */
 static int is_of_pocl(const ingot_allocator_t *allocator, cl_platform_id platform)
 {
-    struct opencl_text text = { NULL, 0 };
+    struct opencl_text text = {NULL, 0};
     int is_so = 0;
     if (opencl_platform_text(allocator, platform, CL_PLATFORM_NAME, &text) == INGOT_SUCCESS)
         is_so = strcmp(text.chars, "Portable Computing Language") == 0;
@@ -97,8 +97,7 @@ static cl_device_id listed_instead(const ingot_allocator_t *allocator, cl_device
     cl_device_id parent = NULL;
     cl_platform_id platform = NULL;
     if (clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof(parent), &parent, NULL) != CL_SUCCESS ||
-        parent == NULL ||
-        clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL) != CL_SUCCESS)
+        parent == NULL || clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL) != CL_SUCCESS)
         return NULL;
     return is_of_pocl(allocator, platform) ? parent : NULL;
 }
@@ -127,7 +126,7 @@ static ingot_status_t place_device(const struct opencl_state *state, struct open
 static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_device_id id, size_t count,
                                  const cl_device_id *of_context)
 {
-    struct opencl_device device = { id, 0 };
+    struct opencl_device device = {id, 0};
     cl_int error = CL_SUCCESS;
     const ingot_status_t status = place_device(state, &device, count, of_context);
     if (status != INGOT_SUCCESS)
@@ -149,7 +148,7 @@ static ingot_status_t learn_spirv(struct opencl_state *state)
 {
     state->takes_spirv = 1;
     for (uint32_t i = 0; i < state->device_count && state->takes_spirv; ++i) {
-        struct opencl_text text = { NULL, 0 };
+        struct opencl_text text = {NULL, 0};
         const ingot_status_t status =
             opencl_device_text(&state->allocator, state->devices[i].id, CL_DEVICE_IL_VERSION, &text);
         if (status == INGOT_OUT_OF_MEMORY)
@@ -162,12 +161,12 @@ static ingot_status_t learn_spirv(struct opencl_state *state)
 
 static ingot_status_t learn_platform(struct opencl_state *state)
 {
-    struct opencl_text text = { NULL, 0 };
+    struct opencl_text text = {NULL, 0};
     unsigned major = 1;
     unsigned minor = 0;
     ingot_status_t status = INGOT_SUCCESS;
-    const cl_int error = clGetDeviceInfo(state->devices[0].id, CL_DEVICE_PLATFORM, sizeof(state->platform),
-                                         &state->platform, NULL);
+    const cl_int error =
+        clGetDeviceInfo(state->devices[0].id, CL_DEVICE_PLATFORM, sizeof(state->platform), &state->platform, NULL);
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, "clGetDeviceInfo", error);
     status = opencl_platform_text(&state->allocator, state->platform, CL_PLATFORM_VERSION, &text);
@@ -253,7 +252,9 @@ ingot_status_t ingot_opencl_context_create(ingot_context_t *context, cl_context 
     ingot_status_t status = INGOT_SUCCESS;
     if (context == NULL || cl_context == NULL || (device_count != 0 && devices == NULL))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
-                                      context == NULL ? "context" : cl_context == NULL ? "cl_context" : "devices");
+                                      context == NULL      ? "context"
+                                      : cl_context == NULL ? "cl_context"
+                                                           : "devices");
     status = get_context_devices(&allocator, cl_context, &of_context_count, &of_context);
     if (status != INGOT_SUCCESS)
         return status;
@@ -261,8 +262,8 @@ ingot_status_t ingot_opencl_context_create(ingot_context_t *context, cl_context 
         status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "device_count is %u, the OpenCL context has %u",
                                         (unsigned)device_count, (unsigned)of_context_count);
     else if (device_count == 0)
-        status = state_create(&state, &allocator, cl_context, of_context_count, of_context, of_context_count,
-                              of_context);
+        status =
+            state_create(&state, &allocator, cl_context, of_context_count, of_context, of_context_count, of_context);
     else
         status = state_create(&state, &allocator, cl_context, device_count, devices, of_context_count, of_context);
     ingot_deallocate(&allocator, of_context, of_context_count * sizeof(*of_context));

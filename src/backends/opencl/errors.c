@@ -6,7 +6,10 @@
  */
 #include "backends/opencl/errors.h"
 
-#define NAMED(error) { error, #error }
+#define NAMED(error)                                                                                                   \
+    {                                                                                                                  \
+        error, #error                                                                                                  \
+    }
 
 struct named_error {
     cl_int error;
@@ -76,7 +79,7 @@ static const struct named_error named_errors[] = {
     NAMED(CL_INVALID_DEVICE_QUEUE),
     NAMED(CL_INVALID_SPEC_ID),
     NAMED(CL_MAX_SIZE_RESTRICTION_EXCEEDED),
-    { -1001, "CL_PLATFORM_NOT_FOUND_KHR" }, /* the loader's own; defined in the extensions' header */
+    {-1001, "CL_PLATFORM_NOT_FOUND_KHR"}, /* the loader's own; defined in the extensions' header */
 };
 
 const char *opencl_error_name(cl_int error)

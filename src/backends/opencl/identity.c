@@ -19,41 +19,51 @@
 
 /* What a driver opens at run time to compile. What it is linked with is found without being named here: PoCL brings
  * LLVM and clang so. */
-static const char *const intel_compilers[] = { "libigc.so.2",          "libigc.so.1",
-                                               "libigdfcl.so.2",       "libigdfcl.so.1",
-                                               "libopencl-clang.so.14", "libopencl-clang.so.15",
-                                               NULL };
-static const char *const nvidia_compilers[] = { "libnvidia-ptxjitcompiler.so.1", "libnvidia-nvvm.so.4",
-                                                "libnvJitLink.so.13", "libnvJitLink.so.12", NULL };
-static const char *const amd_compilers[] = { "libamd_comgr.so.3", "libamd_comgr.so.2", NULL };
-static const char *const no_compilers[] = { NULL };
+static const char *const intel_compilers[] = {
+    "libigc.so.2",           "libigc.so.1", "libigdfcl.so.2", "libigdfcl.so.1", "libopencl-clang.so.14",
+    "libopencl-clang.so.15", NULL};
+static const char *const nvidia_compilers[] = {"libnvidia-ptxjitcompiler.so.1", "libnvidia-nvvm.so.4",
+                                               "libnvJitLink.so.13", "libnvJitLink.so.12", NULL};
+static const char *const amd_compilers[] = {"libamd_comgr.so.3", "libamd_comgr.so.2", NULL};
+static const char *const no_compilers[] = {NULL};
 
 static const struct {
     const char *platform; /* part of the platform's name */
     const char *const *libraries;
 } compilers_by_platform[] = {
-    { "Intel", intel_compilers },
-    { "NVIDIA", nvidia_compilers },
-    { "AMD", amd_compilers },
+    {"Intel", intel_compilers},
+    {"NVIDIA", nvidia_compilers},
+    {"AMD", amd_compilers},
 };
 
 /* Variables that change the code a driver generates. */
 static const char *const code_variables[] = {
-    "IGC_*", /* Intel's graphics compiler: every option that it takes */
+    "IGC_*",  /* Intel's graphics compiler: every option that it takes */
     "POCL_*", /* PoCL: all but where it keeps what it made, how it reports, and on how many processors it runs */
-    "!POCL_CACHE_DIR", "!POCL_DEBUG", "!POCL_DEVICES", "!POCL_ENABLE_UNINIT", "!POCL_KERNEL_CACHE",
-    "!POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES", "!POCL_MEMORY_LIMIT", "!POCL_SIGFPE_HANDLER", "!POCL_STARTUP_DELAY",
-    "!POCL_TRACING*", "!POCL_AFFINITY", "!POCL_MAX_PTHREAD_COUNT", "!POCL_PTHREAD_MIN_THREADS",
-    "!POCL_CPU_MAX_CU_COUNT", NULL,
+    "!POCL_CACHE_DIR",
+    "!POCL_DEBUG",
+    "!POCL_DEVICES",
+    "!POCL_ENABLE_UNINIT",
+    "!POCL_KERNEL_CACHE",
+    "!POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES",
+    "!POCL_MEMORY_LIMIT",
+    "!POCL_SIGFPE_HANDLER",
+    "!POCL_STARTUP_DELAY",
+    "!POCL_TRACING*",
+    "!POCL_AFFINITY",
+    "!POCL_MAX_PTHREAD_COUNT",
+    "!POCL_PTHREAD_MIN_THREADS",
+    "!POCL_CPU_MAX_CU_COUNT",
+    NULL,
 };
 
 /* Intel's driver hears its own keys only with the first of these. */
-static const char *const intel_switches[] = { "NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_OCL_NEOReadDebugKeys" };
+static const char *const intel_switches[] = {"NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_OCL_NEOReadDebugKeys"};
 static const char *const code_variables_and_keys[] = {
     "IGC_*", "Aa*", "NEO_*", "!NEO_CACHE_*", "!AUBDump*", "!Print*", "!Log*", "!Dump*", "!CreateMultipleRootDevices",
     NULL,
 };
-static const char *const intel_settings[] = { "igdrcl.config", NULL }; /* read from the current directory */
+static const char *const intel_settings[] = {"igdrcl.config", NULL}; /* read from the current directory */
 
 static ingot_status_t add_text(ingot_identity_t *identity, const char *name, const char *value)
 {
@@ -63,7 +73,7 @@ static ingot_status_t add_text(ingot_identity_t *identity, const char *name, con
 static ingot_status_t add_platform(const struct opencl_state *state, cl_platform_info query, const char *name,
                                    ingot_identity_t *identity)
 {
-    struct opencl_text text = { NULL, 0 };
+    struct opencl_text text = {NULL, 0};
     ingot_status_t status = opencl_platform_text(&state->allocator, state->platform, query, &text);
     if (status == INGOT_SUCCESS)
         status = add_text(identity, name, text.chars);
@@ -74,7 +84,7 @@ static ingot_status_t add_platform(const struct opencl_state *state, cl_platform
 static ingot_status_t add_device(const struct opencl_state *state, cl_device_id device, cl_device_info query,
                                  const char *name, ingot_identity_t *identity)
 {
-    struct opencl_text text = { NULL, 0 };
+    struct opencl_text text = {NULL, 0};
     ingot_status_t status = opencl_device_text(&state->allocator, device, query, &text);
     if (status == INGOT_SUCCESS)
         status = add_text(identity, name, text.chars);
@@ -85,7 +95,7 @@ static ingot_status_t add_device(const struct opencl_state *state, cl_device_id 
 /* Each extension is a macro that the program can ask for; their text is over 1 KiB. */
 static ingot_status_t add_extensions(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
 {
-    struct opencl_text text = { NULL, 0 };
+    struct opencl_text text = {NULL, 0};
     ingot_status_t status = opencl_device_text(&state->allocator, device, CL_DEVICE_EXTENSIONS, &text);
     if (status == INGOT_SUCCESS)
         status = ingot_identity_add_digest(identity, "extensions", strlen(text.chars), text.chars);
@@ -97,9 +107,9 @@ static ingot_status_t add_extensions(const struct opencl_state *state, cl_device
  * (cl_khr_icd) begins with the driver's own table. */
 static ingot_status_t find_driver_function(const struct opencl_state *state, const void **function)
 {
-    struct opencl_text extensions = { NULL, 0 };
-    cl_int(CL_API_CALL *build)(cl_program, cl_uint, const cl_device_id *, const char *,
-                               void(CL_CALLBACK *)(cl_program, void *), void *) = clBuildProgram;
+    struct opencl_text extensions = {NULL, 0};
+    cl_int(CL_API_CALL * build)(cl_program, cl_uint, const cl_device_id *, const char *,
+                                void(CL_CALLBACK *)(cl_program, void *), void *) = clBuildProgram;
     const ingot_status_t status =
         opencl_platform_text(&state->allocator, state->platform, CL_PLATFORM_EXTENSIONS, &extensions);
     if (status != INGOT_SUCCESS)
@@ -117,7 +127,7 @@ static ingot_status_t find_driver_function(const struct opencl_state *state, con
 
 static ingot_status_t add_compiler(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
 {
-    struct opencl_text platform = { NULL, 0 };
+    struct opencl_text platform = {NULL, 0};
     const char *const *libraries = no_compilers;
     const void *function = NULL;
     ingot_status_t status = find_driver_function(state, &function);

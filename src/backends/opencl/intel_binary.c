@@ -36,8 +36,8 @@ static int read_header(size_t size, const uint8_t *bytes, Elf64_Ehdr *header)
         return 0;
     memcpy(header, bytes, sizeof(*header));
     return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
-           header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_type == ET_OPENCL_EXECUTABLE &&
-           header->e_phnum == 0 && header->e_shentsize == sizeof(Elf64_Shdr) && header->e_shoff <= size &&
+           header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_type == ET_OPENCL_EXECUTABLE && header->e_phnum == 0 &&
+           header->e_shentsize == sizeof(Elf64_Shdr) && header->e_shoff <= size &&
            header->e_shnum <= (size - header->e_shoff) / sizeof(Elf64_Shdr);
 }
 
@@ -97,7 +97,7 @@ size_t intel_binary_strip(size_t size, uint8_t *bytes)
         Elf64_Shdr section = get_section(bytes, &header, i);
         section.sh_offset = moved(section.sh_offset, &cut, cut_size);
         if (i == found)
-            section = (Elf64_Shdr){ .sh_type = SHT_NULL };
+            section = (Elf64_Shdr){.sh_type = SHT_NULL};
         put_section(bytes, &header, i, &section);
     }
     header.e_shoff = moved(header.e_shoff, &cut, cut_size);

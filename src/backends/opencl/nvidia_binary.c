@@ -22,7 +22,7 @@
 #define DEVICE_COMPUTE_CAPABILITY_MINOR 0x4001u
 
 /* Options for the translation of PTX. */
-static const char *const translation_options[] = { "-cl-nv-", "-cl-opt-disable", "-nv-" };
+static const char *const translation_options[] = {"-cl-nv-", "-cl-opt-disable", "-nv-"};
 
 static int is_ptx(size_t size, const void *bytes)
 {
@@ -103,16 +103,16 @@ static int are_equal(const struct answer *a, const struct answer *b)
 
 static struct answer ask_argument(cl_kernel kernel, cl_uint index, cl_kernel_arg_info what)
 {
-    struct answer answer = { CL_SUCCESS, "" };
+    struct answer answer = {CL_SUCCESS, ""};
     answer.error = clGetKernelArgInfo(kernel, index, what, sizeof(answer.bytes), answer.bytes, NULL);
     return answer;
 }
 
 static int arguments_are_equal(cl_kernel kernel, cl_kernel other, cl_uint count)
 {
-    static const cl_kernel_arg_info infos[] = { CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME,
-                                                CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_QUALIFIER,
-                                                CL_KERNEL_ARG_TYPE_QUALIFIER };
+    static const cl_kernel_arg_info infos[] = {CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME,
+                                               CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_QUALIFIER,
+                                               CL_KERNEL_ARG_TYPE_QUALIFIER};
     for (cl_uint i = 0; i < count; ++i) {
         for (size_t n = 0; n < sizeof(infos) / sizeof(infos[0]); ++n) {
             const struct answer mine = ask_argument(kernel, i, infos[n]);
@@ -126,7 +126,7 @@ static int arguments_are_equal(cl_kernel kernel, cl_kernel other, cl_uint count)
 
 static struct answer ask_group_size(cl_kernel kernel, cl_device_id device)
 {
-    struct answer answer = { CL_SUCCESS, "" };
+    struct answer answer = {CL_SUCCESS, ""};
     answer.error = clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(answer.bytes),
                                             answer.bytes, NULL);
     return answer;
@@ -136,7 +136,7 @@ static int kernels_are_equal(cl_device_id device, cl_kernel kernel, cl_kernel ot
 {
     const struct answer mine = ask_group_size(kernel, device);
     const struct answer theirs = ask_group_size(other, device);
-    cl_uint counts[2] = { 0, 0 };
+    cl_uint counts[2] = {0, 0};
     return are_equal(&mine, &theirs) &&
            clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(counts[0]), &counts[0], NULL) == CL_SUCCESS &&
            clGetKernelInfo(other, CL_KERNEL_NUM_ARGS, sizeof(counts[1]), &counts[1], NULL) == CL_SUCCESS &&

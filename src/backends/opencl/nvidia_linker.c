@@ -28,12 +28,12 @@ static const struct {
     const char *name;
     size_t offset;
 } symbols[] = {
-    { "nvJitLinkCreate", offsetof(struct linker, create) },
-    { "nvJitLinkDestroy", offsetof(struct linker, destroy) },
-    { "nvJitLinkAddData", offsetof(struct linker, add_data) },
-    { "nvJitLinkComplete", offsetof(struct linker, complete) },
-    { "nvJitLinkGetLinkedCubinSize", offsetof(struct linker, get_size) },
-    { "nvJitLinkGetLinkedCubin", offsetof(struct linker, get) },
+    {"nvJitLinkCreate", offsetof(struct linker, create)},
+    {"nvJitLinkDestroy", offsetof(struct linker, destroy)},
+    {"nvJitLinkAddData", offsetof(struct linker, add_data)},
+    {"nvJitLinkComplete", offsetof(struct linker, complete)},
+    {"nvJitLinkGetLinkedCubinSize", offsetof(struct linker, get_size)},
+    {"nvJitLinkGetLinkedCubin", offsetof(struct linker, get)},
 };
 
 static int open_linker(unsigned major, struct linker *linker)
@@ -89,7 +89,7 @@ ingot_status_t nvidia_link_ptx(const ingot_allocator_t *allocator, unsigned cuda
 {
     struct linker linker;
     char architecture[32] = "";
-    const char *const options[] = { architecture };
+    const char *const options[] = {architecture};
     void *handle = NULL;
     unsigned major = cuda_major;
     while (major >= OLDEST_MAJOR && !open_linker(major, &linker))

@@ -23,8 +23,8 @@ static const struct {
     const char *processor;
     const char *variant;
 } variants[] = {
-    { "x86-64", "sse2" },        { "core2", "ssse3" },      { "penryn", "sse41" }, { "sandybridge", "avx" },
-    { "ivybridge", "avx_f16c" }, { "bdver1", "avx_fma4" },  { "haswell", "avx2" }, { "skylake-avx512", "avx512" },
+    {"x86-64", "sse2"},        {"core2", "ssse3"},     {"penryn", "sse41"}, {"sandybridge", "avx"},
+    {"ivybridge", "avx_f16c"}, {"bdver1", "avx_fma4"}, {"haswell", "avx2"}, {"skylake-avx512", "avx512"},
 };
 
 struct file_list {
@@ -61,9 +61,9 @@ static ingot_status_t add_directory(struct file_list *list, const char *director
     for (const struct dirent *entry; status == INGOT_SUCCESS && (entry = readdir(opened)) != NULL;) {
         if (entry->d_name[0] == '.' || !has_suffix(entry->d_name, suffix))
             continue;
-        const int length = list->count == MAX_FILES ? -1
-                                                    : snprintf(list->texts[list->count], PATH_ROOM, "%s/%s", directory,
-                                                               entry->d_name);
+        const int length = list->count == MAX_FILES
+                               ? -1
+                               : snprintf(list->texts[list->count], PATH_ROOM, "%s/%s", directory, entry->d_name);
         if (length < 0 || length >= (int)PATH_ROOM) {
             status = ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's directory %s has too many files", directory);
         } else {
@@ -99,9 +99,9 @@ static ingot_status_t add_files(struct file_list *list, const char *library, con
 ingot_status_t opencl_add_pocl_files(const struct opencl_state *state, cl_device_id device, const void *function,
                                      ingot_identity_t *identity)
 {
-    struct opencl_text name = { NULL, 0 };
+    struct opencl_text name = {NULL, 0};
     char suffix[32] = "";
-    Dl_info about = { 0 };
+    Dl_info about = {0};
     if (dladdr(function, &about) == 0 || about.dli_fname == NULL)
         return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's library was not found");
     struct file_list *list = ingot_allocate(&state->allocator, sizeof(*list));

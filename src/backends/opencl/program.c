@@ -92,7 +92,7 @@ ingot_status_t opencl_get_kernel_names(void *opaque, void *opaque_program, ingot
 {
     const struct opencl_state *state = opaque;
     const struct opencl_program *program = opaque_program;
-    struct opencl_text text = { NULL, 0 };
+    struct opencl_text text = {NULL, 0};
     size_t length = 0;
     ingot_status_t status = read_names(state, program, &text);
     if (status != INGOT_SUCCESS)

@@ -39,7 +39,7 @@ static cl_int get_program(const struct query *query, size_t capacity, void *valu
 
 static ingot_status_t read_text(const ingot_allocator_t *allocator, const struct query *query, struct opencl_text *text)
 {
-    struct opencl_text read = { NULL, 0 };
+    struct opencl_text read = {NULL, 0};
     size_t size = 0;
     cl_int error = query->get(query, 0, NULL, &size);
     if (error != CL_SUCCESS)
@@ -61,35 +61,33 @@ static ingot_status_t read_text(const ingot_allocator_t *allocator, const struct
 ingot_status_t opencl_platform_text(const ingot_allocator_t *allocator, cl_platform_id platform, cl_platform_info name,
                                     struct opencl_text *text)
 {
-    const struct query query = { .call = "clGetPlatformInfo", .get = get_platform, .platform = platform, .name = name };
+    const struct query query = {.call = "clGetPlatformInfo", .get = get_platform, .platform = platform, .name = name};
     return read_text(allocator, &query, text);
 }
 
 ingot_status_t opencl_device_text(const ingot_allocator_t *allocator, cl_device_id device, cl_device_info name,
                                   struct opencl_text *text)
 {
-    const struct query query = { .call = "clGetDeviceInfo", .get = get_device, .device = device, .name = name };
+    const struct query query = {.call = "clGetDeviceInfo", .get = get_device, .device = device, .name = name};
     return read_text(allocator, &query, text);
 }
 
 ingot_status_t opencl_build_log_text(const ingot_allocator_t *allocator, cl_program program, cl_device_id device,
                                      struct opencl_text *text)
 {
-    const struct query query = { .call = "clGetProgramBuildInfo",
-                                 .get = get_build,
-                                 .device = device,
-                                 .program = program,
-                                 .name = CL_PROGRAM_BUILD_LOG };
+    const struct query query = {.call = "clGetProgramBuildInfo",
+                                .get = get_build,
+                                .device = device,
+                                .program = program,
+                                .name = CL_PROGRAM_BUILD_LOG};
     return read_text(allocator, &query, text);
 }
 
 ingot_status_t opencl_kernel_names_text(const ingot_allocator_t *allocator, cl_program program,
                                         struct opencl_text *text)
 {
-    const struct query query = { .call = "clGetProgramInfo",
-                                 .get = get_program,
-                                 .program = program,
-                                 .name = CL_PROGRAM_KERNEL_NAMES };
+    const struct query query = {
+        .call = "clGetProgramInfo", .get = get_program, .program = program, .name = CL_PROGRAM_KERNEL_NAMES};
     return read_text(allocator, &query, text);
 }
 

@@ -10,12 +10,25 @@
 
 /* Of the OpenCL specification, and of the vendors'. None of them names a file. */
 static const char *const options[] = {
-    "-cl-*", "-w", "-Werror", "-g", "-O0", "-O1", "-O2", "-O3", "-create-library", "-enable-link-options",
-    "-spir-std=*", "-intel-*", "-ze-*", "-nv-*", NULL,
+    "-cl-*",
+    "-w",
+    "-Werror",
+    "-g",
+    "-O0",
+    "-O1",
+    "-O2",
+    "-O3",
+    "-create-library",
+    "-enable-link-options",
+    "-spir-std=*",
+    "-intel-*",
+    "-ze-*",
+    "-nv-*",
+    NULL,
 };
-static const char *const options_with_value[] = { "-x", NULL };
-static const char *const intel_directories[] = { "/usr/local/include", "include", "/usr/include", NULL };
-static const char *const pocl_variables[] = { "POCL_EXTRA_BUILD_FLAGS", NULL };
+static const char *const options_with_value[] = {"-x", NULL};
+static const char *const intel_directories[] = {"/usr/local/include", "include", "/usr/include", NULL};
+static const char *const pocl_variables[] = {"POCL_EXTRA_BUILD_FLAGS", NULL};
 
 enum opencl_vendor opencl_vendor_of(const char *platform_name)
 {

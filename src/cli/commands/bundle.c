@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/commands/ls.h"
 #include "cli/entry.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
-#include "cli/commands/ls.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/store.h"
@@ -66,8 +66,7 @@ static int create(const struct bundling *bundling)
         return code;
     struct choosing choosing = {.entry_count = 0};
     progress_init(&choosing.progress, "bundling");
-    const ingot_status_t status =
-        ingot_persist_write_bundle(storage, bundling->path, choose, &choosing, &entry_count);
+    const ingot_status_t status = ingot_persist_write_bundle(storage, bundling->path, choose, &choosing, &entry_count);
     progress_fini(&choosing.progress);
     const int result =
         status == INGOT_SUCCESS ? tell(bundling, "bundled", entry_count) : store_failed("making the bundle", status);
@@ -166,10 +165,14 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 static int run(int argc, char **argv)
 {
     static const struct argp argp = {
-        NULL, parse_option, "create FILE\nlist FILE\nextract FILE",
+        NULL,
+        parse_option,
+        "create FILE\nlist FILE\nextract FILE",
         "Makes a bundle of the store's sound entries, lists a bundle's entries, or stores them in the store, which is "
         "made if it is missing.",
-        options_common, NULL, NULL};
+        options_common,
+        NULL,
+        NULL};
     struct bundling bundling = {.path = NULL};
     (void)argp_parse(&argp, argc, argv, 0, NULL, &bundling);
     return bundling.action(&bundling);

@@ -95,8 +95,9 @@ static int evict(const struct evicting *evicting)
 
 static int run_evict(int argc, char **argv)
 {
-    static const struct argp argp = {evict_options, parse_option, NULL,
-                                     "Removes entries in order until the limits are kept.", options_common, NULL, NULL};
+    static const struct argp argp = {
+        evict_options,  parse_option, NULL, "Removes entries in order until the limits are kept.",
+        options_common, NULL,         NULL};
     struct evicting evicting = {.limits = INGOT_PERSIST_LIMITS_INIT};
     (void)argp_parse(&argp, argc, argv, 0, NULL, &evicting);
     return evict(&evicting);
@@ -104,8 +105,8 @@ static int run_evict(int argc, char **argv)
 
 static int run_clear(int argc, char **argv)
 {
-    static const struct argp argp = {NULL, options_parse_none, NULL,
-                                     "Removes all entries, or those of --namespace.", options_common, NULL, NULL};
+    static const struct argp argp = {
+        NULL, options_parse_none, NULL, "Removes all entries, or those of --namespace.", options_common, NULL, NULL};
     struct evicting evicting = {.limits = INGOT_PERSIST_LIMITS_INIT};
     (void)argp_parse(&argp, argc, argv, 0, NULL, &evicting);
     evicting.limits.max_bytes = 0;

@@ -295,11 +295,15 @@ static bool needs_store(const struct explaining *explaining)
 static int run(int argc, char **argv)
 {
     static const struct argp argp = {
-        NULL, parse_option, "ID [ENTRY]\nID FILE",
+        NULL,
+        parse_option,
+        "ID [ENTRY]\nID FILE",
         "Tells why ID would be a miss: in which fields the nearest stored id, or that of ENTRY or of the single file "
         "FILE, differs. ID is a file with a cache blob id, a store's key.bin, a single file, or the name of an entry, "
         "which is compared with all others.",
-        options_common, NULL, NULL};
+        options_common,
+        NULL,
+        NULL};
     struct explaining explaining = {.wanted_name = NULL};
     ingot_storage_t storage = NULL;
 

@@ -124,7 +124,8 @@ static const struct argp_option ls_options[] = {
      "Only entries with a source whose digest begins with TEXT, or whose kind, headers or files have TEXT in it", 0},
     {"sort", 's', "KEY", 0,
      "Sort by created (newest first, the default), used (last first), size (largest first), name, device, driver or "
-     "source", 0},
+     "source",
+     0},
     {"reverse", 'r', NULL, 0, "Sort the other way", 0},
     {"names", '1', NULL, 0, "Print names only, one a line", 0},
     {NULL, 0, NULL, 0, NULL, 0},
@@ -226,9 +227,9 @@ static void add_row(struct table *table, const struct row *row, uint64_t now_ns)
 
 static void print_table(const struct listing *listing)
 {
-    static const struct table_column columns[] = {{"ENTRY", false},   {"SIZE", true},    {"AGE", true},
-                                                  {"USED", true},     {"BACKEND", false}, {"DRIVER", false},
-                                                  {"SOURCE", false},  {"DEVICE", false}};
+    static const struct table_column columns[] = {{"ENTRY", false},  {"SIZE", true},     {"AGE", true},
+                                                  {"USED", true},    {"BACKEND", false}, {"DRIVER", false},
+                                                  {"SOURCE", false}, {"DEVICE", false}};
     struct table table;
     const uint64_t now_ns = units_now_ns();
     if (listing->row_count == 0)
@@ -275,8 +276,8 @@ int ls_all(ingot_storage_t storage, bool is_json)
 
 static int run(int argc, char **argv)
 {
-    static const struct argp argp = {ls_options, parse_option, NULL, "Lists the entries of a store.", options_common,
-                                     NULL,       NULL};
+    static const struct argp argp = {ls_options,     parse_option, NULL, "Lists the entries of a store.",
+                                     options_common, NULL,         NULL};
     struct listing listing = {.compare = by_creation};
     ingot_storage_t storage = NULL;
 

@@ -72,9 +72,13 @@ static int visit(size_t size, const uint8_t *bytes, uint32_t age, void *user)
 static int run(int argc, char **argv)
 {
     static const struct argp argp = {
-        NULL, parse_option, "FILE",
+        NULL,
+        parse_option,
+        "FILE",
         "Lists a manifest's programs in the order in which they were asked for. AGE is how many runs in a row did not.",
-        options_common, NULL, NULL};
+        options_common,
+        NULL,
+        NULL};
     static const struct table_column columns[] = {
         {"AGE", true}, {"BACKEND", false}, {"DRIVER", false}, {"SOURCE", false}, {"DEVICE", false}};
     struct listing listing = {.path = NULL};

@@ -65,9 +65,13 @@ static void print_json(const ingot_persist_count_t *count, bool is_written)
 
 static int run(int argc, char **argv)
 {
-    static const struct argp argp = {recount_options, parse_option, NULL,
+    static const struct argp argp = {recount_options,
+                                     parse_option,
+                                     NULL,
                                      "Counts the whole store, all its namespaces, and sets its recorded total right.",
-                                     options_common, NULL, NULL};
+                                     options_common,
+                                     NULL,
+                                     NULL};
     struct recounting recounting = {.is_dry = false};
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
     ingot_storage_t storage = NULL;

@@ -178,9 +178,13 @@ static int show_all(const struct showing *showing, ingot_storage_t storage)
 static int run(int argc, char **argv)
 {
     static const struct argp argp = {
-        NULL, parse_option, "ENTRY...",
+        NULL,
+        parse_option,
+        "ENTRY...",
         "Tells everything that entries say. ENTRY is a name as \"ingot ls\" prints it, or the beginning of one.",
-        options_common, NULL, NULL};
+        options_common,
+        NULL,
+        NULL};
     struct showing showing = {.names = NULL};
     ingot_storage_t storage = NULL;
 

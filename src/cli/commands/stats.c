@@ -186,11 +186,18 @@ static int print(struct summary *summary, ingot_storage_t storage)
 
 static int run(int argc, char **argv)
 {
-    static const struct argp argp = {NULL, options_parse_none, NULL,
+    static const struct argp argp = {NULL,
+                                     options_parse_none,
+                                     NULL,
                                      "Tells what a store holds. \"recorded\" is what size.txt says, all together.",
-                                     options_common, NULL, NULL};
-    struct summary summary = {.by = {{.title = "NAMESPACE"}, {.title = "BACKEND"}, {.title = "DEVICE"},
-                                     {.title = "DRIVER"}, {.title = "STATUS"}}};
+                                     options_common,
+                                     NULL,
+                                     NULL};
+    struct summary summary = {.by = {{.title = "NAMESPACE"},
+                                     {.title = "BACKEND"},
+                                     {.title = "DEVICE"},
+                                     {.title = "DRIVER"},
+                                     {.title = "STATUS"}}};
     ingot_storage_t storage = NULL;
 
     (void)argp_parse(&argp, argc, argv, 0, NULL, &summary);

@@ -104,10 +104,14 @@ static int judge(const struct verifying *verifying, const ingot_persist_verifica
 
 static int run(int argc, char **argv)
 {
-    static const struct argp argp = {verify_options, parse_option, NULL,
+    static const struct argp argp = {verify_options,
+                                     parse_option,
+                                     NULL,
                                      "Reads every entry and holds all its checksums. Exit status 1: bad entries are "
                                      "left, or entries that cannot be read or that others may write.",
-                                     options_common, NULL, NULL};
+                                     options_common,
+                                     NULL,
+                                     NULL};
     struct verifying verifying = {.is_repair = false};
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
     ingot_storage_t storage = NULL;

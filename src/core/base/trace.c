@@ -70,9 +70,9 @@ static void write_line(int file, const ingot_event_t *event)
     plain(group, sizeof(group), event->group);
     plain(name, sizeof(name), event->name);
     plain(reason, sizeof(reason), event->reason);
-    int length = snprintf(line, sizeof(line), "ingot,%s,%s,%.3f,%zu,%s,%s,%s\n",
-                                ingot_event_kind_name(event->kind), ingot_status_name(event->status),
-                                (double)event->duration_ns / 1000.0, event->bytes, group, name, reason);
+    int length = snprintf(line, sizeof(line), "ingot,%s,%s,%.3f,%zu,%s,%s,%s\n", ingot_event_kind_name(event->kind),
+                          ingot_status_name(event->status), (double)event->duration_ns / 1000.0, event->bytes, group,
+                          name, reason);
     const int before = cancellation_hold();
     if (length > 0) /* a trace that nobody can read any more is no reason to fail */
         length = (int)write(file, line, (size_t)length);

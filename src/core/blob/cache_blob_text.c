@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/blob/cache_blob.h"
 #include "core/base/error.h"
+#include "core/blob/cache_blob.h"
 #include "core/blob/json_text.h"
 
 static void put_number(struct bytes_writer *json, uint64_t number)

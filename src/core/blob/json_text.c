@@ -20,8 +20,11 @@ static size_t utf8_length(size_t size, const uint8_t *value)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const uint8_t first = value[0];
-    const size_t length =
-        first < 0x80 ? 1 : first >= 0xf0 && first < 0xf8 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
+    const size_t length = first < 0x80                    ? 1
+                          : first >= 0xf0 && first < 0xf8 ? 4
+                          : first >= 0xe0                 ? 3
+                          : first >= 0xc0                 ? 2
+                                                          : 0;
     uint32_t point = length == 2 ? first & 0x1fu : length == 3 ? first & 0x0fu : first & 0x07u;
 
     if (length < 2 || length > size || first >= 0xf8)

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "core/context/environment.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/context/environment.h"
 #include "core/program/program.h"
 
 static ingot_status_t check_ops(const ingot_backend_ops_t *ops)
@@ -57,8 +57,7 @@ static ingot_status_t fill(struct ingot_context *context, const ingot_context_in
     trace_init(&context->trace, info->on_event, info->on_event_user, environment->trace);
     context->compile_options = alloc_text(&context->allocator, environment->compile_options);
     context->link_options = alloc_text(&context->allocator, environment->link_options);
-    context->identities =
-        alloc_zeroed(&context->allocator, context->device_count * sizeof(*context->identities));
+    context->identities = alloc_zeroed(&context->allocator, context->device_count * sizeof(*context->identities));
     if (context->compile_options == NULL || context->link_options == NULL || context->identities == NULL)
         return error_out_of_memory();
     if (text_rules_init(&context->text_rules, &context->allocator, &context->ops, context->state) != INGOT_SUCCESS)

@@ -13,11 +13,11 @@
 #include <ingot/backend.h>
 
 #include "core/base/alloc.h"
+#include "core/base/trace.h"
+#include "core/hermetic/native_builds.h"
 #include "core/hermetic/text_rules.h"
 #include "core/identity/device_identity.h"
-#include "core/hermetic/native_builds.h"
 #include "core/memory_cache/memory_cache.h"
-#include "core/base/trace.h"
 
 struct context_counters {
     _Atomic uint64_t builds;
@@ -35,7 +35,7 @@ struct ingot_context {
     void *state;
     uint32_t device_count;
     _Atomic(struct device_identity *) *identities; /* device_count; made when first asked for, release/acquire */
-    char *compile_options; /* of the environment, "" where there are none */
+    char *compile_options;                         /* of the environment, "" where there are none */
     char *link_options;
     struct text_rules text_rules;
     struct native_builds native_builds;

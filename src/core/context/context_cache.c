@@ -1,9 +1,9 @@
 /*
  * context_cache.c - a context's in-memory cache as its user sees it: limits, trimming, clearing and counters.
  */
-#include "core/context/context.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/context/context.h"
 
 /* Zeros become what is given as the defaults. */
 static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, const struct memory_cache_limits *defaults,
@@ -111,7 +111,6 @@ ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingo
     known.programs = counts.entries;
     known.bytes = counts.bytes;
     known.groups = counts.groups;
-    return INFO_WRITE(stats, known)
-               ? INGOT_SUCCESS
-               : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or struct_size is not set");
+    return INFO_WRITE(stats, known) ? INGOT_SUCCESS
+                                    : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or struct_size is not set");
 }

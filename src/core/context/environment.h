@@ -4,8 +4,8 @@
 #ifndef INGOT_CORE_CONTEXT_ENVIRONMENT_H
 #define INGOT_CORE_CONTEXT_ENVIRONMENT_H
 
-#include "core/memory_cache/memory_cache.h"
 #include "core/base/trace.h"
+#include "core/memory_cache/memory_cache.h"
 
 struct environment {
     const char *trace;           /* NULL: off */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/descriptor/cache_blob_id_format.h"
 #include "core/base/error.h"
+#include "core/descriptor/cache_blob_id_format.h"
 #include "core/hermetic/option_words.h"
 
 /* Opens a field; its length is written by end_field. */
@@ -142,8 +142,8 @@ static ingot_status_t put_program(struct bytes_writer *writer, const struct ingo
     ingot_status_t status = put_compile_options(writer, context, ID_COMPILE_OPTIONS, UINT32_MAX, desc->compile_options);
     put_text_field(writer, ID_LINK_OPTIONS, desc->link_options);
     if (status == INGOT_SUCCESS)
-        status = put_compile_options(writer, context, ID_ENVIRONMENT_COMPILE_OPTIONS, UINT32_MAX,
-                                     context->compile_options);
+        status =
+            put_compile_options(writer, context, ID_ENVIRONMENT_COMPILE_OPTIONS, UINT32_MAX, context->compile_options);
     put_text_field(writer, ID_ENVIRONMENT_LINK_OPTIONS, context->link_options);
     for (size_t i = 0; i < desc->spec_constant_count; ++i) {
         const size_t start = begin_field(writer, ID_SPEC_CONSTANT);

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "core/base/bytes.h"
+#include "core/base/error.h"
 #include "core/descriptor/cache_blob_id.h"
 #include "core/descriptor/cache_blob_id_format.h"
-#include "core/base/error.h"
 
 enum { PATH_CAPACITY = 256 };
 

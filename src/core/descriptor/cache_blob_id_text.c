@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
-#include "core/descriptor/cache_blob_id.h"
 #include "core/base/error.h"
 #include "core/blob/json_text.h"
+#include "core/descriptor/cache_blob_id.h"
 
 static void describe_field(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
 {
@@ -72,8 +72,8 @@ static void compare_field(void *user, const char *path, size_t size, const uint8
     struct found_field other = {.path = path};
 
     (void)cache_blob_id_visit(comparison->other_size, comparison->other, find_field, &other); /* was walked before */
-    if (other.found && (comparison->other_is_expected ||
-                        (other.size == size && (size == 0 || memcmp(other.value, value, size) == 0))))
+    if (other.found &&
+        (comparison->other_is_expected || (other.size == size && (size == 0 || memcmp(other.value, value, size) == 0))))
         return;
     struct bytes_writer *json = comparison->json;
     bytes_put_text(json, json->size > 1 ? ", " : "");

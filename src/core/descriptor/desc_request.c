@@ -41,8 +41,8 @@ static const ingot_source_view_t *join_headers(struct arena *arena, const ingot_
         return request->headers;
     ingot_source_view_t *views = arena_take(arena, (request->header_count + source->header_count) * sizeof(*views));
     for (size_t i = 0; views != NULL && i < request->header_count + source->header_count; ++i)
-        views[i] = i < request->header_count ? request->headers[i]
-                                             : source_view(source->headers[i - request->header_count]);
+        views[i] =
+            i < request->header_count ? request->headers[i] : source_view(source->headers[i - request->header_count]);
     return views;
 }
 

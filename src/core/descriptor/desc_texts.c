@@ -45,8 +45,7 @@ static ingot_status_t refuse(struct hermetic *hermetic, const char *what, const 
 
 /* What the options say, all of those that apply to some source. */
 static ingot_status_t check_options(struct hermetic *hermetic, const struct ingot_context *context,
-                                    const ingot_program_info_t *info, struct arena *arena,
-                                    struct option_survey *survey)
+                                    const ingot_program_info_t *info, struct arena *arena, struct option_survey *survey)
 {
     const ingot_text_rules_t *rules = &context->text_rules.of_backend;
     const char *of_variables = context->text_rules.variable_options;
@@ -226,8 +225,8 @@ static ingot_status_t read_files(struct hermetic_request *request, const struct 
                                  struct arena *arena)
 {
     struct hermetic *hermetic = &request->hermetic;
-    const ingot_status_t status = resolve(hermetic, desc->context, desc->compile_options, arena, &request->request,
-                                          desc->sources, true);
+    const ingot_status_t status =
+        resolve(hermetic, desc->context, desc->compile_options, arena, &request->request, desc->sources, true);
     if (status != INGOT_SUCCESS)
         return error_out_of_memory();
     if (hermetic->reason == NULL && hermetic->files.size == desc->files_size &&

@@ -5,8 +5,8 @@
 #ifndef INGOT_CORE_DESCRIPTOR_DESC_TEXTS_H
 #define INGOT_CORE_DESCRIPTOR_DESC_TEXTS_H
 
-#include "core/hermetic/hermetic.h"
 #include "core/descriptor/program_desc.h"
+#include "core/hermetic/hermetic.h"
 
 /* What the descriptor's key and id say of its texts. hermetic is initialized; *has_directories: the options name places
  * to look for files, which no compiler is given. */

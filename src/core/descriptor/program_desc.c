@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/descriptor/cache_blob_id.h"
-#include "core/descriptor/desc_texts.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/descriptor/cache_blob_id.h"
+#include "core/descriptor/desc_texts.h"
 #include "core/descriptor/program_desc_check.h"
 
 static size_t text_size(const char *text)
@@ -100,9 +100,9 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
 {
     uint8_t *place = desc->key;
 
-    put_u64(&place, desc->not_cacheable != NULL ? 1 + atomic_fetch_add_explicit(&desc->context->next_desc_serial, 1,
-                                                                                memory_order_relaxed)
-                                                : 0);
+    put_u64(&place, desc->not_cacheable != NULL
+                        ? 1 + atomic_fetch_add_explicit(&desc->context->next_desc_serial, 1, memory_order_relaxed)
+                        : 0);
     put_framed(&place, desc->device_count * sizeof(*desc->device_indices), desc->device_indices);
     put_u64(&place, desc->source_count);
     for (size_t i = 0; i < desc->source_count + desc->header_count; ++i) {
@@ -179,8 +179,7 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
 static void copy_sources(struct ingot_program_desc *desc, const ingot_program_info_t *info)
 {
     for (size_t i = 0; i < info->source_count + info->header_count; ++i) {
-        struct ingot_source *source =
-            i < info->source_count ? info->sources[i] : info->headers[i - info->source_count];
+        struct ingot_source *source = i < info->source_count ? info->sources[i] : info->headers[i - info->source_count];
         ingot_source_retain(source);
         desc->sources[i] = source;
     }

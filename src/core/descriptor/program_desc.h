@@ -38,9 +38,9 @@ struct ingot_program_desc {
     const char **name_expressions; /* sorted by bytes; in the key */
     size_t name_expression_count;
     char *group;
-    char *not_cacheable; /* why, or NULL */
+    char *not_cacheable;  /* why, or NULL */
     bool has_directories; /* of -I, which no compiler is given */
-    size_t files_size; /* of program_desc_files */
+    size_t files_size;    /* of program_desc_files */
     size_t key_size;
     uint8_t *key;
     struct hash128 key_hash;

@@ -8,11 +8,11 @@
  */
 #include <string.h>
 
+#include "core/base/error.h"
 #include "core/descriptor/cache_blob_id.h"
 #include "core/descriptor/cache_blob_id_format.h"
-#include "core/base/error.h"
-#include "core/hermetic/option_words.h"
 #include "core/descriptor/program_desc.h"
+#include "core/hermetic/option_words.h"
 
 /* No key of a descriptor with sources begins so: those begin with 0 or the serial number of one without an id. */
 #define KEY_OF_AN_ID UINT64_MAX
@@ -240,8 +240,7 @@ static void read_constant(struct ingot_program_desc *desc, const struct id_view 
 }
 
 /* Expressions' texts go to place. */
-static void read_constants_and_expressions(struct ingot_program_desc *desc, const struct id_view *view,
-                                           uint8_t **place)
+static void read_constants_and_expressions(struct ingot_program_desc *desc, const struct id_view *view, uint8_t **place)
 {
     struct bytes_reader reader;
     struct id_value value;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/hermetic/hermetic.h"
 #include "core/base/info.h"
+#include "core/hermetic/hermetic.h"
 
 bool source_kind_is_text(ingot_source_kind_t kind)
 {

@@ -22,12 +22,12 @@ struct ingot_source {
     size_t size;
     char *bytes; /* size bytes and a NUL */
     char *name;
-    char *compile_options; /* of this source alone; "" where it has none */
+    char *compile_options;         /* of this source alone; "" where it has none */
     struct ingot_source **headers; /* likewise, retained */
     size_t header_count;
     struct hash128 hash;
-    bool is_text;     /* of a language with includes: PTX is not */
-    bool may_include; /* such a text, and it must be looked at */
+    bool is_text;            /* of a language with includes: PTX is not */
+    bool may_include;        /* such a text, and it must be looked at */
     atomic_int digest_state; /* 0 none, 1 being written, 2 there; release/acquire with digest */
     uint8_t digest[DIGEST_SIZE];
 };

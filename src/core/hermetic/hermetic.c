@@ -25,7 +25,7 @@ static bool contains(size_t size, const char *text, const char *part)
 
 bool hermetic_concerns(size_t size, const char *text)
 {
-    static const char *const parts[] = {"%:",      "??",      "DATE__",  "TIME__", "TIMESTAMP__", "LEVEL__", "FILE",
+    static const char *const parts[] = {"%:",       "??",      "DATE__", "TIME__", "TIMESTAMP__", "LEVEL__", "FILE",
                                         "location", "include", "import", "embed",  "assert",      "incbin",  "ragma"};
     if (size == 0)
         return false;
@@ -278,16 +278,15 @@ static void resolve_has_include(struct source_graph *graph, struct graph_text *t
                                 const struct header_name *name)
 {
     include_search(graph, text, event, name);
-    const bool is_certain = event->target != NULL || (graph->input->rules->knows_all_directories &&
-                                                      strcmp(event->gap, "was not found") == 0);
+    const bool is_certain = event->target != NULL ||
+                            (graph->input->rules->knows_all_directories && strcmp(event->gap, "was not found") == 0);
     if (!is_certain)
         graph_set_problem(text, event->operand, "__has_include", "whose answer only the compiler knows");
 }
 
 static void resolve_plain(struct source_graph *graph, struct graph_text *text)
 {
-    for (struct text_event *event = text->first_event; event != NULL && !graph_is_stopped(graph);
-         event = event->next) {
+    for (struct text_event *event = text->first_event; event != NULL && !graph_is_stopped(graph); event = event->next) {
         const struct header_name name = {event->form, event->operand, event->operand_size};
         if (event->form == HEADER_NONE || event->gap != NULL)
             continue;

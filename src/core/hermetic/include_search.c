@@ -215,9 +215,10 @@ static struct graph_text *look_beside(struct search *search, const struct graph_
 /* Every order that some compiler has: all must find the same. */
 static struct graph_text *look_everywhere(struct search *search, bool *is_certain)
 {
-    static const struct order orders[] = {
-        {INGOT_CURRENT_FIRST, false}, {INGOT_CURRENT_FIRST, true}, {INGOT_CURRENT_LAST, false},
-        {INGOT_CURRENT_LAST, true}};
+    static const struct order orders[] = {{INGOT_CURRENT_FIRST, false},
+                                          {INGOT_CURRENT_FIRST, true},
+                                          {INGOT_CURRENT_LAST, false},
+                                          {INGOT_CURRENT_LAST, true}};
     struct graph_text *found = look_in_list(search, orders[0], is_certain);
     for (size_t i = 1; i < sizeof(orders) / sizeof(orders[0]); ++i)
         *is_certain = look_in_list(search, orders[i], is_certain) == found && *is_certain;
@@ -231,8 +232,7 @@ static struct graph_text *look_for_file(struct search *search, const struct grap
     *is_certain = true;
     if (search->name->text[0] == '/')
         return look_in(search, 0, "");
-    struct graph_text *found =
-        search->name->kind == HEADER_QUOTED ? look_beside(search, text, is_certain) : NULL;
+    struct graph_text *found = search->name->kind == HEADER_QUOTED ? look_beside(search, text, is_certain) : NULL;
     if (found != NULL)
         return found;
     if (rules->current_directory == INGOT_CURRENT_UNKNOWN)
@@ -257,8 +257,7 @@ static bool is_of_a_compiler(const struct header_name *name)
 static bool is_header_certain(const struct search *search, const struct graph_text *text)
 {
     return search->header == NULL || search->has_exact_name ||
-           (text->origin != TEXT_FILE &&
-            search->graph->input->rules->current_directory != INGOT_CURRENT_NEVER);
+           (text->origin != TEXT_FILE && search->graph->input->rules->current_directory != INGOT_CURRENT_NEVER);
 }
 
 static bool has_odd_character(const struct header_name *name)

@@ -29,8 +29,8 @@ struct assumption {
 /* Where in a text the walk stands. */
 struct position {
     const struct graph_text *text;
-    size_t from; /* of raw: what lies before is written */
-    size_t line; /* of from */
+    size_t from;    /* of raw: what lies before is written */
+    size_t line;    /* of from */
     bool is_moved;  /* in the branch that just ended, lines may have moved */
     bool is_system; /* behind a #pragma system_header that is certainly in force */
 };
@@ -347,8 +347,8 @@ static void walk_text(struct inline_walk *walk, struct graph_text *text)
     for (const struct text_event *event = text->first_event; event != NULL; event = event->next) {
         if (walk->limit != NULL || walk->graph->arena.failed)
             break;
-        const bool is_own_pragma = text->origin == TEXT_SOURCE &&
-                                   (event->kind == EVENT_ONCE || event->kind == EVENT_SYSTEM_HEADER);
+        const bool is_own_pragma =
+            text->origin == TEXT_SOURCE && (event->kind == EVENT_ONCE || event->kind == EVENT_SYSTEM_HEADER);
         if (event->kind == EVENT_IF || event->kind == EVENT_ELSE || event->kind == EVENT_ENDIF)
             walk_condition(walk, &open, &position, event);
         else if (event->kind == EVENT_LINE_END)

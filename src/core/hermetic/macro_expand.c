@@ -523,9 +523,9 @@ static struct macro_token *expand(struct expansion *expansion, struct macro_toke
         if (list->token.kind == TOKEN_IDENTIFIER) {
             const struct token *name = &list->token;
             const struct macro *macro = macro_table_find(expansion->table, name->size, name->start);
-            struct macro_definition *definition =
-                macro == NULL || !is_hidden(list->hidden, macro) ? choose(expansion, macro, name->size, name->start)
-                                                                 : NULL;
+            struct macro_definition *definition = macro == NULL || !is_hidden(list->hidden, macro)
+                                                      ? choose(expansion, macro, name->size, name->start)
+                                                      : NULL;
             if (definition != NULL)
                 rest = replaced(expansion, macro, definition, list, &is_replaced);
             if (is_replaced)

@@ -116,10 +116,14 @@ struct name {
 
 /* A longer name before its own beginning. */
 static const struct name names[] = {
-    {"--include-path=", OPTION_DIRECTORY, true, false},   {"--include-path", OPTION_DIRECTORY, false, true},
-    {"--define-macro=", OPTION_DEFINE, true, false},      {"--define-macro", OPTION_DEFINE, false, true},
-    {"--undefine-macro=", OPTION_UNDEFINE, true, false},  {"--undefine-macro", OPTION_UNDEFINE, false, true},
-    {"-I", OPTION_DIRECTORY, true, true},                 {"-D", OPTION_DEFINE, true, true},
+    {"--include-path=", OPTION_DIRECTORY, true, false},
+    {"--include-path", OPTION_DIRECTORY, false, true},
+    {"--define-macro=", OPTION_DEFINE, true, false},
+    {"--define-macro", OPTION_DEFINE, false, true},
+    {"--undefine-macro=", OPTION_UNDEFINE, true, false},
+    {"--undefine-macro", OPTION_UNDEFINE, false, true},
+    {"-I", OPTION_DIRECTORY, true, true},
+    {"-D", OPTION_DEFINE, true, true},
     {"-U", OPTION_UNDEFINE, true, true},
 };
 

@@ -7,10 +7,10 @@
 #define INGOT_CORE_HERMETIC_SOURCE_GRAPH_H
 
 #include "core/base/bytes.h"
+#include "core/base/os.h"
 #include "core/hermetic/hermetic.h"
 #include "core/hermetic/macro_expand.h"
 #include "core/hermetic/option_words.h"
-#include "core/base/os.h"
 
 enum text_origin {
     TEXT_SOURCE,
@@ -39,10 +39,10 @@ struct text_event {
     enum header_kind form; /* of an include: HEADER_NONE is computed from the operand */
     const char *operand;   /* the file name, or tokens, in the clean text */
     size_t operand_size;
-    bool is_guard;                  /* the condition is the file's include guard */
-    struct graph_text *target;      /* NULL: not resolved */
-    const char *gap;                /* why; a clause */
-    bool stays_a_gap;               /* whatever is found */
+    bool is_guard;                   /* the condition is the file's include guard */
+    struct graph_text *target;       /* NULL: not resolved */
+    const char *gap;                 /* why; a clause */
+    bool stays_a_gap;                /* whatever is found */
     const struct name_check *checks; /* what the resolution of a computed include assumes */
 };
 
@@ -50,10 +50,10 @@ struct graph_text {
     struct graph_text *next;      /* all texts, in the order found */
     struct graph_text *in_bucket; /* files, by path */
     enum text_origin origin;
-    const char *path;   /* as composed; the name of a source or header */
-    const char *normal; /* of an embedded header: the name without "." and ".." */
+    const char *path;    /* as composed; the name of a source or header */
+    const char *normal;  /* of an embedded header: the name without "." and ".." */
     size_t header_index; /* likewise, as given */
-    bool absent;        /* remembers that there is no such file */
+    bool absent;         /* remembers that there is no such file */
     struct os_file_identity identity;
     struct bytes_writer content; /* of a file */
     const char *bytes;

@@ -17,8 +17,8 @@ struct scan {
     bool guard_has_end;
     struct token guard; /* the name that the first directive asked for */
     bool has_pragma_operator;
-    bool in_condition;  /* on the line of an #if or #elif */
-    bool had_line;      /* a #line: where the compiler thinks it is can no longer be told */
+    bool in_condition;     /* on the line of an #if or #elif */
+    bool had_line;         /* a #line: where the compiler thinks it is can no longer be told */
     const char *directive; /* where the present one begins */
 };
 

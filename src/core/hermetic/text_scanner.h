@@ -51,9 +51,9 @@ struct scanner {
     const char *end;
     struct open_quotes open_single; /* the last that were found */
     struct open_quotes open_double;
-    bool is_in_comment;             /* the text ended in one */
-    bool cplusplus;                 /* raw strings and digit separators are known to be in the language */
-    const char *problem;            /* what stopped the scan, else NULL; at stands there */
+    bool is_in_comment;  /* the text ended in one */
+    bool cplusplus;      /* raw strings and digit separators are known to be in the language */
+    const char *problem; /* what stopped the scan, else NULL; at stands there */
 };
 
 /* Borrows bytes where nothing must be joined. On a problem (a static sentence), *line is where it stands. */

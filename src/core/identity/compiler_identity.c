@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "core/base/arena.h"
-#include "core/identity/device_identity.h"
 #include "core/base/error.h"
-#include "core/identity/loaded_library.h"
 #include "core/base/os.h"
+#include "core/identity/device_identity.h"
+#include "core/identity/loaded_library.h"
 
 enum { MAX_LIBRARIES = 512, MAX_OPENED = 64 };
 
@@ -33,10 +33,8 @@ static bool generates_no_code(const char *name)
     static const char *const beginnings[] = {
         /* the C and C++ runtimes */
         "libc.so", "libm.so", "libmvec.so", "libdl.so", "libpthread.so", "librt.so", "ld-linux", "ld64.so",
-        "libgcc_s.so",
-        "libstdc++.so", "libc++.so", "libc++abi.so", "libatomic.so", "ld-musl-", "libc.musl-", "linux-vdso",
-        "linux-gate",
-        "libgomp.so", "libubsan.so", "libasan.so", "libtsan.so",
+        "libgcc_s.so", "libstdc++.so", "libc++.so", "libc++abi.so", "libatomic.so", "ld-musl-", "libc.musl-",
+        "linux-vdso", "linux-gate", "libgomp.so", "libubsan.so", "libasan.so", "libtsan.so",
         /* compression, XML, Unicode, terminals, digests, foreign calls */
         "libz.so", "libzstd.so", "liblzma.so", "libbz2.so", "liblz4.so", "libxml2.so", "libexpat.so", "libicuuc.so",
         "libicudata.so", "libicui18n.so", "libedit.so", "libtinfo.so", "libncurses", "libreadline.so", "libbsd.so",

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/identity/device_identity.h"
 #include "core/base/error.h"
+#include "core/identity/device_identity.h"
 
 enum { MAX_VARIABLES = 128 };
 

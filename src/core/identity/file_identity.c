@@ -12,8 +12,8 @@
 
 #include "core/base/arena.h"
 #include "core/base/error.h"
-#include "core/identity/device_identity.h"
 #include "core/base/os.h"
+#include "core/identity/device_identity.h"
 
 enum { MAX_PATHS = 256 };
 

@@ -21,8 +21,8 @@
 
 #include <stdatomic.h>
 
-#include "core/memory_cache/memory_cache.h"
 #include "core/base/os.h"
+#include "core/memory_cache/memory_cache.h"
 #include "core/memory_cache/stripe.h"
 
 enum { ENTRIES_PER_CHUNK = 16, CACHE_LINE = 64 };
@@ -44,7 +44,7 @@ struct cache_slot {
 /* An entry's being in a group; under cache->lock. */
 struct cache_member {
     struct cache_entry *entry;
-    struct cache_group *group; /* NULL: none */
+    struct cache_group *group;     /* NULL: none */
     struct cache_member *previous; /* in the group */
     struct cache_member *next;
     struct cache_member *more; /* the entry's other groups */
@@ -71,9 +71,9 @@ struct cache_entry {
     enum eviction_reason reason;
     uint64_t stripes; /* that had used their slots when it was killed */
 
-    uint64_t hits; /* that were counted in them then */
+    uint64_t hits;              /* that were counted in them then */
     struct cache_member member; /* of its first group; of others in member.more */
-    atomic_bool is_ungrouped; /* asked for without a group, too: stays when its groups go; relaxed */
+    atomic_bool is_ungrouped;   /* asked for without a group, too: stays when its groups go; relaxed */
 };
 
 struct cache_chunk {

@@ -3,15 +3,14 @@
  */
 #include "core/memory_cache/cache_flight.h"
 
-#include "core/memory_cache/cache_groups.h"
 #include "core/base/error.h"
+#include "core/memory_cache/cache_groups.h"
 
 enum flight_failure flight_failure_of(ingot_status_t status)
 {
     switch (status) {
     case INGOT_BUILD_FAILED:
-    case INGOT_OUT_OF_MEMORY: /* the pilot emptied the cache and tried once more already */
-        return FAILURE_FOR_ALL;
+    case INGOT_OUT_OF_MEMORY: /* the pilot emptied the cache and tried once more already */ return FAILURE_FOR_ALL;
     case INGOT_INVALID_ARGUMENTS:
     case INGOT_NOT_CACHEABLE:
     case INGOT_BLOB_TRUNCATED:
@@ -19,10 +18,8 @@ enum flight_failure flight_failure_of(ingot_status_t status)
     case INGOT_BLOB_VERSION:
     case INGOT_BLOB_MISMATCH:
     case INGOT_BLOB_STALE:
-    case INGOT_BLOB_REJECTED:
-        return FAILURE_OF_PILOT;
-    default:
-        return FAILURE_SPURIOUS;
+    case INGOT_BLOB_REJECTED: return FAILURE_OF_PILOT;
+    default: return FAILURE_SPURIOUS;
     }
 }
 

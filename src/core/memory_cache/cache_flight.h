@@ -12,8 +12,8 @@
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_FLIGHT_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_FLIGHT_H
 
-#include "core/memory_cache/memory_cache.h"
 #include "core/base/os.h"
+#include "core/memory_cache/memory_cache.h"
 #include "core/memory_cache/wait_graph.h"
 
 struct cache_flight;

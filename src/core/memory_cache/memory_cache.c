@@ -263,8 +263,7 @@ static void make_room(struct memory_cache *cache, size_t entries, size_t bytes, 
     }
 }
 
-void memory_cache_evict_all(struct memory_cache *cache, enum eviction_reason reason,
-                            struct cache_victims *victims)
+void memory_cache_evict_all(struct memory_cache *cache, enum eviction_reason reason, struct cache_victims *victims)
 {
     const uint64_t generation = advance_generation(cache);
     while (cache->table.entry_count != 0)

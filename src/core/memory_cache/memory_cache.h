@@ -56,10 +56,10 @@ struct memory_cache_ops {
 };
 
 struct memory_cache_limits {
-    size_t max_entries; /* 0: keep nothing */
-    size_t max_bytes;   /* 0: no limit */
-    size_t max_groups;  /* 0: no limit */
-    size_t max_family_groups; /* of one family; 0: no limit */
+    size_t max_entries;          /* 0: keep nothing */
+    size_t max_bytes;            /* 0: no limit */
+    size_t max_groups;           /* 0: no limit */
+    size_t max_family_groups;    /* of one family; 0: no limit */
     bool drops_least_used_group; /* else the oldest group goes first */
 };
 

@@ -99,8 +99,7 @@ void memory_cache_make_room_for_group(struct memory_cache *cache, const char *na
         keep_limit(cache, NULL, limits->max_groups, more, EVICTED_GROUPS, victims);
 }
 
-void memory_cache_join_group(struct memory_cache *cache, const struct cache_request *request,
-                             struct cache_entry *entry)
+void memory_cache_join_group(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry)
 {
     struct cache_victims victims;
 

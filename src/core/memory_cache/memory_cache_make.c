@@ -4,8 +4,8 @@
  * A request goes round: found, or aboard another's flight, or flying itself. No lock is held while a maker runs, while
  * anything is let go of, or (but for the sleep itself) while waiting.
  */
-#include "core/memory_cache/cache_state.h"
 #include "core/base/error.h"
+#include "core/memory_cache/cache_state.h"
 #include "util/cancellation.h"
 
 enum boarding { BOARDED_FOUND, BOARDED_AS_PILOT, BOARDED_AS_PASSENGER, BOARDED_REFUSED };

@@ -17,9 +17,9 @@
 
 #include "core/base/error.h"
 #include "core/base/info.h"
-#include "core/memory_cache/memory_cache.h"
 #include "core/base/os.h"
 #include "core/base/trace.h"
+#include "core/memory_cache/memory_cache.h"
 
 struct ingot_object_cache {
     atomic_size_t holders;
@@ -124,8 +124,8 @@ static bool is_wanted(const char *engine_group, const void *user)
     for (; *engine_group != ':'; ++engine_group)
         session_size = session_size * 10 + (size_t)(*engine_group - '0');
     const char *session = engine_group + 1;
-    if (wanted->session != NULL && (strlen(wanted->session) != session_size ||
-                                    memcmp(wanted->session, session, session_size) != 0))
+    if (wanted->session != NULL &&
+        (strlen(wanted->session) != session_size || memcmp(wanted->session, session, session_size) != 0))
         return false;
     return wanted->group == NULL || strcmp(wanted->group, session + session_size) == 0;
 }
@@ -204,7 +204,7 @@ static void emit(const struct ingot_object_cache *cache, ingot_event_kind_t kind
 static void evicted(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason)
 {
     static const char *const reasons[EVICTION_REASONS] = {
-        [EVICTED_COUNT] = "max_objects", [EVICTED_BYTES] = "max_bytes",        [EVICTED_GROUPS] = "max_groups",
+        [EVICTED_COUNT] = "max_objects", [EVICTED_BYTES] = "max_bytes",           [EVICTED_GROUPS] = "max_groups",
         [EVICTED_CLEAR] = "clear",       [EVICTED_FAMILY] = "max_session_groups", [EVICTED_REPLACED] = "replaced",
         [EVICTED_TAKEN] = "taken",       [EVICTED_MEMORY] = "out of memory"};
     const struct ingot_object_cache *cache = user;

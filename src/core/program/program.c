@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/program/kernel.h"
 #include "core/memory_cache/cache_hit.h"
+#include "core/program/kernel.h"
 
 void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind, ingot_status_t status,
                   uint64_t start_ns, size_t bytes, const char *reason)
@@ -183,9 +183,9 @@ static void destroy_value(void *user, void *value)
 static void evicted(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason)
 {
     static const char *const reasons[EVICTION_REASONS] = {
-        [EVICTED_COUNT] = "max_programs",  [EVICTED_BYTES] = "max_bytes",    [EVICTED_GROUPS] = "max_groups",
-        [EVICTED_CLEAR] = "clear",         [EVICTED_MEMORY] = "out of memory", [EVICTED_REPLACED] = "replaced",
-        [EVICTED_TAKEN] = "taken",         [EVICTED_FAMILY] = "max_session_groups"};
+        [EVICTED_COUNT] = "max_programs", [EVICTED_BYTES] = "max_bytes",          [EVICTED_GROUPS] = "max_groups",
+        [EVICTED_CLEAR] = "clear",        [EVICTED_MEMORY] = "out of memory",     [EVICTED_REPLACED] = "replaced",
+        [EVICTED_TAKEN] = "taken",        [EVICTED_FAMILY] = "max_session_groups"};
     const struct program_body *body = value;
 
     (void)user;

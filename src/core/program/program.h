@@ -30,9 +30,9 @@ struct program_body {
     struct ingot_program *owner; /* of native, referenced; NULL: it is this body's own */
     size_t names_size;
     size_t block_size;
-    size_t log_size;                         /* with NUL; the log lies behind the names */
+    size_t log_size;             /* with NUL; the log lies behind the names */
     _Atomic size_t device_bytes; /* of the binaries, as far as known: an estimate until the blob is taken; relaxed */
-    bool is_from_blob;  /* at least for one of its devices */
+    bool is_from_blob;           /* at least for one of its devices */
     const char *native_reason; /* why it was compiled as the application asked, so that no id stands for it; or NULL */
     os_mutex blob_lock;
     size_t blob_size; /* under blob_lock, as blob */

@@ -6,12 +6,12 @@
  */
 #include <string.h>
 
+#include "core/base/error.h"
+#include "core/base/sink.h"
 #include "core/blob/cache_blob.h"
 #include "core/descriptor/cache_blob_id.h"
 #include "core/program/device_classes.h"
-#include "core/base/error.h"
 #include "core/program/program.h"
-#include "core/base/sink.h"
 
 /* All classes' binaries one behind the other; sizes[i] is the end of the i-th. */
 static ingot_status_t gather(const struct program_body *body, const struct device_classes *classes,
@@ -49,8 +49,8 @@ static void write_blob(struct bytes_writer *writer, const struct program_body *b
                                    .section_count = (uint32_t)classes->class_count};
     for (size_t i = 0; i < classes->class_count; ++i) {
         const size_t start = i != 0 ? ends[i - 1] : 0;
-        sections[i] = (struct blob_section){classes->classes[i].identity->digest,
-                                            {ends[i] - start, binaries->bytes + start}};
+        sections[i] =
+            (struct blob_section){classes->classes[i].identity->digest, {ends[i] - start, binaries->bytes + start}};
     }
     blob_write(writer, &view, sections);
 }

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/error.h"
+#include "core/base/sink.h"
 #include "core/blob/cache_blob.h"
 #include "core/descriptor/cache_blob_id.h"
 #include "core/descriptor/desc_texts.h"
 #include "core/program/device_classes.h"
-#include "core/base/error.h"
 #include "core/program/program.h"
-#include "core/base/sink.h"
 
 /* Enough for a few sources and devices, so that loading a small program allocates what stays of it and no more. */
 enum { WORKSHOP_ROOM = 512 };
@@ -179,11 +179,11 @@ static ingot_status_t load_binaries(struct workshop *shop, void **native)
         binaries[i] = shop->classes.classes[shop->classes.class_of[i]].binary;
         shop->device_bytes += binaries[i].size;
     }
-    ingot_status_t status = context->ops.load(context->state, &shop->request, desc->device_count,
-                                              desc->device_indices, binaries, native);
+    ingot_status_t status =
+        context->ops.load(context->state, &shop->request, desc->device_count, desc->device_indices, binaries, native);
     if (context_make_room(context, status))
-        status = context->ops.load(context->state, &shop->request, desc->device_count, desc->device_indices,
-                                   binaries, native);
+        status = context->ops.load(context->state, &shop->request, desc->device_count, desc->device_indices, binaries,
+                                   native);
     return status;
 }
 

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "core/descriptor/cache_blob_id.h"
 #include "core/base/error.h"
+#include "core/descriptor/cache_blob_id.h"
 #include "core/program/program.h"
 
 static bool has_device(const struct ingot_program_desc *desc, uint32_t device)

@@ -36,8 +36,8 @@
 static ingot_status_t failed(ingot_status_t status, int error, const char *action, const char *name)
 {
     char text[128];
-    return ingot_set_error(status, -error, "%s %s: %s (errno %d)", action, name,
-                           strerror_r(-error, text, sizeof(text)), -error);
+    return ingot_set_error(status, -error, "%s %s: %s (errno %d)", action, name, strerror_r(-error, text, sizeof(text)),
+                           -error);
 }
 
 static ingot_status_t common_status(int error)
@@ -73,8 +73,7 @@ ingot_status_t files_write_failed(int error, const char *action, const char *nam
     }
 }
 
-ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user,
-                               const char *name)
+ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name)
 {
     const char *kind = must_be_directory ? "directory" : "file";
     if (must_be_directory ? !facts->is_directory : !facts->is_file)
@@ -239,9 +238,8 @@ static void fill_facts(const struct stat *from, struct file_facts *facts)
     facts->size_bytes = from->st_size > 0 ? (uint64_t)from->st_size : 0;
     facts->device = (uint64_t)from->st_dev;
     facts->inode = (uint64_t)from->st_ino;
-    facts->modified_ns = from->st_mtim.tv_sec < 0
-                             ? 0
-                             : (uint64_t)from->st_mtim.tv_sec * 1000000000u + (uint64_t)from->st_mtim.tv_nsec;
+    facts->modified_ns =
+        from->st_mtim.tv_sec < 0 ? 0 : (uint64_t)from->st_mtim.tv_sec * 1000000000u + (uint64_t)from->st_mtim.tv_nsec;
     facts->is_directory = S_ISDIR(from->st_mode);
     facts->is_file = S_ISREG(from->st_mode);
     facts->link_count = (uint64_t)from->st_nlink;

@@ -37,8 +37,7 @@ ingot_status_t files_write_failed(int error, const char *action, const char *nam
 
 /* INGOT_UNTRUSTED, with a detail that says what is there, what has to be, and what makes it so: a directory or a file
  * that is of this user and that no other may write. */
-ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user,
-                               const char *name);
+ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name);
 
 /* The root itself, by a path from anywhere; its last component is no link, its permissions regardless of umask. */
 int files_open_root(const char *path);
@@ -57,7 +56,7 @@ int files_open_place(int at, const char *path);
 int files_open_read(int at, const char *path);
 int files_open_update(int at, const char *path); /* for reading and writing; made if missing */
 int files_open_read_write(int at, const char *path);
-int files_create(int at, const char *path);      /* for writing; must not be there */
+int files_create(int at, const char *path); /* for writing; must not be there */
 int files_close(int fd);
 
 int files_facts(int fd, struct file_facts *facts);

@@ -30,9 +30,9 @@ static void make_own(struct process_lock *lock, void (*forget)(void *user), void
     const long process = (long)files_process();
     long owner = atomic_load_explicit(&lock->process, memory_order_acquire);
     while (owner != process) {
-        if (owner != BEING_MADE && atomic_compare_exchange_strong_explicit(&lock->process, &owner, BEING_MADE,
-                                                                           memory_order_acquire,
-                                                                           memory_order_acquire)) {
+        if (owner != BEING_MADE &&
+            atomic_compare_exchange_strong_explicit(&lock->process, &owner, BEING_MADE, memory_order_acquire,
+                                                    memory_order_acquire)) {
             (void)pthread_mutex_init(&lock->mutex, NULL); /* cannot fail where it needs no memory, as on Linux */
             forget(user);
             atomic_store_explicit(&lock->process, process, memory_order_release);

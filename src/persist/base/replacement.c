@@ -78,8 +78,7 @@ ingot_status_t replacement_begin(struct replacement *replacement, const char *pa
     return status;
 }
 
-ingot_status_t replacement_write(const struct replacement *replacement, uint64_t offset, size_t size,
-                                 const void *bytes)
+ingot_status_t replacement_write(const struct replacement *replacement, uint64_t offset, size_t size, const void *bytes)
 {
     if (!files_may_grow_to(offset + size))
         return files_write_failed(-EFBIG, "writing", replacement->new_name);

@@ -19,7 +19,7 @@ struct replacement {
 ingot_status_t replacement_begin(struct replacement *replacement, const char *path);
 /* Writes there. */
 ingot_status_t replacement_write(const struct replacement *replacement, uint64_t offset, size_t size,
-                                  const void *bytes);
+                                 const void *bytes);
 /* Ends it; with INGOT_SUCCESS it takes its place. Returns the status, or why it could not. */
 ingot_status_t replacement_end(struct replacement *replacement, ingot_status_t status);
 

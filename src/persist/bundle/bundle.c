@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "persist/bundle/bundle_file.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/bundle/bundle_file.h"
 #include "persist/storage/storage.h"
 
 typedef _Atomic(uint8_t *) kept_entry; /* NULL: not loaded; release pairs with acquire */
@@ -112,9 +112,8 @@ static ingot_status_t keep(struct bundle *bundle, uint64_t number, const struct 
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %llu bytes",
                                       (unsigned long long)record->blob_size);
     const ingot_status_t status = read_entry(bundle, record, id, bytes);
-    if (status != INGOT_SUCCESS ||
-        !atomic_compare_exchange_strong_explicit(&bundle->kept[number], &expected, bytes, memory_order_acq_rel,
-                                                 memory_order_acquire))
+    if (status != INGOT_SUCCESS || !atomic_compare_exchange_strong_explicit(&bundle->kept[number], &expected, bytes,
+                                                                            memory_order_acq_rel, memory_order_acquire))
         memory_free(&bundle->allocator, bytes, entry_size(record));
     return status;
 }
@@ -210,8 +209,7 @@ ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_
     return INGOT_SUCCESS;
 }
 
-ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persist_entry_t *entry,
-                                 ingot_buffer_t *blob)
+ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persist_entry_t *entry, ingot_buffer_t *blob)
 {
     if (entry == NULL || entry->struct_size < sizeof(*entry))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry or its struct_size is missing");

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "persist/bundle/bundle.h"
-#include "persist/bundle/bundle_file.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/base/replacement.h"
+#include "persist/bundle/bundle.h"
+#include "persist/bundle/bundle_file.h"
 #include "persist/storage/storage.h"
 
 #define FIRST_CAPACITY 64u

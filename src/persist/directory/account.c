@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "persist/base/digits.h"
-#include "persist/directory/format/entry.h"
 #include "persist/base/files.h"
+#include "persist/directory/format/entry.h"
 
 #define SIZE_FILE_SIZE 21u
 #define QUICK_POLLS 200u
@@ -282,9 +282,8 @@ void account_end_adding(struct account *account)
 void account_begin_removing(struct account *account, uint64_t bucket, uint32_t number)
 {
     const struct index_header *header = &account->header;
-    const int found = account->may_write
-                          ? index_find(index_fd_of(account), header->page_count, bucket, number, &account->place)
-                          : 0;
+    const int found =
+        account->may_write ? index_find(index_fd_of(account), header->page_count, bucket, number, &account->place) : 0;
     if (found == 1)
         (void)note_change(account, INDEX_CHANGE_REMOVE);
     else

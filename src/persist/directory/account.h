@@ -20,13 +20,13 @@ struct account {
     const char *name_space;
     struct open_account_files open;
     struct index_header header;
-    struct index_place place;   /* of the entry that is being changed */
-    uint64_t replaced_bytes;    /* of the record that is in that place */
+    struct index_place place; /* of the entry that is being changed */
+    uint64_t replaced_bytes;  /* of the record that is in that place */
     bool is_replacing;
     uint64_t pages_before;
-    bool is_changed;            /* the header is to be written */
-    bool is_total_changed;      /* and size.txt */
-    bool may_write;             /* false: files may not grow, so entries are taken away without being accounted for */
+    bool is_changed;       /* the header is to be written */
+    bool is_total_changed; /* and size.txt */
+    bool may_write;        /* false: files may not grow, so entries are taken away without being accounted for */
 };
 
 /* Locks and reads. INGOT_BUSY: not in time. A deadline in the past: only if it can be had at once. */

@@ -71,8 +71,7 @@ static int open_file(const struct directory *directory, const char *path, struct
     return result < 0 ? result : -ELOOP;
 }
 
-static ingot_status_t open_files(const struct directory *directory, const char *name_space,
-                                 struct account_files *files)
+static ingot_status_t open_files(const struct directory *directory, const char *name_space, struct account_files *files)
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;

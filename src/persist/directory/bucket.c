@@ -9,9 +9,9 @@
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/directory/format/entry.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/directory/format/entry.h"
 #include "persist/directory/temporary.h"
 
 /* The lowest numbers of a bucket, ascending. */

@@ -7,24 +7,24 @@
 #include <ingot/backend.h>
 #include <string.h>
 
+#include "persist/base/checksum.h"
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
 #include "persist/directory/account.h"
 #include "persist/directory/bucket.h"
-#include "persist/base/checksum.h"
-#include "persist/storage/events.h"
-#include "persist/directory/upkeep/evict.h"
-#include "persist/base/files.h"
 #include "persist/directory/limits.h"
-#include "persist/base/memory.h"
 #include "persist/directory/publish.h"
 #include "persist/directory/root.h"
-#include "persist/storage/storage.h"
 #include "persist/directory/temporary.h"
+#include "persist/directory/upkeep/evict.h"
 #include "persist/directory/use.h"
+#include "persist/storage/events.h"
+#include "persist/storage/storage.h"
 
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
 #define DEFAULT_LOW_WATER_PERCENT 50u
 #define NS_PER_MS UINT64_C(1000000)
-#define KNOWN_FLAGS                                                                                                 \
+#define KNOWN_FLAGS                                                                                                    \
     ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS)
 
 static const char *place_of(struct directory *directory, size_t id_size, const uint8_t *id, char path[PATH_CAPACITY])
@@ -104,8 +104,8 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
         if (status != INGOT_SUCCESS)
             return result == INGOT_NOT_FOUND ? status : result;
         memory_release_buffer(&blob);
-        status = bucket_take_away(directory, directory->name_space, bucket.hash, bucket.number, bucket.inode,
-                                  deadline_ns);
+        status =
+            bucket_take_away(directory, directory->name_space, bucket.hash, bucket.number, bucket.inode, deadline_ns);
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
         result = INGOT_SUCCESS;

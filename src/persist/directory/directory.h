@@ -11,8 +11,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "persist/directory/format/paths.h"
 #include "persist/base/process_lock.h"
+#include "persist/directory/format/paths.h"
 
 struct directory_counters {
     _Atomic uint64_t hits;
@@ -45,8 +45,8 @@ struct account_files {
     unsigned long process; /* that opened them: a forked child would share their locks */
     uint64_t size_inode;
     uint64_t index_inode;
-    uint64_t size_bytes;   /* of size.txt */
-    uint64_t finished;     /* the header whose change is known to be done, by its checksum; 0: none is */
+    uint64_t size_bytes; /* of size.txt */
+    uint64_t finished;   /* the header whose change is known to be done, by its checksum; 0: none is */
 };
 
 /* More threads than this that store at once open the files for themselves. */
@@ -62,15 +62,15 @@ struct temporary_session {
 
 struct directory {
     ingot_allocator_t allocator;
-    int root;       /* the descriptor stays; what it is of may change: see root.c */
-    char *path;     /* the root's, absolute */
+    int root;   /* the descriptor stays; what it is of may change: see root.c */
+    char *path; /* the root's, absolute */
     size_t path_size;
     uint32_t owner; /* of the root, and of all that is trusted in it */
     bool makes_parents;
     bool is_read_only;
     bool is_durable;
     ingot_persist_eviction_t eviction;
-    _Atomic uint64_t max_bytes; /* this and the next two may change, see limits.c */
+    _Atomic uint64_t max_bytes;   /* this and the next two may change, see limits.c */
     _Atomic uint64_t max_entries; /* UINT64_MAX: no limit, here and below */
     _Atomic uint64_t max_age_ns;
     uint64_t min_blob_bytes;

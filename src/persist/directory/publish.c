@@ -10,15 +10,15 @@
 #include <ingot/backend.h>
 #include <string.h>
 
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
 #include "persist/directory/account.h"
-#include "persist/directory/upkeep/adopt.h"
 #include "persist/directory/bucket.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/upkeep/evict.h"
-#include "persist/base/files.h"
 #include "persist/directory/format/key_file.h"
-#include "persist/base/memory.h"
 #include "persist/directory/temporary.h"
+#include "persist/directory/upkeep/adopt.h"
+#include "persist/directory/upkeep/evict.h"
 
 #define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
 /* Rounds of evictions that one entry may take; each lets some entries go. */

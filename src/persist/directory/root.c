@@ -11,10 +11,10 @@
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/storage/events.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/directory/temporary.h"
+#include "persist/storage/events.h"
 
 #define ROOT_PATH_MAX 4096u
 

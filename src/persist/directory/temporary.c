@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <ingot/backend.h>
 
-#include "persist/directory/format/entry.h"
 #include "persist/base/files.h"
+#include "persist/directory/format/entry.h"
 
 #define TEMPORARY "tmp"
 #define LOCK_NAME "lock"
@@ -134,8 +134,8 @@ static bool is_old(const struct reclaim *reclaim, const char *path)
     struct file_facts facts;
     if (files_facts_at(reclaim->directory->root, path, &facts) < 0)
         return false;
-    const uint64_t age_ns = reclaim->now_ns > facts.modified_ns ? reclaim->now_ns - facts.modified_ns
-                                                               : facts.modified_ns - reclaim->now_ns;
+    const uint64_t age_ns =
+        reclaim->now_ns > facts.modified_ns ? reclaim->now_ns - facts.modified_ns : facts.modified_ns - reclaim->now_ns;
     return age_ns > OLD_NS;
 }
 

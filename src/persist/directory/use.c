@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <ingot/backend.h>
 
-#include "persist/directory/account_files.h"
-#include "persist/storage/events.h"
 #include "persist/base/files.h"
+#include "persist/directory/account_files.h"
 #include "persist/directory/format/index.h"
+#include "persist/storage/events.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define ATTEMPTS 3u
@@ -51,9 +51,8 @@ static int look_up_and_note(struct directory *directory, const struct bucket *bu
         result = 0;
         if (place.record.last_use_s != now_s && !directory->is_read_only &&
             !is_expired(directory, now_ns, bucket->created_ns, *last_use_ns))
-            result = files_may_grow_to(place.offset + INDEX_RECORD_SIZE)
-                         ? index_note_use(index_fd, place.offset, now_s)
-                         : -EFBIG;
+            result = files_may_grow_to(place.offset + INDEX_RECORD_SIZE) ? index_note_use(index_fd, place.offset, now_s)
+                                                                         : -EFBIG;
     }
     account_files_return_index(kept, index_fd);
     return result;

@@ -5,8 +5,8 @@
 #include <ingot/prewarm.h>
 
 #include "persist/base/files.h"
-#include "persist/prewarm/manifest.h"
 #include "persist/base/memory.h"
+#include "persist/prewarm/manifest.h"
 
 void manifest_init(struct manifest *manifest, const ingot_allocator_t *allocator)
 {

@@ -16,10 +16,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "persist/storage/events.h"
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
+#include "persist/storage/events.h"
 #include "persist/storage/process_end.h"
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"
@@ -277,8 +277,7 @@ static ingot_status_t start(struct ingot_prewarm *prewarm)
     if (!has_failed)
         add_to_list(list, prewarm);
     process_lock_give(&list->lock);
-    return has_failed ? ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no thread to load programs ahead")
-                      : INGOT_SUCCESS;
+    return has_failed ? ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no thread to load programs ahead") : INGOT_SUCCESS;
 }
 
 ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_context_t context, ingot_storage_t storage,

@@ -7,10 +7,10 @@
 #include <ingot/prewarm.h>
 #include <stdbool.h>
 
-#include "persist/prewarm/id_list.h"
-#include "persist/prewarm/manifest.h"
 #include "persist/base/process_lock.h"
 #include "persist/base/thread_place.h"
+#include "persist/prewarm/id_list.h"
+#include "persist/prewarm/manifest.h"
 
 enum prewarm_item_state {
     PREWARM_WAITING = 0,
@@ -24,7 +24,7 @@ enum prewarm_outcome { PREWARM_LOADED, PREWARM_STALE, PREWARM_MISSING, PREWARM_F
 
 struct prewarm_item {
     enum prewarm_item_state state;
-    ingot_work_t work; /* while it is loading, of the thread that loads it */
+    ingot_work_t work;       /* while it is loading, of the thread that loads it */
     ingot_program_t program; /* where it is ready */
 };
 
@@ -42,7 +42,7 @@ struct ingot_prewarm {
     ingot_storage_t storage; /* referenced, as the context */
     ingot_context_t context;
     ingot_prewarm_info_t info;
-    long process;      /* whose it is; a forked child's is over */
+    long process; /* whose it is; a forked child's is over */
     uint64_t start_ns;
     struct manifest manifest;
     struct prewarm_item *items; /* one an id of the manifest */
@@ -61,8 +61,8 @@ struct ingot_prewarm {
 /* The prewarms of a storage. */
 struct prewarm_list {
     struct process_lock lock;
-    pthread_cond_t loaded;  /* an item is no longer loading; nobody waits who waits for an end */
-    pthread_cond_t changed; /* a thread has ended, nobody waits any more */
+    pthread_cond_t loaded;       /* an item is no longer loading; nobody waits who waits for an end */
+    pthread_cond_t changed;      /* a thread has ended, nobody waits any more */
     struct ingot_prewarm *first; /* under lock */
     atomic_size_t count;         /* whether it is worth taking the lock; relaxed, the lock decides */
 };

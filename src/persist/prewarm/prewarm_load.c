@@ -6,14 +6,14 @@
 #include <ingot/backend.h>
 #include <stdio.h>
 
-#include "persist/storage/events.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/prewarm/prewarm.h"
-#include "persist/storage/process_end.h"
-#include "persist/storage/storage.h"
 #include "persist/base/thread_heap.h"
 #include "persist/base/thread_place.h"
+#include "persist/prewarm/prewarm.h"
+#include "persist/storage/events.h"
+#include "persist/storage/process_end.h"
+#include "persist/storage/storage.h"
 
 /* What a driver allocates for a program, by the size of its blob: PoCL twice that, Intel's four times. */
 #define MEMORY_OVER_BLOB 4u
@@ -83,8 +83,7 @@ static bool make_program(struct ingot_prewarm *prewarm, const struct listed_id *
 {
     if (!process_end_enter())
         return false;
-    const ingot_status_t status =
-        storage_make_program(prewarm->storage, program, desc, id->size, id->bytes, blob);
+    const ingot_status_t status = storage_make_program(prewarm->storage, program, desc, id->size, id->bytes, blob);
     process_end_leave();
     return status == INGOT_SUCCESS;
 }
@@ -104,8 +103,7 @@ static enum prewarm_outcome load_described(struct ingot_prewarm *prewarm, size_t
     const struct listed_id *id = &prewarm->manifest.ids.ids[number];
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     enum prewarm_outcome outcome = PREWARM_LOADED;
-    const ingot_status_t status =
-        storage_load_blob(prewarm->storage, prewarm->context, id->size, id->bytes, &blob);
+    const ingot_status_t status = storage_load_blob(prewarm->storage, prewarm->context, id->size, id->bytes, &blob);
     if (status != INGOT_SUCCESS)
         outcome = status == INGOT_NOT_FOUND ? PREWARM_MISSING : PREWARM_FAILED;
     else if (!reserve_bytes(prewarm, blob.size))

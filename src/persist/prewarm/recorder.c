@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "persist/base/files.h"
-#include "persist/prewarm/manifest.h"
 #include "persist/base/memory.h"
 #include "persist/base/replacement.h"
+#include "persist/prewarm/manifest.h"
 #include "persist/storage/storage.h"
 
 #define DEFAULT_ENTRIES 4096u
@@ -26,9 +26,9 @@
 struct record {
     ingot_allocator_t allocator;
     ingot_persist_record_info_t info; /* its path is in this structure */
-    size_t users;       /* under the recorder's lock, as all below: the recorder, and those who save */
-    struct id_list ids; /* each in memory of its own */
-    uint64_t bytes;     /* of a manifest with these */
+    size_t users;                     /* under the recorder's lock, as all below: the recorder, and those who save */
+    struct id_list ids;               /* each in memory of its own */
+    uint64_t bytes;                   /* of a manifest with these */
     bool is_full;
     bool is_dirty;
     bool has_aged; /* the others' ids, at its first save */

@@ -13,7 +13,7 @@ struct record;
 
 struct recorder {
     struct process_lock lock;
-    struct record *record;   /* under lock; NULL: nothing is recorded */
+    struct record *record;    /* under lock; NULL: nothing is recorded */
     atomic_bool is_recording; /* whether it is worth taking the lock; relaxed, the lock decides */
 };
 

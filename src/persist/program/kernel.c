@@ -8,8 +8,8 @@
 #include <ingot/persist.h>
 #include <string.h>
 
-#include "persist/storage/events.h"
 #include "persist/base/files.h"
+#include "persist/storage/events.h"
 #include "persist/storage/storage.h"
 
 /* Another thread may load the same blob once more before it is removed. */

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "persist/storage/events.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/storage/events.h"
 #include "persist/storage/process_end.h"
 #include "persist/storage/storage.h"
 
@@ -81,8 +81,7 @@ ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *pr
 static ingot_status_t load_program(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    ingot_status_t status =
-        storage_load_blob(request->storage, request->context, request->id_size, request->id, &blob);
+    ingot_status_t status = storage_load_blob(request->storage, request->context, request->id_size, request->id, &blob);
     request->is_to_store = status != INGOT_SUCCESS;
     if (status == INGOT_SUCCESS) {
         status = storage_make_program(request->storage, program, desc, request->id_size, request->id, &blob);
@@ -177,8 +176,7 @@ struct storage_outcome storage_take_and_store(ingot_storage_t storage, const str
     uint8_t *blob = NULL;
     const uint64_t started_ns = files_steady_clock_ns();
     if (!process_end_enter()) /* no event: the application is as good as gone */
-        return (struct storage_outcome){
-            .status = ingot_set_error_detail(INGOT_BUSY, "the process is ending")};
+        return (struct storage_outcome){.status = ingot_set_error_detail(INGOT_BUSY, "the process is ending")};
     ingot_status_t status = take(storage, program, &size, &blob, &capacity);
     process_end_leave();
     const uint64_t store_started_ns = status == INGOT_SUCCESS ? files_steady_clock_ns() : started_ns;
@@ -211,8 +209,7 @@ static void store_now_or_later(const struct request *request, const_ingot_progra
     const ingot_persist_store_mode_t mode = storage_store_mode(storage);
     if (!storage_is_writable(storage))
         return;
-    if (mode == INGOT_PERSIST_STORE_NOW ||
-        (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc))) {
+    if (mode == INGOT_PERSIST_STORE_NOW || (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc))) {
         store_queue_note_failure(
             storage, storage_take_and_store(storage, request->context, program, request->id_size, request->id).status);
         return;

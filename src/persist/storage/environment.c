@@ -108,8 +108,8 @@ static ingot_status_t read_eviction(const struct environment *environment, ingot
 {
     static const char *const words[] = {"fifo", "lru", "off"}; /* in the order of the values */
     size_t chosen = (size_t)*eviction;
-    const ingot_status_t status = read_choice(environment, "INGOT_PERSIST_EVICTION", COUNT_OF(words), words,
-                                              "fifo, lru or off", &chosen);
+    const ingot_status_t status =
+        read_choice(environment, "INGOT_PERSIST_EVICTION", COUNT_OF(words), words, "fifo, lru or off", &chosen);
     *eviction = (ingot_persist_eviction_t)chosen;
     return status;
 }

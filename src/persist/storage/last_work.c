@@ -20,9 +20,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "persist/storage/events.h"
 #include "persist/base/files.h"
 #include "persist/base/process_lock.h"
+#include "persist/storage/events.h"
 #include "persist/storage/storage.h"
 
 #define PAUSE_NS 500000u
@@ -158,7 +158,6 @@ void last_work_tell(void)
     if (!has_thread)
         return;
     (void)pthread_detach(thread);
-    while (!atomic_load_explicit(&is_told, memory_order_acquire) &&
-           files_steady_clock_ns() - began_ns < MAX_TELLING_NS)
+    while (!atomic_load_explicit(&is_told, memory_order_acquire) && files_steady_clock_ns() - began_ns < MAX_TELLING_NS)
         files_pause_ns(PAUSE_NS);
 }

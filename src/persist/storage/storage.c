@@ -166,4 +166,3 @@ ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, con
         return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no remove operation");
     return storage->ops.remove(storage->self, id_size, id);
 }
-

@@ -29,9 +29,9 @@ struct ingot_storage {
     void *self;
     ingot_allocator_t allocator;
     _Atomic(ingot_persist_store_mode_t) store_mode; /* relaxed, as the next two: they order nothing */
-    _Atomic uint32_t exit_time_ms;  /* as in ingot_persist_storing_t */
+    _Atomic uint32_t exit_time_ms;                  /* as in ingot_persist_storing_t */
     _Atomic uint32_t quiet_time_ms;
-    atomic_size_t references; /* release pairs with acquire of the last one */
+    atomic_size_t references;                           /* release pairs with acquire of the last one */
     _Atomic(ingot_persist_store_mode_t) inherited_mode; /* of a switch: what counts where nothing was said to it */
     _Atomic uint32_t inherited_exit_ms;
     _Atomic uint32_t inherited_quiet_ms;
@@ -39,9 +39,9 @@ struct ingot_storage {
     atomic_bool has_backends; /* release pairs with acquire: whether it is worth taking the lock */
     struct process_lock backends_lock;
     char backends[STORAGE_BACKENDS_CAPACITY]; /* under backends_lock */
-    struct directory_counters counters; /* of loads and stores, where it is not a directory, which has its own */
+    struct directory_counters counters;       /* of loads and stores, where it is not a directory, which has its own */
     bool is_chain;
-    ingot_storage_t model; /* a chain's tier that is stored to, for what was not said to the chain; NULL: none */
+    ingot_storage_t model;     /* a chain's tier that is stored to, for what was not said to the chain; NULL: none */
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
     struct store_queue queue;
     struct recorder recorder;
@@ -83,7 +83,7 @@ void storage_tell_degraded(ingot_storage_t storage, const struct ingot_context *
 
 /* Takes a program's blob and stores it; in program.c, for the queue. */
 struct storage_outcome storage_take_and_store(ingot_storage_t storage, const struct ingot_context *context,
-                                      ingot_program_t program, size_t id_size, const uint8_t *id);
+                                              ingot_program_t program, size_t id_size, const uint8_t *id);
 
 /* Asks for a blob and tells the context; in program.c as the next one, for who loads ahead, too. */
 ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,

@@ -24,10 +24,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "persist/storage/events.h"
 #include "persist/base/files.h"
-#include "persist/storage/last_work.h"
 #include "persist/base/memory.h"
+#include "persist/storage/events.h"
+#include "persist/storage/last_work.h"
 #include "persist/storage/process_end.h"
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"
@@ -43,8 +43,8 @@ static bool init_condition(pthread_cond_t *condition)
     pthread_condattr_t steady;
     if (pthread_condattr_init(&steady) != 0)
         return false;
-    const bool is_made = pthread_condattr_setclock(&steady, CLOCK_MONOTONIC) == 0 &&
-                         pthread_cond_init(condition, &steady) == 0;
+    const bool is_made =
+        pthread_condattr_setclock(&steady, CLOCK_MONOTONIC) == 0 && pthread_cond_init(condition, &steady) == 0;
     (void)pthread_condattr_destroy(&steady);
     return is_made;
 }

@@ -21,23 +21,23 @@ enum store_queue_when {
 
 struct store_queue {
     struct process_lock lock;
-    pthread_cond_t has_work; /* for the thread */
-    pthread_cond_t is_done;  /* for callers that flush */
+    pthread_cond_t has_work;                          /* for the thread */
+    pthread_cond_t is_done;                           /* for callers that flush */
     struct store_queue_list lists[STORE_QUEUE_LISTS]; /* under lock, as all below, by store_queue_when */
-    struct store_queue_list active; /* items that a thread is at */
-    size_t active_count;      /* of these, and of those that are being freed */
-    size_t making_count;      /* programs that are being loaded or built */
-    uint64_t last_made_ns;    /* when the last one was */
-    uint64_t urgent_until_ns; /* until then the thread works all lists */
-    uint64_t taken_ns;        /* how long it took to take all blobs so far, and to build their programs */
+    struct store_queue_list active;                   /* items that a thread is at */
+    size_t active_count;                              /* of these, and of those that are being freed */
+    size_t making_count;                              /* programs that are being loaded or built */
+    uint64_t last_made_ns;                            /* when the last one was */
+    uint64_t urgent_until_ns;                         /* until then the thread works all lists */
+    uint64_t taken_ns; /* how long it took to take all blobs so far, and to build their programs */
     uint64_t built_ns;
     ingot_persist_flush_progress_t total; /* since the storage was made */
-    ingot_status_t failure;   /* the first one that no flush has told yet */
+    ingot_status_t failure;               /* the first one that no flush has told yet */
     bool has_thread;
     bool is_ending;
-    pthread_t thread;         /* where has_thread */
+    pthread_t thread;                                     /* where has_thread */
     struct store_queue_list inherited[STORE_QUEUE_LISTS]; /* a forked child's: its parent's, never touched */
-    ingot_storage_t next;     /* of last_work.c */
+    ingot_storage_t next;                                 /* of last_work.c */
 };
 
 ingot_status_t store_queue_init(struct store_queue *queue);

@@ -4,8 +4,8 @@
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/storage/events.h"
 #include "persist/base/files.h"
+#include "persist/storage/events.h"
 #include "persist/storage/storage.h"
 
 #define NS_PER_MS UINT64_C(1000000)

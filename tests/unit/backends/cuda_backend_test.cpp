@@ -16,19 +16,29 @@
 
 using namespace conformance;
 
-namespace {
+namespace
+{
 
 const char kTwice[] = "extern \"C\" __global__ void twice(int *x) { x[0] += x[0]; }\n";
 
-CudaDriver &driver() { return CudaDriver::get(); }
+CudaDriver &driver()
+{
+    return CudaDriver::get();
+}
 
 void fail(const char *call, CUresult result, int times = 1)
 {
     driver().function<decltype(&cuda_stand_in_fail)>("cuda_stand_in_fail")(call, result, times);
 }
 
-int live_modules() { return driver().function<int (*)()>("cuda_stand_in_live_modules")(); }
-int stack_depth() { return driver().function<int (*)()>("cuda_stand_in_stack_depth")(); }
+int live_modules()
+{
+    return driver().function<int (*)()>("cuda_stand_in_live_modules")();
+}
+int stack_depth()
+{
+    return driver().function<int (*)()>("cuda_stand_in_stack_depth")();
+}
 
 ingot_status_t try_make(ingot_context_t *context, std::vector<CUcontext> natives,
                         const ingot_context_info_t *info = nullptr)
@@ -43,14 +53,23 @@ Context make(std::vector<CUcontext> natives)
     return Context(context);
 }
 
-Context make() { return make({driver().contexts()[0]}); }
+Context make()
+{
+    return make({driver().contexts()[0]});
+}
 
-ProgramText twice() { return {{{INGOT_SOURCE_CUDA_CPP, kTwice}}}; }
+ProgramText twice()
+{
+    return {{{INGOT_SOURCE_CUDA_CPP, kTwice}}};
+}
 
 } // namespace
 
 /* Asked for by objects.h, for functions that this test does not call. */
-conformance::DeviceUnderTest &conformance::device_under_test() { throw std::logic_error("no device"); }
+conformance::DeviceUnderTest &conformance::device_under_test()
+{
+    throw std::logic_error("no device");
+}
 
 TEST(CudaContext, RefusesWhatIsNoContext)
 {

@@ -17,7 +17,8 @@ extern "C" {
 #include "core/base/sink.h"
 }
 
-namespace {
+namespace
+{
 
 struct Text {
     ingot_source_kind_t kind;
@@ -97,8 +98,14 @@ struct Compilation {
     }
 };
 
-Text cuda(const std::string &bytes) { return {INGOT_SOURCE_CUDA_CPP, bytes}; }
-Text ptx(const std::string &bytes) { return {INGOT_SOURCE_PTX, bytes}; }
+Text cuda(const std::string &bytes)
+{
+    return {INGOT_SOURCE_CUDA_CPP, bytes};
+}
+Text ptx(const std::string &bytes)
+{
+    return {INGOT_SOURCE_PTX, bytes};
+}
 
 const char kPlain[] = "extern \"C\" __global__ void add(int *x) { x[0] += AMOUNT; }\n";
 const char kCalling[] = "__device__ int helper(int x);\n"
@@ -238,7 +245,8 @@ TEST(CudaCompile, IsRefusedWithALogThatSaysWhy)
     std::vector<Case> cases{
         {{{cuda("__global__ void f(int *x) { x[0] = no_such_name; }\n")}}, "no_such_name"},
         {{{cuda("extern \"C\" __device__ int missing(int);\n"
-                "extern \"C\" __global__ void f(int *x) { x[0] = missing(1); }\n")}}, "missing"},
+                "extern \"C\" __global__ void f(int *x) { x[0] = missing(1); }\n")}},
+         "missing"},
         {{{cuda(kCalling), cuda(kPtx)}}, "error"},
         {{{cuda(kCalling), cuda("__device__ int other(int x) { return x; }\n")}}, "helper"},
         {{{ptx(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry f() { frob.s32 a; }\n")}}, "frob"},

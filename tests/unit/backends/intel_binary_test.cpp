@@ -13,7 +13,8 @@ extern "C" {
 #include "backends/opencl/intel_binary.h"
 }
 
-namespace {
+namespace
+{
 
 using Bytes = std::vector<uint8_t>;
 
@@ -51,8 +52,14 @@ Bytes container(const std::vector<Section> &sections)
     return bytes;
 }
 
-Bytes good() { return container({ { SHT_NULL, "" }, { kOptions, "-cl-fast" }, { kSpirv, std::string(100, 's') },
-                                  { kDeviceBinary, "machine code" }, { SHT_STRTAB, "names" } }); }
+Bytes good()
+{
+    return container({{SHT_NULL, ""},
+                      {kOptions, "-cl-fast"},
+                      {kSpirv, std::string(100, 's')},
+                      {kDeviceBinary, "machine code"},
+                      {SHT_STRTAB, "names"}});
+}
 
 Bytes strip(Bytes bytes)
 {
@@ -121,7 +128,9 @@ TEST(IntelBinary, MovesSectionHeadersThatLieBehindTheCode)
 TEST(IntelBinary, StaysAsItIsWhenItIsAnotherKindOfFile)
 {
     const std::vector<Bytes> others = {
-        Bytes(), Bytes(200, 0), with_header(good(), [](Elf64_Ehdr &h) { h.e_ident[EI_CLASS] = ELFCLASS32; }),
+        Bytes(),
+        Bytes(200, 0),
+        with_header(good(), [](Elf64_Ehdr &h) { h.e_ident[EI_CLASS] = ELFCLASS32; }),
         with_header(good(), [](Elf64_Ehdr &h) { h.e_ident[EI_DATA] = ELFDATA2MSB; }),
         with_header(good(), [](Elf64_Ehdr &h) { h.e_type = ET_REL; }),
         with_header(good(), [](Elf64_Ehdr &h) { h.e_phnum = 1; }),
@@ -136,15 +145,15 @@ TEST(IntelBinary, StaysAsItIsWhenItIsAnotherKindOfFile)
 TEST(IntelBinary, StaysAsItIsWhenItsSectionsAreNotAsExpected)
 {
     const std::vector<Bytes> others = {
-        container({ { kSpirv, "ssssssss" } }), /* nothing but intermediate code */
-        container({ { kDeviceBinary, "machine code" } }),
-        container({ { kSpirv, "ssssssss" }, { kDeviceBinary, "" } }),
-        container({ { kSpirv, "ssssssss" }, { kSpirv, "ssssssss" }, { kDeviceBinary, "machine code" } }),
+        container({{kSpirv, "ssssssss"}}), /* nothing but intermediate code */
+        container({{kDeviceBinary, "machine code"}}),
+        container({{kSpirv, "ssssssss"}, {kDeviceBinary, ""}}),
+        container({{kSpirv, "ssssssss"}, {kSpirv, "ssssssss"}, {kDeviceBinary, "machine code"}}),
         with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_size = UINT64_MAX; }),
         with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_offset = UINT64_MAX; }),
-        with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_offset = 0; }), /* over the header */
+        with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_offset = 0; }),  /* over the header */
         with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_offset = 64; }), /* over the section headers */
-        with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_size += 16; }), /* over the machine code */
+        with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_size += 16; }),  /* over the machine code */
         with_section(good(), 3, [](Elf64_Shdr &s) { s.sh_size = UINT64_MAX - 8; }),
     };
     for (const Bytes &other : others)
@@ -159,7 +168,7 @@ TEST(IntelBinary, NeverLeavesItsBytesWhereverTheyAreCutOrChanged)
         EXPECT_LE(strip(cut).size(), size);
     }
     for (size_t i = 0; i < whole.size(); ++i) {
-        for (const uint8_t flip : { 0x01, 0x80, 0xff }) {
+        for (const uint8_t flip : {0x01, 0x80, 0xff}) {
             Bytes changed = whole;
             changed[i] = static_cast<uint8_t>(changed[i] ^ flip);
             EXPECT_LE(strip(changed).size(), whole.size());

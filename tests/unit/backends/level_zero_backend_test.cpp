@@ -23,11 +23,15 @@ extern "C" {
 #include "support/spirv_file.h"
 #include "support/spirv_module.h"
 
-namespace {
+namespace
+{
 
 using Names = std::vector<std::string>;
 
-LevelZeroDriver &driver() { return LevelZeroDriver::get(); }
+LevelZeroDriver &driver()
+{
+    return LevelZeroDriver::get();
+}
 
 ingot_context_t make(const ingot_context_info_t *info = nullptr, ze_context_handle_t native = driver().context())
 {
@@ -134,9 +138,10 @@ std::string read_file(const std::string &path)
 std::string compiled_offline(const std::string &name, const std::string &product, const std::string &options)
 {
     const std::string output = name + "-" + product + ".ocloc";
-    std::vector<std::string> arguments{OCLOC, "compile", "-q", "-spirv_input", "-file",
-                                       std::string(SPIRV_DIR) + "/" + name + ".spv", "-device", product,
-                                       "-output_no_suffix", "-output", output};
+    std::vector<std::string> arguments{OCLOC,          "compile", "-q",
+                                       "-spirv_input", "-file",   std::string(SPIRV_DIR) + "/" + name + ".spv",
+                                       "-device",      product,   "-output_no_suffix",
+                                       "-output",      output};
     if (!options.empty())
         arguments.insert(arguments.end(), {"-options", options});
     child_process::Child child(arguments, output + ".out");
@@ -144,7 +149,10 @@ std::string compiled_offline(const std::string &name, const std::string &product
     return read_file(output);
 }
 
-std::string product() { return getenv("ProductFamilyOverride"); }
+std::string product()
+{
+    return getenv("ProductFamilyOverride");
+}
 
 ingot_program_desc_t describe(ingot_context_t context, const std::string &module)
 {

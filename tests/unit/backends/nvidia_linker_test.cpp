@@ -12,13 +12,15 @@ extern "C" {
 #include "backends/opencl/nvidia_linker.h"
 }
 
-namespace {
+namespace
+{
 
 /* As NVIDIA's OpenCL writes it: textures and samplers apart. */
 std::string ptx_of(const std::string &body)
 {
     return ".version 8.0\n.target sm_80, texmode_independent\n.address_size 64\n"
-           ".entry scale(.param .u64 .ptr .global .align 4 scale_param_0)\n.reqntid 64, 1, 1\n{\n" + body + "ret;\n}\n";
+           ".entry scale(.param .u64 .ptr .global .align 4 scale_param_0)\n.reqntid 64, 1, 1\n{\n" +
+           body + "ret;\n}\n";
 }
 
 ingot_status_t link(const std::string &ptx, const ingot_allocator_t *allocator, unsigned major, std::string *native)
@@ -41,7 +43,9 @@ TEST(NvidiaLinker, MakesMachineCodeOfPtx)
 {
     std::string native;
     ASSERT_EQ(INGOT_SUCCESS, link(ptx_of(""), &kDefault, 13, &native)) << ingot_last_error_detail();
-    EXPECT_EQ(std::string("\x7f" "ELF"), native.substr(0, 4));
+    EXPECT_EQ(std::string("\x7f"
+                          "ELF"),
+              native.substr(0, 4));
     EXPECT_NE(std::string::npos, native.find("scale"));
     EXPECT_EQ(90, native[49]) << "the architecture, in the ELF header's flags";
 }

@@ -21,13 +21,20 @@ ingot_status_t opencl_conclude(const opencl_state *state, const char *call, cl_i
 #include "support/failing_allocator.h"
 #include "support/opencl_platform.h"
 
-namespace {
+namespace
+{
 
 const char kSource[] = "__kernel void twice(__global int *x) { x[get_global_id(0)] *= 2; }\n";
-const ingot_source_view_t kView = { INGOT_SOURCE_OPENCL_C, sizeof(kSource) - 1, kSource, "" };
+const ingot_source_view_t kView = {INGOT_SOURCE_OPENCL_C, sizeof(kSource) - 1, kSource, ""};
 
-OpenclPlatform &platform() { return OpenclPlatform::get(); }
-std::vector<cl_device_id> one_device() { return { platform().devices()[0] }; }
+OpenclPlatform &platform()
+{
+    return OpenclPlatform::get();
+}
+std::vector<cl_device_id> one_device()
+{
+    return {platform().devices()[0]};
+}
 
 ingot_context_t make(const OpenclContext &native, const ingot_context_info_t *info = nullptr)
 {
@@ -69,7 +76,7 @@ ingot_program_t build(ingot_context_t context)
 
 /* The table itself, over a context that Ingot made: what the core would never ask of it. */
 struct Table {
-    OpenclContext native{ one_device() };
+    OpenclContext native{one_device()};
     ingot_context_t context = make(native);
     void *state = ingot_context_get_backend_state(context, &opencl_ops);
     ingot_allocator_t allocator{};
@@ -102,9 +109,9 @@ struct Built {
         cl_program of_context = nullptr;
         alloc_init(&allocator, nullptr);
         bytes_writer_init(&binary.writer, &allocator);
-        EXPECT_EQ(INGOT_SUCCESS, opencl_ops.get_binary(ingot_context_get_backend_state(context, &opencl_ops),
-                                                       ingot_program_get_backend_program(program, &opencl_ops), 0,
-                                                       &binary));
+        EXPECT_EQ(INGOT_SUCCESS,
+                  opencl_ops.get_binary(ingot_context_get_backend_state(context, &opencl_ops),
+                                        ingot_program_get_backend_program(program, &opencl_ops), 0, &binary));
         of_table.assign(reinterpret_cast<const char *>(binary.writer.bytes), binary.writer.size);
         EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_program_get_native(program, &of_context));
         of_driver = ask_driver(of_context);
@@ -147,28 +154,28 @@ TEST(OpenclContextCreate, TakesAllDevicesOfTheContextWhenNoneIsNamed)
 TEST(OpenclContextCreate, TakesSomeDevicesInAnyOrder)
 {
     const OpenclContext native(platform().devices());
-    EXPECT_EQ(INGOT_SUCCESS, create(native, { platform().devices()[1] }));
-    EXPECT_EQ(INGOT_SUCCESS, create(native, { platform().devices()[1], platform().devices()[0] }));
+    EXPECT_EQ(INGOT_SUCCESS, create(native, {platform().devices()[1]}));
+    EXPECT_EQ(INGOT_SUCCESS, create(native, {platform().devices()[1], platform().devices()[0]}));
 }
 
 TEST(OpenclContextCreate, RefusesADeviceTwice)
 {
     const OpenclContext native(platform().devices());
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, { platform().devices()[0], platform().devices()[0] }));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, {platform().devices()[0], platform().devices()[0]}));
 }
 
 TEST(OpenclContextCreate, RefusesADeviceOfNoneOrAnotherContext)
 {
     const OpenclContext native(one_device());
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, { platform().devices()[1] }));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, { nullptr }));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, { platform().devices()[0], platform().devices()[1] }));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, {platform().devices()[1]}));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, {nullptr}));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(native, {platform().devices()[0], platform().devices()[1]}));
 }
 
 TEST(OpenclContextCreate, TakesASubDeviceByName)
 {
-    const cl_device_partition_property properties[] = { CL_DEVICE_PARTITION_BY_COUNTS, 1,
-                                                        CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0 };
+    const cl_device_partition_property properties[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1,
+                                                       CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
     cl_device_id part = nullptr;
     cl_uint count = 0;
     if (!platform().is_pocl()) {
@@ -178,7 +185,7 @@ TEST(OpenclContextCreate, TakesASubDeviceByName)
     }
     ASSERT_EQ(CL_SUCCESS, clCreateSubDevices(platform().devices()[0], properties, 1, &part, &count));
     {
-        const OpenclContext native({ part });
+        const OpenclContext native({part});
         ingot_context_t context = nullptr;
         ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 1, &part, nullptr))
             << ingot_last_error_detail();
@@ -190,7 +197,7 @@ TEST(OpenclContextCreate, TakesASubDeviceByName)
         ingot_kernel_release(kernel);
         ingot_program_release(program);
         ingot_context_release(context);
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(OpenclContext({ platform().devices()[1] }), { part }));
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, create(OpenclContext({platform().devices()[1]}), {part}));
     }
     clReleaseDevice(part);
 }
@@ -259,8 +266,8 @@ TEST(OpenclNative, GivesProgramAndKernelBack)
     cl_program program_of_kernel = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_program_get_native(program, &native_program));
     ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_kernel_get_native(kernel, &native_kernel));
-    ASSERT_EQ(CL_SUCCESS, clGetKernelInfo(native_kernel, CL_KERNEL_PROGRAM, sizeof(cl_program), &program_of_kernel,
-                                          nullptr));
+    ASSERT_EQ(CL_SUCCESS,
+              clGetKernelInfo(native_kernel, CL_KERNEL_PROGRAM, sizeof(cl_program), &program_of_kernel, nullptr));
     EXPECT_EQ(native_program, program_of_kernel);
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_program_get_native(nullptr, &native_program));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_program_get_native(program, nullptr));
@@ -288,11 +295,10 @@ TEST(OpenclBuild, RefusesALastOptionWithoutItsValue)
     ingot_sink_t log{};
     alloc_init(&table.allocator, nullptr);
     bytes_writer_init(&log.writer, &table.allocator);
-    for (const char *options : { "-I", "-DA -I", "-I ", "-D", "-w\t-D \t" }) {
+    for (const char *options : {"-I", "-DA -I", "-I ", "-D", "-w\t-D \t"}) {
         void *program = nullptr;
         table.request.compile_options = options; /* PoCL 3.1 would end the process */
-        EXPECT_EQ(INGOT_BUILD_FAILED,
-                  opencl_ops.build(table.state, &table.request, 1, &table.device, &log, &program))
+        EXPECT_EQ(INGOT_BUILD_FAILED, opencl_ops.build(table.state, &table.request, 1, &table.device, &log, &program))
             << options;
         EXPECT_NE(nullptr, std::strstr(ingot_last_error_detail(), "has no value")) << options;
     }
@@ -300,18 +306,20 @@ TEST(OpenclBuild, RefusesALastOptionWithoutItsValue)
     bytes_writer_fini(&log.writer);
 }
 
-namespace {
+namespace
+{
 
 /* One kernel with this much local memory. */
 std::string with_local_memory(size_t bytes)
 {
     const std::string count = std::to_string(bytes / sizeof(cl_int));
-    return "__kernel void big(__global int *x) { __local int a[" + count + "]; size_t i = get_local_id(0);\n"
+    return "__kernel void big(__global int *x) { __local int a[" + count +
+           "]; size_t i = get_local_id(0);\n"
            "a[i * 7] = x[i]; barrier(CLK_LOCAL_MEM_FENCE); x[i] = a[i * 11]; }\n";
 }
 
 struct Programs {
-    OpenclContext native{ one_device() };
+    OpenclContext native{one_device()};
     ingot_context_t context = make(native);
     ~Programs() { ingot_context_release(context); }
 
@@ -369,23 +377,24 @@ TEST(OpenclBuild, ProgramWithTooMuchLocalMemoryIsRefusedWithItsLogAndEmptiesNoth
     ingot_program_release(kept);
 }
 
-namespace {
+namespace
+{
 
 /* Kernels of several kinds, small and large: arithmetic without end, barriers, many in one program. */
 std::vector<std::string> various_programs()
 {
-    std::vector<std::string> texts{ kSource };
-    for (const char *name : { "two_kernels.cl", "many_kernels.cl" }) {
+    std::vector<std::string> texts{kSource};
+    for (const char *name : {"two_kernels.cl", "many_kernels.cl"}) {
         std::ifstream file(std::string(INGOT_SOURCE_DIR "/tests/support/kernels/") + name);
         texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
     }
     std::string barriers;
-    for (const char *name : { "a", "b", "c" })
+    for (const char *name : {"a", "b", "c"})
         barriers += std::string("__kernel void ") + name +
                     "(__global float *x, __local float *l) { size_t i = get_local_id(0); float s = 0; l[i] = x[i];\n"
                     "barrier(CLK_LOCAL_MEM_FENCE); for (int j = 0; j < 64; ++j) s += l[(i + j) % 64]; x[i] = s; }\n";
     texts.push_back(barriers);
-    for (const int lines : { 20, 100 }) {
+    for (const int lines : {20, 100}) {
         std::string text = "__kernel void k(__global float *x) { size_t i = get_global_id(0); float a = x[i], b = a;\n";
         for (int line = 0; line < lines; ++line) {
             const std::string number = std::to_string(line);
@@ -470,17 +479,16 @@ TEST(OpenclBuild, ConcludesFromTheDriversCodeWhoseFaultItIs)
     const struct {
         cl_int error;
         ingot_status_t status;
-    } answers[] = { { CL_OUT_OF_RESOURCES, INGOT_BUILD_FAILED },
-                    { CL_BUILD_PROGRAM_FAILURE, INGOT_BUILD_FAILED },
-                    { CL_OUT_OF_HOST_MEMORY, INGOT_OUT_OF_MEMORY },
-                    { CL_COMPILER_NOT_AVAILABLE, INGOT_UNIMPLEMENTED },
-                    { CL_INVALID_OPERATION, INGOT_BACKEND_ERROR } };
+    } answers[] = {{CL_OUT_OF_RESOURCES, INGOT_BUILD_FAILED},
+                   {CL_BUILD_PROGRAM_FAILURE, INGOT_BUILD_FAILED},
+                   {CL_OUT_OF_HOST_MEMORY, INGOT_OUT_OF_MEMORY},
+                   {CL_COMPILER_NOT_AVAILABLE, INGOT_UNIMPLEMENTED},
+                   {CL_INVALID_OPERATION, INGOT_BACKEND_ERROR}};
     alloc_init(&table.allocator, nullptr);
     for (const auto &answer : answers) {
         ingot_sink_t log{};
         bytes_writer_init(&log.writer, &table.allocator);
-        EXPECT_EQ(answer.status,
-                  opencl_conclude(state, "clBuildProgram", answer.error, nullptr, 0, nullptr, &log))
+        EXPECT_EQ(answer.status, opencl_conclude(state, "clBuildProgram", answer.error, nullptr, 0, nullptr, &log))
             << answer.error;
         EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), opencl_error_name(answer.error)));
         EXPECT_EQ(answer.status == INGOT_BUILD_FAILED, log.writer.size != 0) << answer.error;
@@ -490,7 +498,7 @@ TEST(OpenclBuild, ConcludesFromTheDriversCodeWhoseFaultItIs)
 
 TEST(OpenclGetBinary, LeavesIntelsIntermediateCodeOut)
 {
-    const std::string spirv = { 0x03, 0x02, 0x23, 0x07 };
+    const std::string spirv = {0x03, 0x02, 0x23, 0x07};
     const Built built;
     if (platform().is_intel()) {
         EXPECT_NE(std::string::npos, built.of_driver.find(spirv));
@@ -505,7 +513,7 @@ TEST(OpenclLoad, RefusesABinaryThatTheDriverDoesNotKnow)
 {
     Table table;
     const uint8_t garbage[] = "garbage";
-    const ingot_binary_t binary = { sizeof(garbage), garbage };
+    const ingot_binary_t binary = {sizeof(garbage), garbage};
     void *program = nullptr;
     EXPECT_EQ(INGOT_BLOB_REJECTED, opencl_ops.load(table.state, &table.request, 1, &table.device, &binary, &program));
     EXPECT_EQ(nullptr, program);
@@ -516,17 +524,17 @@ TEST(OpenclLoad, RefusesABinaryOfAnotherDeviceThoughTheDriverWouldCompileItAgain
 {
     child_process::Child::Environment other;
     if (platform().is_intel())
-        other = { { "ProductFamilyOverride", "skl" } };
-    child_process::Child child({ "/proc/self/exe", "--write-binary", "other.bin" }, "other.out", other);
+        other = {{"ProductFamilyOverride", "skl"}};
+    child_process::Child child({"/proc/self/exe", "--write-binary", "other.bin"}, "other.out", other);
     ASSERT_EQ(0, child.wait()) << child.output();
     std::ifstream file("other.bin", std::ios::binary);
-    std::vector<char> bytes{ std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>() };
+    std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     ASSERT_LT(16u, bytes.size());
     if (platform().is_pocl()) { /* a newer one's CPU devices share binaries; the device's number follows the magic */
         ASSERT_EQ("poclbin", std::string(bytes.begin(), bytes.begin() + 7));
         bytes[8] = static_cast<char>(bytes[8] ^ 1);
     }
-    const ingot_binary_t binary = { bytes.size(), reinterpret_cast<const uint8_t *>(bytes.data()) };
+    const ingot_binary_t binary = {bytes.size(), reinterpret_cast<const uint8_t *>(bytes.data())};
     Table table;
     void *program = nullptr;
     EXPECT_EQ(INGOT_BLOB_REJECTED, opencl_ops.load(table.state, &table.request, 1, &table.device, &binary, &program))

@@ -15,7 +15,7 @@ namespace
 
 class SourceSettings : public testing::Test
 {
-  protected:
+protected:
     SourceSettings() : native_({OpenclPlatform::get().devices()[0]})
     {
         EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context_, native_.native(), 0, nullptr, nullptr))

@@ -11,9 +11,11 @@ extern "C" {
 }
 #include "support/failing_allocator.h"
 
-namespace {
+namespace
+{
 
-class Log {
+class Log
+{
 public:
     explicit Log(const ingot_allocator_t *allocator) { bytes_writer_init(&sink_.writer, allocator); }
     ~Log() { bytes_writer_fini(&sink_.writer); }

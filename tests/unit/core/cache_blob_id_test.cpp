@@ -7,7 +7,8 @@
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
 
-namespace {
+namespace
+{
 
 std::vector<uint8_t> id_with(ReferenceDevice device, const ProgramText &program, bool environment = false)
 {

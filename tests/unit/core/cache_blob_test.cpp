@@ -7,7 +7,8 @@
 
 #include "support/reference_context.h"
 
-namespace {
+namespace
+{
 
 ingot_status_t try_load(const Desc &desc, const std::vector<uint8_t> &blob, Program *program = nullptr)
 {
@@ -168,7 +169,7 @@ TEST(CacheBlob, BuildsOnlyTheDevicesThatItLacks)
         EXPECT_EQ(16, run(create_kernel(program, "square", i), 4));
     ReferenceDevice both;
     both.targets = {"alpha", "beta"};
-    EXPECT_EQ(blob_with(both).size(), blob_of(program).size() );
+    EXPECT_EQ(blob_with(both).size(), blob_of(program).size());
 }
 
 TEST(CacheBlob, ReportsTheDriversRefusal)

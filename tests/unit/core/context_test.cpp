@@ -22,10 +22,12 @@ extern "C" {
 #include "util/environment.h"
 }
 
-namespace {
+namespace
+{
 
 /* A variable of the environment for as long as this lives. */
-class Variable {
+class Variable
+{
 public:
     Variable(const char *name, const char *value) : name_(name) { setenv(name, value, 1); }
     ~Variable() { unsetenv(name_); }
@@ -224,8 +226,7 @@ TEST(Flags, ThatAreUnknownAreRefusedByAll)
         ProgramText text;
         ingot_program_desc_t desc = nullptr;
         info.flags = flag;
-        EXPECT_EQ(flag == INGOT_CONTEXT_IGNORE_ENVIRONMENT ? INGOT_SUCCESS : INGOT_INVALID_ARGUMENTS,
-                  try_context(info))
+        EXPECT_EQ(flag == INGOT_CONTEXT_IGNORE_ENVIRONMENT ? INGOT_SUCCESS : INGOT_INVALID_ARGUMENTS, try_context(info))
             << flag;
         text.flags = flag;
         EXPECT_EQ(flag == INGOT_PROGRAM_NO_MEMORY_CACHE ? INGOT_SUCCESS : INGOT_INVALID_ARGUMENTS,

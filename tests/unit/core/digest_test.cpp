@@ -13,7 +13,8 @@ extern "C" {
 #include "core/base/digest_avx2.h"
 }
 
-namespace {
+namespace
+{
 
 /* Each of XXH3's ways for a size, with one less and one more, and bytes that begin anywhere. */
 template <typename Hash> void expect_equal(Hash hash)
@@ -34,7 +35,10 @@ template <typename Hash> void expect_equal(Hash hash)
 
 } // namespace
 
-TEST(Digest, IsXxh3) { expect_equal(hash128_of); }
+TEST(Digest, IsXxh3)
+{
+    expect_equal(hash128_of);
+}
 
 TEST(Digest, IsXxh3WithAvx2)
 {

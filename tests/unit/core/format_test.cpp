@@ -17,7 +17,8 @@ extern "C" {
 #include "core/blob/cache_blob.h"
 }
 
-namespace {
+namespace
+{
 
 using Bytes = std::vector<uint8_t>;
 
@@ -124,8 +125,8 @@ Bytes read_file(const std::string &path)
 
 void write_file(const std::string &path, const Bytes &bytes)
 {
-    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char *>(bytes.data()),
-                                                static_cast<std::streamsize>(bytes.size()));
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 std::string describe(const Bytes &id)

@@ -138,16 +138,13 @@ inline bool has(const std::string &text, const std::string &part)
 /* Works in a scratch directory. */
 class HermeticTest : public testing::Test
 {
-  protected:
+protected:
     void SetUp() override
     {
         before_ = std::filesystem::current_path();
         std::filesystem::current_path(scratch_.path());
     }
-    void TearDown() override
-    {
-        std::filesystem::current_path(before_);
-    }
+    void TearDown() override { std::filesystem::current_path(before_); }
 
     void write(const std::string &path, const std::string &text)
     {

@@ -12,7 +12,7 @@ namespace
 
 class HermeticText : public HermeticTest
 {
-  protected:
+protected:
     std::string text_of(const std::string &source, const ingot_text_rules_t &rules = pocl_rules())
     {
         const Result result = resolve(rules, source);

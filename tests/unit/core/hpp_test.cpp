@@ -13,12 +13,14 @@
 
 #include "support/reference_backend.h"
 
-namespace {
+namespace
+{
 
 const char kText[] = "kernel twice x 2 *\nkernel square x x *\n";
 
 /* A context of the reference backend, whose counts outlive it. */
-class Hpp : public testing::Test {
+class Hpp : public testing::Test
+{
 protected:
     ingot::context make_context(const char *driver_version = "1")
     {

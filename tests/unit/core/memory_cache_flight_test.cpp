@@ -11,10 +11,12 @@
 
 using cache_harness::Harness;
 
-namespace {
+namespace
+{
 
 /* Threads that are joined where they go out of scope. */
-class Threads {
+class Threads
+{
 public:
     Threads() = default;
     Threads(const Threads &) = delete;
@@ -33,7 +35,8 @@ private:
     std::vector<std::thread> threads_;
 };
 
-class Gate {
+class Gate
+{
 public:
     void open()
     {
@@ -157,8 +160,7 @@ TEST(CacheFlight, BuildFailureIsToldToAllAndNotRemembered)
 TEST(CacheFlight, SpuriousFailureIsRetriedByOneWaiter)
 {
     Harness harness;
-    std::vector<Answer> answers =
-        ask_together(harness, 20, fail_with(INGOT_BACKEND_ERROR, "lost"), harness.make(1));
+    std::vector<Answer> answers = ask_together(harness, 20, fail_with(INGOT_BACKEND_ERROR, "lost"), harness.make(1));
     EXPECT_EQ(INGOT_BACKEND_ERROR, answers[0].status);
     EXPECT_EQ("lost", answers[0].detail);
     size_t made = 0;
@@ -215,7 +217,9 @@ TEST(CacheFlight, SpuriousFailureWithNobodyWaitingIsJustAFailure)
     EXPECT_FALSE(harness.touch(1));
 }
 
-class CacheFlightFault : public ::testing::TestWithParam<ingot_status_t> {};
+class CacheFlightFault : public ::testing::TestWithParam<ingot_status_t>
+{
+};
 
 TEST_P(CacheFlightFault, OfWhatOneCallerBroughtIsNotTheOthers)
 {
@@ -314,18 +318,21 @@ TEST(CacheFlight, MakerThatAsksForItsOwnKeyIsTold)
     memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
 
     answer = ask(harness, 2, [&](cache_entry **entry, size_t *) { /* over another key */
-        const Answer inner = ask(harness, 3, [&](cache_entry **made, size_t *) {
-            EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ask(harness, 2, never()).status);
-            return harness.create(3, made);
-        });
-        cache_entry_release(inner.entry);
-        return harness.create(2, entry);
+                                                                  const Answer inner = ask(
+                                                                      harness, 3, [&](cache_entry **made, size_t *) {
+                                                                          EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+                                                                                    ask(harness, 2, never()).status);
+                                                                          return harness.create(3, made);
+                                                                      });
+                                                                  cache_entry_release(inner.entry);
+                                                                  return harness.create(2, entry);
     });
     cache_entry_release(answer.entry);
     EXPECT_EQ(0u, harness.counts().waits);
 }
 
-namespace {
+namespace
+{
 
 /* A ring: thread i makes key i in its cache, then asks for key i + 1. All but the last wait; the last is refused. */
 void expect_ring_is_refused(const std::vector<Harness *> &caches)

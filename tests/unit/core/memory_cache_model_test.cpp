@@ -11,7 +11,9 @@
 using cache_harness::Harness;
 using cache_harness::Limits;
 
-class MemoryCacheModel : public ::testing::TestWithParam<unsigned> {};
+class MemoryCacheModel : public ::testing::TestWithParam<unsigned>
+{
+};
 
 TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
 {
@@ -40,13 +42,14 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
         return next;
     };
     const auto drop_group = [&](const std::string group) { /* a copy: the list of groups changes */
-        for (auto known = lru.begin(); known != lru.end();) {
-            if (known->groups.erase(group) != 0 && known->groups.empty())
-                known = lru.erase(known);
-            else
-                ++known;
-        }
-        groups.remove(group);
+                                                           for (auto known = lru.begin(); known != lru.end();) {
+                                                               if (known->groups.erase(group) != 0 &&
+                                                                   known->groups.empty())
+                                                                   known = lru.erase(known);
+                                                               else
+                                                                   ++known;
+                                                           }
+                                                           groups.remove(group);
     };
     const auto first_to_go = [&] {
         const auto last_use = [&](const std::string &group) {
@@ -68,9 +71,8 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
         return sum;
     };
     const auto fit = [&](size_t entries, size_t bytes) {
-        while (!lru.empty() &&
-               (lru.size() + entries > limits.max_entries ||
-                (limits.max_bytes != 0 && model_bytes() + bytes > limits.max_bytes)))
+        while (!lru.empty() && (lru.size() + entries > limits.max_entries ||
+                                (limits.max_bytes != 0 && model_bytes() + bytes > limits.max_bytes)))
             drop(lru.begin());
     };
     const auto fit_groups = [&](size_t more) {

@@ -29,7 +29,8 @@ void os_barrier_on_all_threads(void);
 uint64_t os_now_ns(void);
 }
 
-namespace {
+namespace
+{
 
 constexpr unsigned kShared = 16;
 constexpr unsigned kOwned = 16;
@@ -49,7 +50,8 @@ void own_in_the_end()
 }
 
 /* Threads that do as they are told, and stay. */
-class Owner {
+class Owner
+{
 public:
     Owner() : thread_([this] { work(); })
     {
@@ -326,12 +328,12 @@ TEST(MemoryCacheStripe, IsNotWaitedForInAChildProcess)
 
     harness.touch(1, nullptr, 0, &memo);
     std::thread user([&] { /* most of the time in the middle of a hit */
-        own_in_the_end();
-        while (!stop) {
-            cache_entry *entry = memory_cache_recall(harness.get(), &memo);
-            ASSERT_NE(nullptr, entry);
-            cache_entry_release(entry);
-        }
+                           own_in_the_end();
+                           while (!stop) {
+                               cache_entry *entry = memory_cache_recall(harness.get(), &memo);
+                               ASSERT_NE(nullptr, entry);
+                               cache_entry_release(entry);
+                           }
     });
     for (int i = 0; i < 100; ++i) {
         const pid_t child = fork();

@@ -9,7 +9,8 @@
 using cache_harness::Eviction;
 using cache_harness::Harness;
 
-namespace {
+namespace
+{
 
 void expect_all_gone(const Harness &harness)
 {
@@ -243,7 +244,7 @@ TEST(MemoryCacheLimits, EvictsTheLeastRecentlyUsed)
     harness.touch(2);
     harness.touch(3);
     harness.touch(1);
-    harness.touch(4); /* 2 goes */
+    harness.touch(4);                                           /* 2 goes */
     EXPECT_EQ((std::vector<int>{1, 3, 4}), harness.present(9)); /* used in this order now */
     harness.touch(5);
     harness.touch(6);
@@ -466,7 +467,8 @@ TEST(MemoryCacheMemory, CreateFailsCleanlyAtEveryAllocation)
     }
 }
 
-namespace {
+namespace
+{
 
 /* Enough to need more of every kind of memory. Returns how many requests failed. */
 int fill(Harness &harness, int begin, int end)

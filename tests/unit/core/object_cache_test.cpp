@@ -15,7 +15,8 @@
 
 #include "support/failing_allocator.h"
 
-namespace {
+namespace
+{
 
 /* Not freed by its destructor, so that a second destruction shows. */
 struct Thing {
@@ -31,7 +32,8 @@ void destroy_thing(void *value, void *user)
         ++*static_cast<std::atomic<int> *>(user);
 }
 
-class Cache {
+class Cache
+{
 public:
     explicit Cache(size_t max_groups = 0, const ingot_allocator_t *allocator = nullptr)
     {
@@ -411,11 +413,13 @@ TEST(ObjectCache, CreatorsFailuresAreToldAndNotRemembered)
         get_or_create(
             cache, "n", [](void **) { return ingot_set_error_detail(INGOT_BUILD_FAILED, "no %s", "luck"); }, &object));
     EXPECT_STREQ("no luck", ingot_last_error_detail());
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, get_or_create(cache, "n", [](void **) { return INGOT_SUCCESS; }, &object))
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, get_or_create(
+                                           cache, "n", [](void **) { return INGOT_SUCCESS; }, &object))
         << "success without an object";
     const Creator own = [&](void **) {
         ingot_object_t inner = nullptr;
-        return get_or_create(cache, "n", [](void **) { return INGOT_SUCCESS; }, &inner);
+        return get_or_create(
+            cache, "n", [](void **) { return INGOT_SUCCESS; }, &inner);
     };
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, get_or_create(cache, "n", own, &object)) << "asked for its own place";
     EXPECT_EQ(nullptr, object);
@@ -499,7 +503,8 @@ TEST(ObjectCache, ChecksItsArguments)
     EXPECT_EQ(nullptr, made);
 }
 
-namespace {
+namespace
+{
 
 struct Told {
     ingot_event_kind_t kind;
@@ -514,7 +519,8 @@ struct Told {
 };
 
 /* A cache whose objects are as large as their numbers, and what it tells. */
-class LimitedCache {
+class LimitedCache
+{
 public:
     explicit LimitedCache(const ingot_object_cache_limits_t &limits)
     {
@@ -525,8 +531,8 @@ public:
         info.on_event_user = this;
         info.on_event = [](const ingot_event_t *event, void *user) {
             static_cast<LimitedCache *>(user)->told.push_back(
-                {event->kind, event->status,
-                 std::string(event->session) + "/" + event->group + "/" + event->name, event->reason});
+                {event->kind, event->status, std::string(event->session) + "/" + event->group + "/" + event->name,
+                 event->reason});
         };
         EXPECT_EQ(INGOT_SUCCESS, ingot_object_cache_create(&cache_, &info)) << ingot_last_error_detail();
     }
@@ -708,7 +714,12 @@ TEST(ObjectCacheMemory, FailsCleanlyAtEveryAllocation)
             if (failures.empty()) {
                 ingot_object_t object = nullptr;
                 const ingot_status_t status = get_or_create(
-                    cache, "made", [&](void **value) { *value = cache.make(1); return INGOT_SUCCESS; }, &object);
+                    cache, "made",
+                    [&](void **value) {
+                        *value = cache.make(1);
+                        return INGOT_SUCCESS;
+                    },
+                    &object);
                 EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY);
                 ingot_object_release(object);
             }
@@ -765,14 +776,20 @@ TEST(ObjectCache, HoldsUnderManyThreads)
             const std::string name = std::to_string(number);
             const unsigned action = (random >> 24) % 16;
             ingot_object_t object = nullptr;
-            const auto create = [&] { ++created; return new Thing(number); };
+            const auto create = [&] {
+                ++created;
+                return new Thing(number);
+            };
             if (action < 6) {
                 ingot_object_cache_get(&object, cache, session.c_str(), group.c_str(), name.c_str());
             } else if (action < 9) {
                 EXPECT_EQ(INGOT_SUCCESS, ingot_object_cache_set(&object, cache, session.c_str(), group.c_str(),
                                                                 name.c_str(), create(), nullptr));
             } else if (action < 12) {
-                const Creator creator = [&](void **value) { *value = create(); return INGOT_SUCCESS; };
+                const Creator creator = [&](void **value) {
+                    *value = create();
+                    return INGOT_SUCCESS;
+                };
                 EXPECT_EQ(INGOT_SUCCESS,
                           ingot_object_cache_get_or_create(
                               &object, cache, session.c_str(), group.c_str(), name.c_str(),

@@ -32,10 +32,7 @@ struct Words {
         EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
         arena_init(&pieces, &allocator);
     }
-    ~Words()
-    {
-        arena_fini(&pieces);
-    }
+    ~Words() { arena_fini(&pieces); }
     Words(const Words &) = delete;
     Words &operator=(const Words &) = delete;
 

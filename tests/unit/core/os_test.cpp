@@ -15,9 +15,11 @@ extern "C" {
 #include "core/base/os.h"
 }
 
-namespace {
+namespace
+{
 
-class ReadFile : public testing::Test {
+class ReadFile : public testing::Test
+{
 protected:
     void SetUp() override
     {
@@ -42,7 +44,7 @@ protected:
 TEST_F(ReadFile, TakesOneBufferForAFileOfAKnownSize)
 {
     const std::string path = scratch_.path() / "file";
-    for (const size_t size : { size_t(1000), size_t(65536), size_t(1000000) }) {
+    for (const size_t size : {size_t(1000), size_t(65536), size_t(1000000)}) {
         std::string text(size, 'a');
         text.back() = 'z';
         std::ofstream(path) << text;
@@ -91,7 +93,7 @@ TEST_F(ReadFile, TellsWhichFileItIsWhateverTheName)
     std::filesystem::create_symlink("file", folder / "soft");
     ASSERT_EQ(INGOT_SUCCESS, read(folder / "file"));
     const os_file_identity file = identity_;
-    for (const char *name : { "file", "hard", "soft" }) {
+    for (const char *name : {"file", "hard", "soft"}) {
         ASSERT_EQ(INGOT_SUCCESS, read(folder / name));
         EXPECT_TRUE(os_is_same_file(&file, &identity_)) << name;
     }

@@ -7,7 +7,8 @@
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
 
-namespace {
+namespace
+{
 
 using Bytes = std::vector<uint8_t>;
 
@@ -160,8 +161,7 @@ TEST(ProgramDescFromId, IsNotCompiledForADeviceThatTheBlobLacks)
     Desc desc;
     ASSERT_EQ(INGOT_SUCCESS, try_describe(large, id, &desc));
     ingot_program_t loaded = nullptr;
-    EXPECT_EQ(INGOT_BLOB_STALE,
-              ingot_program_create_from_cache_blob(&loaded, desc.get(), blob.size(), blob.data()));
+    EXPECT_EQ(INGOT_BLOB_STALE, ingot_program_create_from_cache_blob(&loaded, desc.get(), blob.size(), blob.data()));
     EXPECT_EQ(0u, two.counts.builds);
 }
 

@@ -9,7 +9,8 @@
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
 
-namespace {
+namespace
+{
 
 struct Recorder {
     std::vector<std::pair<ingot_event_kind_t, ingot_status_t>> events;
@@ -163,8 +164,7 @@ TEST(Program, KnowsWhetherItIsFromABlob)
     const std::vector<uint8_t> blob = blob_of(program);
     ASSERT_EQ(INGOT_SUCCESS, ingot_program_forget(program.get()));
     ingot_program_t loaded = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS,
-              ingot_program_create_from_cache_blob(&loaded, desc.get(), blob.size(), blob.data()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_create_from_cache_blob(&loaded, desc.get(), blob.size(), blob.data()));
     program.reset(loaded);
     EXPECT_EQ(1, ingot_program_is_from_cache_blob(loaded));
     ingot_program_t shared = nullptr;
@@ -208,9 +208,11 @@ TEST(Program, TellsOfEvents)
     (void)create_program(desc);
     (void)blob_of(program);
     ingot_context_clear_cache(context.get(), nullptr);
-    const std::vector<std::pair<ingot_event_kind_t, ingot_status_t>> expected{
-        {INGOT_EVENT_MISS, INGOT_NOT_FOUND}, {INGOT_EVENT_BUILD, INGOT_SUCCESS},     {INGOT_EVENT_HIT, INGOT_SUCCESS},
-        {INGOT_EVENT_TAKE_BLOB, INGOT_SUCCESS}, {INGOT_EVENT_EVICT, INGOT_SUCCESS}};
+    const std::vector<std::pair<ingot_event_kind_t, ingot_status_t>> expected{{INGOT_EVENT_MISS, INGOT_NOT_FOUND},
+                                                                              {INGOT_EVENT_BUILD, INGOT_SUCCESS},
+                                                                              {INGOT_EVENT_HIT, INGOT_SUCCESS},
+                                                                              {INGOT_EVENT_TAKE_BLOB, INGOT_SUCCESS},
+                                                                              {INGOT_EVENT_EVICT, INGOT_SUCCESS}};
     EXPECT_EQ(expected, recorder.events);
     EXPECT_EQ("clear", recorder.reasons.back());
 }
@@ -585,7 +587,8 @@ TEST(OutOfMemory, OfTheDriverEmptiesTheCacheAndSucceeds)
     EXPECT_EQ(1u, stats_of(context).evictions_memory);
 }
 
-namespace {
+namespace
+{
 
 /* An operation that lacks memory however often it is tried. */
 struct Shortage {
@@ -636,8 +639,7 @@ TEST(OutOfMemory, ThatLastsIsTriedOnceMoreWhateverIsTried)
     const std::vector<uint8_t> blob = blob_of(program);
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
     shortage.operation = "load";
-    EXPECT_EQ(INGOT_OUT_OF_MEMORY,
-              ingot_program_create_from_cache_blob(&none, desc.get(), blob.size(), blob.data()));
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_create_from_cache_blob(&none, desc.get(), blob.size(), blob.data()));
     EXPECT_EQ(2, shortage.tries.exchange(0));
 }
 
@@ -679,8 +681,8 @@ TEST(OutOfMemory, ThatLastsIsToldToAllWhoWait)
     for (int i = 0; i < 8; ++i)
         threads.emplace_back([&] {
             ingot_program_t none = nullptr;
-            told += ingot_program_get_or_create(&none, desc.get(), wait_for_others,
-                                                const_cast<Context *>(&context)) == INGOT_OUT_OF_MEMORY;
+            told += ingot_program_get_or_create(&none, desc.get(), wait_for_others, const_cast<Context *>(&context)) ==
+                    INGOT_OUT_OF_MEMORY;
             EXPECT_STREQ("the hook failed build", ingot_last_error_detail());
         });
     for (std::thread &thread : threads)
@@ -705,8 +707,8 @@ TEST(Program, ThatIsNotKeptIsBuiltOnceForAllWhoAskAtTheSameTime)
     for (int i = 0; i < 8; ++i)
         threads.emplace_back([&] {
             ingot_program_t program = nullptr;
-            EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_or_create(&program, desc.get(), build,
-                                                                 const_cast<Context *>(&context)));
+            EXPECT_EQ(INGOT_SUCCESS,
+                      ingot_program_get_or_create(&program, desc.get(), build, const_cast<Context *>(&context)));
             EXPECT_EQ(10, run(create_kernel(Program(program), "twice"), 5));
         });
     for (std::thread &thread : threads)

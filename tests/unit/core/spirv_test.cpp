@@ -12,7 +12,8 @@ extern "C" {
 }
 #include "support/spirv_module.h"
 
-namespace {
+namespace
+{
 
 using Words = std::vector<uint32_t>;
 
@@ -54,7 +55,10 @@ Words swapped(Words module)
     return module;
 }
 
-Words without_constants() { return {0x07230203, 0x00010000, 0, 1, 0}; }
+Words without_constants()
+{
+    return {0x07230203, 0x00010000, 0, 1, 0};
+}
 
 bool has(const Words &module, uint32_t id)
 {

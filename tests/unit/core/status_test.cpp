@@ -70,10 +70,12 @@ TEST(ErrorCode, BelongsToTheSentenceAndItsThread)
     EXPECT_EQ(0, ingot_last_error_code());
 }
 
-namespace {
+namespace
+{
 
 /* A failure, some releases, and what is left of the failure. */
-class Failure {
+class Failure
+{
 public:
     Failure() { ingot_set_error(INGOT_BUILD_FAILED, -11, "line 3: no such type"); }
     ~Failure()
@@ -100,8 +102,8 @@ TEST(ErrorDetail, SurvivesTheReleaseOfAnObjectWhoseDestructorFails)
     ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_create(&cache, nullptr));
     const ingot_object_destructor_t destroy = [](void *, void *) { fail_quietly(); };
     for (const char *name : {"a", "b"})
-        ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_set(*name == 'a' ? &object : nullptr, cache, "", "", name, &value,
-                                                        destroy));
+        ASSERT_EQ(INGOT_SUCCESS,
+                  ingot_object_cache_set(*name == 'a' ? &object : nullptr, cache, "", "", name, &value, destroy));
     const Failure failure;
     ingot_object_cache_release(cache);
     ingot_object_release(object);

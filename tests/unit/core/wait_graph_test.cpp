@@ -18,7 +18,8 @@ extern "C" {
 #include "core/base/os.h"
 }
 
-namespace {
+namespace
+{
 
 /* Called in a thread that sets it, before it unlocks a lock of the core. */
 thread_local std::function<void()> before_unlock;
@@ -37,10 +38,12 @@ void __wrap_os_mutex_unlock(os_mutex *mutex)
 }
 }
 
-namespace {
+namespace
+{
 
 /* Two threads that take turns. */
-class Turns {
+class Turns
+{
 public:
     void give(int to)
     {

@@ -17,10 +17,12 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 /* A thread that can be cancelled, and whether it was before it came to its end. */
-class Cancellable {
+class Cancellable
+{
 public:
     explicit Cancellable(std::function<void()> work) : work_(std::move(work))
     {
@@ -153,9 +155,8 @@ TEST(Cancellation, NothingThatReadsAFileOrStoresIsACancellationPoint)
     EXPECT_TRUE(is_steady([&] { return ingot_storage_store(storage, id_size, id, blob.size, blob.bytes); }));
     if (blob.release != nullptr)
         blob.release(&blob);
-    EXPECT_TRUE(is_steady([&] {
-        return ingot_persist_write_bundle(storage, bundle.c_str(), nullptr, nullptr, nullptr);
-    }));
+    EXPECT_TRUE(
+        is_steady([&] { return ingot_persist_write_bundle(storage, bundle.c_str(), nullptr, nullptr, nullptr); }));
     EXPECT_TRUE(is_steady([&] {
         ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
         return ingot_persist_verify(storage, 1, nullptr, nullptr, &found);
@@ -167,9 +168,8 @@ TEST(Cancellation, NothingThatReadsAFileOrStoresIsACancellationPoint)
     ingot_prewarm_info_t prewarm_info = INGOT_PREWARM_INFO_INIT;
     prewarm_info.manifest = manifest.c_str();
     ingot_prewarm_t prewarm = nullptr;
-    EXPECT_TRUE(is_steady([&] {
-        return ingot_prewarm_start(&prewarm, session.context.get(), storage, &prewarm_info);
-    }));
+    EXPECT_TRUE(
+        is_steady([&] { return ingot_prewarm_start(&prewarm, session.context.get(), storage, &prewarm_info); }));
     EXPECT_TRUE(is_steady([&] { return ingot_prewarm_wait(prewarm, nullptr); }));
     ingot_prewarm_release(prewarm);
     EXPECT_TRUE(is_steady([&] { return ingot_persist_clear(storage); }));

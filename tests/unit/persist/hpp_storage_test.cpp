@@ -14,7 +14,8 @@
 #include "support/reference_backend.h"
 #include "support/store_fixture.h"
 
-namespace {
+namespace
+{
 
 /* Tells how many of it live. */
 struct Counted {
@@ -72,7 +73,8 @@ TEST(HppObjectCache, DeletesWhatItCouldNotSet)
     EXPECT_EQ(0, Counted::live);
 }
 
-class HppStorage : public testing::Test {
+class HppStorage : public testing::Test
+{
 protected:
     HppStorage()
     {

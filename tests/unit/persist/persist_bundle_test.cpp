@@ -14,7 +14,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 Bytes numbered_id(unsigned number)
 {
@@ -38,7 +39,8 @@ ingot_status_t load(ingot_storage_t storage, const Bytes &id, Bytes *blob = null
     return status;
 }
 
-class PersistBundle : public testing::Test {
+class PersistBundle : public testing::Test
+{
 protected:
     /* A bundle of so many entries. */
     void make(unsigned count)

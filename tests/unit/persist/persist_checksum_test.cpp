@@ -13,7 +13,8 @@ extern "C" {
 #include "persist/base/checksum_avx2.h"
 }
 
-namespace {
+namespace
+{
 
 /* Each of XXH3's ways for a size, and both sides of the size from which the widest instructions are asked for. */
 const size_t kSizes[] = {0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 1024, 1025, 4096, 262143, 262144, 299990};

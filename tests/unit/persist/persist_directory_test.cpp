@@ -10,7 +10,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 const Bytes kId = bytes_of("an id");
 const Bytes kBlob = random_bytes(1, 1000);
@@ -83,8 +84,8 @@ TEST(PersistDirectory, LaysOutItsFilesAsSpecified)
     EXPECT_EQ(0u, leftovers_in(root));
     EXPECT_EQ(fs::perms::owner_all, fs::status(root).permissions());
     for (const auto &item : fs::recursive_directory_iterator(root)) {
-        const fs::perms expected = item.is_directory() ? fs::perms::owner_all
-                                                       : fs::perms::owner_read | fs::perms::owner_write;
+        const fs::perms expected =
+            item.is_directory() ? fs::perms::owner_all : fs::perms::owner_read | fs::perms::owner_write;
         EXPECT_EQ(expected, item.status().permissions()) << item.path();
     }
 }

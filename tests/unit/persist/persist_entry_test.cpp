@@ -9,12 +9,14 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 const Bytes kId = bytes_of("an id of some length");
 const Bytes kBlob = random_bytes(1, 300);
 
-class PersistEntry : public testing::Test {
+class PersistEntry : public testing::Test
+{
 protected:
     void SetUp() override
     {

@@ -14,7 +14,8 @@ extern "C" {
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 using Variables = std::map<std::string, std::string>;
 

@@ -18,11 +18,13 @@ extern "C" {
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 constexpr uint64_t kCreated = 1700000000123456789u;
 
-class PersistIndex : public testing::Test {
+class PersistIndex : public testing::Test
+{
 protected:
     ~PersistIndex() override { close(fd); }
     void open_file(const fs::path &path) { fd = open(path.c_str(), O_RDWR | O_CREAT, 0600); }

@@ -9,7 +9,8 @@ extern "C" {
 #include "persist/directory/format/key_file.h"
 }
 
-namespace {
+namespace
+{
 
 struct Header {
     uint8_t bytes[KEY_FILE_HEADER_SIZE];

@@ -10,7 +10,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 struct Seen {
     std::string name_space;
@@ -52,7 +53,8 @@ void fill(const Store &store, unsigned count)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 1000 + i)));
 }
 
-class PersistMaintain : public testing::Test {
+class PersistMaintain : public testing::Test
+{
 protected:
     const fs::path root() const { return scratch_.path() / "store"; }
 
@@ -233,7 +235,10 @@ TEST_F(PersistMaintain, RecountsAndSaysWhatWasRecorded)
 
 TEST_F(PersistMaintain, LeavesAReadOnlyStoreAlone)
 {
-    { Store store(root()); fill(store, 2); }
+    {
+        Store store(root());
+        fill(store, 2);
+    }
     write_file(root() / "size.txt", bytes_of("77\n"));
     const std::string path = root().string();
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;

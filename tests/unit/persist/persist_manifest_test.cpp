@@ -11,7 +11,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 struct Entry {
     Bytes id;
@@ -31,7 +32,8 @@ ingot_status_t read_manifest(const fs::path &path, std::vector<Entry> *entries)
         entries);
 }
 
-class PersistManifest : public testing::Test {
+class PersistManifest : public testing::Test
+{
 protected:
     struct Told {
         ingot_event_kind_t kind;

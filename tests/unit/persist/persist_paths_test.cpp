@@ -55,9 +55,8 @@ TEST(PersistPaths, KnowsWhatCannotBeANamespace)
 {
     for (const char *name : {"opencl", "a", "...", "x86-64_v1.0", "1a", "lock2"})
         EXPECT_TRUE(paths_is_namespace(name)) << name;
-    for (const char *name :
-         {"", ".", "..", "123", "a/b", "/", "../x", "a b", "\xc3\xa4", "tmp", "lock", "size.txt", "index.bin",
-          "CACHEDIR.TAG"})
+    for (const char *name : {"", ".", "..", "123", "a/b", "/", "../x", "a b", "\xc3\xa4", "tmp", "lock", "size.txt",
+                             "index.bin", "CACHEDIR.TAG"})
         EXPECT_FALSE(paths_is_namespace(name)) << name;
 }
 
@@ -69,9 +68,9 @@ TEST(PersistPaths, KnowsItsTemporaryNames)
     EXPECT_STREQ("tmp/4123456789abcdef-17", name);
     EXPECT_TRUE(paths_is_temporary(name + 4, &session));
     EXPECT_EQ(0x4123456789abcdefu, session);
-    for (const char *other : {"", "-", "4123456789abcdef-", "4123456789abcdef-017", "4123456789abcde-1",
-                              "4123456789abcdeff-1", "4123456789abcdeg-1", "3fffffffffffffff-1", "8000000000000000-1",
-                              "1-4123456789abcdef", "important"})
+    for (const char *other :
+         {"", "-", "4123456789abcdef-", "4123456789abcdef-017", "4123456789abcde-1", "4123456789abcdeff-1",
+          "4123456789abcdeg-1", "3fffffffffffffff-1", "8000000000000000-1", "1-4123456789abcdef", "important"})
         EXPECT_FALSE(paths_is_temporary(other, &session)) << other;
     EXPECT_TRUE(paths_is_old_temporary("4194304-0123456789abcdef"));
     for (const char *other : {"", "-", "1-", "-0123456789abcdef", "1-0123456789abcde", "1-0123456789abcdeff",

@@ -23,7 +23,8 @@ extern "C" {
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 constexpr uint64_t kSecond = 1000000000u;
 
@@ -52,7 +53,8 @@ uint64_t now_ns()
     return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
 }
 
-class PersistPolicy : public testing::Test {
+class PersistPolicy : public testing::Test
+{
 protected:
     PersistPolicy()
     {

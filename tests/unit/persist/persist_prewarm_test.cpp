@@ -21,11 +21,13 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 using Prewarm = Handle<ingot_prewarm_t, ingot_prewarm_release>;
 
-class PersistPrewarm : public testing::Test {
+class PersistPrewarm : public testing::Test
+{
 protected:
     Store &store() { return *store_; }
 
@@ -89,7 +91,8 @@ protected:
 };
 
 /* A gate that a driver's load stands at. */
-class Gate {
+class Gate
+{
 public:
     void open()
     {
@@ -597,15 +600,12 @@ TEST_F(PersistPrewarm, RefusesMalformedArguments)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(nullptr, session.context.get(), store().get(), &wanted));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(&prewarm, nullptr, store().get(), &wanted));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(&prewarm, session.context.get(), nullptr, &wanted));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
-              ingot_prewarm_start(&prewarm, session.context.get(), store().get(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(&prewarm, session.context.get(), store().get(), nullptr));
     wanted.thread_count = 65;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
-              ingot_prewarm_start(&prewarm, session.context.get(), store().get(), &wanted));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(&prewarm, session.context.get(), store().get(), &wanted));
     wanted = info();
     wanted.manifest = nullptr;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
-              ingot_prewarm_start(&prewarm, session.context.get(), store().get(), &wanted));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(&prewarm, session.context.get(), store().get(), &wanted));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_wait(nullptr, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_cancel(nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_get_progress(nullptr, nullptr));

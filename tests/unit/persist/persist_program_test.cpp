@@ -10,9 +10,11 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
-class PersistProgram : public testing::Test {
+class PersistProgram : public testing::Test
+{
 protected:
     Store &store() { return *store_; }
     void reopen(ingot_persist_store_mode_t mode = INGOT_PERSIST_STORE_NOW, uint32_t flags = 0)

@@ -20,10 +20,12 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 /* A storage that has nothing and keeps those who store waiting until its gate is open. */
-class GatedStorage {
+class GatedStorage
+{
 public:
     explicit GatedStorage(ingot_status_t result = INGOT_SUCCESS) : result_(result)
     {
@@ -89,7 +91,8 @@ private:
     std::vector<std::thread::id> threads_;
 };
 
-class PersistQueue : public testing::Test {
+class PersistQueue : public testing::Test
+{
 protected:
     PersistQueue()
     {
@@ -297,9 +300,9 @@ struct ExitingDriver {
         ingot_prewarm_info_t prewarm_info = INGOT_PREWARM_INFO_INIT;
         prewarm_info.manifest = manifest.c_str();
         prewarm_info.thread_count = 1;
-        if (is_load && (ingot_persist_record_save(self->storage) != INGOT_SUCCESS ||
-                        ingot_prewarm_start(&self->prewarm, self->context.get(), self->storage, &prewarm_info) !=
-                            INGOT_SUCCESS))
+        if (is_load &&
+            (ingot_persist_record_save(self->storage) != INGOT_SUCCESS ||
+             ingot_prewarm_start(&self->prewarm, self->context.get(), self->storage, &prewarm_info) != INGOT_SUCCESS))
             _exit(6);
         while (self->calls_inside == 0)
             std::this_thread::yield();

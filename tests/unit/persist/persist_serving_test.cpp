@@ -11,7 +11,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 /* What a new process gets for a program. */
 ingot_origin_t origin_of(ingot_storage_t storage, int number = 0)
@@ -19,14 +20,15 @@ ingot_origin_t origin_of(ingot_storage_t storage, int number = 0)
     Session session;
     ingot_program_t program = nullptr;
     ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, session.describe(numbered_source(number)).get(),
-                                                          storage, &origin))
+    EXPECT_EQ(INGOT_SUCCESS,
+              ingot_persist_program_create(&program, session.describe(numbered_source(number)).get(), storage, &origin))
         << ingot_last_error_detail();
     ingot_program_release(program);
     return origin;
 }
 
-class PersistServing : public testing::Test {
+class PersistServing : public testing::Test
+{
 protected:
     ScratchDirectory scratch_;
     const fs::path root_ = scratch_.path() / "store";

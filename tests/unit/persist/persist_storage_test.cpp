@@ -13,7 +13,8 @@
 using store_fixture::Bytes;
 using store_fixture::bytes_of;
 
-namespace {
+namespace
+{
 
 /* What an application might have: a map. */
 struct MapStorage {
@@ -148,8 +149,7 @@ TEST(PersistStorage, RefusesMalformedArguments)
 TEST(StorageRelease, LeavesTheSentenceAndCodeOfAFailure)
 {
     static const ingot_storage_ops_t ops = {
-        sizeof(ingot_storage_ops_t),
-        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+        sizeof(ingot_storage_ops_t), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
         [](void *stores, size_t, const uint8_t *, size_t, const uint8_t *) {
             ++*static_cast<int *>(stores);
             return ingot_set_error(INGOT_NO_SPACE, 28, "no space");
@@ -160,8 +160,7 @@ TEST(StorageRelease, LeavesTheSentenceAndCodeOfAFailure)
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, &stores));
     Session session(true);
     ingot_program_t program = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS,
-              ingot_persist_program_create(&program, session.describe().get(), storage, nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, session.describe().get(), storage, nullptr));
     ingot_program_release(program);
     ingot_set_error(INGOT_BUILD_FAILED, -11, "line 3");
     ingot_storage_release(storage);

@@ -19,7 +19,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 void spin(std::chrono::milliseconds time)
 {
@@ -29,7 +30,8 @@ void spin(std::chrono::milliseconds time)
 }
 
 /* A storage that has nothing, and remembers what was stored where. */
-class Recording {
+class Recording
+{
 public:
     Recording()
     {
@@ -257,8 +259,7 @@ TEST(PersistStoring, TellsTheFirstFailureOfWhatWasStoredAtOnce)
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, nullptr));
     Session session;
     ingot_program_t program = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS,
-              ingot_persist_program_create(&program, session.describe().get(), storage, nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, session.describe().get(), storage, nullptr));
     ingot_program_release(program);
     EXPECT_EQ(INGOT_NO_SPACE, ingot_persist_flush(storage));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage));
@@ -385,13 +386,13 @@ TEST(PersistStoring, RefusesWhatMakesNoSense)
 
 /* ---- the end of the process ---- */
 
-namespace {
+namespace
+{
 
 /* What a child writes and its parent reads. */
 struct Shared {
     Shared()
-        : text(static_cast<char *>(
-              mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)))
+        : text(static_cast<char *>(mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)))
     {
     }
     Shared(const Shared &) = delete;
@@ -444,9 +445,9 @@ ingot_storage_t open_for_good(const fs::path &root)
 /* A storage in which storing does what it is told to. */
 ingot_storage_t make_for_good(ingot_status_t (*store)(void *, size_t, const uint8_t *, size_t, const uint8_t *))
 {
-    const ingot_storage_ops_t ops = {
-        sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, store, nullptr,
-        nullptr};
+    const ingot_storage_ops_t ops = {sizeof(ops),
+                                     [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+                                     store, nullptr, nullptr};
     ingot_storage_t storage = nullptr;
     if (ingot_storage_create(&storage, &ops, nullptr) != INGOT_SUCCESS)
         _exit(1);
@@ -524,10 +525,8 @@ TEST(PersistStoring, AnExitInTheMidstOfStoringDoesNotWaitForItself)
 {
     Shared shared;
     EXPECT_EQ(7, forked_child::run([&]() -> int {
-                  ingot_storage_t storage =
-                      make_for_good([](void *, size_t, const uint8_t *, size_t, const uint8_t *) -> ingot_status_t {
-                          std::exit(7);
-                      });
+                  ingot_storage_t storage = make_for_good(
+                      [](void *, size_t, const uint8_t *, size_t, const uint8_t *) -> ingot_status_t { std::exit(7); });
                   leave_three(session_that_tells(shared.text), storage, 600000);
                   (void)ingot_persist_flush(storage);
                   return 4;

@@ -11,7 +11,8 @@
 
 using namespace store_fixture;
 
-namespace {
+namespace
+{
 
 const Bytes kId = bytes_of("an id");
 const Bytes kOther = bytes_of("another id");
@@ -19,7 +20,8 @@ const Bytes kBlob = random_bytes(1, 300);
 const Bytes kOtherBlob = random_bytes(2, 200);
 
 /* A storage that is released with the object. */
-class Held {
+class Held
+{
 public:
     explicit Held(ingot_storage_t storage) : storage_(storage) {}
     Held(const Held &) = delete;
@@ -62,13 +64,13 @@ ingot_storage_t chain_of(const std::vector<ingot_storage_t> &tiers)
     return storage;
 }
 
-class PersistTiers : public testing::Test {
+class PersistTiers : public testing::Test
+{
 protected:
     fs::path at(const char *name) const { return scratch_.path() / name; }
     size_t file_count() const
     {
-        return static_cast<size_t>(
-            std::distance(fs::directory_iterator(scratch_.path()), fs::directory_iterator()));
+        return static_cast<size_t>(std::distance(fs::directory_iterator(scratch_.path()), fs::directory_iterator()));
     }
 
 private:
@@ -181,8 +183,7 @@ TEST_F(PersistTiers, AChainStoresInTheFirstTierThatCanBeWritten)
 {
     Store source(at("source"));
     ASSERT_EQ(INGOT_SUCCESS, source.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS,
-              ingot_persist_write_bundle(source.get(), at("bundle").c_str(), nullptr, nullptr, nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(source.get(), at("bundle").c_str(), nullptr, nullptr, nullptr));
     ingot_storage_t opened = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&opened, at("bundle").c_str()));
     Held bundle(opened);

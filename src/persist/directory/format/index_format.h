@@ -21,7 +21,7 @@ struct index_record {
     uint64_t bucket;
     uint64_t created_ns; /* not 0 */
     uint64_t bytes;
-    uint32_t number;     /* at most INDEX_MAX_NUMBER */
+    uint32_t number; /* at most INDEX_MAX_NUMBER */
     uint32_t last_use_s;
 };
 
@@ -33,15 +33,15 @@ struct index_header {
     uint64_t page_count;
     uint64_t total_bytes;
     uint64_t entry_count;
-    uint64_t cursor;         /* the page that is looked at next */
-    uint64_t drain_bytes;    /* an eviction is on its way down to this; UINT64_MAX: none is */
+    uint64_t cursor;      /* the page that is looked at next */
+    uint64_t drain_bytes; /* an eviction is on its way down to this; UINT64_MAX: none is */
     uint64_t drain_entries;
-    uint64_t scan_position;  /* in the namespace's directory */
-    bool is_scanning;        /* entries may be there that have no record yet */
-    enum index_change change;      /* the last one; the totals are those before it */
+    uint64_t scan_position;   /* in the namespace's directory */
+    bool is_scanning;         /* entries may be there that have no record yet */
+    enum index_change change; /* the last one; the totals are those before it */
     struct index_record changed;
-    uint64_t changed_offset;       /* of its record in the file */
-    uint64_t checksum;             /* the first half of what was encoded or decoded last */
+    uint64_t changed_offset; /* of its record in the file */
+    uint64_t checksum;       /* the first half of what was encoded or decoded last */
 };
 
 void index_header_encode(struct index_header *header, uint8_t bytes[INDEX_HEADER_SIZE]);

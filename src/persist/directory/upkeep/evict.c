@@ -10,10 +10,10 @@
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/directory/bucket.h"
-#include "persist/storage/events.h"
 #include "persist/base/files.h"
+#include "persist/directory/bucket.h"
 #include "persist/directory/temporary.h"
+#include "persist/storage/events.h"
 
 /* An index of so many pages is read whole: some 5,000 entries. */
 #define EXACT_PAGES 128u
@@ -137,10 +137,8 @@ static bool is_draining(struct account *account)
         header->drain_bytes = UINT64_MAX;
     if (header->entry_count <= header->drain_entries)
         header->drain_entries = UINT64_MAX;
-    return (header->drain_bytes != UINT64_MAX &&
-            header->total_bytes > low_water(directory, directory->max_bytes)) ||
-           (header->drain_entries != UINT64_MAX &&
-            header->entry_count > low_water(directory, directory->max_entries));
+    return (header->drain_bytes != UINT64_MAX && header->total_bytes > low_water(directory, directory->max_bytes)) ||
+           (header->drain_entries != UINT64_MAX && header->entry_count > low_water(directory, directory->max_entries));
 }
 
 static bool is_expired(const struct eviction *eviction, const struct index_record *record)
@@ -185,17 +183,16 @@ static size_t drain_at_most(const struct directory *directory)
 }
 
 /* Lets the chosen go that are too old, and those of the first so many for which there is no room. */
-static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choice *choice, size_t most,
-                                    uint64_t bytes, uint64_t entry_count)
+static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choice *choice, size_t most, uint64_t bytes,
+                                    uint64_t entry_count)
 {
     ingot_status_t result = INGOT_SUCCESS;
     const struct directory *directory = eviction->account->directory;
     const bool may_evict = directory->eviction != INGOT_PERSIST_EVICT_OFF;
     const size_t drain_most = drain_at_most(directory);
     for (size_t i = 0; i < choice->count; ++i) {
-        const bool is_over =
-            may_evict && (!account_has_room(eviction->account, bytes, entry_count) ||
-                          (eviction->entry_count < drain_most && is_draining(eviction->account)));
+        const bool is_over = may_evict && (!account_has_room(eviction->account, bytes, entry_count) ||
+                                           (eviction->entry_count < drain_most && is_draining(eviction->account)));
         if (!is_expired(eviction, &choice->oldest[i]) && !(is_over && i < most))
             break; /* those behind it are younger */
         const ingot_status_t status = let_go(eviction, &choice->oldest[i]);

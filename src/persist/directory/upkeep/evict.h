@@ -19,8 +19,8 @@ struct eviction {
     struct account *account;
     uint64_t started_ns;
     uint64_t now_ns;
-    size_t entry_count;  /* that went */
-    size_t forgotten;    /* records whose entries had vanished */
+    size_t entry_count; /* that went */
+    size_t forgotten;   /* records whose entries had vanished */
     uint64_t bytes;
     struct evicted_entry entries[EVICT_BATCH];
 };

@@ -9,11 +9,11 @@
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/directory/bucket.h"
-#include "persist/bundle/bundle.h"
-#include "persist/directory/format/entry.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/bundle/bundle.h"
+#include "persist/directory/bucket.h"
+#include "persist/directory/format/entry.h"
 
 static ingot_status_t read_pinned(const struct directory *directory, const struct entry_place *place, bool is_whole,
                                   struct key_file *key, ingot_buffer_t *id)

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "persist/directory/account.h"
+#include "persist/directory/temporary.h"
 #include "persist/directory/upkeep/reduce.h"
 #include "persist/storage/storage.h"
-#include "persist/directory/temporary.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -54,8 +54,8 @@ static ingot_status_t get_writable(ingot_storage_t storage, struct directory **d
     return status;
 }
 
-ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits,
-                                   uint64_t *entry_count, uint64_t *bytes)
+ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits, uint64_t *entry_count,
+                                   uint64_t *bytes)
 {
     struct directory *directory;
     struct reduce_result result = {0, 0};
@@ -67,7 +67,7 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
     if (status == INGOT_SUCCESS) {
         const bool has_age = limits->max_age_seconds < UINT64_MAX / NS_PER_SECOND;
         const struct reduce_limits wanted = {limits->max_bytes, limits->max_entries,
-                                            has_age ? limits->max_age_seconds * NS_PER_SECOND : UINT64_MAX};
+                                             has_age ? limits->max_age_seconds * NS_PER_SECOND : UINT64_MAX};
         status = reduce_to_limits(directory, directory_name_space(directory), &wanted, "on request", &result);
     }
     if (entry_count != NULL)

@@ -9,11 +9,11 @@
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/directory/upkeep/adopt.h"
-#include "persist/directory/bucket.h"
-#include "persist/storage/events.h"
 #include "persist/base/files.h"
+#include "persist/directory/bucket.h"
+#include "persist/directory/upkeep/adopt.h"
 #include "persist/directory/upkeep/survey.h"
+#include "persist/storage/events.h"
 
 static bool is_over(const struct directory *directory, const struct reduce_limits *limits,
                     const struct survey_entry *entry, uint64_t bytes, uint64_t entry_count, uint64_t now_ns)
@@ -33,9 +33,8 @@ static ingot_status_t let_go(struct directory *directory, struct survey *survey,
         const struct survey_entry *entry = &survey->entries[i];
         if (!is_over(directory, limits, entry, bytes, survey->entry_count - i, now_ns))
             break;
-        const ingot_status_t status =
-            bucket_take_away(directory, survey->name_spaces[entry->name_space], entry->bucket, entry->number,
-                             entry->inode, account_deadline(directory));
+        const ingot_status_t status = bucket_take_away(directory, survey->name_spaces[entry->name_space], entry->bucket,
+                                                       entry->number, entry->inode, account_deadline(directory));
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
         bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* whoever took it away */
@@ -88,8 +87,7 @@ static ingot_status_t forget_vanished(struct account *account, uint64_t page)
 {
     struct page_records records;
     records.count = 0;
-    const int result =
-        index_visit(account->open.files.index_fd, account->header.page_count, page, collect, &records);
+    const int result = index_visit(account->open.files.index_fd, account->header.page_count, page, collect, &records);
     for (size_t i = 0; i < records.count; ++i) {
         const struct index_record *record = &records.records[i];
         if (!has_vanished(account, record))

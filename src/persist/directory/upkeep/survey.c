@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
 #include "persist/directory/account_files.h"
 #include "persist/directory/format/entry.h"
-#include "persist/base/files.h"
 #include "persist/directory/format/index.h"
-#include "persist/base/memory.h"
 
 #define FIRST_CAPACITY 64u
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -50,8 +50,8 @@ static bool add_bucket(struct survey *survey, uint64_t bucket)
 
 static bool add_name_space(struct survey *survey, const char *name)
 {
-    char(*name_spaces)[NAMESPACE_MAX + 1] = grow(survey, survey->name_spaces, survey->name_space_count,
-                                                 &survey->name_space_capacity, sizeof(*name_spaces));
+    char(*name_spaces)[NAMESPACE_MAX + 1] =
+        grow(survey, survey->name_spaces, survey->name_space_count, &survey->name_space_capacity, sizeof(*name_spaces));
     if (name_spaces == NULL)
         return false;
     survey->name_spaces = name_spaces;
@@ -258,8 +258,7 @@ static bool is_in_use(const struct directory *directory, const char *name)
     return has_bucket;
 }
 
-ingot_status_t survey_init_name_spaces(struct survey *survey, const struct directory *directory,
-                                       const char *name_space)
+ingot_status_t survey_init_name_spaces(struct survey *survey, const struct directory *directory, const char *name_space)
 {
     *survey = (struct survey){.allocator = directory->allocator};
     int result = add_name_space(survey, name_space != NULL ? name_space : "") ? 0 : -ENOMEM;

@@ -5,13 +5,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "persist/directory/bucket.h"
-#include "persist/bundle/bundle.h"
-#include "persist/directory/format/entry.h"
-#include "persist/directory/upkeep/inspect.h"
 #include "persist/base/memory.h"
-#include "persist/directory/upkeep/reduce.h"
+#include "persist/bundle/bundle.h"
+#include "persist/directory/bucket.h"
+#include "persist/directory/format/entry.h"
 #include "persist/directory/temporary.h"
+#include "persist/directory/upkeep/inspect.h"
+#include "persist/directory/upkeep/reduce.h"
 
 static void judge(struct directory *directory, const struct survey *survey, const struct survey_entry *found,
                   const ingot_persist_entry_t *entry, int repair, ingot_persist_verification_t *so_far)
@@ -19,8 +19,7 @@ static void judge(struct directory *directory, const struct survey *survey, cons
     if (entry_is_bad(entry->status)) {
         ++so_far->bad_count;
         if (repair != 0 && bucket_take_away(directory, survey->name_spaces[found->name_space], found->bucket,
-                                            found->number, found->inode,
-                                            account_deadline(directory)) == INGOT_SUCCESS)
+                                            found->number, found->inode, account_deadline(directory)) == INGOT_SUCCESS)
             ++so_far->removed_count;
     } else if (entry->status == INGOT_BLOB_VERSION || entry->status == INGOT_UNTRUSTED) {
         ++so_far->foreign_count;

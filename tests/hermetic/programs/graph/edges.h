@@ -1,5 +1,9 @@
 #ifndef EDGES_H
 #define EDGES_H
-struct edge { int from; int to; int cost; };
+struct edge {
+    int from;
+    int to;
+    int cost;
+};
 #include "nodes.h"
 #endif

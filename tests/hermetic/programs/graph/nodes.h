@@ -1,5 +1,8 @@
 #ifndef NODES_H
 #define NODES_H
 #include "edges.h" /* and back */
-struct node { int first; int count; };
+struct node {
+    int first;
+    int count;
+};
 #endif

@@ -1,6 +1,6 @@
 #ifndef LINEAR_H
 #define LINEAR_H
-#include "config.h"
 #include "../common/types.h"
+#include "config.h"
 #include <math/sum.h>
 #endif

@@ -2,7 +2,7 @@
 #define RODINIA_CONFIG_H
 #define FLAVOUR 2
 #ifdef VARIANT
-#define CONFIG_PATH(x) STRING(config/x.h)
+#define CONFIG_PATH(x) STRING(config / x.h)
 #define STRING_(x) #x
 #define STRING(x) STRING_(x)
 #include CONFIG_PATH(VARIANT)

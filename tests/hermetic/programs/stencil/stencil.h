@@ -1,4 +1,4 @@
 #pragma once
 #include "detail/weights.h"
 #include <types.h>
-#define AT(x, y) ((y) * WIDTH + (x))
+#define AT(x, y) ((y)*WIDTH + (x))
