@@ -280,6 +280,15 @@ ingot_status_t os_read_file_in_parts(const char *path, void (*take)(void *user, 
     return status;
 }
 
+bool os_put_current_directory(struct bytes_writer *path)
+{
+    char name[4096];
+    if (getcwd(name, sizeof(name)) == NULL)
+        return false;
+    bytes_put_text(path, name);
+    return true;
+}
+
 bool os_identify_directory(const char *path, struct os_file_identity *identity)
 {
     struct stat about;

@@ -80,6 +80,9 @@ static inline bool os_is_same_file(const struct os_file_identity *a, const struc
 /* False: no such directory. */
 bool os_identify_directory(const char *path, struct os_file_identity *identity);
 
+/* Appends the current directory's absolute path. False: it has none, or one of more than 4,095 bytes. */
+bool os_put_current_directory(struct bytes_writer *path);
+
 /* Appends a regular file's content. identity may be NULL. INGOT_NOT_FOUND: no such file (a directory on the way
  * included); INGOT_NO_SPACE: longer than max_size, and not read; INGOT_IO_ERROR: there, and not readable or not a
  * regular file. */

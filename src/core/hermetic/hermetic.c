@@ -198,6 +198,7 @@ static void add_all_options(struct source_graph *graph)
         option_survey_add(&survey, graph->input->rules, &graph->arena, options);
         graph->cplusplus = graph->cplusplus && !is_older_cplusplus(options);
     }
+    graph->has_debug_information = survey.keeps_names;
     graph->names_matter = graph->names_matter || survey.keeps_names;
 }
 
@@ -430,14 +431,24 @@ static void put_reason(struct bytes_writer *out, const struct source_graph *grap
 
 /* ---- the result ---- */
 
-static void put_entry(struct bytes_writer *files, const struct graph_text *text, bool with_name)
+static void put_entry(struct bytes_writer *files, size_t size, const void *bytes, const char *name)
 {
     uint8_t digest[DIGEST_SIZE];
-    const size_t name_size = with_name ? strlen(text->path) : 0;
-    digest_of(text->size, text->bytes, digest);
-    bytes_put_u64(files, sizeof(digest) + sizeof(uint64_t) + name_size);
+    digest_of(size, bytes, digest);
+    bytes_put_u64(files, sizeof(digest) + sizeof(uint64_t) + strlen(name));
     bytes_put(files, sizeof(digest), digest);
-    bytes_put_framed(files, name_size, text->path);
+    bytes_put_framed(files, strlen(name), name);
+}
+
+static void put_current_directory(struct bytes_writer *files, struct source_graph *graph)
+{
+    struct bytes_writer path;
+    bytes_writer_init(&path, graph->arena.allocator);
+    if (!os_put_current_directory(&path))
+        graph->limit = "debug information names the current directory, whose path cannot be had";
+    put_entry(files, path.size, path.bytes, ".");
+    files->failed = files->failed || path.failed;
+    bytes_writer_fini(&path);
 }
 
 static void put_files(struct bytes_writer *files, const struct inline_walk *walk)
@@ -445,9 +456,12 @@ static void put_files(struct bytes_writer *files, const struct inline_walk *walk
     const bool with_names = walk->graph->names_matter;
     uint8_t digest[DIGEST_SIZE];
     for (size_t i = 0; i < walk->count; ++i) {
-        if (walk->order[i]->origin == TEXT_FILE || with_names)
-            put_entry(files, walk->order[i], with_names);
+        const struct graph_text *text = walk->order[i];
+        if (text->origin == TEXT_FILE || with_names)
+            put_entry(files, text->size, text->bytes, with_names ? text->path : "");
     }
+    if (walk->graph->has_debug_information)
+        put_current_directory(files, walk->graph);
     if (walk->replaced == 0 || walk->shape->failed)
         return;
     digest_of(walk->shape->size, walk->shape->bytes, digest);

@@ -187,8 +187,8 @@ static void check_directory(struct option *option, const ingot_text_rules_t *rul
     if (option->has_quotes && rules->option_quotes == INGOT_QUOTES_DOUBLE && take_off_quotes(option))
         option->has_quotes = false;
     const char first = option->value_size != 0 ? option->value[0] : 0;
-    if (first == 0 || first == '-' || first == '=')
-        refuse(option, not_plain);
+    if (first == 0 || first == '-' || first == '=' || first == ' ' || option->value[option->value_size - 1] == ' ')
+        refuse(option, not_plain); /* NVRTC, for one, takes blanks at the end off */
     for (size_t i = 0; i < option->value_size; ++i) {
         const unsigned char c = (unsigned char)option->value[i];
         if (c < ' ' || c == 0x7f || c == '"' || c == '\'' || c == '\\')

@@ -92,7 +92,8 @@ struct source_graph {
     bool brings_assert; /* some compiler may define assert by itself, whose message has __FILE__ */
     bool renames_files; /* some compiler may be clang, which calls a file by the name that it was last found by */
     bool names_matter;  /* __FILE__, debug information or the like */
-    const char *limit;  /* which bound was passed */
+    bool has_debug_information; /* which names the current directory */
+    const char *limit;          /* which bound was passed */
     const char *option_problem; /* a name in a definition that no id can stand for */
     ingot_status_t status;
 };

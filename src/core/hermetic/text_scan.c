@@ -414,6 +414,9 @@ static void read_directive(struct scan *scan, const struct token *hash)
         return;
     }
     check_characters(scan, &name);
+    if (token_is(&name, "warning") &&
+        text_line(&scan->text->clean, hash->start) != text_line(&scan->text->clean, name.start + name.size))
+        set_problem(scan, hash->start, "a #warning over two lines", "of which compilers quote either");
     if (token_is(&name, "pragma")) {
         read_pragma(scan);
         return;

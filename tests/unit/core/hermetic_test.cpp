@@ -305,6 +305,13 @@ TEST_F(Hermetic, RefusesTimes)
     EXPECT_EQ("", resolve("// __DATE__\n/* __TIME__ */ \"__TIMESTAMP__\" __DATE__X").reason);
 }
 
+TEST_F(Hermetic, RefusesAWarningWhoseNameIsSpliced)
+{
+    EXPECT_EQ("", resolve("# warning x\n").reason);
+    for (const char *text : {"#warn\\\ning x\n", "#/*\n*/warning x\n", "# \\\nwarning x\n"})
+        EXPECT_NE("", resolve(text).reason) << text;
+}
+
 TEST_F(Hermetic, TakesPathsInWhereATextAsksForItsName)
 {
     write("one/x.h", "x");
@@ -312,6 +319,14 @@ TEST_F(Hermetic, TakesPathsInWhereATextAsksForItsName)
     EXPECT_EQ(resolve("#include <x.h>", "-I one").files, resolve("#include <x.h>", "-I two").files);
     EXPECT_NE(resolve("#include <x.h>\n__FILE__", "-I one").files, resolve("#include <x.h>\n__FILE__", "-I two").files);
     EXPECT_NE(resolve("#include <x.h>", "-g -I one").files, resolve("#include <x.h>", "-g -I two").files);
+    write("elsewhere/x.h", "x");
+    const std::filesystem::path here = std::filesystem::current_path();
+    const std::string before = resolve("int x;", "-g").files;
+    const std::string plain = resolve("int x;").files;
+    std::filesystem::current_path("elsewhere");
+    EXPECT_NE(before, resolve("int x;", "-g").files) << "debug information names the current directory";
+    EXPECT_EQ(plain, resolve("int x;").files);
+    std::filesystem::current_path(here);
     const auto named = [this](const char *name) { return resolve(Input{{{name, "__FILE__"}}}).files; };
     EXPECT_NE(named("a.cl"), named("b.cl"));
 }

@@ -145,10 +145,11 @@ TEST(OptionWords, RefusesOddCharactersWhereReadingsDiffer)
                                 "-DX\f", "-D\rX", "-I\"a b\"", "-I \"\"", "-I ''", "\"-I\" a", "-I\\a", "-I'a'",
                                 "-DX\\ -DG=1", "-cl-\"x\"", "\"\" -w", "-I a\x01"})
         EXPECT_FALSE(is_known(options, INGOT_QUOTES_UNKNOWN)) << options;
-    for (const char *options : {"-DX=\"", "-DX='a b'", "-DX='", "-w\v-DX", "-w\n-DX", "-I \"\"", "-I\"\"", "-I\"a\"b",
-                                "-I'a'", "-I\"a\\b\"", "-I\"a'b'\"", "\"-I\" a", "\"-Ia\"", "-DX\\ -DG=1", "\"\" -w"})
+    for (const char *options :
+         {"-DX=\"", "-DX='a b'", "-DX='", "-w\v-DX", "-w\n-DX", "-I \"\"", "-I\"\"", "-I\"a\"b", "-I'a'", "-I\"a\\b\"",
+          "-I\"a'b'\"", "\"-I\" a", "\"-Ia\"", "-DX\\ -DG=1", "\"\" -w", "-I\"a \""})
         EXPECT_FALSE(is_known(options, INGOT_QUOTES_DOUBLE)) << options;
-    for (const char *options : {"-DX=\"", "-DX='a", "-I \"\"", "-I ''", "\"\" -w"})
+    for (const char *options : {"-DX=\"", "-DX='a", "-I \"\"", "-I ''", "\"\" -w", "'-Ia '", "-I\" a\"", "-I 'a '"})
         EXPECT_FALSE(is_known(options, INGOT_QUOTES_SHELL)) << options;
 }
 
