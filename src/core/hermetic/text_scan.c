@@ -400,6 +400,11 @@ static void read_condition(struct scan *scan, const struct token *name)
     event->gap = scan->had_line ? "stands behind a #line, and what it ends before" : NULL;
 }
 
+static bool is_on_two_lines(const struct scan *scan, const char *from, const char *to)
+{
+    return text_line(&scan->text->clean, from) != text_line(&scan->text->clean, to);
+}
+
 static void read_directive(struct scan *scan, const struct token *hash)
 {
     struct token name;
@@ -414,9 +419,6 @@ static void read_directive(struct scan *scan, const struct token *hash)
         return;
     }
     check_characters(scan, &name);
-    if (token_is(&name, "warning") &&
-        text_line(&scan->text->clean, hash->start) != text_line(&scan->text->clean, name.start + name.size))
-        set_problem(scan, hash->start, "a #warning over two lines", "of which compilers quote either");
     if (token_is(&name, "pragma")) {
         read_pragma(scan);
         return;
@@ -440,8 +442,11 @@ static void read_directive(struct scan *scan, const struct token *hash)
         scan->had_line = true;
     else if (begins_with(&name, "if") || begins_with(&name, "el") || token_is(&name, "endif"))
         read_condition(scan, &name);
-    if (!scan->in_condition)
-        (void)read_rest(scan, &is_empty);
+    if (!scan->in_condition) {
+        const char *end = read_rest(scan, &is_empty);
+        if (token_is(&name, "warning") && is_on_two_lines(scan, hash->start, end))
+            set_problem(scan, hash->start, "a #warning on two lines", "of which compilers quote either");
+    }
     scan->in_condition = false;
 }
 

@@ -305,10 +305,10 @@ TEST_F(Hermetic, RefusesTimes)
     EXPECT_EQ("", resolve("// __DATE__\n/* __TIME__ */ \"__TIMESTAMP__\" __DATE__X").reason);
 }
 
-TEST_F(Hermetic, RefusesAWarningWhoseNameIsSpliced)
+TEST_F(Hermetic, RefusesAWarningOnTwoLines)
 {
     EXPECT_EQ("", resolve("# warning x\n").reason);
-    for (const char *text : {"#warn\\\ning x\n", "#/*\n*/warning x\n", "# \\\nwarning x\n"})
+    for (const char *text : {"#warn\\\ning x\n", "#/*\n*/warning x\n", "# \\\nwarning x\n", "#warning/*\n*/x\n"})
         EXPECT_NE("", resolve(text).reason) << text;
 }
 
