@@ -152,10 +152,13 @@ public:
         is_cuda_ = arguments_.text("device") == "nvrtc";
         if (!is_generated)
             programs_ = list(set);
-        const size_t first = is_generated ? arguments_.number("first") : 0;
-        size_t end = is_generated ? first + arguments_.number("count") : programs_.size();
-        if (!is_generated && arguments_.number("most") != 0)
-            end = std::min(end, static_cast<size_t>(arguments_.number("most")));
+        const size_t most = arguments_.number(is_generated ? "count" : "most");
+        size_t first = arguments_.number("first");
+        size_t end = first + most;
+        if (!is_generated) {
+            first = std::min(first, programs_.size());
+            end = most == 0 ? programs_.size() : std::min(first + most, programs_.size());
+        }
         done_ = 0;
         const size_t count = work_in_children(
             {first, end, 400, deadline_}, [&](size_t index, ItemWriter &writer) { work(set, index, &writer); },
@@ -235,8 +238,9 @@ private:
     {
         ++counts->failures;
         const Project project = project_of(set, index);
-        std::printf("FAILURE: %s, --device %s --set %s --seed %s --first %zu --count 1\n", project.label.c_str(),
-                    arguments_.text("device").c_str(), set.c_str(), arguments_.text("seed").c_str(), index);
+        std::printf("FAILURE: %s, --device %s --set %s --seed %s --first %zu --%s 1\n", project.label.c_str(),
+                    arguments_.text("device").c_str(), set.c_str(), arguments_.text("seed").c_str(), index,
+                    set == "generated" ? "count" : "most");
         for (const auto &[key, value] : findings)
             std::printf("%s: %s\n", key.c_str(), value.substr(0, key == "reduced" ? value.size() : 3000).c_str());
         if (set == "generated" && !has_reduced(findings))
