@@ -1,4 +1,7 @@
 /* opencl_native.cpp - a program by the OpenCL driver alone, as an application without Ingot has it. */
+#include <memory>
+#include <type_traits>
+
 #include "conformance/program_setup.h"
 #include "support/opencl_platform.h"
 
@@ -38,26 +41,34 @@ std::string kernels_of(cl_program program)
     return sorted;
 }
 
-cl_program make(cl_context context, const std::string &text)
+struct ProgramRelease {
+    void operator()(cl_program program) const { clReleaseProgram(program); }
+};
+using NativeProgram = std::unique_ptr<std::remove_pointer_t<cl_program>, ProgramRelease>;
+
+NativeProgram make(cl_context context, const std::string &text)
 {
     const char *bytes = text.c_str();
     const size_t size = text.size();
-    return clCreateProgramWithSource(context, 1, &bytes, &size, nullptr);
+    return NativeProgram(clCreateProgramWithSource(context, 1, &bytes, &size, nullptr));
 }
 
 /* With embedded headers: compiled and linked. */
-cl_int build_with_headers(cl_program *program, cl_context context, cl_device_id device, const ProgramSetup &setup)
+cl_int build_with_headers(NativeProgram *program, cl_context context, cl_device_id device, const ProgramSetup &setup)
 {
-    std::vector<cl_program> headers;
+    std::vector<NativeProgram> headers;
+    std::vector<cl_program> borrowed;
     std::vector<const char *> names;
     for (const auto &[name, text] : setup.headers) {
         headers.push_back(make(context, text));
+        borrowed.push_back(headers.back().get());
         names.push_back(name.c_str());
     }
-    cl_int error = clCompileProgram(*program, 1, &device, setup.options.c_str(), static_cast<cl_uint>(headers.size()),
-                                    headers.data(), names.data(), nullptr, nullptr);
+    const cl_program compiled = program->get();
+    cl_int error = clCompileProgram(compiled, 1, &device, setup.options.c_str(), static_cast<cl_uint>(headers.size()),
+                                    borrowed.data(), names.data(), nullptr, nullptr);
     if (error == CL_SUCCESS)
-        *program = clLinkProgram(context, 1, &device, "", 1, program, nullptr, nullptr, &error);
+        program->reset(clLinkProgram(context, 1, &device, "", 1, &compiled, nullptr, nullptr, &error));
     return error;
 }
 
@@ -68,14 +79,14 @@ BuildResult compile_natively(const ProgramSetup &setup)
     BuildResult result;
     const cl_device_id device = OpenclPlatform::get().devices()[0];
     const OpenclContext context({device});
-    cl_program program = make(context.native(), setup.source);
+    NativeProgram program = make(context.native(), setup.source);
     const cl_int error = setup.headers.empty()
-                             ? clBuildProgram(program, 1, &device, setup.options.c_str(), nullptr, nullptr)
+                             ? clBuildProgram(program.get(), 1, &device, setup.options.c_str(), nullptr, nullptr)
                              : build_with_headers(&program, context.native(), device, setup);
     result.origin = error == CL_SUCCESS ? "built" : "failed";
-    result.log = log_of(program, device);
+    result.log = log_of(program.get(), device);
     if (error == CL_SUCCESS)
-        result.kernels = kernels_of(program);
+        result.kernels = kernels_of(program.get());
     return result;
 }
 
