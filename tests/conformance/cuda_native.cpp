@@ -10,7 +10,7 @@
 #include "conformance/program_setup.h"
 
 extern "C" {
-#include "backends/cuda/options.h"
+#include "backends/cuda/compiler/options.h"
 }
 
 namespace conformance

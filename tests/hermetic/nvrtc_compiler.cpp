@@ -10,8 +10,8 @@
 #include "hermetic/compilers.h"
 
 extern "C" {
-#include "backends/cuda/compile.h"
-#include "backends/cuda/text_rules.h"
+#include "backends/cuda/backend.h"
+#include "backends/cuda/compiler/compile.h"
 #include "core/base/sink.h"
 }
 

@@ -4,8 +4,7 @@
  * A binary is an image (image.h), whose code is a cubin: machine code, and nothing that a driver could compile. PTX is
  * refused here, because the driver would take it and compile.
  */
-#include "backends/cuda/binary.h"
-
+#include "backends/cuda/backend.h"
 #include "backends/cuda/program.h"
 
 #include <string.h>

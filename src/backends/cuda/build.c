@@ -3,9 +3,8 @@
  *
  * The core asks for one device of each kind, so each is compiled for.
  */
-#include "backends/cuda/build.h"
-
-#include "backends/cuda/compile.h"
+#include "backends/cuda/backend.h"
+#include "backends/cuda/compiler/compile.h"
 #include "backends/cuda/program.h"
 
 static ingot_status_t build_part(const struct cuda_state *state, const ingot_build_request_t *request,

@@ -3,14 +3,8 @@
  *
  * The native objects stay the application's; nothing is configured or retained.
  */
-#include "backends/cuda/binary.h"
-#include "backends/cuda/build.h"
-#include "backends/cuda/identity.h"
-#include "backends/cuda/kernel.h"
-#include "backends/cuda/ops.h"
-#include "backends/cuda/program.h"
+#include "backends/cuda/backend.h"
 #include "backends/cuda/state.h"
-#include "backends/cuda/text_rules.h"
 
 static void state_destroy(void *opaque)
 {
@@ -103,7 +97,7 @@ ingot_status_t ingot_cuda_context_create(ingot_context_t *context, uint32_t cont
     if (state == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context");
     state->allocator = allocator;
-    status = cuda_driver_open(&state->driver);
+    status = cuda_state_open_driver(state);
     if (status == INGOT_SUCCESS)
         status = add_devices(state, context_count, cuda_contexts);
     if (status == INGOT_SUCCESS)

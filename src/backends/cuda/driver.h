@@ -8,7 +8,7 @@
 #include <ingot/cuda.h>
 
 struct cuda_driver {
-    int version; /* as cuDriverGetVersion tells: 1000 * major + 10 * minor */
+    int version; /* of cuDriverGetVersion: 1000 * major + 10 * minor */
     CUresult (*get_error_name)(CUresult, const char **);
     CUresult (*get_version)(int *);
     CUresult (*get_current)(CUcontext *);
@@ -22,7 +22,7 @@ struct cuda_driver {
     CUresult (*get_function)(CUfunction *, CUmodule, const char *);
 };
 
-/* INGOT_UNIMPLEMENTED where there is no driver, or one that is too old. */
+/* Opens the driver and fills the functions, not the version. INGOT_UNIMPLEMENTED: there is no driver. */
 ingot_status_t cuda_driver_open(struct cuda_driver *driver);
 
 #endif

@@ -6,10 +6,10 @@
  * here, and the variables by which NVRTC takes more options. What belongs to one machine or one process (UUIDs,
  * ordinals, clock rates, memory sizes, handles) is not.
  */
-#include "backends/cuda/identity.h"
-
-#include "backends/cuda/compiler.h"
+#include "backends/cuda/backend.h"
+#include "backends/cuda/compiler/nvrtc_library.h"
 #include "backends/cuda/state.h"
+#include "util/nvjitlink.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static ingot_status_t add_version(ingot_identity_t *identity, const char *name, 
 static ingot_status_t add_compilers(const struct cuda_state *state, ingot_identity_t *identity)
 {
     struct cuda_nvrtc nvrtc;
-    struct cuda_linker linker;
+    struct nvjitlink linker;
     const char *libraries[4] = {NULL};
     size_t count = 0;
     const void *driver_function = NULL;
@@ -47,7 +47,7 @@ static ingot_status_t add_compilers(const struct cuda_state *state, ingot_identi
     }
     if (status != INGOT_SUCCESS)
         return status;
-    if (cuda_linker_open(state->driver.version, &linker) == INGOT_SUCCESS)
+    if (nvjitlink_open((unsigned)state->driver.version / 1000, &linker))
         libraries[count++] = linker.library;
     memcpy(&driver_function, &state->driver.load_module, sizeof(driver_function));
     return ingot_identity_add_compiler(identity, driver_function, libraries);

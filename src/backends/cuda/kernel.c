@@ -3,10 +3,8 @@
  *
  * A CUfunction belongs to its module, which has one for each entry point; so nothing is made, and there is no clone.
  */
-#include "backends/cuda/kernel.h"
-
+#include "backends/cuda/backend.h"
 #include "backends/cuda/errors.h"
-#include "backends/cuda/ops.h"
 #include "backends/cuda/program.h"
 
 ingot_status_t cuda_create_kernel(void *opaque, void *program, uint32_t device_index, const char *name, void **kernel)

@@ -3,8 +3,8 @@
  */
 #include "backends/cuda/program.h"
 
+#include "backends/cuda/backend.h"
 #include "backends/cuda/errors.h"
-#include "backends/cuda/ops.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef INGOT_BACKENDS_CUDA_PROGRAM_H
 #define INGOT_BACKENDS_CUDA_PROGRAM_H
 
-#include "backends/cuda/image.h"
+#include "backends/cuda/compiler/image.h"
 #include "backends/cuda/state.h"
 
 /* A module is of one context. The image is kept, because a driver does not give out what it loaded. */
@@ -32,9 +32,5 @@ uint8_t *cuda_program_room(struct cuda_program *program);
 const struct cuda_part *cuda_program_part(const struct cuda_program *program, uint32_t device_index);
 /* Makes the module of the part's image. `refused`: the status where the driver does not take it. */
 ingot_status_t cuda_part_load(const struct cuda_state *state, struct cuda_part *part, ingot_status_t refused);
-
-void cuda_destroy_program(void *state, void *program);
-ingot_status_t cuda_get_kernel_names(void *state, void *program, ingot_sink_t *names);
-size_t cuda_get_program_size(void *state, void *program);
 
 #endif

@@ -5,6 +5,23 @@
 
 #include "backends/cuda/errors.h"
 
+#define OLDEST_VERSION 12000
+
+ingot_status_t cuda_state_open_driver(struct cuda_state *state)
+{
+    struct cuda_driver *driver = &state->driver;
+    const ingot_status_t status = cuda_driver_open(driver);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const CUresult result = driver->get_version(&driver->version);
+    if (result != CUDA_SUCCESS)
+        return cuda_fail(driver, INGOT_BACKEND_ERROR, "cuDriverGetVersion", result);
+    if (driver->version < OLDEST_VERSION)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the CUDA driver is of version %d, older than %d",
+                                      driver->version, OLDEST_VERSION);
+    return INGOT_SUCCESS;
+}
+
 ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context, int *pushed)
 {
     CUcontext current = NULL;

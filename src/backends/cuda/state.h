@@ -28,6 +28,9 @@ struct cuda_state {
     struct cuda_device *devices;
 };
 
+/* Opens the driver. INGOT_UNIMPLEMENTED: there is none, or it is too old. */
+ingot_status_t cuda_state_open_driver(struct cuda_state *state);
+
 /* Asks the driver about the device of a context. */
 ingot_status_t cuda_device_init(const struct cuda_driver *driver, CUcontext context, struct cuda_device *device);
 

@@ -5,7 +5,7 @@
  * files or change where they are looked for: --pre-include, --no-source-include, --use-pch and the like, --time,
  * --fdevice-time-trace, --options-file.
  */
-#include "backends/cuda/text_rules.h"
+#include "backends/cuda/backend.h"
 
 static const char *const options[] = {
     "--gpu-architecture=*",

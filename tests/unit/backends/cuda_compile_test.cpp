@@ -11,9 +11,9 @@
 #include "support/failing_allocator.h"
 
 extern "C" {
-#include "backends/cuda/compile.h"
-#include "backends/cuda/cubin.h"
-#include "backends/cuda/options.h"
+#include "backends/cuda/compiler/compile.h"
+#include "backends/cuda/compiler/cubin.h"
+#include "backends/cuda/compiler/options.h"
 #include "core/base/sink.h"
 }
 

@@ -1,7 +1,7 @@
 /*
  * build_log.c - what the compilers said.
  */
-#include "backends/cuda/build_log.h"
+#include "backends/cuda/compiler/build_log.h"
 
 #include <stdarg.h>
 #include <stdio.h>

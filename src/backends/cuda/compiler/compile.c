@@ -5,13 +5,13 @@
  * options make nvJitLink come after it: as a library of the toolkit it makes the same code on every machine, and its
  * result is a cubin like NVRTC's, so that a load compiles nothing.
  */
-#include "backends/cuda/compile.h"
+#include "backends/cuda/compiler/compile.h"
 
-#include "backends/cuda/build_log.h"
-#include "backends/cuda/cubin.h"
-#include "backends/cuda/link.h"
-#include "backends/cuda/nvrtc.h"
-#include "backends/cuda/options.h"
+#include "backends/cuda/compiler/build_log.h"
+#include "backends/cuda/compiler/cubin.h"
+#include "backends/cuda/compiler/link.h"
+#include "backends/cuda/compiler/nvrtc.h"
+#include "backends/cuda/compiler/options.h"
 
 #include <stdio.h>
 #include <string.h>

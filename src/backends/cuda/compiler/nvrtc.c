@@ -3,10 +3,10 @@
  *
  * NVRTC may be called by many threads, each with a program of its own. It copies nothing that outlives a call here.
  */
-#include "backends/cuda/nvrtc.h"
+#include "backends/cuda/compiler/nvrtc.h"
 
-#include "backends/cuda/build_log.h"
-#include "backends/cuda/compiler.h"
+#include "backends/cuda/compiler/build_log.h"
+#include "backends/cuda/compiler/nvrtc_library.h"
 
 #include <limits.h>
 

@@ -1,11 +1,11 @@
 /*
  * nvrtc.h - one source of CUDA C++ to machine code.
  */
-#ifndef INGOT_BACKENDS_CUDA_NVRTC_H
-#define INGOT_BACKENDS_CUDA_NVRTC_H
+#ifndef INGOT_BACKENDS_CUDA_COMPILER_NVRTC_H
+#define INGOT_BACKENDS_CUDA_COMPILER_NVRTC_H
 
-#include "backends/cuda/image.h"
-#include "backends/cuda/options.h"
+#include "backends/cuda/compiler/image.h"
+#include "backends/cuda/compiler/options.h"
 
 struct cuda_nvrtc_job {
     const ingot_allocator_t *allocator;

@@ -4,9 +4,9 @@
  * The names cannot be asked for again: only NVRTC knows them, and only right after it compiled. The cubin is aligned as
  * its own tables are.
  */
-#include "backends/cuda/image.h"
+#include "backends/cuda/compiler/image.h"
 
-#include "backends/cuda/cubin.h"
+#include "backends/cuda/compiler/cubin.h"
 #include "util/little_endian.h"
 
 #include <string.h>

@@ -1,16 +1,15 @@
 /*
  * link.c - several pieces of code, and PTX, to machine code that needs no more.
  *
- * After a refusal nvJitLink goes on as if nothing had been, and makes a cubin without kernels; so each result counts.
+ * nvJitLink (util/nvjitlink.h) comes with the toolkit and makes the same code on every machine.
  */
-#include "backends/cuda/link.h"
+#include "backends/cuda/compiler/link.h"
 
-#include "backends/cuda/build_log.h"
+#include "backends/cuda/compiler/build_log.h"
 
 #include <string.h>
 
-static ingot_status_t take_log(struct cuda_link *link, nvJitLinkResult (*get_size)(nvJitLinkHandle, size_t *),
-                               nvJitLinkResult (*get)(nvJitLinkHandle, char *))
+static ingot_status_t take_log(struct cuda_link *link, int (*get_size)(void *, size_t *), int (*get)(void *, char *))
 {
     size_t size = 0;
     struct cuda_bytes text = {0, NULL};
@@ -26,7 +25,7 @@ static ingot_status_t take_log(struct cuda_link *link, nvJitLinkResult (*get_siz
 }
 
 /* All that nvJitLink refuses are options and input, but for what is its own fault. */
-static ingot_status_t fail(struct cuda_link *link, const char *call, nvJitLinkResult result)
+static ingot_status_t fail(struct cuda_link *link, const char *call, int result)
 {
     const int is_internal = result == NVJITLINK_ERROR_INTERNAL || result == NVJITLINK_ERROR_THREADPOOL;
     ingot_status_t status = INGOT_SUCCESS;
@@ -36,10 +35,9 @@ static ingot_status_t fail(struct cuda_link *link, const char *call, nvJitLinkRe
         return status;
     /* a function that is missing ends in NVJITLINK_ERROR_INTERNAL, too, but not without words */
     if (is_internal && strcmp(call, "nvJitLinkComplete") != 0)
-        return ingot_set_error(INGOT_BACKEND_ERROR, (int64_t)result, "%s: error %d", call, (int)result);
-    status = cuda_refuse_program(link->log, "%s: error %d", call, (int)result);
-    return status == INGOT_BUILD_FAILED ? ingot_set_error(status, (int64_t)result, "%s: error %d", call, (int)result)
-                                        : status;
+        return ingot_set_error(INGOT_BACKEND_ERROR, result, "%s: error %d", call, result);
+    status = cuda_refuse_program(link->log, "%s: error %d", call, result);
+    return status == INGOT_BUILD_FAILED ? ingot_set_error(status, result, "%s: error %d", call, result) : status;
 }
 
 ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, int driver_version,
@@ -48,10 +46,10 @@ ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *a
     memset(link, 0, sizeof(*link));
     link->allocator = allocator;
     link->log = log;
-    const ingot_status_t status = cuda_linker_open(driver_version, &link->linker);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const nvJitLinkResult result = link->linker.create(&link->handle, (uint32_t)options->count, options->words);
+    if (!nvjitlink_open((unsigned)driver_version / 1000, &link->linker))
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "there is no libnvJitLink of version %u to %d",
+                                      NVJITLINK_OLDEST_MAJOR, driver_version / 1000);
+    const int result = link->linker.create(&link->handle, (uint32_t)options->count, options->words);
     if (result == NVJITLINK_SUCCESS)
         return INGOT_SUCCESS;
     link->handle = NULL;
@@ -69,7 +67,7 @@ void cuda_link_fini(struct cuda_link *link)
 ingot_status_t cuda_link_add(struct cuda_link *link, nvJitLinkInputType type, size_t size, const void *bytes,
                              const char *name)
 {
-    const nvJitLinkResult result =
+    const int result =
         link->linker.add_data(link->handle, type, bytes, size, name[0] != '\0' ? name : "default_program");
     return result == NVJITLINK_SUCCESS ? INGOT_SUCCESS : fail(link, "nvJitLinkAddData", result);
 }
@@ -77,7 +75,7 @@ ingot_status_t cuda_link_add(struct cuda_link *link, nvJitLinkInputType type, si
 ingot_status_t cuda_link_finish(struct cuda_link *link, struct cuda_bytes *cubin)
 {
     size_t size = 0;
-    nvJitLinkResult result = link->linker.complete(link->handle);
+    int result = link->linker.complete(link->handle);
     if (result != NVJITLINK_SUCCESS)
         return fail(link, "nvJitLinkComplete", result);
     ingot_status_t status = take_log(link, link->linker.info_log_size, link->linker.info_log);

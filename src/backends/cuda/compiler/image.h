@@ -5,8 +5,8 @@
  * each expression and its lowered name with a NUL behind each, zeros up to a multiple of 8 bytes, and the cubin.
  * Numbers are 64-bit little-endian; expressions are sorted by bytes.
  */
-#ifndef INGOT_BACKENDS_CUDA_IMAGE_H
-#define INGOT_BACKENDS_CUDA_IMAGE_H
+#ifndef INGOT_BACKENDS_CUDA_COMPILER_IMAGE_H
+#define INGOT_BACKENDS_CUDA_COMPILER_IMAGE_H
 
 #include <ingot/backend.h>
 

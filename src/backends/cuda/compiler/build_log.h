@@ -1,8 +1,8 @@
 /*
  * build_log.h - what the compilers said.
  */
-#ifndef INGOT_BACKENDS_CUDA_BUILD_LOG_H
-#define INGOT_BACKENDS_CUDA_BUILD_LOG_H
+#ifndef INGOT_BACKENDS_CUDA_COMPILER_BUILD_LOG_H
+#define INGOT_BACKENDS_CUDA_COMPILER_BUILD_LOG_H
 
 #include <ingot/backend.h>
 

@@ -4,7 +4,7 @@
  * Kernel names are read here and not asked of the driver: that takes one of CUDA 12.4 or later, and loads every kernel
  * of a module that would else load each at its first use. Every offset is checked, since a blob may come from anywhere.
  */
-#include "backends/cuda/cubin.h"
+#include "backends/cuda/compiler/cubin.h"
 
 #include <elf.h>
 #include <string.h>

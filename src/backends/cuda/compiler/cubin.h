@@ -1,8 +1,8 @@
 /*
  * cubin.h - what a cubin, the ELF file that holds machine code for a GPU, says of itself.
  */
-#ifndef INGOT_BACKENDS_CUDA_CUBIN_H
-#define INGOT_BACKENDS_CUDA_CUBIN_H
+#ifndef INGOT_BACKENDS_CUDA_COMPILER_CUBIN_H
+#define INGOT_BACKENDS_CUDA_COMPILER_CUBIN_H
 
 #include <ingot/backend.h>
 

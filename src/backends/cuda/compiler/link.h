@@ -1,18 +1,21 @@
 /*
  * link.h - several pieces of code, and PTX, to machine code that needs no more.
  */
-#ifndef INGOT_BACKENDS_CUDA_LINK_H
-#define INGOT_BACKENDS_CUDA_LINK_H
+#ifndef INGOT_BACKENDS_CUDA_COMPILER_LINK_H
+#define INGOT_BACKENDS_CUDA_COMPILER_LINK_H
 
-#include "backends/cuda/compiler.h"
-#include "backends/cuda/image.h"
-#include "backends/cuda/options.h"
+#include "backends/cuda/compiler/image.h"
+#include "backends/cuda/compiler/options.h"
+#include "util/nvjitlink.h"
+
+#define NVJITLINK_NO_INLINE
+#include <nvJitLink.h>
 
 struct cuda_link {
     const ingot_allocator_t *allocator;
     ingot_sink_t *log;
-    struct cuda_linker linker;
-    nvJitLinkHandle handle;
+    struct nvjitlink linker;
+    void *handle;
 };
 
 /* To be ended even after a failure. */

@@ -1,8 +1,8 @@
 /*
  * options.h - option strings as the compilers take them: word by word.
  */
-#ifndef INGOT_BACKENDS_CUDA_OPTIONS_H
-#define INGOT_BACKENDS_CUDA_OPTIONS_H
+#ifndef INGOT_BACKENDS_CUDA_COMPILER_OPTIONS_H
+#define INGOT_BACKENDS_CUDA_COMPILER_OPTIONS_H
 
 #include <ingot/backend.h>
 

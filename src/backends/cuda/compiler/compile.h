@@ -1,10 +1,10 @@
 /*
  * compile.h - from a request to the binary for one architecture; needs no GPU, no driver and no context.
  */
-#ifndef INGOT_BACKENDS_CUDA_COMPILE_H
-#define INGOT_BACKENDS_CUDA_COMPILE_H
+#ifndef INGOT_BACKENDS_CUDA_COMPILER_COMPILE_H
+#define INGOT_BACKENDS_CUDA_COMPILER_COMPILE_H
 
-#include "backends/cuda/image.h"
+#include "backends/cuda/compiler/image.h"
 
 /* For whom to compile. */
 struct cuda_target {

@@ -4,7 +4,7 @@
  * Words are read as the core reads them when it follows -I and -D: blanks end a word, unless a quote or a backslash
  * protects them.
  */
-#include "backends/cuda/options.h"
+#include "backends/cuda/compiler/options.h"
 
 #include <string.h>
 

@@ -1,0 +1,38 @@
+/*
+ * backend.h - the table of the CUDA backend's operations, and the operations by file.
+ *
+ * The core tells the backend's objects from those of other backends by the table.
+ */
+#ifndef INGOT_BACKENDS_CUDA_BACKEND_H
+#define INGOT_BACKENDS_CUDA_BACKEND_H
+
+#include <ingot/backend.h>
+
+/* context.c */
+extern const ingot_backend_ops_t cuda_ops;
+
+/* identity.c */
+ingot_status_t cuda_identify_device(void *state, uint32_t device_index, ingot_identity_t *identity);
+
+/* text_rules.c */
+void cuda_get_text_rules(void *state, ingot_text_rules_t *rules);
+
+/* build.c */
+ingot_status_t cuda_build(void *state, const ingot_build_request_t *request, size_t device_count,
+                          const uint32_t *device_indices, ingot_sink_t *log, void **program);
+
+/* program.c */
+void cuda_destroy_program(void *state, void *program);
+ingot_status_t cuda_get_kernel_names(void *state, void *program, ingot_sink_t *names);
+size_t cuda_get_program_size(void *state, void *program);
+
+/* binary.c */
+ingot_status_t cuda_get_binary(void *state, void *program, uint32_t device_index, ingot_sink_t *binary);
+ingot_status_t cuda_load(void *state, const ingot_build_request_t *request, size_t device_count,
+                         const uint32_t *device_indices, const ingot_binary_t *binaries, void **program);
+
+/* kernel.c */
+ingot_status_t cuda_create_kernel(void *state, void *program, uint32_t device_index, const char *name, void **kernel);
+void cuda_destroy_kernel(void *state, void *kernel);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * nvrtc_library.c - the functions of NVRTC, looked up when they are needed.
+ *
+ * Opening a library that is already open costs a few lookups, far less than a compilation. So nothing is kept, and
+ * there is nothing to lock.
+ */
+#include "backends/cuda/compiler/nvrtc_library.h"
+
+#define OLDEST_MAJOR 12u
+
+static const struct library_symbol symbols[] = {
+    {"nvrtcVersion", offsetof(struct cuda_nvrtc, version)},
+    {"nvrtcGetErrorString", offsetof(struct cuda_nvrtc, error_string)},
+    {"nvrtcCreateProgram", offsetof(struct cuda_nvrtc, create)},
+    {"nvrtcDestroyProgram", offsetof(struct cuda_nvrtc, destroy)},
+    {"nvrtcAddNameExpression", offsetof(struct cuda_nvrtc, add_name_expression)},
+    {"nvrtcCompileProgram", offsetof(struct cuda_nvrtc, compile)},
+    {"nvrtcGetProgramLogSize", offsetof(struct cuda_nvrtc, log_size)},
+    {"nvrtcGetProgramLog", offsetof(struct cuda_nvrtc, log)},
+    {"nvrtcGetLoweredName", offsetof(struct cuda_nvrtc, lowered_name)},
+    {"nvrtcGetCUBINSize", offsetof(struct cuda_nvrtc, cubin_size)},
+    {"nvrtcGetCUBIN", offsetof(struct cuda_nvrtc, cubin)},
+};
+
+ingot_status_t cuda_nvrtc_open(int driver_version, struct cuda_nvrtc *nvrtc)
+{
+    const unsigned newest = (unsigned)driver_version / 1000;
+    memset(nvrtc, 0, sizeof(*nvrtc));
+    if (!library_open_newest("libnvrtc", OLDEST_MAJOR, newest, nvrtc->library, sizeof(symbols) / sizeof(symbols[0]),
+                             symbols, nvrtc))
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "there is no libnvrtc of version %u to %u", OLDEST_MAJOR,
+                                      newest);
+    const nvrtcResult result = nvrtc->version(&nvrtc->major, &nvrtc->minor);
+    if (result != NVRTC_SUCCESS)
+        return ingot_set_error(INGOT_BACKEND_ERROR, (int64_t)result, "nvrtcVersion: %s", nvrtc->error_string(result));
+    (void)snprintf(nvrtc->builtins, sizeof(nvrtc->builtins), "libnvrtc-builtins.so.%d.%d", nvrtc->major, nvrtc->minor);
+    return INGOT_SUCCESS;
+}

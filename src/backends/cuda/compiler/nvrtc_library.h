@@ -1,0 +1,35 @@
+/*
+ * nvrtc_library.h - the functions of NVRTC, which compiles CUDA C++ to machine code.
+ */
+#ifndef INGOT_BACKENDS_CUDA_COMPILER_NVRTC_LIBRARY_H
+#define INGOT_BACKENDS_CUDA_COMPILER_NVRTC_LIBRARY_H
+
+#include "util/library.h"
+
+#include <ingot/backend.h>
+
+#include <nvrtc.h>
+
+struct cuda_nvrtc {
+    char library[LIBRARY_NAME_SIZE];
+    char builtins[LIBRARY_NAME_SIZE]; /* the library that NVRTC itself opens to compile */
+    int major;
+    int minor;
+    nvrtcResult (*version)(int *, int *);
+    const char *(*error_string)(nvrtcResult);
+    nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
+    nvrtcResult (*destroy)(nvrtcProgram *);
+    nvrtcResult (*add_name_expression)(nvrtcProgram, const char *);
+    nvrtcResult (*compile)(nvrtcProgram, int, const char *const *);
+    nvrtcResult (*log_size)(nvrtcProgram, size_t *);
+    nvrtcResult (*log)(nvrtcProgram, char *);
+    nvrtcResult (*lowered_name)(nvrtcProgram, const char *, const char **);
+    nvrtcResult (*cubin_size)(nvrtcProgram, size_t *);
+    nvrtcResult (*cubin)(nvrtcProgram, char *);
+};
+
+/* Opens the newest NVRTC whose major version the driver knows: the driver need not take what a newer one makes.
+ * INGOT_UNIMPLEMENTED: there is none. */
+ingot_status_t cuda_nvrtc_open(int driver_version, struct cuda_nvrtc *nvrtc);
+
+#endif

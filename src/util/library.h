@@ -1,0 +1,58 @@
+/*
+ * library.h - functions of a shared library that is opened when it is needed.
+ *
+ * Code that uses a table of such functions also runs on machines without the library. A library is never closed: it may
+ * start threads and register exit handlers, and the application may use it too.
+ */
+#ifndef INGOT_UTIL_LIBRARY_H
+#define INGOT_UTIL_LIBRARY_H
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LIBRARY_NAME_SIZE 40u
+
+/* The name of a function, and the offset of its pointer in the table. */
+struct library_symbol {
+    const char *name;
+    size_t offset;
+};
+
+/* Opens the library and fills the table. Returns NULL, or what is missing: a sentence that is valid until the thread's
+ * next call of dlopen. */
+static inline const char *library_open(const char *name, size_t symbol_count, const struct library_symbol *symbols,
+                                       void *table)
+{
+    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    const char *missing = NULL;
+    if (library == NULL) {
+        missing = dlerror();
+        return missing != NULL ? missing : "it could not be opened";
+    }
+    for (size_t i = 0; i < symbol_count && missing == NULL; ++i) {
+        void *function = dlsym(library, symbols[i].name);
+        memcpy((char *)table + symbols[i].offset, &function, sizeof(function));
+        if (function == NULL)
+            missing = symbols[i].name;
+    }
+    (void)dlclose(library); /* RTLD_NODELETE keeps it */
+    return missing;
+}
+
+/* Opens the newest BASE.so.MAJOR from `oldest` to `newest` that has all functions, and writes its name. */
+static inline bool library_open_newest(const char *base, unsigned oldest, unsigned newest,
+                                       char name[LIBRARY_NAME_SIZE], size_t symbol_count,
+                                       const struct library_symbol *symbols, void *table)
+{
+    for (unsigned major = newest; major >= oldest; --major) {
+        (void)snprintf(name, LIBRARY_NAME_SIZE, "%s.so.%u", base, major);
+        if (library_open(name, symbol_count, symbols, table) == NULL)
+            return true;
+    }
+    return false;
+}
+
+#endif
