@@ -4,13 +4,9 @@
  * One source that needs neither headers nor link options is built in one step, which all drivers do best. Everything
  * else is compiled source by source and linked. Every native object on the way is released here, on every way out.
  */
-#include "backends/opencl/build.h"
-
-#include "backends/opencl/build_log.h"
+#include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
 #include "backends/opencl/program.h"
-#include "backends/opencl/size.h"
-#include "backends/opencl/spec_constants.h"
 
 #include <CL/cl_ext.h>
 #include <string.h>
@@ -97,7 +93,7 @@ static ingot_status_t compile_each(const struct opencl_state *state, const ingot
     size_t place = inputs->source_count;
     for (size_t i = 0; i < inputs->source_count && status == INGOT_SUCCESS; ++i) {
         const ingot_source_settings_t settings = ingot_build_request_get_settings(request, i);
-        const int takes_headers = request->sources[i].kind == INGOT_SOURCE_OPENCL_C && settings.header_count > 0;
+        const bool takes_headers = request->sources[i].kind == INGOT_SOURCE_OPENCL_C && settings.header_count > 0;
         const cl_int error = clCompileProgram(
             inputs->programs[i], (cl_uint)program->device_count, program->devices, settings.compile_options,
             takes_headers ? (cl_uint)settings.header_count : 0, takes_headers ? inputs->programs + place : NULL,
@@ -142,8 +138,8 @@ static ingot_status_t check_options(const char *options, ingot_sink_t *log)
     while (length > 0 && (options[length - 1] == ' ' || options[length - 1] == '\t'))
         --length;
     for (size_t i = 0; i < sizeof(with_value) / sizeof(with_value[0]); ++i) {
-        const int is_last = length >= 2 && strncmp(options + length - 2, with_value[i], 2) == 0 &&
-                            (length == 2 || options[length - 3] == ' ' || options[length - 3] == '\t');
+        const bool is_last = length >= 2 && strncmp(options + length - 2, with_value[i], 2) == 0 &&
+                             (length == 2 || options[length - 3] == ' ' || options[length - 3] == '\t');
         if (!is_last)
             continue;
         (void)ingot_sink_write_log(log, "a last option without its value");
@@ -156,8 +152,8 @@ ingot_status_t opencl_build(void *opaque, const ingot_build_request_t *request, 
                             const uint32_t *device_indices, ingot_sink_t *log, void **out)
 {
     const struct opencl_state *state = opaque;
-    const int in_one = request->source_count == 1 && *request->link_options == '\0' &&
-                       ingot_build_request_get_settings(request, 0).header_count == 0;
+    const bool in_one = request->source_count == 1 && *request->link_options == '\0' &&
+                        ingot_build_request_get_settings(request, 0).header_count == 0;
     struct inputs inputs = {0, 0, NULL, NULL};
     struct opencl_program *program = NULL;
     ingot_status_t status = ingot_spirv_check_request(request, log);

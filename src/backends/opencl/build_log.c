@@ -6,9 +6,9 @@
  * of a program that does not fit the device. Taken for lack of memory, as in other calls, it would empty the in-memory
  * cache for nothing.
  */
-#include "backends/opencl/build_log.h"
-
+#include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
+#include "backends/opencl/state.h"
 
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ static ingot_status_t collect_one(const struct opencl_state *state, cl_program n
     return status;
 }
 
-ingot_status_t opencl_collect_log(const struct opencl_state *state, cl_program native, size_t device_count,
+static ingot_status_t collect_log(const struct opencl_state *state, cl_program native, size_t device_count,
                                   const cl_device_id *devices, ingot_sink_t *log)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -34,7 +34,7 @@ ingot_status_t opencl_collect_log(const struct opencl_state *state, cl_program n
     return status;
 }
 
-static int compiler_refused(cl_int error)
+static bool compiler_refused(cl_int error)
 {
     switch (error) {
     case CL_BUILD_PROGRAM_FAILURE:
@@ -45,8 +45,8 @@ static int compiler_refused(cl_int error)
     case CL_INVALID_LINKER_OPTIONS:
     case CL_INVALID_BINARY:   /* Intel's linker, of an unresolved symbol */
     case CL_OUT_OF_RESOURCES: /* Intel's compiler, of a program that needs more local memory than the device has */
-        return 1;
-    default: return 0;
+        return true;
+    default: return false;
     }
 }
 
@@ -60,7 +60,7 @@ ingot_status_t opencl_conclude(const struct opencl_state *state, const char *cal
                                size_t device_count, const cl_device_id *devices, ingot_sink_t *log)
 {
     char message[MAX_MESSAGE] = "";
-    ingot_status_t status = opencl_collect_log(state, native, device_count, devices, log);
+    ingot_status_t status = collect_log(state, native, device_count, devices, log);
     if (error == CL_SUCCESS)
         return status;
     if (compiler_refused(error)) {

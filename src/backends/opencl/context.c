@@ -4,16 +4,9 @@
  * The native context stays the application's: it is retained, never configured. The order of devices is the caller's,
  * while drivers list a program's devices in the context's order; each device remembers its place there.
  */
-#include "backends/opencl/binary.h"
-#include "backends/opencl/build.h"
+#include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
-#include "backends/opencl/identity.h"
-#include "backends/opencl/kernel.h"
-#include "backends/opencl/ops.h"
-#include "backends/opencl/program.h"
-#include "backends/opencl/size.h"
 #include "backends/opencl/state.h"
-#include "backends/opencl/text_rules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,13 +72,13 @@ const ingot_backend_ops_t opencl_ops = {
     .takes_source_settings = takes_source_settings,
 };
 
-/* 0 where the driver does not say. */
-static int is_of_pocl(const ingot_allocator_t *allocator, cl_platform_id platform)
+/* False if the driver does not say. */
+static bool is_of_pocl(const ingot_allocator_t *allocator, cl_platform_id platform)
 {
     struct opencl_text text = {NULL, 0};
-    int is_so = 0;
+    bool is_so = false;
     if (opencl_platform_text(allocator, platform, CL_PLATFORM_NAME, &text) == INGOT_SUCCESS)
-        is_so = strcmp(text.chars, "Portable Computing Language") == 0;
+        is_so = opencl_vendor_of(text.chars) == OPENCL_POCL;
     opencl_text_fini(allocator, &text);
     return is_so;
 }
@@ -102,16 +95,16 @@ static cl_device_id listed_instead(const ingot_allocator_t *allocator, cl_device
     return is_of_pocl(allocator, platform) ? parent : NULL;
 }
 
-static int find_position(struct opencl_device *device, cl_device_id listed, size_t count,
-                         const cl_device_id *of_context)
+static bool find_position(struct opencl_device *device, cl_device_id listed, size_t count,
+                          const cl_device_id *of_context)
 {
     for (size_t i = 0; i < count && listed != NULL; ++i) {
         if (of_context[i] == listed) {
             device->context_position = i;
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 static ingot_status_t place_device(const struct opencl_state *state, struct opencl_device *device, size_t count,
@@ -146,7 +139,7 @@ static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_
 /* Whether all devices take SPIR-V. A driver before 2.1 without the extension does not know the question. */
 static ingot_status_t learn_spirv(struct opencl_state *state)
 {
-    state->takes_spirv = 1;
+    state->takes_spirv = true;
     for (uint32_t i = 0; i < state->device_count && state->takes_spirv; ++i) {
         struct opencl_text text = {NULL, 0};
         const ingot_status_t status =

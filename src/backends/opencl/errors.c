@@ -91,7 +91,7 @@ const char *opencl_error_name(cl_int error)
     return "unknown error";
 }
 
-int opencl_is_out_of_memory(cl_int error)
+bool opencl_is_out_of_memory(cl_int error)
 {
     return error == CL_OUT_OF_HOST_MEMORY || error == CL_OUT_OF_RESOURCES || error == CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }

@@ -7,63 +7,12 @@
  * What belongs to one machine or one process (UUIDs, ordinals, paths, handles; PoCL counts up the vendor's number) is
  * not. A sub-device answers like its parent and shares its binaries.
  */
-#include "backends/opencl/identity.h"
-
-#include "backends/opencl/errors.h"
-#include "backends/opencl/pocl_files.h"
+#include "backends/opencl/backend.h"
 #include "backends/opencl/state.h"
+#include "backends/opencl/vendor/pocl_files.h"
 
 #include <CL/cl_icd.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* What a driver opens at run time to compile. What it is linked with is found without being named here: PoCL brings
- * LLVM and clang so. */
-static const char *const intel_compilers[] = {
-    "libigc.so.2",           "libigc.so.1", "libigdfcl.so.2", "libigdfcl.so.1", "libopencl-clang.so.14",
-    "libopencl-clang.so.15", NULL};
-static const char *const nvidia_compilers[] = {"libnvidia-ptxjitcompiler.so.1", "libnvidia-nvvm.so.4",
-                                               "libnvJitLink.so.13", "libnvJitLink.so.12", NULL};
-static const char *const amd_compilers[] = {"libamd_comgr.so.3", "libamd_comgr.so.2", NULL};
-static const char *const no_compilers[] = {NULL};
-
-static const struct {
-    const char *platform; /* part of the platform's name */
-    const char *const *libraries;
-} compilers_by_platform[] = {
-    {"Intel", intel_compilers},
-    {"NVIDIA", nvidia_compilers},
-    {"AMD", amd_compilers},
-};
-
-/* Variables that change the code a driver generates. */
-static const char *const code_variables[] = {
-    "IGC_*",  /* Intel's graphics compiler: every option that it takes */
-    "POCL_*", /* PoCL: all but where it keeps what it made, how it reports, and on how many processors it runs */
-    "!POCL_CACHE_DIR",
-    "!POCL_DEBUG",
-    "!POCL_DEVICES",
-    "!POCL_ENABLE_UNINIT",
-    "!POCL_KERNEL_CACHE",
-    "!POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES",
-    "!POCL_MEMORY_LIMIT",
-    "!POCL_SIGFPE_HANDLER",
-    "!POCL_STARTUP_DELAY",
-    "!POCL_TRACING*",
-    "!POCL_AFFINITY",
-    "!POCL_MAX_PTHREAD_COUNT",
-    "!POCL_PTHREAD_MIN_THREADS",
-    "!POCL_CPU_MAX_CU_COUNT",
-    NULL,
-};
-
-/* Intel's driver hears its own keys only with the first of these. */
-static const char *const intel_switches[] = {"NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_OCL_NEOReadDebugKeys"};
-static const char *const code_variables_and_keys[] = {
-    "IGC_*", "Aa*", "NEO_*", "!NEO_CACHE_*", "!AUBDump*", "!Print*", "!Log*", "!Dump*", "!CreateMultipleRootDevices",
-    NULL,
-};
-static const char *const intel_settings[] = {"igdrcl.config", NULL}; /* read from the current directory */
 
 static ingot_status_t add_text(ingot_identity_t *identity, const char *name, const char *value)
 {
@@ -125,38 +74,30 @@ static ingot_status_t find_driver_function(const struct opencl_state *state, con
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t add_compiler(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
+static ingot_status_t add_pocl_files(const struct opencl_state *state, cl_device_id device, const void *function,
+                                     ingot_identity_t *identity)
 {
-    struct opencl_text platform = {NULL, 0};
-    const char *const *libraries = no_compilers;
-    const void *function = NULL;
-    ingot_status_t status = find_driver_function(state, &function);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = opencl_platform_text(&state->allocator, state->platform, CL_PLATFORM_NAME, &platform);
-    if (status != INGOT_SUCCESS)
-        return status;
-    for (size_t i = 0; i < sizeof(compilers_by_platform) / sizeof(compilers_by_platform[0]); ++i) {
-        if (strstr(platform.chars, compilers_by_platform[i].platform) != NULL)
-            libraries = compilers_by_platform[i].libraries;
-    }
-    opencl_text_fini(&state->allocator, &platform);
-    status = ingot_identity_add_compiler(identity, function, libraries);
-    if (status == INGOT_SUCCESS && state->vendor == OPENCL_POCL)
-        status = opencl_add_pocl_files(state, device, function, identity);
+    struct opencl_text name = {NULL, 0};
+    ingot_status_t status = opencl_device_text(&state->allocator, device, CL_DEVICE_NAME, &name);
+    if (status == INGOT_SUCCESS)
+        status = pocl_add_files(&state->allocator, name.chars, function, identity);
+    opencl_text_fini(&state->allocator, &name);
     return status;
 }
 
-static ingot_status_t add_settings(const struct opencl_state *state, ingot_identity_t *identity)
+static ingot_status_t add_compiler(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
 {
-    int hears_keys = 0;
-    ingot_status_t status = INGOT_SUCCESS;
-    for (size_t i = 0; i < sizeof(intel_switches) / sizeof(intel_switches[0]); ++i)
-        hears_keys = hears_keys || getenv(intel_switches[i]) != NULL;
-    if (state->vendor != OPENCL_INTEL_GPU || !hears_keys)
-        return ingot_identity_add_environment(identity, code_variables);
-    status = ingot_identity_add_environment(identity, code_variables_and_keys);
-    return status == INGOT_SUCCESS ? ingot_identity_add_files(identity, "settings", intel_settings) : status;
+    struct opencl_text platform = {NULL, 0};
+    const void *function = NULL;
+    ingot_status_t status = find_driver_function(state, &function);
+    if (status == INGOT_SUCCESS)
+        status = opencl_platform_text(&state->allocator, state->platform, CL_PLATFORM_NAME, &platform);
+    if (status == INGOT_SUCCESS)
+        status = ingot_identity_add_compiler(identity, function, opencl_vendor_compilers(platform.chars));
+    if (status == INGOT_SUCCESS && state->vendor == OPENCL_POCL)
+        status = add_pocl_files(state, device, function, identity);
+    opencl_text_fini(&state->allocator, &platform);
+    return status;
 }
 
 static ingot_status_t add_il_version(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
@@ -187,5 +128,5 @@ ingot_status_t opencl_identify_device(void *opaque, uint32_t device_index, ingot
         status = add_extensions(state, device, identity);
     if (status == INGOT_SUCCESS)
         status = add_compiler(state, device, identity);
-    return status == INGOT_SUCCESS ? add_settings(state, identity) : status;
+    return status == INGOT_SUCCESS ? opencl_vendor_add_settings(state->vendor, identity) : status;
 }

@@ -3,10 +3,8 @@
  *
  * An OpenCL kernel belongs to its program, not to one of its devices; the device of a request is checked only.
  */
-#include "backends/opencl/kernel.h"
-
+#include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
-#include "backends/opencl/ops.h"
 #include "backends/opencl/program.h"
 
 ingot_status_t opencl_create_kernel(void *opaque, void *opaque_program, uint32_t device_index, const char *name,

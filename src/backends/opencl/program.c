@@ -6,10 +6,7 @@
  */
 #include "backends/opencl/program.h"
 
-#include "backends/opencl/binary.h"
-#include "backends/opencl/ops.h"
-
-#include <string.h>
+#include "backends/opencl/backend.h"
 
 static size_t program_size(size_t device_count)
 {
@@ -57,53 +54,6 @@ void opencl_destroy_program(void *opaque, void *opaque_program)
     if (program->native != NULL)
         (void)clReleaseProgram(program->native);
     ingot_deallocate(&state->allocator, program, program_size(program->device_count));
-}
-
-static ingot_status_t read_names_of_copy(const struct opencl_state *state, const struct opencl_program *program,
-                                         int for_all, struct opencl_text *text)
-{
-    cl_program native = NULL;
-    ingot_status_t status = opencl_copy_program(state, program, for_all, &native);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = opencl_kernel_names_text(&state->allocator, native, text);
-    (void)clReleaseProgram(native);
-    return status;
-}
-
-/* Drivers list the kernels that the first device of the native program has. Where that is none of those built for,
- * Intel's lists nothing; a program of the binary has no device but the right one. NVIDIA's fails, for such a program
- * too; one that has the binary for all devices of the context it lists. */
-static ingot_status_t read_names(const struct opencl_state *state, const struct opencl_program *program,
-                                 struct opencl_text *text)
-{
-    ingot_status_t status = opencl_kernel_names_text(&state->allocator, program->native, text);
-    if (program->device_count == state->context_device_count)
-        return status;
-    if (status == INGOT_SUCCESS && *text->chars == '\0') {
-        opencl_text_fini(&state->allocator, text);
-        status = read_names_of_copy(state, program, 0, text);
-    }
-    return status == INGOT_BACKEND_ERROR ? read_names_of_copy(state, program, 1, text) : status;
-}
-
-/* OpenCL separates names by ';', Ingot ends each with a NUL. */
-ingot_status_t opencl_get_kernel_names(void *opaque, void *opaque_program, ingot_sink_t *names)
-{
-    const struct opencl_state *state = opaque;
-    const struct opencl_program *program = opaque_program;
-    struct opencl_text text = {NULL, 0};
-    size_t length = 0;
-    ingot_status_t status = read_names(state, program, &text);
-    if (status != INGOT_SUCCESS)
-        return status;
-    length = strlen(text.chars);
-    for (char *c = text.chars; (c = strchr(c, ';')) != NULL; ++c)
-        *c = '\0';
-    if (length > 0)
-        status = ingot_sink_write(names, length + 1, text.chars);
-    opencl_text_fini(&state->allocator, &text);
-    return status;
 }
 
 ingot_status_t ingot_opencl_program_get_native(const_ingot_program_t handle, cl_program *native)

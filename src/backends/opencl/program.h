@@ -8,7 +8,7 @@
 
 struct opencl_program {
     cl_program native;
-    size_t code_estimate; /* of a program that was compiled here; see size.h */
+    size_t code_estimate; /* of a program that was compiled here; see size.c */
     size_t device_count;
     cl_device_id devices[]; /* in the order of the native context */
 };
@@ -16,8 +16,5 @@ struct opencl_program {
 /* A program for these devices without its native one. */
 ingot_status_t opencl_program_create(const struct opencl_state *state, size_t device_count,
                                      const uint32_t *device_indices, struct opencl_program **program);
-
-void opencl_destroy_program(void *state, void *program);
-ingot_status_t opencl_get_kernel_names(void *state, void *program, ingot_sink_t *names);
 
 #endif

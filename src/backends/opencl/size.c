@@ -7,9 +7,9 @@
  * and both by the length of the text. That was within 20% for the programs of the tests and examples. Text that
  * compilers find by -I is not seen here. The core puts the real size in its place when it takes the blob.
  */
-#include "backends/opencl/size.h"
-
-#include "backends/opencl/binary.h"
+#include "backends/opencl/backend.h"
+#include "backends/opencl/native_binary.h"
+#include "backends/opencl/vendor/intel_binary.h"
 
 #define ESTIMATE_PER_PROGRAM 33000u
 #define ESTIMATE_PER_KERNEL 16000u
@@ -20,7 +20,7 @@ size_t opencl_estimate_code(const ingot_build_request_t *request)
 {
     size_t bytes = ESTIMATE_PER_PROGRAM;
     for (size_t i = 0; i < request->source_count; ++i) {
-        const int is_spirv = request->sources[i].kind == INGOT_SOURCE_SPIRV;
+        const bool is_spirv = request->sources[i].kind == INGOT_SOURCE_SPIRV;
         bytes += request->sources[i].size * (is_spirv ? ESTIMATE_PER_SPIRV_BYTE : ESTIMATE_PER_TEXT_BYTE);
     }
     for (size_t i = 0; i < request->header_count; ++i)
@@ -36,9 +36,24 @@ static size_t estimate(const struct opencl_program *program)
     return program->device_count * (program->code_estimate + kernels * ESTIMATE_PER_KERNEL);
 }
 
+/* The blob's binaries, as far as the driver has them already. */
+static size_t binaries_size(const struct opencl_state *state, const struct opencl_program *program)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < program->device_count; ++i) {
+        size_t size = 0;
+        void *bytes = NULL;
+        if (opencl_read_native_binary(state, program, program->devices[i], &size, &bytes) != INGOT_SUCCESS)
+            return 0;
+        total += intel_binary_strip(size, bytes);
+        ingot_deallocate(&state->allocator, bytes, size);
+    }
+    return total;
+}
+
 size_t opencl_get_program_size(void *opaque, void *opaque_program)
 {
     const struct opencl_state *state = opaque;
     const struct opencl_program *program = opaque_program;
-    return state->generates_code_at_launch ? estimate(program) : opencl_binaries_size(state, program);
+    return state->generates_code_at_launch ? estimate(program) : binaries_size(state, program);
 }

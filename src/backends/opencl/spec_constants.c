@@ -4,9 +4,9 @@
  * With several modules a constant is for those that have it. The request was checked before: each constant is in one
  * of the modules at least, with its size.
  */
-#include "backends/opencl/spec_constants.h"
-
+#include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
+#include "backends/opencl/state.h"
 
 static ingot_status_t set_one(const ingot_build_request_t *request, const cl_program *programs,
                               const ingot_spec_constant_t *constant)

@@ -7,18 +7,18 @@
 #ifndef INGOT_BACKENDS_OPENCL_STATE_H
 #define INGOT_BACKENDS_OPENCL_STATE_H
 
+#include "backends/opencl/vendor/vendor.h"
+
 #include <ingot/backend.h>
 #include <ingot/opencl.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Of the platform or device, 10 * major + minor: what may be called without asking for an extension. */
 #define OPENCL_VERSION_2_1 21u
 #define OPENCL_VERSION_2_2 22u
-
-/* Whose platform it is, as far as that matters. */
-enum opencl_vendor { OPENCL_OTHER, OPENCL_POCL, OPENCL_INTEL_GPU, OPENCL_NVIDIA };
 
 struct opencl_device {
     cl_device_id id;
@@ -31,8 +31,8 @@ struct opencl_state {
     cl_platform_id platform; /* of all devices: a context has one */
     unsigned version;
     enum opencl_vendor vendor;
-    int takes_spirv;
-    int generates_code_at_launch;
+    bool takes_spirv;
+    bool generates_code_at_launch;
     uint32_t context_device_count; /* of the native context */
     uint32_t device_count;
     struct opencl_device devices[];

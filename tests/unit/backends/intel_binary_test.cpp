@@ -10,7 +10,7 @@
 #include <vector>
 
 extern "C" {
-#include "backends/opencl/intel_binary.h"
+#include "backends/opencl/vendor/intel_binary.h"
 }
 
 namespace

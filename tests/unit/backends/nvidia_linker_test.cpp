@@ -9,7 +9,7 @@
 #include "support/failing_allocator.h"
 
 extern "C" {
-#include "backends/opencl/nvidia_linker.h"
+#include "backends/opencl/vendor/nvidia_linker.h"
 }
 
 namespace

@@ -9,13 +9,9 @@
 #include <vector>
 
 extern "C" {
+#include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
-#include "backends/opencl/ops.h"
 #include "core/base/sink.h"
-/* Of backends/opencl/build_log.h, which is C11. */
-struct opencl_state;
-ingot_status_t opencl_conclude(const opencl_state *state, const char *call, cl_int error, cl_program native,
-                               size_t device_count, const cl_device_id *devices, ingot_sink_t *log);
 }
 #include "support/child_process.h"
 #include "support/failing_allocator.h"

@@ -6,10 +6,11 @@
  * devices. A device's name has the processor, which names the one variant that its programs are linked with; where it
  * does not, all count.
  */
-#include "backends/opencl/pocl_files.h"
+#include "backends/opencl/vendor/pocl_files.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ struct file_list {
     char texts[MAX_FILES][PATH_ROOM];
 };
 
-static int has_suffix(const char *name, const char *suffix)
+static bool has_suffix(const char *name, const char *suffix)
 {
     const size_t length = strlen(name);
     const size_t suffix_length = strlen(suffix);
@@ -96,26 +97,21 @@ static ingot_status_t add_files(struct file_list *list, const char *library, con
     return status;
 }
 
-ingot_status_t opencl_add_pocl_files(const struct opencl_state *state, cl_device_id device, const void *function,
-                                     ingot_identity_t *identity)
+ingot_status_t pocl_add_files(const ingot_allocator_t *allocator, const char *device_name, const void *function,
+                              ingot_identity_t *identity)
 {
-    struct opencl_text name = {NULL, 0};
+    const char *chosen = getenv("POCL_KERNELLIB_NAME");
     char suffix[32] = "";
     Dl_info about = {0};
     if (dladdr(function, &about) == 0 || about.dli_fname == NULL)
         return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's library was not found");
-    struct file_list *list = ingot_allocate(&state->allocator, sizeof(*list));
+    struct file_list *list = ingot_allocate(allocator, sizeof(*list));
     if (list == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a list of files");
-    ingot_status_t status = opencl_device_text(&state->allocator, device, CL_DEVICE_NAME, &name);
-    if (status == INGOT_SUCCESS) {
-        const char *chosen = getenv("POCL_KERNELLIB_NAME");
-        library_suffix(chosen == NULL ? name.chars : "", sizeof(suffix), suffix);
-        status = add_files(list, about.dli_fname, suffix);
-    }
+    library_suffix(chosen == NULL ? device_name : "", sizeof(suffix), suffix);
+    ingot_status_t status = add_files(list, about.dli_fname, suffix);
     if (status == INGOT_SUCCESS)
         status = ingot_identity_add_files(identity, "device_library", list->paths);
-    opencl_text_fini(&state->allocator, &name);
-    ingot_deallocate(&state->allocator, list, sizeof(*list));
+    ingot_deallocate(allocator, list, sizeof(*list));
     return status;
 }

@@ -4,8 +4,8 @@
  * The driver keeps it to compile again for another device or driver. An identity rules those out, and it is most of a
  * binary: 5.4 of 5.5 MB of a hashcat kernel.
  */
-#ifndef INGOT_BACKENDS_OPENCL_INTEL_BINARY_H
-#define INGOT_BACKENDS_OPENCL_INTEL_BINARY_H
+#ifndef INGOT_BACKENDS_OPENCL_VENDOR_INTEL_BINARY_H
+#define INGOT_BACKENDS_OPENCL_VENDOR_INTEL_BINARY_H
 
 #include <stddef.h>
 #include <stdint.h>

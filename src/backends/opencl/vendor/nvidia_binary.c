@@ -6,9 +6,9 @@
  * to the linker, so programs with them keep their PTX. And PTX stays where a program of it would say more than one of
  * the machine code.
  */
-#include "backends/opencl/nvidia_binary.h"
+#include "backends/opencl/vendor/nvidia_binary.h"
 
-#include "backends/opencl/nvidia_linker.h"
+#include "backends/opencl/vendor/nvidia_linker.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,27 +24,27 @@
 /* Options for the translation of PTX. */
 static const char *const translation_options[] = {"-cl-nv-", "-cl-opt-disable", "-nv-"};
 
-static int is_ptx(size_t size, const void *bytes)
+static bool is_ptx(size_t size, const void *bytes)
 {
     return memmem(bytes, size < MARK_WITHIN ? size : MARK_WITHIN, TARGET_MARK, strlen(TARGET_MARK)) != NULL;
 }
 
-static int has_translation_options(const struct opencl_state *state, cl_program program, cl_device_id device)
+static bool has_translation_options(const ingot_allocator_t *allocator, cl_program program, cl_device_id device)
 {
     size_t size = 0;
-    int has = 1;
+    bool has = true;
     if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, 0, NULL, &size) != CL_SUCCESS)
-        return 1;
-    char *options = ingot_allocate(&state->allocator, size + 1); /* a NUL of our own */
+        return true;
+    char *options = ingot_allocate(allocator, size + 1); /* a NUL of our own */
     if (options == NULL)
-        return 1;
+        return true;
     if (size == 0 ||
         clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, size, options, NULL) == CL_SUCCESS) {
-        has = 0;
+        has = false;
         for (size_t i = 0; i < sizeof(translation_options) / sizeof(translation_options[0]); ++i)
             has = has || strstr(options, translation_options[i]) != NULL;
     }
-    ingot_deallocate(&state->allocator, options, size + 1);
+    ingot_deallocate(allocator, options, size + 1);
     return has;
 }
 
@@ -60,33 +60,33 @@ static unsigned capability_of(cl_device_id device)
 }
 
 /* Of "OpenCL 3.0 CUDA 13.0.98"; 0 where the driver does not say. */
-static unsigned cuda_major_of(const struct opencl_state *state)
+static unsigned cuda_major_of(cl_platform_id platform)
 {
     char version[128] = "";
     unsigned major = 0;
-    if (clGetPlatformInfo(state->platform, CL_PLATFORM_VERSION, sizeof(version) - 1, version, NULL) != CL_SUCCESS)
+    if (clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof(version) - 1, version, NULL) != CL_SUCCESS)
         return 0;
     const char *mark = strstr(version, CUDA_MARK);
     return mark != NULL && sscanf(mark + strlen(CUDA_MARK), "%3u", &major) == 1 ? major : 0;
 }
 
-ingot_status_t nvidia_binary_translate(const struct opencl_state *state, cl_program program, cl_device_id device,
-                                       size_t size, const void *bytes, size_t *native_size, void **native)
+ingot_status_t nvidia_binary_translate(const ingot_allocator_t *allocator, cl_platform_id platform, cl_program program,
+                                       cl_device_id device, const ingot_binary_t *binary, size_t *native_size,
+                                       void **native)
 {
-    if (!is_ptx(size, bytes) || has_translation_options(state, program, device))
+    if (!is_ptx(binary->size, binary->bytes) || has_translation_options(allocator, program, device))
         return INGOT_SUCCESS;
     const unsigned capability = capability_of(device);
-    const unsigned major = cuda_major_of(state);
+    const unsigned major = cuda_major_of(platform);
     if (capability == 0 || major == 0)
         return INGOT_SUCCESS;
-    const size_t length = strnlen(bytes, size);
-    char *text = ingot_allocate(&state->allocator, length + 1); /* a NUL of our own */
+    const size_t length = strnlen((const char *)binary->bytes, binary->size);
+    char *text = ingot_allocate(allocator, length + 1); /* a NUL of our own */
     if (text == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of PTX", length);
-    memcpy(text, bytes, length);
-    const ingot_status_t status =
-        nvidia_link_ptx(&state->allocator, major, capability, length, text, native_size, native);
-    ingot_deallocate(&state->allocator, text, length + 1);
+    memcpy(text, binary->bytes, length);
+    const ingot_status_t status = nvidia_link_ptx(allocator, major, capability, length, text, native_size, native);
+    ingot_deallocate(allocator, text, length + 1);
     return status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS; /* without the linker it stays PTX */
 }
 
@@ -96,7 +96,7 @@ struct answer {
     char bytes[256];
 };
 
-static int are_equal(const struct answer *a, const struct answer *b)
+static bool are_equal(const struct answer *a, const struct answer *b)
 {
     return a->error == b->error && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
@@ -108,7 +108,7 @@ static struct answer ask_argument(cl_kernel kernel, cl_uint index, cl_kernel_arg
     return answer;
 }
 
-static int arguments_are_equal(cl_kernel kernel, cl_kernel other, cl_uint count)
+static bool arguments_are_equal(cl_kernel kernel, cl_kernel other, cl_uint count)
 {
     static const cl_kernel_arg_info infos[] = {CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME,
                                                CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_QUALIFIER,
@@ -118,10 +118,10 @@ static int arguments_are_equal(cl_kernel kernel, cl_kernel other, cl_uint count)
             const struct answer mine = ask_argument(kernel, i, infos[n]);
             const struct answer theirs = ask_argument(other, i, infos[n]);
             if (!are_equal(&mine, &theirs))
-                return 0;
+                return false;
         }
     }
-    return 1;
+    return true;
 }
 
 static struct answer ask_group_size(cl_kernel kernel, cl_device_id device)
@@ -132,7 +132,7 @@ static struct answer ask_group_size(cl_kernel kernel, cl_device_id device)
     return answer;
 }
 
-static int kernels_are_equal(cl_device_id device, cl_kernel kernel, cl_kernel other)
+static bool kernels_are_equal(cl_device_id device, cl_kernel kernel, cl_kernel other)
 {
     const struct answer mine = ask_group_size(kernel, device);
     const struct answer theirs = ask_group_size(other, device);
@@ -143,36 +143,36 @@ static int kernels_are_equal(cl_device_id device, cl_kernel kernel, cl_kernel ot
            counts[0] == counts[1] && arguments_are_equal(kernel, other, counts[0]);
 }
 
-static int has_equal_kernel(cl_device_id device, cl_kernel kernel, cl_program other_program)
+static bool has_equal_kernel(cl_device_id device, cl_kernel kernel, cl_program other_program)
 {
     char name[1024] = "";
     cl_int error = CL_SUCCESS;
     if (clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), name, NULL) != CL_SUCCESS)
-        return 0;
+        return false;
     cl_kernel other = clCreateKernel(other_program, name, &error);
     if (other == NULL)
-        return 0;
-    const int equal = kernels_are_equal(device, kernel, other);
+        return false;
+    const bool equal = kernels_are_equal(device, kernel, other);
     (void)clReleaseKernel(other);
     return equal;
 }
 
-int nvidia_binary_is_equal(const struct opencl_state *state, cl_device_id device, cl_program of_ptx,
-                           cl_program of_native)
+bool nvidia_binary_is_equal(const ingot_allocator_t *allocator, cl_device_id device, cl_program of_ptx,
+                            cl_program of_native)
 {
     cl_uint count = 0;
-    int equal = 1;
+    bool equal = true;
     if (clCreateKernelsInProgram(of_ptx, 0, NULL, &count) != CL_SUCCESS || count == 0)
-        return 0;
+        return false;
     const size_t size = count * sizeof(cl_kernel);
-    cl_kernel *kernels = ingot_allocate(&state->allocator, size);
+    cl_kernel *kernels = ingot_allocate(allocator, size);
     if (kernels == NULL)
-        return 0;
+        return false;
     equal = clCreateKernelsInProgram(of_ptx, count, kernels, NULL) == CL_SUCCESS;
     for (cl_uint i = 0; i < count && kernels[i] != NULL; ++i) {
         equal = equal && has_equal_kernel(device, kernels[i], of_native);
         (void)clReleaseKernel(kernels[i]);
     }
-    ingot_deallocate(&state->allocator, kernels, size);
+    ingot_deallocate(allocator, kernels, size);
     return equal;
 }

@@ -1,8 +1,8 @@
 /*
  * nvidia_linker.h - PTX to machine code by NVIDIA's nvJitLink, where that is installed.
  */
-#ifndef INGOT_BACKENDS_OPENCL_NVIDIA_LINKER_H
-#define INGOT_BACKENDS_OPENCL_NVIDIA_LINKER_H
+#ifndef INGOT_BACKENDS_OPENCL_VENDOR_NVIDIA_LINKER_H
+#define INGOT_BACKENDS_OPENCL_VENDOR_NVIDIA_LINKER_H
 
 #include <ingot/backend.h>
 

@@ -6,9 +6,10 @@
  * 22.43). The section of the intermediate code is made one of these, and what lies behind it moves down. Of 8 bytes
  * each time, so that what was aligned stays so.
  */
-#include "backends/opencl/intel_binary.h"
+#include "backends/opencl/vendor/intel_binary.h"
 
 #include <elf.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define ET_OPENCL_EXECUTABLE 0xff04u
@@ -30,10 +31,10 @@ static void put_section(uint8_t *bytes, const Elf64_Ehdr *header, unsigned index
     memcpy(bytes + header->e_shoff + index * sizeof(*section), section, sizeof(*section));
 }
 
-static int read_header(size_t size, const uint8_t *bytes, Elf64_Ehdr *header)
+static bool read_header(size_t size, const uint8_t *bytes, Elf64_Ehdr *header)
 {
     if (size < sizeof(*header))
-        return 0;
+        return false;
     memcpy(header, bytes, sizeof(*header));
     return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
            header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_type == ET_OPENCL_EXECUTABLE && header->e_phnum == 0 &&
@@ -41,19 +42,19 @@ static int read_header(size_t size, const uint8_t *bytes, Elf64_Ehdr *header)
            header->e_shnum <= (size - header->e_shoff) / sizeof(Elf64_Shdr);
 }
 
-static int is_intermediate(const Elf64_Shdr *section)
+static bool is_intermediate(const Elf64_Shdr *section)
 {
     return section->sh_type == SHT_OPENCL_SPIRV || section->sh_type == SHT_OPENCL_LLVM_BINARY;
 }
 
 /* Whether these bytes lie within the file and share none with [begin, end). */
-static int is_apart(uint64_t offset, uint64_t length, size_t size, uint64_t begin, uint64_t end)
+static bool is_apart(uint64_t offset, uint64_t length, size_t size, uint64_t begin, uint64_t end)
 {
     return offset <= size && length <= size - offset && (offset + length <= begin || offset >= end);
 }
 
 /* The one section of intermediate code, beside machine code, that shares no byte with anything else. */
-static int find_intermediate(size_t size, const uint8_t *bytes, const Elf64_Ehdr *header, unsigned *found)
+static bool find_intermediate(size_t size, const uint8_t *bytes, const Elf64_Ehdr *header, unsigned *found)
 {
     unsigned intermediates = 0;
     unsigned device_binaries = 0;
@@ -66,15 +67,15 @@ static int find_intermediate(size_t size, const uint8_t *bytes, const Elf64_Ehdr
         device_binaries += section.sh_type == SHT_OPENCL_DEVICE_BINARY && section.sh_size > 0;
     }
     if (intermediates != 1 || device_binaries != 1)
-        return 0;
+        return false;
     const Elf64_Shdr cut = get_section(bytes, header, *found);
     if (cut.sh_offset > size || cut.sh_size > size - cut.sh_offset)
-        return 0;
+        return false;
     const uint64_t end = cut.sh_offset + cut.sh_size;
     for (unsigned i = 0; i < header->e_shnum; ++i) {
         const Elf64_Shdr section = get_section(bytes, header, i);
         if (i != *found && !is_apart(section.sh_offset, section.sh_size, size, cut.sh_offset, end))
-            return 0;
+            return false;
     }
     return cut.sh_offset >= sizeof(*header) &&
            is_apart(header->e_shoff, header->e_shnum * sizeof(Elf64_Shdr), size, cut.sh_offset, end);

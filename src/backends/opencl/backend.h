@@ -1,0 +1,58 @@
+/*
+ * backend.h - the table of the OpenCL backend's operations, and by file the operations and what else the files share.
+ *
+ * The core tells the backend's objects from those of other backends by the table.
+ */
+#ifndef INGOT_BACKENDS_OPENCL_BACKEND_H
+#define INGOT_BACKENDS_OPENCL_BACKEND_H
+
+#include <ingot/backend.h>
+#include <ingot/opencl.h>
+
+struct opencl_state;
+
+/* context.c */
+extern const ingot_backend_ops_t opencl_ops;
+
+/* identity.c */
+ingot_status_t opencl_identify_device(void *state, uint32_t device_index, ingot_identity_t *identity);
+
+/* text_rules.c */
+void opencl_get_text_rules(void *state, ingot_text_rules_t *rules);
+
+/* build.c */
+ingot_status_t opencl_build(void *state, const ingot_build_request_t *request, size_t device_count,
+                            const uint32_t *device_indices, ingot_sink_t *log, void **program);
+
+/* spec_constants.c: sets the request's constants, which were checked, in the native programs that have them. */
+ingot_status_t opencl_set_spec_constants(const struct opencl_state *state, const ingot_build_request_t *request,
+                                         const cl_program *programs);
+
+/* build_log.c: returns the status of a call that compiles or links, with its detail. It is INGOT_BUILD_FAILED if the
+ * compiler refused the program or its options. Writes the log of every device first, and then the refusal, since some
+ * drivers keep no log. `native` may be NULL. */
+ingot_status_t opencl_conclude(const struct opencl_state *state, const char *call, cl_int error, cl_program native,
+                               size_t device_count, const cl_device_id *devices, ingot_sink_t *log);
+
+/* program.c */
+void opencl_destroy_program(void *state, void *program);
+
+/* kernel_names.c */
+ingot_status_t opencl_get_kernel_names(void *state, void *program, ingot_sink_t *names);
+
+/* size.c: the size of all binaries of a program that was built here, or 0 if it is not known; and, for
+ * program->code_estimate, what PoCL makes of these sources for one device, without the kernels' own files. */
+size_t opencl_get_program_size(void *state, void *program);
+size_t opencl_estimate_code(const ingot_build_request_t *request);
+
+/* binary.c */
+ingot_status_t opencl_get_binary(void *state, void *program, uint32_t device_index, ingot_sink_t *binary);
+ingot_status_t opencl_load(void *state, const ingot_build_request_t *request, size_t device_count,
+                           const uint32_t *device_indices, const ingot_binary_t *binaries, void **program);
+
+/* kernel.c: a backend kernel is the cl_kernel itself. */
+ingot_status_t opencl_create_kernel(void *state, void *program, uint32_t device_index, const char *name, void **kernel);
+void opencl_destroy_kernel(void *state, void *kernel);
+ingot_status_t opencl_clone_kernel(void *state, void *program, void *kernel, void **clone);
+
+#endif

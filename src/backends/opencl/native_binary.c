@@ -1,0 +1,188 @@
+/*
+ * native_binary.c - binaries as the driver gives them out, and native programs made of them.
+ *
+ * PoCL lists binaries for the devices that a program was built for, other drivers for those that it belongs to. PoCL
+ * writes to every pointer of CL_PROGRAM_BINARIES, even to NULL.
+ */
+#include "backends/opencl/native_binary.h"
+
+#include "backends/opencl/errors.h"
+
+/* Sizes of a program's binaries as the driver lists them, and which is asked for. */
+struct listing {
+    size_t *sizes;
+    size_t count;
+    size_t at;
+};
+
+static ingot_status_t list_sizes(const struct opencl_state *state, const struct opencl_program *program,
+                                 struct listing *listing)
+{
+    size_t size = 0;
+    cl_int error = clGetProgramInfo(program->native, CL_PROGRAM_BINARY_SIZES, 0, NULL, &size);
+    if (error != CL_SUCCESS)
+        return opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)", error);
+    listing->count = size / sizeof(*listing->sizes);
+    if (listing->count == 0)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the driver lists no binaries");
+    listing->sizes = ingot_allocate(&state->allocator, size);
+    if (listing->sizes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the sizes of %zu binaries", listing->count);
+    error = clGetProgramInfo(program->native, CL_PROGRAM_BINARY_SIZES, size, listing->sizes, NULL);
+    return error == CL_SUCCESS ? INGOT_SUCCESS
+                               : opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)", error);
+}
+
+static ingot_status_t find_among(size_t count, const cl_device_id *devices, cl_device_id device,
+                                 struct listing *listing)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (devices[i] == device) {
+            listing->at = i;
+            return INGOT_SUCCESS;
+        }
+    }
+    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the program was not made for this device");
+}
+
+/* Where the driver has the device's binary: among those built for, if it lists as many, else among all it lists. */
+static ingot_status_t find_device(const struct opencl_state *state, const struct opencl_program *program,
+                                  cl_device_id device, struct listing *listing)
+{
+    cl_device_id *devices = NULL;
+    const size_t size = listing->count * sizeof(cl_device_id);
+    size_t written = 0;
+    cl_int error = CL_SUCCESS;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (listing->count == program->device_count)
+        return find_among(program->device_count, program->devices, device, listing);
+    devices = ingot_allocate(&state->allocator, size);
+    if (devices == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu devices", listing->count);
+    error = clGetProgramInfo(program->native, CL_PROGRAM_DEVICES, size, devices, &written);
+    if (error != CL_SUCCESS || written != size)
+        status = opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_DEVICES)", error);
+    else
+        status = find_among(listing->count, devices, device, listing);
+    ingot_deallocate(&state->allocator, devices, size);
+    return status;
+}
+
+/* The driver writes all binaries; those not asked for go to one scratch buffer, over each other. */
+static ingot_status_t copy_binary(const struct opencl_state *state, const struct opencl_program *program,
+                                  const struct listing *listing, void *bytes)
+{
+    const size_t pointers_size = listing->count * sizeof(void *);
+    size_t scratch_size = 0;
+    void *scratch = NULL;
+    void **pointers = ingot_allocate(&state->allocator, pointers_size);
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < listing->count; ++i) {
+        if (i != listing->at && listing->sizes[i] > scratch_size)
+            scratch_size = listing->sizes[i];
+    }
+    if (scratch_size > 0)
+        scratch = ingot_allocate(&state->allocator, scratch_size);
+    if (pointers == NULL || (scratch_size > 0 && scratch == NULL)) {
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu binaries", listing->count);
+    } else {
+        for (size_t i = 0; i < listing->count; ++i)
+            pointers[i] = i == listing->at ? bytes : scratch;
+        const cl_int error = clGetProgramInfo(program->native, CL_PROGRAM_BINARIES, pointers_size, pointers, NULL);
+        if (error != CL_SUCCESS)
+            status = opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARIES)", error);
+    }
+    ingot_deallocate(&state->allocator, scratch, scratch_size);
+    ingot_deallocate(&state->allocator, pointers, pointers_size);
+    return status;
+}
+
+ingot_status_t opencl_read_native_binary(const struct opencl_state *state, const struct opencl_program *program,
+                                  cl_device_id device, size_t *size, void **bytes)
+{
+    struct listing listing = {NULL, 0, 0};
+    void *read = NULL;
+    ingot_status_t status = list_sizes(state, program, &listing);
+    if (status == INGOT_SUCCESS)
+        status = find_device(state, program, device, &listing);
+    if (status != INGOT_SUCCESS)
+        goto done;
+    *size = listing.sizes[listing.at];
+    if (*size == 0) {
+        status = ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the driver gives out no binary for a device");
+        goto done;
+    }
+    read = ingot_allocate(&state->allocator, *size);
+    status = read != NULL ? copy_binary(state, program, &listing, read)
+                          : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a binary of %zu bytes", *size);
+    if (status == INGOT_SUCCESS) {
+        *bytes = read;
+        read = NULL;
+    }
+done:
+    if (read != NULL)
+        ingot_deallocate(&state->allocator, read, *size);
+    ingot_deallocate(&state->allocator, listing.sizes, listing.count * sizeof(*listing.sizes));
+    return status;
+}
+
+/* A native program that is built of these binaries; the caller releases it. */
+static ingot_status_t make_of_binaries(const struct opencl_state *state, cl_uint count, const cl_device_id *devices,
+                                       const size_t *sizes, const unsigned char **bytes, cl_program *native)
+{
+    cl_int error = CL_SUCCESS;
+    cl_program made = clCreateProgramWithBinary(state->context, count, devices, sizes, bytes, NULL, &error);
+    if (made != NULL)
+        error = clBuildProgram(made, count, devices, NULL, NULL, NULL);
+    if (error != CL_SUCCESS) {
+        if (made != NULL)
+            (void)clReleaseProgram(made);
+        return opencl_fail(INGOT_BACKEND_ERROR, "a program of its own binary", error);
+    }
+    *native = made;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t opencl_make_of_binary(const struct opencl_state *state, cl_device_id device, size_t size,
+                                     const unsigned char *bytes, cl_program *native)
+{
+    return make_of_binaries(state, 1, &device, &size, &bytes, native);
+}
+
+/* The same binary for all devices of the native context. */
+static ingot_status_t make_for_all(const struct opencl_state *state, size_t size, const unsigned char *bytes,
+                                   cl_program *native)
+{
+    const size_t count = state->context_device_count;
+    const size_t block = count * (sizeof(size_t) + sizeof(void *) + sizeof(cl_device_id));
+    ingot_status_t status = INGOT_SUCCESS;
+    size_t *sizes = ingot_allocate(&state->allocator, block);
+    if (sizes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu binaries", count);
+    const unsigned char **binaries = (const unsigned char **)(sizes + count);
+    cl_device_id *devices = (cl_device_id *)(binaries + count);
+    for (size_t i = 0; i < count; ++i) {
+        sizes[i] = size;
+        binaries[i] = bytes;
+    }
+    const cl_int error = clGetContextInfo(state->context, CL_CONTEXT_DEVICES, count * sizeof(*devices), devices, NULL);
+    status = error == CL_SUCCESS ? make_of_binaries(state, (cl_uint)count, devices, sizes, binaries, native)
+                                 : opencl_fail(INGOT_BACKEND_ERROR, "clGetContextInfo", error);
+    ingot_deallocate(&state->allocator, sizes, block);
+    return status;
+}
+
+ingot_status_t opencl_copy_program(const struct opencl_state *state, const struct opencl_program *program, bool for_all,
+                                   cl_program *native)
+{
+    const cl_device_id device = program->devices[0];
+    size_t size = 0;
+    void *bytes = NULL;
+    ingot_status_t status = opencl_read_native_binary(state, program, device, &size, &bytes);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = for_all ? make_for_all(state, size, bytes, native)
+                     : opencl_make_of_binary(state, device, size, bytes, native);
+    ingot_deallocate(&state->allocator, bytes, size);
+    return status;
+}

@@ -1,0 +1,106 @@
+/*
+ * vendor.c - the vendors whose drivers differ: how their compilers read options and what selects their code.
+ *
+ * doc/hermetic-builds.md has the experiments behind the text rules, and tests/conformance makes them again with the
+ * driver that is there. What was not tried with a driver is left at its careful default.
+ */
+#include "backends/opencl/vendor/vendor.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a driver opens at run time to compile. What it is linked with is found without being named here: PoCL brings
+ * LLVM and clang so. */
+static const char *const intel_compilers[] = {
+    "libigc.so.2",           "libigc.so.1", "libigdfcl.so.2", "libigdfcl.so.1", "libopencl-clang.so.14",
+    "libopencl-clang.so.15", NULL};
+static const char *const nvidia_compilers[] = {"libnvidia-ptxjitcompiler.so.1", "libnvidia-nvvm.so.4",
+                                               "libnvJitLink.so.13", "libnvJitLink.so.12", NULL};
+static const char *const amd_compilers[] = {"libamd_comgr.so.3", "libamd_comgr.so.2", NULL};
+static const char *const no_compilers[] = {NULL};
+
+static const struct {
+    const char *platform; /* part of the platform's name */
+    const char *const *libraries;
+} compilers_by_platform[] = {
+    {"Intel", intel_compilers},
+    {"NVIDIA", nvidia_compilers},
+    {"AMD", amd_compilers},
+};
+
+/* Variables that change the code a driver generates. */
+static const char *const code_variables[] = {
+    "IGC_*",  /* Intel's graphics compiler: every option that it takes */
+    "POCL_*", /* PoCL: all but where it keeps what it made, how it reports, and on how many processors it runs */
+    "!POCL_CACHE_DIR",
+    "!POCL_DEBUG",
+    "!POCL_DEVICES",
+    "!POCL_ENABLE_UNINIT",
+    "!POCL_KERNEL_CACHE",
+    "!POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES",
+    "!POCL_MEMORY_LIMIT",
+    "!POCL_SIGFPE_HANDLER",
+    "!POCL_STARTUP_DELAY",
+    "!POCL_TRACING*",
+    "!POCL_AFFINITY",
+    "!POCL_MAX_PTHREAD_COUNT",
+    "!POCL_PTHREAD_MIN_THREADS",
+    "!POCL_CPU_MAX_CU_COUNT",
+    NULL,
+};
+
+/* Intel's driver hears its own keys only with the first of these. */
+static const char *const intel_switches[] = {"NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_OCL_NEOReadDebugKeys"};
+static const char *const code_variables_and_keys[] = {
+    "IGC_*", "Aa*", "NEO_*", "!NEO_CACHE_*", "!AUBDump*", "!Print*", "!Log*", "!Dump*", "!CreateMultipleRootDevices",
+    NULL,
+};
+static const char *const intel_settings[] = {"igdrcl.config", NULL}; /* read from the current directory */
+
+static const char *const intel_directories[] = {"/usr/local/include", "include", "/usr/include", NULL};
+static const char *const pocl_variables[] = {"POCL_EXTRA_BUILD_FLAGS", NULL};
+
+enum opencl_vendor opencl_vendor_of(const char *platform_name)
+{
+    if (strcmp(platform_name, "Portable Computing Language") == 0)
+        return OPENCL_POCL;
+    if (strcmp(platform_name, "Intel(R) OpenCL HD Graphics") == 0 ||
+        strcmp(platform_name, "Intel(R) OpenCL Graphics") == 0)
+        return OPENCL_INTEL_GPU;
+    return strcmp(platform_name, "NVIDIA CUDA") == 0 ? OPENCL_NVIDIA : OPENCL_OTHER;
+}
+
+void opencl_vendor_get_text_rules(enum opencl_vendor vendor, ingot_text_rules_t *rules)
+{
+    if (vendor == OPENCL_POCL) {
+        rules->current_directory = INGOT_CURRENT_FIRST;
+        rules->option_variables = pocl_variables;
+    } else if (vendor == OPENCL_INTEL_GPU) {
+        rules->option_quotes = INGOT_QUOTES_DOUBLE;
+        rules->current_directory = INGOT_CURRENT_LAST;
+        rules->late_directories = intel_directories;
+    }
+}
+
+const char *const *opencl_vendor_compilers(const char *platform_name)
+{
+    const char *const *libraries = no_compilers;
+    for (size_t i = 0; i < sizeof(compilers_by_platform) / sizeof(compilers_by_platform[0]); ++i) {
+        if (strstr(platform_name, compilers_by_platform[i].platform) != NULL)
+            libraries = compilers_by_platform[i].libraries;
+    }
+    return libraries;
+}
+
+ingot_status_t opencl_vendor_add_settings(enum opencl_vendor vendor, ingot_identity_t *identity)
+{
+    bool hears_keys = false;
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < sizeof(intel_switches) / sizeof(intel_switches[0]); ++i)
+        hears_keys = hears_keys || getenv(intel_switches[i]) != NULL;
+    if (vendor != OPENCL_INTEL_GPU || !hears_keys)
+        return ingot_identity_add_environment(identity, code_variables);
+    status = ingot_identity_add_environment(identity, code_variables_and_keys);
+    return status == INGOT_SUCCESS ? ingot_identity_add_files(identity, "settings", intel_settings) : status;
+}
