@@ -43,9 +43,8 @@ static inline const char *library_open(const char *name, size_t symbol_count, co
 }
 
 /* Opens the newest BASE.so.MAJOR from `oldest` to `newest` that has all functions, and writes its name. */
-static inline bool library_open_newest(const char *base, unsigned oldest, unsigned newest,
-                                       char name[LIBRARY_NAME_SIZE], size_t symbol_count,
-                                       const struct library_symbol *symbols, void *table)
+static inline bool library_open_newest(const char *base, unsigned oldest, unsigned newest, char name[LIBRARY_NAME_SIZE],
+                                       size_t symbol_count, const struct library_symbol *symbols, void *table)
 {
     for (unsigned major = newest; major >= oldest; --major) {
         (void)snprintf(name, LIBRARY_NAME_SIZE, "%s.so.%u", base, major);

@@ -13,9 +13,7 @@
  *  - Damaged bytes end the process. Only verified bytes may come here.
  *  - Build flags of a native binary, even unknown ones, are passed over; they are given all the same.
  */
-#include "backends/level_zero/binary.h"
-
-#include "backends/level_zero/build.h"
+#include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
 #include "backends/level_zero/program.h"
 #include "util/little_endian.h"
@@ -121,7 +119,7 @@ static ingot_status_t refuse_recompiled(const struct level_zero_state *state, ze
 {
     struct level_zero_text text = {NULL, 0};
     const ingot_status_t status = level_zero_take_log_text(state, log, &text);
-    const int recompiled = text.chars != NULL && strstr(text.chars, RECOMPILED_MARK) != NULL;
+    const bool recompiled = text.chars != NULL && strstr(text.chars, RECOMPILED_MARK) != NULL;
     level_zero_text_fini(state, &text);
     if (status == INGOT_SUCCESS && recompiled)
         return ingot_set_error_detail(INGOT_BLOB_REJECTED,

@@ -5,9 +5,7 @@
  * and one module each, linked dynamically, where it does not. A driver takes a module whose imports nothing resolves
  * for built, and refuses its kernels later; here that is a failed build.
  */
-#include "backends/level_zero/build.h"
-
-#include "backends/level_zero/build_log.h"
+#include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
 #include "backends/level_zero/program.h"
 #include "backends/level_zero/spec_constants.h"

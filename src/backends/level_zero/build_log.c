@@ -3,9 +3,9 @@
  *
  * A refusal of the program is the only failure that every caller would meet again, so it is told apart with care.
  */
-#include "backends/level_zero/build_log.h"
-
+#include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
+#include "backends/level_zero/state.h"
 
 #include <stdio.h>
 

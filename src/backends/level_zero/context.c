@@ -3,13 +3,8 @@
  *
  * The native objects stay the application's; nothing is configured or retained.
  */
-#include "backends/level_zero/binary.h"
-#include "backends/level_zero/build.h"
+#include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
-#include "backends/level_zero/identity.h"
-#include "backends/level_zero/kernel.h"
-#include "backends/level_zero/ops.h"
-#include "backends/level_zero/program.h"
 #include "backends/level_zero/state.h"
 
 #include <string.h>

@@ -64,7 +64,7 @@ const char *level_zero_result_name(ze_result_t result)
     return "unknown result";
 }
 
-int level_zero_is_out_of_memory(ze_result_t result)
+bool level_zero_is_out_of_memory(ze_result_t result)
 {
     return result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY || result == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 }

@@ -7,8 +7,7 @@
  * one machine or one process (UUIDs, ordinals, clock rates, memory sizes, handles) is not. The driver's version stands
  * for its extensions.
  */
-#include "backends/level_zero/identity.h"
-
+#include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
 #include "backends/level_zero/state.h"
 
@@ -167,7 +166,7 @@ static ingot_status_t add_compiler(const struct level_zero_state *state, ingot_i
 
 static ingot_status_t add_settings(ingot_identity_t *identity)
 {
-    int hears_keys = 0;
+    bool hears_keys = false;
     for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); ++i)
         hears_keys = hears_keys || getenv(switches[i]) != NULL;
     const ingot_status_t status =

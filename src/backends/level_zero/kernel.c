@@ -4,10 +4,8 @@
  * A Level Zero kernel is of one module and so of one device. The module is kept beside it: another kernel object for
  * the same entry point is made from there.
  */
-#include "backends/level_zero/kernel.h"
-
+#include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
-#include "backends/level_zero/ops.h"
 #include "backends/level_zero/program.h"
 
 struct level_zero_kernel {

@@ -3,8 +3,8 @@
  */
 #include "backends/level_zero/program.h"
 
+#include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
-#include "backends/level_zero/ops.h"
 
 #include <string.h>
 

@@ -21,8 +21,4 @@ ingot_status_t level_zero_program_create(const struct level_zero_state *state, s
 /* The device's modules; NULL, with a detail, where the program was not made for it. */
 ze_module_handle_t *level_zero_program_modules(const struct level_zero_program *program, uint32_t device_index);
 
-void level_zero_destroy_program(void *state, void *program);
-ingot_status_t level_zero_get_kernel_names(void *state, void *program, ingot_sink_t *names);
-size_t level_zero_get_program_size(void *state, void *program);
-
 #endif

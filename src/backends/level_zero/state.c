@@ -42,9 +42,9 @@ ingot_status_t level_zero_learn_extensions(struct level_zero_state *state)
     result = zeDriverGetExtensionProperties(state->driver, &count, extensions);
     for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; ++i) {
         if (strcmp(extensions[i].name, MODULE_PROGRAM_EXTENSION) == 0)
-            state->links_programs = 1;
+            state->links_programs = true;
         else if (strcmp(extensions[i].name, IP_VERSION_EXTENSION) == 0)
-            state->tells_ip_version = 1;
+            state->tells_ip_version = true;
     }
     ingot_deallocate(&state->allocator, extensions, size);
     return result == ZE_RESULT_SUCCESS ? INGOT_SUCCESS

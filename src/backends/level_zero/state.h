@@ -10,6 +10,7 @@
 #include <ingot/backend.h>
 #include <ingot/level_zero.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,8 +18,8 @@ struct level_zero_state {
     ingot_allocator_t allocator;
     ze_driver_handle_t driver;
     ze_context_handle_t context;
-    int links_programs; /* several modules in one zeModuleCreate */
-    int tells_ip_version;
+    bool links_programs; /* several modules in one zeModuleCreate */
+    bool tells_ip_version;
     uint32_t device_count;
     ze_device_handle_t *devices;
 };

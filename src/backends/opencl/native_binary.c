@@ -98,7 +98,7 @@ static ingot_status_t copy_binary(const struct opencl_state *state, const struct
 }
 
 ingot_status_t opencl_read_native_binary(const struct opencl_state *state, const struct opencl_program *program,
-                                  cl_device_id device, size_t *size, void **bytes)
+                                         cl_device_id device, size_t *size, void **bytes)
 {
     struct listing listing = {NULL, 0, 0};
     void *read = NULL;
@@ -181,8 +181,8 @@ ingot_status_t opencl_copy_program(const struct opencl_state *state, const struc
     ingot_status_t status = opencl_read_native_binary(state, program, device, &size, &bytes);
     if (status != INGOT_SUCCESS)
         return status;
-    status = for_all ? make_for_all(state, size, bytes, native)
-                     : opencl_make_of_binary(state, device, size, bytes, native);
+    status =
+        for_all ? make_for_all(state, size, bytes, native) : opencl_make_of_binary(state, device, size, bytes, native);
     ingot_deallocate(&state->allocator, bytes, size);
     return status;
 }

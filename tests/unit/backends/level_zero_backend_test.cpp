@@ -12,8 +12,8 @@
 #include <vector>
 
 extern "C" {
+#include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
-#include "backends/level_zero/ops.h"
 #include "backends/level_zero/state.h"
 #include "core/base/sink.h"
 }

@@ -1,0 +1,54 @@
+/*
+ * backend.h - the table of the Level Zero backend's operations, and by file the operations and what else the files
+ * share.
+ *
+ * The core tells the backend's objects from those of other backends by the table.
+ */
+#ifndef INGOT_BACKENDS_LEVEL_ZERO_BACKEND_H
+#define INGOT_BACKENDS_LEVEL_ZERO_BACKEND_H
+
+#include <ingot/backend.h>
+#include <ingot/level_zero.h>
+
+struct level_zero_state;
+struct level_zero_text;
+
+/* context.c */
+extern const ingot_backend_ops_t level_zero_ops;
+
+/* identity.c */
+ingot_status_t level_zero_identify_device(void *state, uint32_t device_index, ingot_identity_t *identity);
+
+/* build.c */
+ingot_status_t level_zero_build(void *state, const ingot_build_request_t *request, size_t device_count,
+                                const uint32_t *device_indices, ingot_sink_t *log, void **program);
+/* Joins compile options, link options, and `more` with spaces. */
+ingot_status_t level_zero_build_flags(const struct level_zero_state *state, const char *compile_options,
+                                      const char *link_options, const char *more, struct level_zero_text *flags);
+/* Resolves the imports of a device's modules among them. `log` may be NULL. */
+ingot_status_t level_zero_link_modules(const struct level_zero_state *state, size_t count, ze_module_handle_t *modules,
+                                       ingot_sink_t *log);
+
+/* build_log.c: returns the status of a call that compiles or links, with its detail. It is INGOT_BUILD_FAILED if the
+ * compiler refused the program. Writes the native log first, which it destroys, and then the refusal, since the driver
+ * keeps no word of some. */
+ingot_status_t level_zero_conclude(const struct level_zero_state *state, const char *call, ze_result_t result,
+                                   ze_module_build_log_handle_t native_log, ingot_sink_t *log);
+
+/* program.c */
+void level_zero_destroy_program(void *state, void *program);
+ingot_status_t level_zero_get_kernel_names(void *state, void *program, ingot_sink_t *names);
+size_t level_zero_get_program_size(void *state, void *program);
+
+/* binary.c */
+ingot_status_t level_zero_get_binary(void *state, void *program, uint32_t device_index, ingot_sink_t *binary);
+ingot_status_t level_zero_load(void *state, const ingot_build_request_t *request, size_t device_count,
+                               const uint32_t *device_indices, const ingot_binary_t *binaries, void **program);
+
+/* kernel.c */
+ingot_status_t level_zero_create_kernel(void *state, void *program, uint32_t device_index, const char *name,
+                                        void **kernel);
+void level_zero_destroy_kernel(void *state, void *kernel);
+ingot_status_t level_zero_clone_kernel(void *state, void *program, void *kernel, void **clone);
+
+#endif
