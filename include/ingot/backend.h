@@ -70,6 +70,18 @@ INGOT_API ingot_status_t ingot_sink_reserve(ingot_sink_t *sink, size_t size, voi
  * that is empty. @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_sink_write_log(ingot_sink_t *sink, const char *text);
+/**
+ * Refuses a program: writes a sentence to the build log, and sets it as ingot_set_error does.
+ *
+ * @param[in] code  The driver's own, or 0.
+ * @retval INGOT_BUILD_FAILED
+ * @retval INGOT_OUT_OF_MEMORY
+ */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+INGOT_API ingot_status_t
+ingot_refuse_program(ingot_sink_t *log, int64_t code, const char *format, ...);
 
 /** Takes the fields of a device's identity; made by Ingot. */
 typedef struct ingot_identity ingot_identity_t;

@@ -112,16 +112,13 @@ static ingot_status_t create_of_all(const struct job *job, uint32_t device_index
 
 static ingot_status_t refuse_imports(const struct job *job, ze_module_handle_t module)
 {
-    static const char message[] = "a function or variable is declared and in no module";
     ze_module_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_MODULE_PROPERTIES};
     const ze_result_t result = zeModuleGetProperties(module, &properties);
-    ingot_status_t status = INGOT_SUCCESS;
     if (result != ZE_RESULT_SUCCESS)
         return level_zero_fail(INGOT_BACKEND_ERROR, "zeModuleGetProperties", result);
     if ((properties.flags & ZE_MODULE_PROPERTY_FLAG_IMPORTS) == 0)
         return INGOT_SUCCESS;
-    status = ingot_sink_write_log(job->log, message);
-    return status == INGOT_SUCCESS ? ingot_set_error_detail(INGOT_BUILD_FAILED, "%s", message) : status;
+    return ingot_refuse_program(job->log, 0, "a function or variable is declared, but no module defines it");
 }
 
 /* The log of a success tells addresses, which are in no two processes the same; only a failure's is kept. */

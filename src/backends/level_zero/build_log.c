@@ -7,14 +7,9 @@
 #include "backends/level_zero/errors.h"
 #include "backends/level_zero/state.h"
 
-#include <stdio.h>
-
-#define MAX_MESSAGE 160u
-
 ingot_status_t level_zero_conclude(const struct level_zero_state *state, const char *call, ze_result_t result,
                                    ze_module_build_log_handle_t native_log, ingot_sink_t *log)
 {
-    char message[MAX_MESSAGE] = "";
     struct level_zero_text text = {NULL, 0};
     ingot_status_t status = level_zero_take_log_text(state, native_log, &text);
     if (status == INGOT_SUCCESS && text.chars != NULL)
@@ -25,10 +20,8 @@ ingot_status_t level_zero_conclude(const struct level_zero_state *state, const c
     switch (result) {
     case ZE_RESULT_ERROR_MODULE_BUILD_FAILURE:
     case ZE_RESULT_ERROR_MODULE_LINK_FAILURE:
-        (void)snprintf(message, sizeof(message), "%s: %s (0x%x)", call, level_zero_result_name(result),
-                       (unsigned)result);
-        status = ingot_sink_write_log(log, message);
-        return status == INGOT_SUCCESS ? level_zero_fail(INGOT_BUILD_FAILED, call, result) : status;
+        return ingot_refuse_program(log, (int64_t)result, "%s: %s (0x%x)", call, level_zero_result_name(result),
+                                    (unsigned)result);
     case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
     case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE: /* no compiler */
         return level_zero_fail(INGOT_UNIMPLEMENTED, call, result);

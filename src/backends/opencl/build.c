@@ -140,10 +140,8 @@ static ingot_status_t check_options(const char *options, ingot_sink_t *log)
     for (size_t i = 0; i < sizeof(with_value) / sizeof(with_value[0]); ++i) {
         const bool is_last = length >= 2 && strncmp(options + length - 2, with_value[i], 2) == 0 &&
                              (length == 2 || options[length - 3] == ' ' || options[length - 3] == '\t');
-        if (!is_last)
-            continue;
-        (void)ingot_sink_write_log(log, "a last option without its value");
-        return ingot_set_error_detail(INGOT_BUILD_FAILED, "the option %s comes last and has no value", with_value[i]);
+        if (is_last)
+            return ingot_refuse_program(log, 0, "the option %s comes last and has no value", with_value[i]);
     }
     return INGOT_SUCCESS;
 }

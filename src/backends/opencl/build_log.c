@@ -10,10 +10,6 @@
 #include "backends/opencl/errors.h"
 #include "backends/opencl/state.h"
 
-#include <stdio.h>
-
-#define MAX_MESSAGE 160u
-
 static ingot_status_t collect_one(const struct opencl_state *state, cl_program native, cl_device_id device,
                                   ingot_sink_t *log)
 {
@@ -59,16 +55,12 @@ static const char *explanation_of(cl_int error)
 ingot_status_t opencl_conclude(const struct opencl_state *state, const char *call, cl_int error, cl_program native,
                                size_t device_count, const cl_device_id *devices, ingot_sink_t *log)
 {
-    char message[MAX_MESSAGE] = "";
-    ingot_status_t status = collect_log(state, native, device_count, devices, log);
+    const ingot_status_t status = collect_log(state, native, device_count, devices, log);
     if (error == CL_SUCCESS)
         return status;
-    if (compiler_refused(error)) {
-        (void)snprintf(message, sizeof(message), "%s: %s (%d)%s", call, opencl_error_name(error), (int)error,
-                       explanation_of(error));
-        status = ingot_sink_write_log(log, message);
-        return status == INGOT_SUCCESS ? ingot_set_error(INGOT_BUILD_FAILED, error, "%s", message) : status;
-    }
+    if (compiler_refused(error))
+        return ingot_refuse_program(log, error, "%s: %s (%d)%s", call, opencl_error_name(error), (int)error,
+                                    explanation_of(error));
     if (error == CL_COMPILER_NOT_AVAILABLE || error == CL_LINKER_NOT_AVAILABLE)
         return opencl_fail(INGOT_UNIMPLEMENTED, call, error);
     return opencl_fail(INGOT_BACKEND_ERROR, call, error);

@@ -3,9 +3,13 @@
  */
 #include "core/base/sink.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/error.h"
+
+#define MAX_REFUSAL 512u
 
 ingot_status_t ingot_sink_write(ingot_sink_t *sink, size_t size, const void *bytes)
 {
@@ -37,4 +41,17 @@ ingot_status_t ingot_sink_write_log(ingot_sink_t *sink, const char *text)
         return INGOT_SUCCESS;
     const ingot_status_t status = ingot_sink_write(sink, length, text);
     return status == INGOT_SUCCESS ? ingot_sink_write(sink, 1, "\n") : status;
+}
+
+ingot_status_t ingot_refuse_program(ingot_sink_t *log, int64_t code, const char *format, ...)
+{
+    char message[MAX_REFUSAL] = "";
+    va_list arguments;
+    if (log == NULL || format == NULL)
+        return error_null_argument(log == NULL ? "log" : "format");
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    const ingot_status_t status = ingot_sink_write_log(log, message);
+    return status == INGOT_SUCCESS ? ingot_set_error(INGOT_BUILD_FAILED, code, "%s", message) : status;
 }

@@ -7,7 +7,6 @@
  */
 #include <ingot/backend.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -21,8 +20,7 @@ enum {
     OP_SPEC_CONSTANT_FALSE = 49,
     OP_SPEC_CONSTANT = 50,
     OP_DECORATE = 71,
-    DECORATION_SPEC_ID = 1,
-    MAX_MESSAGE = 160
+    DECORATION_SPEC_ID = 1
 };
 
 #define MAGIC 0x07230203u
@@ -118,18 +116,9 @@ static uint32_t constant_size(const struct module *module, uint32_t object)
     return word(module, type.at + 2) / 8;
 }
 
-static ingot_status_t refuse(ingot_sink_t *log, const char *message)
-{
-    ingot_status_t status = ingot_sink_write(log, strlen(message), message);
-    if (status == INGOT_SUCCESS)
-        status = ingot_sink_write(log, 1, "\n");
-    return status == INGOT_SUCCESS ? error_set(INGOT_BUILD_FAILED, "%s", message) : status;
-}
-
 static ingot_status_t check_constant(const ingot_build_request_t *request, const ingot_spec_constant_t *constant,
                                      ingot_sink_t *log)
 {
-    char message[MAX_MESSAGE];
     bool found = false;
     for (size_t i = 0; i < request->source_count; ++i) {
         struct module module;
@@ -140,16 +129,13 @@ static ingot_status_t check_constant(const ingot_build_request_t *request, const
             continue;
         found = true;
         const uint32_t size = constant_size(&module, object);
-        if (size != 0 && size != constant->size) {
-            (void)snprintf(message, sizeof(message), "specialization constant %u cannot have %u bytes, it has %u",
-                           (unsigned)constant->id, (unsigned)constant->size, (unsigned)size);
-            return refuse(log, message);
-        }
+        if (size != 0 && size != constant->size)
+            return ingot_refuse_program(log, 0, "specialization constant %u cannot have %u bytes, it has %u",
+                                        (unsigned)constant->id, (unsigned)constant->size, (unsigned)size);
     }
     if (found)
         return INGOT_SUCCESS;
-    (void)snprintf(message, sizeof(message), "specialization constant %u is not in the module", (unsigned)constant->id);
-    return refuse(log, message);
+    return ingot_refuse_program(log, 0, "specialization constant %u is not in the module", (unsigned)constant->id);
 }
 
 ingot_status_t ingot_spirv_check_request(const ingot_build_request_t *request, ingot_sink_t *log)
@@ -158,13 +144,10 @@ ingot_status_t ingot_spirv_check_request(const ingot_build_request_t *request, i
         return error_null_argument(request == NULL ? "request" : "log");
     for (size_t i = 0; i < request->source_count; ++i) {
         struct module module;
-        char message[MAX_MESSAGE];
         if (request->sources[i].kind != INGOT_SOURCE_SPIRV)
             continue;
-        if (!module_init(&module, &request->sources[i]) || !is_framed(&module)) {
-            (void)snprintf(message, sizeof(message), "source %zu is not a SPIR-V module", i);
-            return refuse(log, message);
-        }
+        if (!module_init(&module, &request->sources[i]) || !is_framed(&module))
+            return ingot_refuse_program(log, 0, "source %zu is not a SPIR-V module", i);
     }
     for (size_t i = 0; i < request->spec_constant_count; ++i) {
         const ingot_status_t status = check_constant(request, &request->spec_constants[i], log);

@@ -25,6 +25,8 @@ public:
         return std::string(reinterpret_cast<const char *>(sink_.writer.bytes), sink_.writer.size);
     }
 
+    ingot_sink_t *sink() { return &sink_; }
+
 private:
     ingot_sink_t sink_{};
 };
@@ -55,6 +57,24 @@ TEST(SinkWriteLog, RefusesNullAndTellsOfMissingMemory)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, log.write(nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_sink_write_log(nullptr, "text"));
     EXPECT_EQ(INGOT_OUT_OF_MEMORY, log.write("text"));
+}
+
+TEST(RefuseProgram, WritesTheSentenceToTheLogAndSetsIt)
+{
+    FailingAllocator memory;
+    Log log(memory.table());
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_refuse_program(log.sink(), 7, "option %s", "-x"));
+    EXPECT_EQ("option -x\n", log.text());
+    EXPECT_STREQ("option -x", ingot_last_error_detail());
+    EXPECT_EQ(7, ingot_last_error_code());
+}
+
+TEST(RefuseProgram, RefusesNullAndTellsOfMissingMemory)
+{
+    FailingAllocator memory(0);
+    Log log(memory.table());
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_refuse_program(nullptr, 0, "text"));
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_refuse_program(log.sink(), 0, "text"));
 }
 
 TEST(ContextInfoGetAllocator, GivesTheOneThatTheInfoNames)

@@ -7,7 +7,6 @@
  */
 #include "backends/cuda/compiler/compile.h"
 
-#include "backends/cuda/compiler/build_log.h"
 #include "backends/cuda/compiler/cubin.h"
 #include "backends/cuda/compiler/link.h"
 #include "backends/cuda/compiler/nvrtc.h"
@@ -26,7 +25,7 @@ struct plan {
     const ingot_build_request_t *request;
     ingot_sink_t *log;
     size_t first_cuda_source; /* source_count: there is none */
-    int links;
+    bool links;
     struct cuda_options compile_options;
     struct cuda_options link_options;
     char compile_architecture[ARCHITECTURE_SIZE];
@@ -38,11 +37,11 @@ static ingot_status_t check_request(const struct plan *plan)
 {
     const ingot_build_request_t *request = plan->request;
     if (request->spec_constant_count > 0)
-        return cuda_refuse_program(plan->log, "CUDA has no specialization constants; %u is given",
-                                   (unsigned)request->spec_constants[0].id);
+        return ingot_refuse_program(plan->log, 0, "CUDA has no specialization constants; %u is given",
+                                    (unsigned)request->spec_constants[0].id);
     if (request->name_expression_count > 0 && plan->first_cuda_source == request->source_count)
-        return cuda_refuse_program(plan->log, "the name expression %s needs a source of CUDA C++",
-                                   request->name_expressions[0]);
+        return ingot_refuse_program(plan->log, 0, "the name expression %s needs a source of CUDA C++",
+                                    request->name_expressions[0]);
     return INGOT_SUCCESS;
 }
 
@@ -55,7 +54,7 @@ static void look_at_sources(struct plan *plan)
         if (request->sources[i].kind == INGOT_SOURCE_CUDA_CPP)
             plan->first_cuda_source = i;
         else
-            plan->links = 1;
+            plan->links = true;
     }
 }
 
@@ -68,7 +67,7 @@ static ingot_status_t set_architecture(struct plan *plan)
     (void)snprintf(own, sizeof(own), "sm_%d%d", plan->target->major, plan->target->minor);
     const char *architecture = compiled != NULL ? compiled : linked != NULL ? linked : own;
     if (strlen(architecture) > 64)
-        return cuda_refuse_program(plan->log, "no architecture: %.64s", architecture);
+        return ingot_refuse_program(plan->log, 0, "no architecture: %.64s", architecture);
     (void)snprintf(plan->compile_architecture, ARCHITECTURE_SIZE, "--gpu-architecture=%.64s", architecture);
     (void)snprintf(plan->link_architecture, ARCHITECTURE_SIZE, "-arch=%.64s", architecture);
     cuda_options_add(&plan->compile_options, plan->compile_architecture);
@@ -85,7 +84,7 @@ static ingot_status_t plan_init(struct plan *plan, const struct cuda_target *tar
     plan->log = log;
     look_at_sources(plan);
     ingot_status_t status = check_request(plan);
-    const int is_ptx_alone = plan->first_cuda_source == request->source_count;
+    const bool is_ptx_alone = plan->first_cuda_source == request->source_count;
     if (status == INGOT_SUCCESS)
         status =
             cuda_options_init(&plan->compile_options, &target->allocator, request->compile_options, "", EXTRA_OPTIONS);

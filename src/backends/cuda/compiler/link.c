@@ -5,8 +5,6 @@
  */
 #include "backends/cuda/compiler/link.h"
 
-#include "backends/cuda/compiler/build_log.h"
-
 #include <string.h>
 
 static ingot_status_t take_log(struct cuda_link *link, int (*get_size)(void *, size_t *), int (*get)(void *, char *))
@@ -27,7 +25,7 @@ static ingot_status_t take_log(struct cuda_link *link, int (*get_size)(void *, s
 /* All that nvJitLink refuses are options and input, but for what is its own fault. */
 static ingot_status_t fail(struct cuda_link *link, const char *call, int result)
 {
-    const int is_internal = result == NVJITLINK_ERROR_INTERNAL || result == NVJITLINK_ERROR_THREADPOOL;
+    const bool is_internal = result == NVJITLINK_ERROR_INTERNAL || result == NVJITLINK_ERROR_THREADPOOL;
     ingot_status_t status = INGOT_SUCCESS;
     if (link->handle != NULL)
         status = take_log(link, link->linker.error_log_size, link->linker.error_log);
@@ -36,8 +34,7 @@ static ingot_status_t fail(struct cuda_link *link, const char *call, int result)
     /* a function that is missing ends in NVJITLINK_ERROR_INTERNAL, too, but not without words */
     if (is_internal && strcmp(call, "nvJitLinkComplete") != 0)
         return ingot_set_error(INGOT_BACKEND_ERROR, result, "%s: error %d", call, result);
-    status = cuda_refuse_program(link->log, "%s: error %d", call, result);
-    return status == INGOT_BUILD_FAILED ? ingot_set_error(status, result, "%s: error %d", call, result) : status;
+    return ingot_refuse_program(link->log, result, "%s: error %d", call, result);
 }
 
 ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, int driver_version,
@@ -54,7 +51,7 @@ ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *a
         return INGOT_SUCCESS;
     link->handle = NULL;
     if (result == NVJITLINK_ERROR_UNRECOGNIZED_OPTION)
-        return cuda_refuse_program(log, "nvJitLink does not know one of its options");
+        return ingot_refuse_program(log, 0, "nvJitLink does not know one of its options");
     return fail(link, "nvJitLinkCreate", result);
 }
 

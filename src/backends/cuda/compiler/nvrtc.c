@@ -5,7 +5,6 @@
  */
 #include "backends/cuda/compiler/nvrtc.h"
 
-#include "backends/cuda/compiler/build_log.h"
 #include "backends/cuda/compiler/nvrtc_library.h"
 
 #include <limits.h>
@@ -73,7 +72,7 @@ static ingot_status_t take_log(const struct cuda_nvrtc_job *job, const struct cu
 static ingot_status_t compile(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc, nvrtcProgram program)
 {
     if (job->options->count > INT_MAX)
-        return cuda_refuse_program(job->log, "more options than NVRTC takes");
+        return ingot_refuse_program(job->log, 0, "more options than NVRTC takes");
     const nvrtcResult result = nvrtc->compile(program, (int)job->options->count, job->options->words);
     const ingot_status_t status = take_log(job, nvrtc, program);
     if (result == NVRTC_SUCCESS || status != INGOT_SUCCESS)
@@ -111,7 +110,8 @@ static ingot_status_t take_cubin(const struct cuda_nvrtc_job *job, const struct 
     if (result != NVRTC_SUCCESS)
         return fail(nvrtc, "nvrtcGetCUBINSize", result);
     if (size == 0)
-        return cuda_refuse_program(job->log, "the options leave no machine code: an architecture compute_XX, or -dlto");
+        return ingot_refuse_program(job->log, 0,
+                                    "the options leave no machine code: an architecture compute_XX, or -dlto");
     const ingot_status_t status = cuda_bytes_init(cubin, job->allocator, size);
     if (status != INGOT_SUCCESS)
         return status;
