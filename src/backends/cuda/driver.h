@@ -7,6 +7,8 @@
 #include <ingot/backend.h>
 #include <ingot/cuda.h>
 
+#include <stdbool.h>
+
 struct cuda_driver {
     int version; /* of cuDriverGetVersion: 1000 * major + 10 * minor */
     CUresult (*get_error_name)(CUresult, const char **);

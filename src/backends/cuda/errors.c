@@ -15,7 +15,7 @@ ingot_status_t cuda_fail(const struct cuda_driver *driver, ingot_status_t otherw
     return ingot_set_error(status, (int64_t)result, "%s: %s (%d)", call, name, (int)result);
 }
 
-int cuda_refused_image(CUresult result)
+bool cuda_refused_image(CUresult result)
 {
     switch (result) {
     case CUDA_ERROR_INVALID_IMAGE:
@@ -25,7 +25,7 @@ int cuda_refused_image(CUresult result)
     case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
     case CUDA_ERROR_JIT_COMPILATION_DISABLED:
     case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
-    case CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND: return 1;
-    default: return 0;
+    case CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND: return true;
+    default: return false;
     }
 }

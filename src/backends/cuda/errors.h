@@ -9,7 +9,7 @@
 /* INGOT_OUT_OF_MEMORY where the driver lacked memory, else `otherwise`; the detail names call, result and number. */
 ingot_status_t cuda_fail(const struct cuda_driver *driver, ingot_status_t otherwise, const char *call, CUresult result);
 
-/* Whether the driver refused the image that it was given, and nothing else is wrong. */
-int cuda_refused_image(CUresult result);
+/* True if the driver refused the image that it was given, and nothing else is wrong. */
+bool cuda_refused_image(CUresult result);
 
 #endif

@@ -12,7 +12,7 @@ ingot_status_t cuda_create_kernel(void *opaque, void *program, uint32_t device_i
     const struct cuda_state *state = opaque;
     const struct cuda_part *part = cuda_program_part(program, device_index);
     CUfunction native = NULL;
-    int pushed = 0;
+    bool pushed = false;
     if (part == NULL)
         return INGOT_INVALID_ARGUMENTS;
     const char *lowered_name = cuda_image_lowered_name(&part->image, name);

@@ -50,7 +50,7 @@ const struct cuda_part *cuda_program_part(const struct cuda_program *program, ui
 
 ingot_status_t cuda_part_load(const struct cuda_state *state, struct cuda_part *part, ingot_status_t refused)
 {
-    int pushed = 0;
+    bool pushed = false;
     const ingot_status_t status = cuda_enter(&state->driver, state->devices[part->device_index].context, &pushed);
     if (status != INGOT_SUCCESS)
         return status;
@@ -65,7 +65,7 @@ ingot_status_t cuda_part_load(const struct cuda_state *state, struct cuda_part *
 
 static void destroy_part(const struct cuda_state *state, struct cuda_part *part)
 {
-    int pushed = 0;
+    bool pushed = false;
     if (part->module != NULL &&
         cuda_enter(&state->driver, state->devices[part->device_index].context, &pushed) == INGOT_SUCCESS) {
         (void)state->driver.unload_module(part->module);

@@ -22,7 +22,7 @@ ingot_status_t cuda_state_open_driver(struct cuda_state *state)
     return INGOT_SUCCESS;
 }
 
-ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context, int *pushed)
+ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context, bool *pushed)
 {
     CUcontext current = NULL;
     *pushed = driver->get_current(&current) != CUDA_SUCCESS || current != context;
@@ -32,7 +32,7 @@ ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context, i
     return result == CUDA_SUCCESS ? INGOT_SUCCESS : cuda_fail(driver, INGOT_BACKEND_ERROR, "cuCtxPushCurrent", result);
 }
 
-void cuda_leave(const struct cuda_driver *driver, int pushed)
+void cuda_leave(const struct cuda_driver *driver, bool pushed)
 {
     CUcontext context = NULL;
     if (pushed)
@@ -52,7 +52,7 @@ static ingot_status_t get_capability(const struct cuda_driver *driver, CUdevice 
 ingot_status_t cuda_device_init(const struct cuda_driver *driver, CUcontext context, struct cuda_device *device)
 {
     CUdevice native = 0;
-    int pushed = 0;
+    bool pushed = false;
     ingot_status_t status = cuda_enter(driver, context, &pushed);
     if (status != INGOT_SUCCESS)
         return status;

@@ -34,8 +34,8 @@ ingot_status_t cuda_state_open_driver(struct cuda_state *state);
 /* Asks the driver about the device of a context. */
 ingot_status_t cuda_device_init(const struct cuda_driver *driver, CUcontext context, struct cuda_device *device);
 
-/* Between these two the device's context is the thread's current one. `pushed` is whether it was not so before. */
-ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context, int *pushed);
-void cuda_leave(const struct cuda_driver *driver, int pushed);
+/* Between these two the device's context is the thread's current one. `pushed` is false if it already was. */
+ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context, bool *pushed);
+void cuda_leave(const struct cuda_driver *driver, bool pushed);
 
 #endif

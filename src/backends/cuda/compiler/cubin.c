@@ -18,10 +18,10 @@ struct cubin {
     Elf64_Ehdr header;
 };
 
-static int read_header(struct cubin *cubin, size_t size, const uint8_t *bytes)
+static bool read_header(struct cubin *cubin, size_t size, const uint8_t *bytes)
 {
     if (size < sizeof(cubin->header))
-        return 0;
+        return false;
     cubin->size = size;
     cubin->bytes = bytes;
     memcpy(&cubin->header, bytes, sizeof(cubin->header));
@@ -29,34 +29,34 @@ static int read_header(struct cubin *cubin, size_t size, const uint8_t *bytes)
            cubin->header.e_ident[EI_DATA] == ELFDATA2LSB && cubin->header.e_machine == EM_CUDA_MACHINE;
 }
 
-int cuda_cubin_is_one(size_t size, const uint8_t *bytes)
+bool cuda_cubin_is_one(size_t size, const uint8_t *bytes)
 {
     struct cubin cubin;
     return read_header(&cubin, size, bytes);
 }
 
-int cuda_cubin_is_relocatable(size_t size, const uint8_t *bytes)
+bool cuda_cubin_is_relocatable(size_t size, const uint8_t *bytes)
 {
     struct cubin cubin;
     return read_header(&cubin, size, bytes) && cubin.header.e_type == ET_REL;
 }
 
-static int is_inside(const struct cubin *cubin, uint64_t offset, uint64_t size)
+static bool is_inside(const struct cubin *cubin, uint64_t offset, uint64_t size)
 {
     return offset <= cubin->size && size <= cubin->size - offset;
 }
 
-static int read_section(const struct cubin *cubin, size_t index, Elf64_Shdr *section)
+static bool read_section(const struct cubin *cubin, size_t index, Elf64_Shdr *section)
 {
     const uint64_t place = cubin->header.e_shoff + (uint64_t)index * sizeof(*section);
     if (cubin->header.e_shentsize != sizeof(*section) || cubin->header.e_shoff > cubin->size ||
         !is_inside(cubin, place, sizeof(*section)))
-        return 0;
+        return false;
     memcpy(section, cubin->bytes + place, sizeof(*section));
     return section->sh_type == SHT_NOBITS || is_inside(cubin, section->sh_offset, section->sh_size);
 }
 
-static int is_kernel(const Elf64_Sym *symbol)
+static bool is_kernel(const Elf64_Sym *symbol)
 {
     return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
            (symbol->st_other & STO_CUDA_ENTRY) != 0;

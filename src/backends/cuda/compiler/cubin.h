@@ -6,10 +6,12 @@
 
 #include <ingot/backend.h>
 
-/* Whether it is machine code for a GPU, and nothing that a driver would have to compile. */
-int cuda_cubin_is_one(size_t size, const uint8_t *bytes);
-/* Whether it is still to be linked. */
-int cuda_cubin_is_relocatable(size_t size, const uint8_t *bytes);
+#include <stdbool.h>
+
+/* True if these bytes are machine code for a GPU, and nothing that a driver would have to compile. */
+bool cuda_cubin_is_one(size_t size, const uint8_t *bytes);
+/* True if the cubin is still to be linked. */
+bool cuda_cubin_is_relocatable(size_t size, const uint8_t *bytes);
 
 /* Calls for the name of every kernel until that fails. INGOT_BACKEND_ERROR: its tables lead out of it. */
 ingot_status_t cuda_cubin_for_each_kernel(size_t size, const uint8_t *bytes,

@@ -44,14 +44,14 @@ static ingot_status_t refuse(const char *why)
     return ingot_set_error_detail(INGOT_BLOB_REJECTED, "not a binary of the CUDA backend: %s", why);
 }
 
-/* Whether these bytes are this many texts with their NULs. */
-static int are_texts(uint64_t count, size_t size, const char *texts)
+/* True if these bytes are this many texts with their NULs. */
+static bool are_texts(uint64_t count, size_t size, const char *texts)
 {
     const char *const end = texts + size;
     for (; count > 0 && texts < end; --count) {
         const char *nul = memchr(texts, '\0', (size_t)(end - texts));
         if (nul == NULL)
-            return 0;
+            return false;
         texts = nul + 1;
     }
     return count == 0 && texts == end;
@@ -92,18 +92,18 @@ const char *cuda_image_lowered_name(const struct cuda_image *image, const char *
     return NULL;
 }
 
-int cuda_image_has_expressions(const struct cuda_image *image, size_t count, const char *const *expressions)
+bool cuda_image_has_expressions(const struct cuda_image *image, size_t count, const char *const *expressions)
 {
     const char *text = image->texts;
     if (image->expression_count != count)
-        return 0;
+        return false;
     for (size_t i = 0; i < count; ++i) { /* both are sorted */
         if (strcmp(text, expressions[i]) != 0)
-            return 0;
+            return false;
         text += strlen(text) + 1; /* the lowered name */
         text += strlen(text) + 1;
     }
-    return 1;
+    return true;
 }
 
 struct name_list {

@@ -10,6 +10,8 @@
 
 #include <ingot/backend.h>
 
+#include <stdbool.h>
+
 /* Bytes of one's own. */
 struct cuda_bytes {
     size_t size;
@@ -31,8 +33,8 @@ struct cuda_image {
 ingot_status_t cuda_image_read(struct cuda_image *image, size_t size, const uint8_t *bytes);
 /* The lowered name of an expression, or NULL. */
 const char *cuda_image_lowered_name(const struct cuda_image *image, const char *expression);
-/* Whether its expressions are these. */
-int cuda_image_has_expressions(const struct cuda_image *image, size_t count, const char *const *expressions);
+/* True if its expressions are these. */
+bool cuda_image_has_expressions(const struct cuda_image *image, size_t count, const char *const *expressions);
 /* The names of all kernels; one that an expression stands for has both. */
 ingot_status_t cuda_image_write_kernel_names(const struct cuda_image *image, ingot_sink_t *names);
 

@@ -6,15 +6,16 @@
  */
 #include "backends/cuda/compiler/options.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-static int is_blank(char c)
+static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 /* Copies one word to `out`, with its quotes taken off and a NUL. Both places move on; false at the text's end. */
-static int next_word(const char **text, char **out)
+static bool next_word(const char **text, char **out)
 {
     const char *from = *text;
     char *to = *out;
@@ -22,7 +23,7 @@ static int next_word(const char **text, char **out)
     while (is_blank(*from))
         ++from;
     if (*from == '\0')
-        return 0;
+        return false;
     for (; *from != '\0' && (quote != '\0' || !is_blank(*from)); ++from) {
         if (*from == '\\' && from[1] != '\0' && quote != '\'')
             *to++ = *++from;
@@ -34,7 +35,7 @@ static int next_word(const char **text, char **out)
     *to++ = '\0';
     *text = from;
     *out = to;
-    return 1;
+    return true;
 }
 
 static void split(struct cuda_options *options, const char *text, char **place)
@@ -78,24 +79,24 @@ void cuda_options_add(struct cuda_options *options, const char *word)
     options->words[options->count++] = word;
 }
 
-/* Whether the word at this place is the option; its value is behind '=' or is the next word. */
-static int read_option(const struct cuda_options *options, size_t at, const char *name, const char **value,
-                       size_t *word_count)
+/* True if the word at this place is the option. Its value is behind '=' or is the next word. */
+static bool read_option(const struct cuda_options *options, size_t at, const char *name, const char **value,
+                        size_t *word_count)
 {
     const char *word = options->words[at];
     const size_t length = strlen(name);
     if (strncmp(word, name, length) != 0)
-        return 0;
+        return false;
     if (word[length] == '=') {
         *value = word + length + 1;
         *word_count = 1;
-        return 1;
+        return true;
     }
     if (word[length] != '\0' || at + 1 == options->count)
-        return 0;
+        return false;
     *value = options->words[at + 1];
     *word_count = 2;
-    return 1;
+    return true;
 }
 
 const char *cuda_options_take_architecture(struct cuda_options *options)
