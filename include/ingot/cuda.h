@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file cuda.h
- * Contexts over the application's own CUDA contexts (driver API), and native handles back. Library ingot::cuda.
+ * Makes contexts over the application's own CUDA contexts (driver API), and returns native handles. Library
+ * ingot::cuda.
  *
- * Sources: INGOT_SOURCE_CUDA_CPP, compiled by NVRTC to machine code for the device, and INGOT_SOURCE_PTX. Several are
- * linked into one program by nvJitLink, which also translates PTX. Compile options go to NVRTC, link options to
- * nvJitLink; a program of PTX alone gives nvJitLink both. They are split at blanks; quotes and backslashes are taken
- * off as a shell does. Unless an option names another (--gpu-architecture=sm_90a), the architecture is the device's.
+ * Sources: INGOT_SOURCE_CUDA_CPP, which NVRTC compiles to machine code for the device, and INGOT_SOURCE_PTX. nvJitLink
+ * translates PTX, and links several sources into one program. Compile options go to NVRTC, link options to nvJitLink.
+ * If all sources are PTX, nvJitLink gets both. Option strings are split at blanks; quotes and backslashes work as in a
+ * shell. The architecture is the device's, unless an option names another (--gpu-architecture=sm_90a).
  *
- * Name expressions are resolved in the first source of CUDA C++. Kernels are then found by expression and by lowered
- * name.
+ * Name expressions are resolved in the first CUDA C++ source. Kernels are then found by expression and by lowered name.
  *
- * Nothing here is linked with CUDA: libcuda.so.1 is opened when a context is made, libnvrtc and libnvJitLink (of the
- * driver's major version or an older one, from 12 on) when a program is built or an id is asked for. They stay open.
+ * The library is not linked with CUDA. It opens libcuda.so.1 when a context is made, and libnvrtc and libnvJitLink when
+ * a program is built or an id is requested: the newest of version 12 or later whose major version is at most the
+ * driver's. They stay open.
  */
 #ifndef INGOT_CUDA_H
 #define INGOT_CUDA_H
@@ -26,16 +27,17 @@ extern "C" {
 #endif
 
 /**
- * Makes a context over CUDA contexts, each of which is a device of it. CUDA counts no references: they must live until
- * the last object of the new context is released. Contexts of equal GPUs share binaries, and so do several of one GPU.
+ * Makes a context over CUDA contexts. Each of them becomes a device of the new context. They must live until the last
+ * object of the new context is released, because CUDA does not count references. CUDA contexts of equal GPUs share
+ * binaries, and so do several of one GPU.
  *
- * Whatever context is current in a thread that calls Ingot is so again when the call returns.
+ * When a call of Ingot returns, the thread's current CUDA context is the same as before.
  *
  * @param[out] context        The new context; its device indices follow @p cuda_contexts.
  * @param[in]  context_count  At least 1.
  * @param[in]  cuda_contexts  Each once, from cuCtxCreate or cuDevicePrimaryCtxRetain.
  * @param[in]  info           NULL: defaults.
- * @retval INGOT_INVALID_ARGUMENTS  A CUDA context is given twice or is NULL, or there is none.
+ * @retval INGOT_INVALID_ARGUMENTS  A CUDA context is NULL or is given twice, or @p context_count is 0.
  * @retval INGOT_UNIMPLEMENTED      There is no CUDA driver (libcuda.so.1), or it is older than CUDA 12.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
@@ -43,29 +45,30 @@ INGOT_API ingot_status_t ingot_cuda_context_create(ingot_context_t *context, uin
                                                    const CUcontext *cuda_contexts, const ingot_context_info_t *info);
 
 /**
- * The native module of one of the program's devices. Borrowed: valid as long as @p program is held.
+ * Returns the native module for one of the program's devices. It is borrowed: valid as long as @p program is held.
  *
- * @retval INGOT_INVALID_ARGUMENTS  @p program is of another backend, or not made for the device.
+ * @retval INGOT_INVALID_ARGUMENTS  @p program belongs to another backend or was not made for the device.
  */
 INGOT_API ingot_status_t ingot_cuda_program_get_native(const_ingot_program_t program, uint32_t device_index,
                                                        CUmodule *native);
 
 /**
- * The lowered name of one of the program's name expressions, e.g. of "&ns::table<int>" for cuModuleGetGlobal. Known
- * after loading from a blob too.
+ * Returns the lowered name of one of the program's name expressions, e.g. of "&ns::table<int>" for cuModuleGetGlobal.
+ * Programs that were loaded from a blob have it too.
  *
  * @param[out] lowered_name  Valid as long as @p program is held.
- * @retval INGOT_NOT_FOUND          The program was described without this expression.
- * @retval INGOT_INVALID_ARGUMENTS  @p program is of another backend.
+ * @retval INGOT_NOT_FOUND          The program descriptor does not have this expression.
+ * @retval INGOT_INVALID_ARGUMENTS  @p program belongs to another backend.
  */
 INGOT_API ingot_status_t ingot_cuda_program_get_lowered_name(const_ingot_program_t program, const char *expression,
                                                              const char **lowered_name);
 
 /**
- * The native kernel. Borrowed likewise. Launching changes nothing in it, so launches of a shared one need no lock;
- * cuFuncSetAttribute does. CUDA has no second object for one entry point: ingot_kernel_clone is INGOT_UNIMPLEMENTED.
+ * Returns the native kernel. It is borrowed: valid as long as @p kernel is held. Launches do not change it, so they
+ * need no lock even if the kernel is shared; cuFuncSetAttribute does. CUDA has one object per entry point, so
+ * ingot_kernel_clone returns INGOT_UNIMPLEMENTED.
  *
- * @retval INGOT_INVALID_ARGUMENTS  @p kernel is of another backend.
+ * @retval INGOT_INVALID_ARGUMENTS  @p kernel belongs to another backend.
  */
 INGOT_API ingot_status_t ingot_cuda_kernel_get_native(const_ingot_kernel_t kernel, CUfunction *native);
 
