@@ -147,8 +147,7 @@ static inline const char *environment_expected(enum environment_kind kind)
     switch (kind) {
     case ENVIRONMENT_SWITCH: return "0, 1, off, on, no, yes, false or true";
     case ENVIRONMENT_SIZE: return "a number with an optional K, M, G or T suffix, or is too large";
-    case ENVIRONMENT_TIME:
-        return "a number of milliseconds, or one with an ms, s, m, h or d suffix, or is too large";
+    case ENVIRONMENT_TIME: return "a number of milliseconds, or one with an ms, s, m, h or d suffix, or is too large";
     case ENVIRONMENT_DAYS: return "a number of days, or one with an ms, s, m, h or d suffix, or is too large";
     }
     return "a value";

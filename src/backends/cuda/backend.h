@@ -1,7 +1,7 @@
 /*
  * backend.h - the table of the CUDA backend's operations, and the operations by file.
  *
- * The core tells the backend's objects from those of other backends by the table.
+ * The core compares tables to tell this backend's objects from those of other backends.
  */
 #ifndef INGOT_BACKENDS_CUDA_BACKEND_H
 #define INGOT_BACKENDS_CUDA_BACKEND_H

@@ -1,8 +1,8 @@
 /*
- * binary.c - programs taken apart into binaries, and made of them again.
+ * binary.c - takes programs apart into binaries, and makes programs of binaries.
  *
  * A binary is an image (image.h), whose code is a cubin: machine code, and nothing that a driver could compile. PTX is
- * refused here, because the driver would take it and compile.
+ * refused here, because the driver would accept and compile it.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/program.h"
@@ -19,7 +19,7 @@ ingot_status_t cuda_get_binary(void *state, void *opaque_program, uint32_t devic
     return ingot_sink_write(binary, part->size, part->bytes);
 }
 
-/* Equal devices are given the same binary; it is kept once. */
+/* Equal devices get the same binary. It is kept once. */
 static size_t first_with(const ingot_binary_t *binaries, size_t index)
 {
     size_t first = 0;
@@ -49,7 +49,7 @@ static ingot_status_t load_part(const struct cuda_state *state, const ingot_buil
     if (status != INGOT_SUCCESS)
         return status;
     if (!cuda_image_has_expressions(&part->image, request->name_expression_count, request->name_expressions))
-        return ingot_set_error_detail(INGOT_BLOB_REJECTED, "a binary of other name expressions");
+        return ingot_set_error_detail(INGOT_BLOB_REJECTED, "the binary was built with other name expressions");
     return cuda_part_load(state, part, INGOT_BLOB_REJECTED);
 }
 

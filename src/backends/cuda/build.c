@@ -1,7 +1,7 @@
 /*
- * build.c - compiling and linking, and a module of the result for each device.
+ * build.c - compiles and links, and loads the result as a module for each device.
  *
- * The core asks for one device of each kind, so each is compiled for.
+ * The core asks for one device of each kind, so each one is compiled for.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/compiler/compile.h"
@@ -17,7 +17,7 @@ static ingot_status_t build_part(const struct cuda_state *state, const ingot_bui
     part->bytes = part->built.bytes;
     if (status == INGOT_SUCCESS)
         status = cuda_image_read(&part->image, part->size, part->bytes);
-    /* What is refused here was compiled for an architecture that an option named. */
+    /* The driver refuses code here only if an option named an architecture other than the device's. */
     return status == INGOT_SUCCESS ? cuda_part_load(state, part, INGOT_BUILD_FAILED) : status;
 }
 

@@ -1,7 +1,7 @@
 /*
  * context.c - an Ingot context over the application's own CUDA contexts.
  *
- * The native objects stay the application's; nothing is configured or retained.
+ * The native objects belong to the application. Ingot neither configures nor retains them.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/state.h"

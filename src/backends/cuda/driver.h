@@ -1,5 +1,5 @@
 /*
- * driver.h - the part of CUDA's driver API that is used here.
+ * driver.h - the functions of CUDA's driver API that the backend uses.
  */
 #ifndef INGOT_BACKENDS_CUDA_DRIVER_H
 #define INGOT_BACKENDS_CUDA_DRIVER_H
@@ -24,7 +24,7 @@ struct cuda_driver {
     CUresult (*get_function)(CUfunction *, CUmodule, const char *);
 };
 
-/* Opens the driver and fills the functions, not the version. INGOT_UNIMPLEMENTED: there is no driver. */
+/* Opens the driver and fills in the functions, not the version. INGOT_UNIMPLEMENTED: there is no driver. */
 ingot_status_t cuda_driver_open(struct cuda_driver *driver);
 
 #endif

@@ -1,15 +1,16 @@
 /*
- * errors.h - CUDA's result codes in Ingot's words.
+ * errors.h - CUDA's result codes as Ingot's statuses and sentences.
  */
 #ifndef INGOT_BACKENDS_CUDA_ERRORS_H
 #define INGOT_BACKENDS_CUDA_ERRORS_H
 
 #include "backends/cuda/driver.h"
 
-/* INGOT_OUT_OF_MEMORY where the driver lacked memory, else `otherwise`; the detail names call, result and number. */
+/* Returns INGOT_OUT_OF_MEMORY if the driver lacked memory, otherwise `otherwise`. The detail has the call, and the
+ * result by name and number. */
 ingot_status_t cuda_fail(const struct cuda_driver *driver, ingot_status_t otherwise, const char *call, CUresult result);
 
-/* True if the driver refused the image that it was given, and nothing else is wrong. */
+/* True if the driver refused the image and nothing else is wrong. */
 bool cuda_refused_image(CUresult result);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * identity.c - what tells one device, driver and compiler from another.
+ * identity.c - the fields that tell devices, drivers and compilers apart.
  *
- * Two devices with equal fields run each other's binaries. Code is selected by the compute capability, made by NVRTC
- * (with its library of built-in functions) and nvJitLink, and loaded by the driver: their versions and build-ids are
- * here, and the variables by which NVRTC takes more options. What belongs to one machine or one process (UUIDs,
- * ordinals, clock rates, memory sizes, handles) is not.
+ * Devices with equal fields run each other's binaries. The compute capability selects the code, NVRTC (with its library
+ * of built-in functions) and nvJitLink make it, and the driver loads it. So their versions and build-ids are fields,
+ * and so are the variables from which NVRTC takes more options. Whatever belongs to one machine or one process (UUIDs,
+ * ordinals, clock rates, memory sizes, handles) is not a field.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/compiler/nvrtc_library.h"
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Variables that change the code that is made: NVRTC_APPEND_FLAGS and whatever else NVRTC takes. */
+/* Variables that change the code: NVRTC_APPEND_FLAGS and whatever else NVRTC reads. */
 static const char *const code_variables[] = {"NVRTC_*", NULL};
 
 static ingot_status_t add_text(ingot_identity_t *identity, const char *name, const char *text)
@@ -29,7 +29,8 @@ static ingot_status_t add_version(ingot_identity_t *identity, const char *name, 
     return add_text(identity, name, text);
 }
 
-/* A machine with a driver alone still has an identity; it loads nothing that a compiler made elsewhere. */
+/* A machine with a driver and no compiler still has an identity, but it loads nothing that a compiler made elsewhere.
+ * */
 static ingot_status_t add_compilers(const struct cuda_state *state, ingot_identity_t *identity)
 {
     struct cuda_nvrtc nvrtc;

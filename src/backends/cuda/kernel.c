@@ -1,7 +1,7 @@
 /*
  * kernel.c - native kernels.
  *
- * A CUfunction belongs to its module, which has one for each entry point; so nothing is made, and there is no clone.
+ * A CUfunction belongs to its module, which has one for each entry point. So nothing is created, and there is no clone.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/errors.h"
@@ -32,7 +32,7 @@ ingot_status_t cuda_create_kernel(void *opaque, void *program, uint32_t device_i
 void cuda_destroy_kernel(void *state, void *kernel)
 {
     (void)state;
-    (void)kernel; /* goes with its module */
+    (void)kernel; /* the module owns it */
 }
 
 ingot_status_t ingot_cuda_kernel_get_native(const_ingot_kernel_t handle, CUfunction *native)
@@ -41,7 +41,7 @@ ingot_status_t ingot_cuda_kernel_get_native(const_ingot_kernel_t handle, CUfunct
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", handle == NULL ? "kernel" : "native");
     CUfunction kernel = ingot_kernel_get_backend_kernel(handle, &cuda_ops);
     if (kernel == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "kernel is not a CUDA one");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "kernel does not belong to the CUDA backend");
     *native = kernel;
     return INGOT_SUCCESS;
 }

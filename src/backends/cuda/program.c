@@ -1,5 +1,5 @@
 /*
- * program.c - native modules, the devices that they were made for, and the images that they were made of.
+ * program.c - native modules, their devices, and the images that they were loaded from.
  */
 #include "backends/cuda/program.h"
 
@@ -85,7 +85,7 @@ void cuda_destroy_program(void *opaque, void *opaque_program)
     ingot_deallocate(&state->allocator, program, program->block_size);
 }
 
-/* All devices have the same kernels; the first one's are asked. */
+/* All devices have the same kernels, so the first device's names are enough. */
 ingot_status_t cuda_get_kernel_names(void *state, void *opaque_program, ingot_sink_t *names)
 {
     const struct cuda_program *program = opaque_program;
@@ -112,7 +112,7 @@ static const struct cuda_program *native_of(const_ingot_program_t handle, const 
     }
     program = ingot_program_get_backend_program(handle, &cuda_ops);
     if (program == NULL)
-        (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program is not a CUDA one");
+        (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program does not belong to the CUDA backend");
     return program;
 }
 

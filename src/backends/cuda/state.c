@@ -1,5 +1,5 @@
 /*
- * state.c - questions to the driver that several parts of the backend have.
+ * state.c - queries to the driver that several files of the backend make.
  */
 #include "backends/cuda/state.h"
 
@@ -17,7 +17,7 @@ ingot_status_t cuda_state_open_driver(struct cuda_state *state)
     if (result != CUDA_SUCCESS)
         return cuda_fail(driver, INGOT_BACKEND_ERROR, "cuDriverGetVersion", result);
     if (driver->version < OLDEST_VERSION)
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the CUDA driver is of version %d, older than %d",
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the CUDA driver has version %d; %d or later is needed",
                                       driver->version, OLDEST_VERSION);
     return INGOT_SUCCESS;
 }
@@ -36,7 +36,7 @@ void cuda_leave(const struct cuda_driver *driver, bool pushed)
 {
     CUcontext context = NULL;
     if (pushed)
-        (void)driver->pop_context(&context); /* fails only where the context has been destroyed */
+        (void)driver->pop_context(&context); /* fails only if the context has been destroyed */
 }
 
 static ingot_status_t get_capability(const struct cuda_driver *driver, CUdevice native, struct cuda_device *device)

@@ -1,8 +1,8 @@
 /*
- * state.h - what an Ingot context over CUDA is made of.
+ * state.h - the state of an Ingot context over CUDA.
  *
- * Everything here is written once, by ingot_cuda_context_create, and only read afterwards; so it needs no lock. The
- * native contexts are the application's, which keeps them alive: CUDA counts no references.
+ * ingot_cuda_context_create writes everything here once. Afterwards it is only read, so it needs no lock. The native
+ * contexts belong to the application, which keeps them alive: CUDA does not count references.
  */
 #ifndef INGOT_BACKENDS_CUDA_STATE_H
 #define INGOT_BACKENDS_CUDA_STATE_H
@@ -28,13 +28,13 @@ struct cuda_state {
     struct cuda_device *devices;
 };
 
-/* Opens the driver. INGOT_UNIMPLEMENTED: there is none, or it is too old. */
+/* Opens the driver. INGOT_UNIMPLEMENTED: there is no driver, or it is too old. */
 ingot_status_t cuda_state_open_driver(struct cuda_state *state);
 
-/* Asks the driver about the device of a context. */
+/* Queries the device of a CUDA context. */
 ingot_status_t cuda_device_init(const struct cuda_driver *driver, CUcontext context, struct cuda_device *device);
 
-/* Between these two the device's context is the thread's current one. `pushed` is false if it already was. */
+/* Between these two calls the device's context is the thread's current one. `pushed` is false if it already was. */
 ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context, bool *pushed);
 void cuda_leave(const struct cuda_driver *driver, bool pushed);
 

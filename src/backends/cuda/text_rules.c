@@ -1,9 +1,9 @@
 /*
- * text_rules.c - NVRTC's options and search, as documented and found by experiment; see text_rules.h.
+ * text_rules.c - NVRTC's options and search for included files, as documented and as found by experiment.
  *
- * Words are split by options.c. Left out, so that they make a program not cacheable, are the options that read or write
- * files or change where they are looked for: --pre-include, --no-source-include, --use-pch and the like, --time,
- * --fdevice-time-trace, --options-file.
+ * compiler/options.c splits the words. The list leaves out options that read or write files, or that change where files
+ * are looked for: --pre-include, --no-source-include, --use-pch and the like, --time, --fdevice-time-trace,
+ * --options-file. A program with one of these is not cacheable.
  */
 #include "backends/cuda/backend.h"
 

@@ -1,9 +1,9 @@
 /*
- * compile.c - from a request to the binary for one architecture; needs no GPU, no driver and no context.
+ * compile.c - compiles a request to the binary for one architecture, without a GPU, a driver or a context.
  *
- * One source of CUDA C++ is compiled to machine code by NVRTC alone. Several sources, PTX, relocatable code and link
- * options make nvJitLink come after it: as a library of the toolkit it makes the same code on every machine, and its
- * result is a cubin like NVRTC's, so that a load compiles nothing.
+ * NVRTC alone compiles one source of CUDA C++ to machine code. For several sources, PTX, relocatable code and link
+ * options, nvJitLink follows. As a library of the toolkit it makes the same code on every machine, and its result is a
+ * cubin like NVRTC's, so that a load compiles nothing.
  */
 #include "backends/cuda/compiler/compile.h"
 
@@ -19,7 +19,7 @@
 #define ARCHITECTURE_SIZE 96u
 #define EXTRA_OPTIONS 2u
 
-/* What a build needs while it runs. */
+/* The state of a build. */
 struct plan {
     const struct cuda_target *target;
     const ingot_build_request_t *request;
@@ -37,10 +37,10 @@ static ingot_status_t check_request(const struct plan *plan)
 {
     const ingot_build_request_t *request = plan->request;
     if (request->spec_constant_count > 0)
-        return ingot_refuse_program(plan->log, 0, "CUDA has no specialization constants; %u is given",
+        return ingot_refuse_program(plan->log, 0, "CUDA has no specialization constants, but constant %u is given",
                                     (unsigned)request->spec_constants[0].id);
     if (request->name_expression_count > 0 && plan->first_cuda_source == request->source_count)
-        return ingot_refuse_program(plan->log, 0, "the name expression %s needs a source of CUDA C++",
+        return ingot_refuse_program(plan->log, 0, "the name expression %s needs a CUDA C++ source",
                                     request->name_expressions[0]);
     return INGOT_SUCCESS;
 }
@@ -58,7 +58,7 @@ static void look_at_sources(struct plan *plan)
     }
 }
 
-/* The architecture of the link is that of the compiling, whichever of the options say so. */
+/* Compiling and linking use the same architecture, whichever of the options names it. */
 static ingot_status_t set_architecture(struct plan *plan)
 {
     char own[ARCHITECTURE_SIZE] = "";
@@ -67,7 +67,7 @@ static ingot_status_t set_architecture(struct plan *plan)
     (void)snprintf(own, sizeof(own), "sm_%d%d", plan->target->major, plan->target->minor);
     const char *architecture = compiled != NULL ? compiled : linked != NULL ? linked : own;
     if (strlen(architecture) > 64)
-        return ingot_refuse_program(plan->log, 0, "no architecture: %.64s", architecture);
+        return ingot_refuse_program(plan->log, 0, "\"%.64s\" is not an architecture", architecture);
     (void)snprintf(plan->compile_architecture, ARCHITECTURE_SIZE, "--gpu-architecture=%.64s", architecture);
     (void)snprintf(plan->link_architecture, ARCHITECTURE_SIZE, "-arch=%.64s", architecture);
     cuda_options_add(&plan->compile_options, plan->compile_architecture);
@@ -123,7 +123,7 @@ static ingot_status_t compile_with(struct plan *plan, size_t index, const struct
     return cuda_nvrtc_compile(&job, &plan->head, cubin);
 }
 
-/* A source's own options cannot choose an architecture: one program has one. */
+/* A source's own options cannot choose an architecture: a program has one. */
 static ingot_status_t compile_source(struct plan *plan, size_t index, struct cuda_bytes *cubin)
 {
     const ingot_allocator_t *allocator = &plan->target->allocator;
@@ -156,7 +156,7 @@ static ingot_status_t add_source(struct plan *plan, struct cuda_link *link, size
     return status;
 }
 
-/* Of all sources, or of the one that was compiled already. */
+/* Links all sources, or the one that is already compiled. */
 static ingot_status_t link_all(struct plan *plan, const struct cuda_bytes *compiled, struct cuda_bytes *cubin)
 {
     struct cuda_link link;
@@ -180,7 +180,7 @@ static ingot_status_t make_cubin(struct plan *plan, struct cuda_bytes *cubin)
         return link_all(plan, NULL, cubin);
     ingot_status_t status = compile_source(plan, 0, &compiled);
     if (status == INGOT_SUCCESS && cuda_cubin_is_relocatable(compiled.size, compiled.bytes)) {
-        status = link_all(plan, &compiled, cubin); /* an option of the caller's made it so */
+        status = link_all(plan, &compiled, cubin); /* one of the caller's options made it relocatable */
     } else if (status == INGOT_SUCCESS) {
         *cubin = compiled;
         compiled.bytes = NULL;

@@ -1,8 +1,9 @@
 /*
- * cubin.c - what a cubin, the ELF file that holds machine code for a GPU, says of itself.
+ * cubin.c - reads cubins, the ELF files that hold machine code for a GPU.
  *
- * Kernel names are read here and not asked of the driver: that takes one of CUDA 12.4 or later, and loads every kernel
- * of a module that would else load each at its first use. Every offset is checked, since a blob may come from anywhere.
+ * Kernel names are read here instead of queried from the driver. The query needs a driver of CUDA 12.4 or later, and it
+ * loads every kernel of a module, which otherwise loads each one at its first use. Every offset is checked, because a
+ * blob may come from anywhere.
  */
 #include "backends/cuda/compiler/cubin.h"
 
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #define EM_CUDA_MACHINE 190u
-#define STO_CUDA_ENTRY 0x10u /* of a symbol's st_other: a kernel */
+#define STO_CUDA_ENTRY 0x10u /* in a symbol's st_other: a kernel */
 
 struct cubin {
     size_t size;
@@ -64,7 +65,7 @@ static bool is_kernel(const Elf64_Sym *symbol)
 
 static ingot_status_t malformed(void)
 {
-    return ingot_set_error_detail(INGOT_BACKEND_ERROR, "a cubin whose tables lead out of it");
+    return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the tables of a cubin point outside of it");
 }
 
 static ingot_status_t visit_symbols(const struct cubin *cubin, const Elf64_Shdr *symbols, const Elf64_Shdr *names,

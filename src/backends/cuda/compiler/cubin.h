@@ -1,5 +1,5 @@
 /*
- * cubin.h - what a cubin, the ELF file that holds machine code for a GPU, says of itself.
+ * cubin.h - reads cubins, the ELF files that hold machine code for a GPU.
  */
 #ifndef INGOT_BACKENDS_CUDA_COMPILER_CUBIN_H
 #define INGOT_BACKENDS_CUDA_COMPILER_CUBIN_H
@@ -8,12 +8,12 @@
 
 #include <stdbool.h>
 
-/* True if these bytes are machine code for a GPU, and nothing that a driver would have to compile. */
+/* True if the bytes are machine code for a GPU, which a driver need not compile. */
 bool cuda_cubin_is_one(size_t size, const uint8_t *bytes);
-/* True if the cubin is still to be linked. */
+/* True if the cubin must be linked before it can be loaded. */
 bool cuda_cubin_is_relocatable(size_t size, const uint8_t *bytes);
 
-/* Calls for the name of every kernel until that fails. INGOT_BACKEND_ERROR: its tables lead out of it. */
+/* Calls `visit` with the name of each kernel until it fails. INGOT_BACKEND_ERROR: the cubin is malformed. */
 ingot_status_t cuda_cubin_for_each_kernel(size_t size, const uint8_t *bytes,
                                           ingot_status_t (*visit)(void *user, const char *name), void *user);
 

@@ -1,7 +1,7 @@
 /*
- * image.c - what a program's binary is: a cubin, and before it the lowered names of its name expressions.
+ * image.c - a program's binary: the lowered names of its name expressions, and a cubin.
  *
- * The names cannot be asked for again: only NVRTC knows them, and only right after it compiled. The cubin is aligned as
+ * Only NVRTC knows the lowered names, and only right after it has compiled, so they are stored. The cubin is aligned as
  * its own tables are.
  */
 #include "backends/cuda/compiler/image.h"
@@ -44,7 +44,7 @@ static ingot_status_t refuse(const char *why)
     return ingot_set_error_detail(INGOT_BLOB_REJECTED, "not a binary of the CUDA backend: %s", why);
 }
 
-/* True if these bytes are this many texts with their NULs. */
+/* True if the bytes are exactly `count` strings, each with its NUL. */
 static bool are_texts(uint64_t count, size_t size, const char *texts)
 {
     const char *const end = texts + size;
@@ -68,7 +68,7 @@ ingot_status_t cuda_image_read(struct cuda_image *image, size_t size, const uint
         const char *texts = (const char *)bytes + HEAD_SIZE;
         if (count == 0 || count > size || texts_size > size - HEAD_SIZE || padded(HEAD_SIZE + texts_size) > size ||
             !are_texts(2 * count, (size_t)texts_size, texts))
-            return refuse("its names do not add up");
+            return refuse("its table of names is malformed");
         const size_t head_size = (size_t)padded(HEAD_SIZE + texts_size);
         image->expression_count = (size_t)count;
         image->texts = texts;
@@ -111,7 +111,7 @@ struct name_list {
     ingot_sink_t *names;
 };
 
-/* A kernel's own name, and those of its expressions that differ from it. */
+/* Writes a kernel's own name, and each of its expressions that differs from it. */
 static ingot_status_t write_kernel(void *user, const char *name)
 {
     const struct name_list *list = user;

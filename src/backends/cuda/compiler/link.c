@@ -1,5 +1,5 @@
 /*
- * link.c - several pieces of code, and PTX, to machine code that needs no more.
+ * link.c - links pieces of code, PTX among them, to machine code that is complete.
  *
  * nvJitLink (util/nvjitlink.h) comes with the toolkit and makes the same code on every machine.
  */
@@ -13,7 +13,7 @@ static ingot_status_t take_log(struct cuda_link *link, int (*get_size)(void *, s
     struct cuda_bytes text = {0, NULL};
     if (get_size(link->handle, &size) != NVJITLINK_SUCCESS || size == 0)
         return INGOT_SUCCESS;
-    ingot_status_t status = cuda_bytes_init(&text, link->allocator, size + 1); /* a NUL of our own */
+    ingot_status_t status = cuda_bytes_init(&text, link->allocator, size + 1); /* with room for a NUL */
     if (status != INGOT_SUCCESS)
         return status;
     if (get(link->handle, (char *)text.bytes) == NVJITLINK_SUCCESS)
@@ -22,7 +22,7 @@ static ingot_status_t take_log(struct cuda_link *link, int (*get_size)(void *, s
     return status;
 }
 
-/* All that nvJitLink refuses are options and input, but for what is its own fault. */
+/* nvJitLink refuses only options and input, except for errors of its own. */
 static ingot_status_t fail(struct cuda_link *link, const char *call, int result)
 {
     const bool is_internal = result == NVJITLINK_ERROR_INTERNAL || result == NVJITLINK_ERROR_THREADPOOL;
@@ -31,7 +31,7 @@ static ingot_status_t fail(struct cuda_link *link, const char *call, int result)
         status = take_log(link, link->linker.error_log_size, link->linker.error_log);
     if (status != INGOT_SUCCESS)
         return status;
-    /* a function that is missing ends in NVJITLINK_ERROR_INTERNAL, too, but not without words */
+    /* a missing function is NVJITLINK_ERROR_INTERNAL too, but the log names it */
     if (is_internal && strcmp(call, "nvJitLinkComplete") != 0)
         return ingot_set_error(INGOT_BACKEND_ERROR, result, "%s: error %d", call, result);
     return ingot_refuse_program(link->log, result, "%s: error %d", call, result);
@@ -44,7 +44,7 @@ ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *a
     link->allocator = allocator;
     link->log = log;
     if (!nvjitlink_open((unsigned)driver_version / 1000, &link->linker))
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "there is no libnvJitLink of version %u to %d",
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "no libnvJitLink of version %u to %d was found",
                                       NVJITLINK_OLDEST_MAJOR, driver_version / 1000);
     const int result = link->linker.create(&link->handle, (uint32_t)options->count, options->words);
     if (result == NVJITLINK_SUCCESS)

@@ -1,5 +1,5 @@
 /*
- * link.h - several pieces of code, and PTX, to machine code that needs no more.
+ * link.h - links pieces of code, PTX among them, to machine code that is complete.
  */
 #ifndef INGOT_BACKENDS_CUDA_COMPILER_LINK_H
 #define INGOT_BACKENDS_CUDA_COMPILER_LINK_H
@@ -18,12 +18,12 @@ struct cuda_link {
     void *handle;
 };
 
-/* To be ended even after a failure. */
+/* Begins a link. The caller must call cuda_link_fini, even after a failure. */
 ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *allocator, int driver_version,
                               const struct cuda_options *options, ingot_sink_t *log);
 void cuda_link_fini(struct cuda_link *link);
 
-/* The bytes are copied; PTX ends in a NUL that `size` does not count. */
+/* Adds a piece, which is copied. PTX ends in a NUL that `size` does not count. */
 ingot_status_t cuda_link_add(struct cuda_link *link, nvJitLinkInputType type, size_t size, const void *bytes,
                              const char *name);
 ingot_status_t cuda_link_finish(struct cuda_link *link, struct cuda_bytes *cubin);

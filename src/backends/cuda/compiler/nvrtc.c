@@ -1,7 +1,7 @@
 /*
- * nvrtc.c - one source of CUDA C++ to machine code.
+ * nvrtc.c - compiles one source of CUDA C++ to machine code.
  *
- * NVRTC may be called by many threads, each with a program of its own. It copies nothing that outlives a call here.
+ * Many threads may call NVRTC at once, each with its own program.
  */
 #include "backends/cuda/compiler/nvrtc.h"
 
@@ -22,11 +22,11 @@ static ingot_status_t fail(const struct cuda_nvrtc *nvrtc, const char *call, nvr
     return ingot_set_error(status, (int64_t)result, "%s: %s (%d)", call, nvrtc->error_string(result), (int)result);
 }
 
-/* The headers, as two arrays. */
+/* NVRTC takes the headers as two arrays. */
 static ingot_status_t create(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc, nvrtcProgram *program)
 {
     const size_t count = job->header_count;
-    const size_t size = (2 * count + 1) * sizeof(char *); /* allocates something for no headers too */
+    const size_t size = (2 * count + 1) * sizeof(char *); /* not 0, even without headers */
     const char **texts = ingot_allocate(job->allocator, size);
     if (texts == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu headers", count);
@@ -59,7 +59,7 @@ static ingot_status_t take_log(const struct cuda_nvrtc_job *job, const struct cu
     if (result != NVRTC_SUCCESS)
         return fail(nvrtc, "nvrtcGetProgramLogSize", result);
     struct cuda_bytes text = {0, NULL};
-    ingot_status_t status = cuda_bytes_init(&text, job->allocator, size + 1); /* a NUL of our own */
+    ingot_status_t status = cuda_bytes_init(&text, job->allocator, size + 1); /* with room for a NUL */
     if (status != INGOT_SUCCESS)
         return status;
     result = size > 0 ? nvrtc->log(program, (char *)text.bytes) : NVRTC_SUCCESS;
@@ -72,7 +72,7 @@ static ingot_status_t take_log(const struct cuda_nvrtc_job *job, const struct cu
 static ingot_status_t compile(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc, nvrtcProgram program)
 {
     if (job->options->count > INT_MAX)
-        return ingot_refuse_program(job->log, 0, "more options than NVRTC takes");
+        return ingot_refuse_program(job->log, 0, "%zu options are more than NVRTC accepts", job->options->count);
     const nvrtcResult result = nvrtc->compile(program, (int)job->options->count, job->options->words);
     const ingot_status_t status = take_log(job, nvrtc, program);
     if (result == NVRTC_SUCCESS || status != INGOT_SUCCESS)
@@ -111,7 +111,7 @@ static ingot_status_t take_cubin(const struct cuda_nvrtc_job *job, const struct 
         return fail(nvrtc, "nvrtcGetCUBINSize", result);
     if (size == 0)
         return ingot_refuse_program(job->log, 0,
-                                    "the options leave no machine code: an architecture compute_XX, or -dlto");
+                                    "the options make no machine code, as an architecture compute_XX or -dlto does");
     const ingot_status_t status = cuda_bytes_init(cubin, job->allocator, size);
     if (status != INGOT_SUCCESS)
         return status;

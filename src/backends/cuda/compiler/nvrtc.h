@@ -1,5 +1,5 @@
 /*
- * nvrtc.h - one source of CUDA C++ to machine code.
+ * nvrtc.h - compiles one source of CUDA C++ to machine code.
  */
 #ifndef INGOT_BACKENDS_CUDA_COMPILER_NVRTC_H
 #define INGOT_BACKENDS_CUDA_COMPILER_NVRTC_H
@@ -10,16 +10,16 @@
 struct cuda_nvrtc_job {
     const ingot_allocator_t *allocator;
     int driver_version;
-    const ingot_build_request_t *request; /* its name expressions */
+    const ingot_build_request_t *request; /* for its name expressions */
     const ingot_source_view_t *source;
     const ingot_source_view_t *headers;
     size_t header_count;
-    size_t expression_count; /* 0: the expressions are another source's */
+    size_t expression_count; /* 0: the expressions belong to another source */
     const struct cuda_options *options;
     ingot_sink_t *log;
 };
 
-/* `head` is written where there are expressions. */
+/* Compiles. `head` is written if there are expressions. */
 ingot_status_t cuda_nvrtc_compile(const struct cuda_nvrtc_job *job, struct cuda_bytes *head, struct cuda_bytes *cubin);
 
 #endif

@@ -28,7 +28,7 @@ ingot_status_t cuda_nvrtc_open(int driver_version, struct cuda_nvrtc *nvrtc)
     memset(nvrtc, 0, sizeof(*nvrtc));
     if (!library_open_newest("libnvrtc", OLDEST_MAJOR, newest, nvrtc->library, sizeof(symbols) / sizeof(symbols[0]),
                              symbols, nvrtc))
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "there is no libnvrtc of version %u to %u", OLDEST_MAJOR,
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "no libnvrtc of version %u to %u was found", OLDEST_MAJOR,
                                       newest);
     const nvrtcResult result = nvrtc->version(&nvrtc->major, &nvrtc->minor);
     if (result != NVRTC_SUCCESS)

@@ -1,8 +1,8 @@
 /*
- * options.c - option strings as the compilers take them: word by word.
+ * options.c - splits option strings into the words that the compilers take.
  *
- * Words are read as the core reads them when it follows -I and -D: blanks end a word, unless a quote or a backslash
- * protects them.
+ * The core splits them the same way to follow -I and -D: blanks end a word, unless a quote or a backslash protects
+ * them.
  */
 #include "backends/cuda/compiler/options.h"
 
@@ -14,7 +14,8 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Copies one word to `out`, with its quotes taken off and a NUL. Both places move on; false at the text's end. */
+/* Copies one word to `out`, without its quotes and with a NUL, and advances both pointers. Returns false at the end of
+ * the text. */
 static bool next_word(const char **text, char **out)
 {
     const char *from = *text;
@@ -44,7 +45,7 @@ static void split(struct cuda_options *options, const char *text, char **place)
         char *word = *place;
         if (!next_word(&text, place))
             return;
-        if (*word != '\0') /* the compilers refuse empty ones */
+        if (*word != '\0') /* the compilers refuse empty words */
             options->words[options->count++] = word;
     }
 }
@@ -79,7 +80,7 @@ void cuda_options_add(struct cuda_options *options, const char *word)
     options->words[options->count++] = word;
 }
 
-/* True if the word at this place is the option. Its value is behind '=' or is the next word. */
+/* True if the word at this position is the option. Its value follows a '=' or is the next word. */
 static bool read_option(const struct cuda_options *options, size_t at, const char *name, const char **value,
                         size_t *word_count)
 {

@@ -1,5 +1,5 @@
 /*
- * options.h - option strings as the compilers take them: word by word.
+ * options.h - splits option strings into the words that the compilers take.
  */
 #ifndef INGOT_BACKENDS_CUDA_COMPILER_OPTIONS_H
 #define INGOT_BACKENDS_CUDA_COMPILER_OPTIONS_H
@@ -14,14 +14,15 @@ struct cuda_options {
     size_t chars_size;
 };
 
-/* The words of one text after the other's, with room for some more. To be ended even after a failure. */
+/* Splits both texts into one list of words, with room for more. The caller must call cuda_options_fini, even after a
+ * failure. */
 ingot_status_t cuda_options_init(struct cuda_options *options, const ingot_allocator_t *allocator, const char *first,
                                  const char *second, size_t room);
 void cuda_options_fini(struct cuda_options *options, const ingot_allocator_t *allocator);
 
-/* One more word, which must last as long as the options, into the room. */
+/* Adds a word, which must live as long as the options. There must be room for it. */
 void cuda_options_add(struct cuda_options *options, const char *word);
-/* Takes --gpu-architecture and -arch out: what the last one says, or NULL where neither stands. */
+/* Removes --gpu-architecture and -arch. Returns the value of the last one, or NULL if there is none. */
 const char *cuda_options_take_architecture(struct cuda_options *options);
 
 #endif

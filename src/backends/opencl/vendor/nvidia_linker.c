@@ -46,7 +46,7 @@ ingot_status_t nvidia_link_ptx(const ingot_allocator_t *allocator, unsigned cuda
     const char *const options[] = {architecture};
     void *handle = NULL;
     if (!nvjitlink_open(cuda_major, &linker))
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "there is no libnvJitLink of version %u to %u",
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "no libnvJitLink of version %u to %u was found",
                                       NVJITLINK_OLDEST_MAJOR, cuda_major);
     (void)snprintf(architecture, sizeof(architecture), "-arch=sm_%u", capability);
     const int result = linker.create(&handle, 1, options);
