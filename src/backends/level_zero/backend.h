@@ -1,8 +1,7 @@
 /*
- * backend.h - the table of the Level Zero backend's operations, and by file the operations and what else the files
- * share.
+ * backend.h - the table of the Level Zero backend's operations, and by file the operations and shared functions.
  *
- * The core tells the backend's objects from those of other backends by the table.
+ * The core compares tables to tell this backend's objects from those of other backends.
  */
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_BACKEND_H
 #define INGOT_BACKENDS_LEVEL_ZERO_BACKEND_H
@@ -29,9 +28,9 @@ ingot_status_t level_zero_build_flags(const struct level_zero_state *state, cons
 ingot_status_t level_zero_link_modules(const struct level_zero_state *state, size_t count, ze_module_handle_t *modules,
                                        ingot_sink_t *log);
 
-/* build_log.c: returns the status of a call that compiles or links, with its detail. It is INGOT_BUILD_FAILED if the
- * compiler refused the program. Writes the native log first, which it destroys, and then the refusal, since the driver
- * keeps no word of some. */
+/* build_log.c: returns the status of a call that compiles or links, with its detail. INGOT_BUILD_FAILED: the compiler
+ * refused the program. Writes the native log, which it destroys, and then the refusal, since the driver logs nothing
+ * about some. */
 ingot_status_t level_zero_conclude(const struct level_zero_state *state, const char *call, ze_result_t result,
                                    ze_module_build_log_handle_t native_log, ingot_sink_t *log);
 

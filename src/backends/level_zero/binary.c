@@ -1,17 +1,17 @@
 /*
- * binary.c - programs taken apart into binaries, and made of them again.
+ * binary.c - takes programs apart into binaries, and makes programs of binaries.
  *
- * A device's binary is its module's, as the driver gives it. Where its modules are linked dynamically it is a sequence:
- * PARTS_MAGIC, the number of modules, the size of each, then their bytes; numbers are 64-bit little-endian.
+ * A device's binary is its module's, as the driver returns it. If its modules are linked dynamically, it is a sequence:
+ * PARTS_MAGIC, the number of modules, the size of each, then their bytes. Numbers are 64-bit little-endian.
  *
- * What Intel's driver 22.43 does with bytes that are not its own, seen here:
- *  - A module's native binary holds machine code alone. Of another generation of devices it is
- *    ZE_RESULT_ERROR_INVALID_NATIVE_BINARY; of another product of the same generation (tgllp, adlp) it is taken without
- *    a word, so that only the identity keeps them apart.
- *  - ocloc's device binaries hold SPIR-V too. One of another device or driver is compiled from that; the build log
- *    alone says so. That counts as a refusal.
+ * What Intel's driver 22.43 does with bytes that are not its own, as seen here:
+ *  - A module's native binary holds machine code alone. The driver refuses one of another generation of devices with
+ *    ZE_RESULT_ERROR_INVALID_NATIVE_BINARY. It accepts one of another product of the same generation (tgllp, adlp)
+ *    without a warning, so only the identity keeps them apart.
+ *  - ocloc's device binaries hold SPIR-V too. The driver compiles one of another device or driver from that, and says
+ *    so only in the build log. That counts as a refusal.
  *  - Damaged bytes end the process. Only verified bytes may come here.
- *  - Build flags of a native binary, even unknown ones, are passed over; they are given all the same.
+ *  - The driver ignores the build flags of a native binary, even unknown ones. It gets them nevertheless.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
@@ -32,7 +32,7 @@ static ingot_status_t native_size(ze_module_handle_t module, size_t *size)
         return level_zero_fail(INGOT_UNIMPLEMENTED, "zeModuleGetNativeBinary", result);
     if (result != ZE_RESULT_SUCCESS)
         return level_zero_fail(INGOT_BACKEND_ERROR, "zeModuleGetNativeBinary", result);
-    return *size > 0 ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the driver gives out no binary");
+    return *size > 0 ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the driver returned no binary");
 }
 
 static ingot_status_t write_module(ze_module_handle_t module, ingot_sink_t *binary)
@@ -82,7 +82,7 @@ ingot_status_t level_zero_get_binary(void *state, void *opaque_program, uint32_t
     return status;
 }
 
-/* How many modules a binary is of; 0 where its numbers cannot be. */
+/* Returns the number of modules in a binary. 0: its numbers are invalid. */
 static size_t count_parts(const ingot_binary_t *binary)
 {
     if (binary->size < MAGIC_SIZE + NUMBER_SIZE || memcmp(binary->bytes, PARTS_MAGIC, MAGIC_SIZE) != 0)
@@ -101,7 +101,7 @@ static size_t count_parts(const ingot_binary_t *binary)
     return left == 0 ? (size_t)count : 0;
 }
 
-/* The part at this place of a binary that was counted. */
+/* Returns one part of a binary whose number of parts is known. */
 static ingot_binary_t get_part(const ingot_binary_t *binary, size_t count, size_t index)
 {
     ingot_binary_t part = *binary;
@@ -153,7 +153,7 @@ static ingot_status_t load_for_device(const struct level_zero_state *state, cons
     ze_module_handle_t *modules = program->modules + position * count;
     ingot_status_t status = INGOT_SUCCESS;
     if (count_parts(binary) != count)
-        return ingot_set_error_detail(INGOT_BLOB_REJECTED, "a binary is not of %zu modules", count);
+        return ingot_set_error_detail(INGOT_BLOB_REJECTED, "a binary does not have %zu modules", count);
     for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
         const ingot_binary_t part = get_part(binary, count, i);
         status = load_module(state, program->device_indices[position], &part, flags, &modules[i]);
@@ -173,7 +173,7 @@ ingot_status_t level_zero_load(void *opaque, const ingot_build_request_t *reques
     struct level_zero_text flags = {NULL, 0};
     ingot_status_t status = INGOT_SUCCESS;
     if (module_count == 0)
-        return ingot_set_error_detail(INGOT_BLOB_REJECTED, "a binary whose parts do not add up");
+        return ingot_set_error_detail(INGOT_BLOB_REJECTED, "the sizes of a binary's modules do not add up to its size");
     status = level_zero_build_flags(state, request->compile_options, request->link_options, "", &flags);
     if (status == INGOT_SUCCESS)
         status = level_zero_program_create(state, device_count, device_indices, module_count, &program);

@@ -1,9 +1,9 @@
 /*
- * build.c - compiling and linking.
+ * build.c - compiles and links.
  *
- * One source is one module. Several become one module where the driver links them (ZE_experimental_module_program),
- * and one module each, linked dynamically, where it does not. A driver takes a module whose imports nothing resolves
- * for built, and refuses its kernels later; here that is a failed build.
+ * One source is one module. Several become one module if the driver links them (ZE_experimental_module_program), and
+ * otherwise one module each, linked dynamically. A driver accepts a module with unresolved imports and refuses its
+ * kernels later. Here that is a failed build.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
@@ -12,9 +12,9 @@
 
 #include <string.h>
 
-#define LIBRARY_FLAG "-library-compilation" /* Intel's compiler: functions may be called from other modules */
+#define LIBRARY_FLAG "-library-compilation" /* Intel's compiler: other modules may call functions */
 
-/* What a build needs for each of its devices. */
+/* The state of a build. */
 struct job {
     const struct level_zero_state *state;
     const ingot_build_request_t *request;
@@ -72,7 +72,7 @@ static ingot_status_t create_of_source(const struct job *job, size_t source, uin
     return create_module(job, device_index, &desc, module);
 }
 
-/* The descriptor's arrays, one element a source. */
+/* The driver takes arrays with one element per source. */
 static ingot_status_t create_of_all(const struct job *job, uint32_t device_index, ze_module_handle_t *module)
 {
     const ingot_allocator_t *allocator = &job->state->allocator;
@@ -121,7 +121,7 @@ static ingot_status_t refuse_imports(const struct job *job, ze_module_handle_t m
     return ingot_refuse_program(job->log, 0, "a function or variable is declared, but no module defines it");
 }
 
-/* The log of a success tells addresses, which are in no two processes the same; only a failure's is kept. */
+/* The log of a success has addresses, which differ in every process. So only the log of a failure is kept. */
 ingot_status_t level_zero_link_modules(const struct level_zero_state *state, size_t count, ze_module_handle_t *modules,
                                        ingot_sink_t *log)
 {

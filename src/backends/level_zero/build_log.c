@@ -1,7 +1,7 @@
 /*
- * build_log.c - what the compiler said, and what became of the build.
+ * build_log.c - the compiler's messages, and the outcome of a build.
  *
- * A refusal of the program is the only failure that every caller would meet again, so it is told apart with care.
+ * A refusal of the program is the only failure that would repeat for every caller, so it needs its own status.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
@@ -23,7 +23,7 @@ ingot_status_t level_zero_conclude(const struct level_zero_state *state, const c
         return ingot_refuse_program(log, (int64_t)result, "%s: %s (0x%x)", call, level_zero_result_name(result),
                                     (unsigned)result);
     case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
-    case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE: /* no compiler */
+    case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE: /* there is no compiler */
         return level_zero_fail(INGOT_UNIMPLEMENTED, call, result);
     default: return level_zero_fail(INGOT_BACKEND_ERROR, call, result);
     }

@@ -1,7 +1,7 @@
 /*
  * context.c - an Ingot context over the application's own Level Zero driver, context and devices.
  *
- * The native objects stay the application's; nothing is configured or retained.
+ * The native objects belong to the application. Ingot neither configures nor retains them.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
@@ -22,7 +22,7 @@ static void state_destroy(void *opaque)
 
 static int accepts(void *state, ingot_source_kind_t kind)
 {
-    (void)state; /* what devices take was asked when the context was made */
+    (void)state; /* the devices were checked when the context was made */
     return kind == INGOT_SOURCE_SPIRV;
 }
 
@@ -94,7 +94,7 @@ static ingot_status_t check_devices(const struct level_zero_state *state)
         if (status != INGOT_SUCCESS)
             return status;
         if (properties.spirvVersionSupported == 0)
-            return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "device %u takes no SPIR-V", (unsigned)i);
+            return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "device %u does not support SPIR-V", (unsigned)i);
     }
     return INGOT_SUCCESS;
 }

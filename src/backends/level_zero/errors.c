@@ -1,8 +1,8 @@
 /*
- * errors.c - Level Zero's result codes in Ingot's words.
+ * errors.c - Level Zero's result codes as Ingot's statuses and sentences.
  *
- * A driver's code is never lost: it stands by name and number in the detail of every failure. Lack of memory is told
- * apart from everything else, because the core answers it by emptying the in-memory cache and trying once more.
+ * The detail of every failure has the driver's code by name and number. Lack of memory has its own status, because the
+ * core answers it by emptying the in-memory cache and retrying once.
  */
 #include "backends/level_zero/errors.h"
 

@@ -1,5 +1,5 @@
 /*
- * errors.h - Level Zero's result codes in Ingot's words.
+ * errors.h - Level Zero's result codes as Ingot's statuses and sentences.
  */
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_ERRORS_H
 #define INGOT_BACKENDS_LEVEL_ZERO_ERRORS_H
@@ -9,13 +9,14 @@
 
 #include <stdbool.h>
 
-/* "ZE_RESULT_ERROR_DEVICE_LOST"; "unknown result" for a code that this library does not know. Never NULL. */
+/* Returns a name such as "ZE_RESULT_ERROR_DEVICE_LOST", or "unknown result" for an unknown code. Never NULL. */
 const char *level_zero_result_name(ze_result_t result);
 
-/* Whether the driver lacked memory, of host or device. */
+/* True if the driver lacked memory, of the host or of the device. */
 bool level_zero_is_out_of_memory(ze_result_t result);
 
-/* INGOT_OUT_OF_MEMORY where the driver lacked memory, else `otherwise`; the detail names call, result and number. */
+/* Returns INGOT_OUT_OF_MEMORY if the driver lacked memory, otherwise `otherwise`. The detail has the call, and the
+ * result by name and number. */
 ingot_status_t level_zero_fail(ingot_status_t otherwise, const char *call, ze_result_t result);
 
 #endif

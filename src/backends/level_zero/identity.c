@@ -1,11 +1,11 @@
 /*
- * identity.c - what tells one device, driver and compiler from another.
+ * identity.c - the fields that tell devices, drivers and compilers apart.
  *
- * Two devices with equal fields run each other's binaries. So everything that selects code is here: what the driver
- * says of the device and of the code that it takes, the build-ids of driver and compiler (versions stay the same over
- * some upgrades), and the environment variables by which the compiler is told to generate other code. What belongs to
- * one machine or one process (UUIDs, ordinals, clock rates, memory sizes, handles) is not. The driver's version stands
- * for its extensions.
+ * Devices with equal fields run each other's binaries. So everything that selects code is a field: what the driver says
+ * of the device and of the code that it accepts, the build-ids of driver and compiler (some upgrades keep the version),
+ * and the environment variables that make the compiler generate other code. Whatever belongs to one machine or one
+ * process (UUIDs, ordinals, clock rates, memory sizes, handles) is not a field. The driver's version stands for its
+ * extensions.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
@@ -16,16 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Functions that a driver has and the loader has not, and drivers, for where none of these is known. */
+/* Functions that a driver has and the loader does not, and libraries of drivers, in case none of the functions is
+ * known. */
 static const char *const driver_functions[] = {"zexDriverImportExternalPointer", "zexDriverGetHostPointerBaseAddress"};
 static const char *const driver_libraries[] = {"libze_intel_gpu.so.1", "libze_intel_npu.so.1", "libze_intel_vpu.so.1"};
 
-/* What drivers open at run time to compile. */
+/* Libraries that drivers open at run time to compile. */
 static const char *const compilers[] = {
     "libigc.so.2", "libigc.so.1", "libigdfcl.so.2", "libigdfcl.so.1", "libnpu_driver_compiler.so", NULL};
 
-/* Variables that change the code a driver generates: Intel's graphics compiler takes every option from one, and its
- * driver hears its own keys only with one of the switches. */
+/* Variables that change the code a driver generates. Intel's graphics compiler takes every option from a variable.
+ * Intel's driver reads its own keys only if one of the switches is set. */
 static const char *const code_variables[] = {"IGC_*", NULL};
 static const char *const switches[] = {"NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_L0_NEOReadDebugKeys"};
 static const char *const code_variables_and_keys[] = {
@@ -34,7 +35,7 @@ static const char *const code_variables_and_keys[] = {
 };
 static const char *const settings[] = {"igdrcl.config", NULL}; /* read from the current directory */
 
-/* As the extension ZE_extension_device_ip_version has it; headers before 1.9 do not. */
+/* Defined by the extension ZE_extension_device_ip_version, but not in headers before 1.9. */
 #define STRUCTURE_TYPE_IP_VERSION ((ze_structure_type_t)0x1000f)
 struct ip_version {
     ze_structure_type_t stype;
@@ -107,7 +108,7 @@ static ingot_status_t add_device(const struct level_zero_state *state, uint32_t 
     return add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]) - (state->tells_ip_version ? 0 : 1), numbers);
 }
 
-/* Names the format of native binaries, where the driver tells. */
+/* Adds the format of native binaries, if the driver tells it. */
 static ingot_status_t add_native_kernel(ingot_identity_t *identity, const ze_native_kernel_uuid_t *uuid)
 {
     char text[2 * sizeof(uuid->id) + 1] = "";
@@ -134,7 +135,7 @@ static ingot_status_t add_module_properties(const struct level_zero_state *state
     return status == INGOT_SUCCESS ? add_native_kernel(identity, &properties.nativeKernelSupported) : status;
 }
 
-/* A function inside the driver: zeModuleCreate itself is the loader's. */
+/* Finds a function inside the driver. zeModuleCreate itself belongs to the loader. */
 static ingot_status_t find_driver_function(const struct level_zero_state *state, const void **function)
 {
     for (size_t i = 0; i < sizeof(driver_functions) / sizeof(driver_functions[0]); ++i) {

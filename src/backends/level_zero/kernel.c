@@ -1,8 +1,7 @@
 /*
  * kernel.c - native kernels.
  *
- * A Level Zero kernel is of one module and so of one device. The module is kept beside it: another kernel object for
- * the same entry point is made from there.
+ * A Level Zero kernel belongs to one module, and so to one device. The module is kept with it to make clones from.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
@@ -66,7 +65,7 @@ ingot_status_t level_zero_clone_kernel(void *opaque, void *program, void *opaque
     ze_result_t result = zeKernelGetName(kernel->native, &size, NULL);
     if (result != ZE_RESULT_SUCCESS)
         return level_zero_fail(INGOT_BACKEND_ERROR, "zeKernelGetName", result);
-    name = ingot_allocate(&state->allocator, size + 1); /* a NUL of our own */
+    name = ingot_allocate(&state->allocator, size + 1); /* with room for a NUL */
     if (name == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a kernel's name of %zu bytes", size);
     const size_t room = size + 1;
@@ -86,7 +85,7 @@ ingot_status_t ingot_level_zero_kernel_get_native(const_ingot_kernel_t handle, z
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", handle == NULL ? "kernel" : "native");
     kernel = ingot_kernel_get_backend_kernel(handle, &level_zero_ops);
     if (kernel == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "kernel is not a Level Zero one");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "kernel does not belong to the Level Zero backend");
     *native = kernel->native;
     return INGOT_SUCCESS;
 }

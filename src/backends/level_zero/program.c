@@ -1,5 +1,5 @@
 /*
- * program.c - native modules and the devices that they were made for.
+ * program.c - native modules and their devices.
  */
 #include "backends/level_zero/program.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Not a kernel: under this name Intel's driver lists a module's functions for others. */
+/* Not a kernel: Intel's driver lists the functions that other modules may call under this name. */
 #define FUNCTIONS_NAME "Intel_Symbol_Table_Void_Program"
 
 ingot_status_t level_zero_program_create(const struct level_zero_state *state, size_t device_count,
@@ -84,7 +84,7 @@ static ingot_status_t write_names(const struct level_zero_state *state, ze_modul
     return status;
 }
 
-/* All devices have the same kernels; the first one's are asked. */
+/* All devices have the same kernels, so the first device's names are enough. */
 ingot_status_t level_zero_get_kernel_names(void *opaque, void *opaque_program, ingot_sink_t *names)
 {
     const struct level_zero_program *program = opaque_program;
@@ -116,7 +116,7 @@ ingot_status_t ingot_level_zero_program_get_native(const_ingot_program_t handle,
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", handle == NULL ? "program" : "native");
     program = ingot_program_get_backend_program(handle, &level_zero_ops);
     if (program == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program is not a Level Zero one");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program does not belong to the Level Zero backend");
     modules = level_zero_program_modules(program, device_index);
     if (modules == NULL)
         return INGOT_INVALID_ARGUMENTS;

@@ -1,8 +1,8 @@
 /*
  * spec_constants.c - specialization constants of SPIR-V.
  *
- * The driver refuses a module for any constant that it lacks, without a word; so each module gets those that it has.
- * Drivers read a value as eight bytes, however few the constant has, so each value stands in eight of its own.
+ * The driver refuses a module, without a message, if it gets a constant that the module lacks. So each module gets only
+ * its own. Drivers read eight bytes of every value, even if the constant is smaller, so each value is in its own eight.
  */
 #include "backends/level_zero/spec_constants.h"
 

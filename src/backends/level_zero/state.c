@@ -1,5 +1,5 @@
 /*
- * state.c - questions to the driver that several parts of the backend have.
+ * state.c - queries to the driver that several files of the backend make.
  */
 #include "backends/level_zero/state.h"
 
@@ -58,7 +58,7 @@ static ingot_status_t read_log(const struct level_zero_state *state, ze_module_b
     ze_result_t result = zeModuleBuildLogGetString(log, &size, NULL);
     if (result != ZE_RESULT_SUCCESS)
         return level_zero_fail(INGOT_BACKEND_ERROR, "zeModuleBuildLogGetString", result);
-    text->size = size + 1; /* a NUL of our own */
+    text->size = size + 1; /* with room for a NUL */
     text->chars = ingot_allocate(&state->allocator, text->size);
     if (text->chars == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of text", text->size);

@@ -1,8 +1,8 @@
 /*
- * state.h - what an Ingot context over Level Zero is made of.
+ * state.h - the state of an Ingot context over Level Zero.
  *
- * Everything here is written once, by ingot_level_zero_context_create, and only read afterwards; so it needs no lock.
- * The native handles are the application's, which keeps them alive: Level Zero counts no references.
+ * ingot_level_zero_context_create writes everything here once. Afterwards it is only read, so it needs no lock. The
+ * native handles belong to the application, which keeps them alive: Level Zero does not count references.
  */
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_STATE_H
 #define INGOT_BACKENDS_LEVEL_ZERO_STATE_H
@@ -24,21 +24,21 @@ struct level_zero_state {
     ze_device_handle_t *devices;
 };
 
-/* What the driver says of a device, and of the code that it takes. */
+/* Query the driver about a device, and about the code that it accepts. */
 ingot_status_t level_zero_device_properties(const struct level_zero_state *state, uint32_t device_index,
                                             ze_device_properties_t *properties);
 ingot_status_t level_zero_module_properties(const struct level_zero_state *state, uint32_t device_index,
                                             ze_device_module_properties_t *properties);
 
-/* Learns which extensions of use here the driver has. */
+/* Finds out which of the extensions used here the driver has. */
 ingot_status_t level_zero_learn_extensions(struct level_zero_state *state);
 
-/* Text that the driver keeps, NUL-terminated, with its room. */
+/* A NUL-terminated text of the driver, and the size of its memory. */
 struct level_zero_text {
     char *chars;
     size_t size;
 };
-/* Ends the native log, which may be NULL, in any case. */
+/* Reads the text of the native log, which may be NULL, and always destroys the log. */
 ingot_status_t level_zero_take_log_text(const struct level_zero_state *state, ze_module_build_log_handle_t log,
                                         struct level_zero_text *text);
 void level_zero_text_fini(const struct level_zero_state *state, struct level_zero_text *text);

@@ -1,17 +1,17 @@
 /*
- * binary.c - programs taken apart into binaries, and made of them again.
+ * binary.c - takes programs apart into binaries, and makes programs of binaries.
  *
- * What drivers do, seen with PoCL 3.1 and with Intel's driver 22.43:
- *  - PoCL generates machine code when a binary is first asked for (even for its size) and gives out the same bytes
- *    ever after: code for launches that came later is not in it. So nothing here asks before the core does. Its binary
- *    holds code for each kernel, for any local size and for those launched so far, and its LLVM bitcode; a local size
- *    without code of its own is compiled from that at launch.
- *  - PoCL aborts the process over a damaged binary. Only verified bytes may come here.
- *  - Intel's driver compiles a binary of another device or driver again, from the SPIR-V that it holds, and says so in
- *    the build log alone. That counts as a refusal: an equal identity should not have let it come so far.
- *  - NVIDIA's binary is PTX, which it compiles at each load; see nvidia_binary.h.
- *  - PoCL and Intel's driver load a binary whatever the options; PoCL uses those that matter at run time (denormals),
- *    so they are given.
+ * What drivers do, as seen with PoCL 3.1 and with Intel's driver 22.43:
+ *  - PoCL generates machine code when a binary is first requested (even for its size) and returns the same bytes from
+ *    then on: code for later launches is not in it. So nothing here asks before the core does. A binary has PoCL's LLVM
+ *    bitcode, and for each kernel code for any local size and for the local sizes launched so far. PoCL compiles code
+ *    for other local sizes from the bitcode at launch.
+ *  - PoCL aborts the process if a binary is damaged. Only verified bytes may come here.
+ *  - Intel's driver recompiles a binary of another device or driver from the SPIR-V in it, and says so only in the
+ *    build log. That counts as a refusal: equal identities should have prevented it.
+ *  - NVIDIA's binary is PTX, which the driver compiles at each load; see vendor/nvidia_binary.h.
+ *  - PoCL and Intel's driver load a binary with any options. They get the options nevertheless, because PoCL uses those
+ *    that matter at run time (denormals).
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
@@ -24,7 +24,7 @@
 
 #define RECOMPILED_MARK "recompiled-from-ir"
 
-/* A load's log is empty or short as a rule: one call to the driver, and no memory. */
+/* A load's log is usually empty or short: one call to the driver is enough, without an allocation. */
 static ingot_status_t look_for_mark(const struct opencl_state *state, cl_program native, cl_device_id device,
                                     bool *found)
 {
@@ -41,7 +41,7 @@ static ingot_status_t look_for_mark(const struct opencl_state *state, cl_program
     return status;
 }
 
-/* Whether the driver loads these bytes as they are. */
+/* True if the driver loads these bytes without recompiling them. */
 static bool driver_takes(const struct opencl_state *state, cl_device_id device, size_t size, const unsigned char *bytes)
 {
     cl_program native = NULL;
@@ -54,7 +54,7 @@ static bool driver_takes(const struct opencl_state *state, cl_device_id device, 
     return status == INGOT_SUCCESS && !recompiled;
 }
 
-/* Without intermediate code, if the driver proves at once that it can do without; else as it is. */
+/* Writes the binary without intermediate code if the driver loads it at once, otherwise unchanged. */
 static ingot_status_t write_smallest(const struct opencl_state *state, cl_device_id device, size_t size,
                                      const uint8_t *bytes, ingot_sink_t *binary)
 {
@@ -72,7 +72,7 @@ static ingot_status_t write_smallest(const struct opencl_state *state, cl_device
     return status;
 }
 
-/* Whether a program of the machine code can stand for one of the PTX. */
+/* True if a program of the machine code can replace one of the PTX. */
 static bool can_replace(const struct opencl_state *state, cl_device_id device, const ingot_binary_t *ptx,
                         const ingot_binary_t *native)
 {
@@ -89,7 +89,7 @@ static bool can_replace(const struct opencl_state *state, cl_device_id device, c
     return can;
 }
 
-/* As machine code, if that is to be had and nothing is lost by it; else as small as it can be. */
+/* Writes machine code if there is any and nothing is lost with it, otherwise the smallest binary. */
 static ingot_status_t write_best(const struct opencl_state *state, const struct opencl_program *program,
                                  cl_device_id device, const ingot_binary_t *given, ingot_sink_t *binary)
 {
@@ -123,12 +123,12 @@ ingot_status_t opencl_get_binary(void *opaque, void *opaque_program, uint32_t de
     return status;
 }
 
-/* One element of what clCreateProgramWithBinary takes for each device of the program, in its order. */
+/* Arguments of clCreateProgramWithBinary: one element for each device of the program, in its order. */
 struct binaries {
     size_t *sizes;
     const unsigned char **bytes;
     cl_int *statuses;
-    void *block; /* all three */
+    void *block; /* holds all three arrays */
 };
 
 static size_t block_size(size_t device_count)
@@ -180,7 +180,7 @@ static ingot_status_t build_with(const struct opencl_program *program, const cha
     return error == CL_SUCCESS ? INGOT_SUCCESS : opencl_fail(INGOT_BLOB_REJECTED, "clBuildProgram of a binary", error);
 }
 
-/* Link options have no place of their own here; all but those that make libraries are build options too. */
+/* A load takes no link options, but all except those that make libraries are build options too. */
 static ingot_status_t build_loaded(const struct opencl_state *state, const struct opencl_program *program,
                                    const ingot_build_request_t *request)
 {

@@ -1,8 +1,8 @@
 /*
- * build.c - compiling and linking.
+ * build.c - compiles and links.
  *
- * One source that needs neither headers nor link options is built in one step, which all drivers do best. Everything
- * else is compiled source by source and linked. Every native object on the way is released here, on every way out.
+ * One source without headers and link options is built in one step, which all drivers do best. Otherwise each source is
+ * compiled, and then all are linked. Every path releases the native objects that it made.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
@@ -11,12 +11,12 @@
 #include <CL/cl_ext.h>
 #include <string.h>
 
-/* Native programs of a request: first one for each source, then one for each header of each source. */
+/* The native programs of a request: one for each source, then one for each header of each source. */
 struct inputs {
     size_t source_count;
     size_t count;
     cl_program *programs;
-    const char **names; /* of the headers, at the same places */
+    const char **names; /* of the headers, at the same positions */
 };
 
 static cl_program create_with_il(const struct opencl_state *state, const ingot_source_view_t *source, cl_int *error)
@@ -66,7 +66,7 @@ static ingot_status_t create_headers(const struct opencl_state *state, const ing
     return status;
 }
 
-/* Fills inputs, which the caller ends even after a failure. */
+/* Fills `inputs`. The caller must call inputs_fini, even after a failure. */
 static ingot_status_t inputs_init(const struct opencl_state *state, const ingot_build_request_t *request,
                                   ingot_sink_t *log, struct inputs *inputs)
 {
@@ -130,7 +130,7 @@ static ingot_status_t build_in_one(const struct opencl_state *state, const ingot
                            log);
 }
 
-/* PoCL 3.1 ends the process over options that end in one that lacks its value. */
+/* PoCL 3.1 ends the process if the last option lacks its value. */
 static ingot_status_t check_options(const char *options, ingot_sink_t *log)
 {
     static const char *const with_value[] = {"-I", "-D"};

@@ -1,10 +1,10 @@
 /*
- * build_log.c - what the compiler said, and what became of the build.
+ * build_log.c - the compiler's messages, and the outcome of a build.
  *
- * A refusal of the program is the only failure that every caller would meet again, so it is told apart with care:
- * drivers answer with different codes for it. CL_OUT_OF_RESOURCES is among them here, and here only: a compiler says so
- * of a program that does not fit the device. Taken for lack of memory, as in other calls, it would empty the in-memory
- * cache for nothing.
+ * A refusal of the program is the only failure that would repeat for every caller, so it needs its own status. Drivers
+ * report it with different codes. CL_OUT_OF_RESOURCES is one of them here, and only here: a compiler reports it if the
+ * program does not fit the device. Treated as a lack of memory, as in other calls, it would empty the in-memory cache
+ * in vain.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
@@ -39,14 +39,14 @@ static bool compiler_refused(cl_int error)
     case CL_INVALID_BUILD_OPTIONS:
     case CL_INVALID_COMPILER_OPTIONS:
     case CL_INVALID_LINKER_OPTIONS:
-    case CL_INVALID_BINARY:   /* Intel's linker, of an unresolved symbol */
-    case CL_OUT_OF_RESOURCES: /* Intel's compiler, of a program that needs more local memory than the device has */
+    case CL_INVALID_BINARY:   /* Intel's linker: an unresolved symbol */
+    case CL_OUT_OF_RESOURCES: /* Intel's compiler: the program needs more local memory than the device has */
         return true;
     default: return false;
     }
 }
 
-/* A driver's log says nothing about it. */
+/* Explains an error about which the driver's log says nothing. */
 static const char *explanation_of(cl_int error)
 {
     return error == CL_OUT_OF_RESOURCES ? ": the program needs more of the device than it has, e.g. local memory" : "";

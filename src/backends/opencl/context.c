@@ -1,8 +1,9 @@
 /*
  * context.c - an Ingot context over the application's own OpenCL context and devices.
  *
- * The native context stays the application's: it is retained, never configured. The order of devices is the caller's,
- * while drivers list a program's devices in the context's order; each device remembers its place there.
+ * The native context belongs to the application. Ingot retains it and never configures it. The devices are in the
+ * caller's order, but drivers list a program's devices in the native context's order, so each device knows its position
+ * there.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
@@ -35,7 +36,7 @@ static void state_destroy(void *opaque)
 static ingot_status_t get_device_info(void *opaque, uint32_t device_index, ingot_device_info_t *info)
 {
     const struct opencl_state *state = opaque;
-    (void)device_index; /* the devices of a context have one driver */
+    (void)device_index; /* all devices of a context have the same driver */
     info->generates_code_at_launch = state->generates_code_at_launch;
     return INGOT_SUCCESS;
 }
@@ -72,7 +73,7 @@ const ingot_backend_ops_t opencl_ops = {
     .takes_source_settings = takes_source_settings,
 };
 
-/* False if the driver does not say. */
+/* False also if the driver does not say. */
 static bool is_of_pocl(const ingot_allocator_t *allocator, cl_platform_id platform)
 {
     struct opencl_text text = {NULL, 0};
@@ -83,8 +84,9 @@ static bool is_of_pocl(const ingot_allocator_t *allocator, cl_platform_id platfo
     return is_so;
 }
 
-/* What the native context lists for a device: the device, or with PoCL the parent of a sub-device. Others list the
- * sub-device, so with them a parent in the list says that the sub-device is not of the context. */
+/* Returns what the native context lists in place of the device: with PoCL, the parent of a sub-device. Other drivers
+ * list the sub-device itself. With them, a parent in the list means that the sub-device does not belong to the context.
+ * */
 static cl_device_id listed_instead(const ingot_allocator_t *allocator, cl_device_id device)
 {
     cl_device_id parent = NULL;
@@ -113,7 +115,7 @@ static ingot_status_t place_device(const struct opencl_state *state, struct open
     if (find_position(device, device->id, count, of_context) ||
         find_position(device, listed_instead(&state->allocator, device->id), count, of_context))
         return INGOT_SUCCESS;
-    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: a device is not of the OpenCL context");
+    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: a device does not belong to the OpenCL context");
 }
 
 static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_device_id id, size_t count,
@@ -132,11 +134,11 @@ static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_
     error = clRetainDevice(id);
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, "clRetainDevice", error);
-    state->devices[index] = device; /* from here on destroy releases it */
+    state->devices[index] = device; /* state_destroy releases it from now on */
     return INGOT_SUCCESS;
 }
 
-/* Whether all devices take SPIR-V. A driver before 2.1 without the extension does not know the question. */
+/* Finds out if all devices support SPIR-V. A driver before 2.1 without the extension does not know the query. */
 static ingot_status_t learn_spirv(struct opencl_state *state)
 {
     state->takes_spirv = true;
@@ -209,7 +211,7 @@ done:
     return status;
 }
 
-/* *devices is to be freed with *count elements. */
+/* The caller frees *devices, with *count elements. */
 static ingot_status_t get_context_devices(const ingot_allocator_t *allocator, cl_context context, uint32_t *count,
                                           cl_device_id **devices)
 {
@@ -221,7 +223,7 @@ static ingot_status_t get_context_devices(const ingot_allocator_t *allocator, cl
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, "clGetContextInfo", error);
     if (size < sizeof(*found) || size / sizeof(*found) > UINT32_MAX)
-        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "an OpenCL context with %zu bytes of devices", size);
+        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the OpenCL context has %zu bytes of devices", size);
     found = ingot_allocate(allocator, size);
     if (found == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of devices", size);
@@ -252,8 +254,9 @@ ingot_status_t ingot_opencl_context_create(ingot_context_t *context, cl_context 
     if (status != INGOT_SUCCESS)
         return status;
     if (device_count > of_context_count)
-        status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "device_count is %u, the OpenCL context has %u",
-                                        (unsigned)device_count, (unsigned)of_context_count);
+        status =
+            ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "device_count is %u, but the OpenCL context has %u devices",
+                                   (unsigned)device_count, (unsigned)of_context_count);
     else if (device_count == 0)
         status =
             state_create(&state, &allocator, cl_context, of_context_count, of_context, of_context_count, of_context);

@@ -1,8 +1,8 @@
 /*
- * errors.c - OpenCL's error codes in Ingot's words.
+ * errors.c - OpenCL's error codes as Ingot's statuses and sentences.
  *
- * A driver's code is never lost: it stands by name and number in the detail of every failure. Lack of memory is told
- * apart from everything else, because the core answers it by emptying the in-memory cache and trying once more.
+ * The detail of every failure has the driver's code by name and number. Lack of memory has its own status, because the
+ * core answers it by emptying the in-memory cache and retrying once.
  */
 #include "backends/opencl/errors.h"
 
@@ -79,7 +79,7 @@ static const struct named_error named_errors[] = {
     NAMED(CL_INVALID_DEVICE_QUEUE),
     NAMED(CL_INVALID_SPEC_ID),
     NAMED(CL_MAX_SIZE_RESTRICTION_EXCEEDED),
-    {-1001, "CL_PLATFORM_NOT_FOUND_KHR"}, /* the loader's own; defined in the extensions' header */
+    {-1001, "CL_PLATFORM_NOT_FOUND_KHR"}, /* of the loader; defined in the extensions' header */
 };
 
 const char *opencl_error_name(cl_int error)

@@ -1,5 +1,5 @@
 /*
- * errors.h - OpenCL's error codes in Ingot's words.
+ * errors.h - OpenCL's error codes as Ingot's statuses and sentences.
  */
 #ifndef INGOT_BACKENDS_OPENCL_ERRORS_H
 #define INGOT_BACKENDS_OPENCL_ERRORS_H
@@ -9,13 +9,14 @@
 
 #include <stdbool.h>
 
-/* "CL_OUT_OF_RESOURCES"; "unknown error" for a code of an extension. Never NULL. */
+/* Returns a name such as "CL_OUT_OF_RESOURCES", or "unknown error" for the code of an extension. Never NULL. */
 const char *opencl_error_name(cl_int error);
 
-/* Whether the driver lacked memory, of host or device. */
+/* True if the driver lacked memory, of the host or of the device. */
 bool opencl_is_out_of_memory(cl_int error);
 
-/* INGOT_OUT_OF_MEMORY where the driver lacked memory, else `otherwise`; the detail names call, error and number. */
+/* Returns INGOT_OUT_OF_MEMORY if the driver lacked memory, otherwise `otherwise`. The detail has the call, and the
+ * error by name and number. */
 ingot_status_t opencl_fail(ingot_status_t otherwise, const char *call, cl_int error);
 
 #endif

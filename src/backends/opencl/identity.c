@@ -1,11 +1,11 @@
 /*
- * identity.c - what tells one device, driver and compiler from another.
+ * identity.c - the fields that tell devices, drivers and compilers apart.
  *
- * Two devices with equal fields run each other's binaries. So everything that selects code is here: what the driver
- * says of platform and device, the build-ids of driver and compiler (versions stay the same over some upgrades), the
- * data files that these compile with, and the environment variables by which they are told to generate other code.
- * What belongs to one machine or one process (UUIDs, ordinals, paths, handles; PoCL counts up the vendor's number) is
- * not. A sub-device answers like its parent and shares its binaries.
+ * Devices with equal fields run each other's binaries. So everything that selects code is a field: what the driver says
+ * of platform and device, the build-ids of driver and compiler (some upgrades keep the version), the data files that
+ * they compile with, and the environment variables that make them generate other code. Whatever belongs to one machine
+ * or one process (UUIDs, ordinals, paths, handles) is not a field, and neither is the vendor's number, which PoCL
+ * increments. A sub-device gives the answers of its parent and shares its binaries.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/state.h"
@@ -41,7 +41,7 @@ static ingot_status_t add_device(const struct opencl_state *state, cl_device_id 
     return status;
 }
 
-/* Each extension is a macro that the program can ask for; their text is over 1 KiB. */
+/* Programs can test each extension as a macro. The list is longer than 1 KiB. */
 static ingot_status_t add_extensions(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
 {
     struct opencl_text text = {NULL, 0};
@@ -52,8 +52,8 @@ static ingot_status_t add_extensions(const struct opencl_state *state, cl_device
     return status;
 }
 
-/* A function inside the driver. clBuildProgram itself is the loader's; but a platform of a driver made for loaders
- * (cl_khr_icd) begins with the driver's own table. */
+/* Finds a function inside the driver. clBuildProgram itself belongs to the loader, but a platform of a driver for
+ * loaders (cl_khr_icd) begins with the driver's own table. */
 static ingot_status_t find_driver_function(const struct opencl_state *state, const void **function)
 {
     struct opencl_text extensions = {NULL, 0};

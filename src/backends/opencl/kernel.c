@@ -1,7 +1,7 @@
 /*
  * kernel.c - native kernels. A backend kernel is the cl_kernel itself.
  *
- * An OpenCL kernel belongs to its program, not to one of its devices; the device of a request is checked only.
+ * An OpenCL kernel belongs to its program and not to one device, so the device of a request is only checked.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
@@ -57,7 +57,7 @@ ingot_status_t ingot_opencl_kernel_get_native(const_ingot_kernel_t kernel, cl_ke
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", kernel == NULL ? "kernel" : "native");
     found = ingot_kernel_get_backend_kernel(kernel, &opencl_ops);
     if (found == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "kernel is not an OpenCL one");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "kernel does not belong to the OpenCL backend");
     *native = found;
     return INGOT_SUCCESS;
 }

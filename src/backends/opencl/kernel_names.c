@@ -18,9 +18,9 @@ static ingot_status_t read_names_of_copy(const struct opencl_state *state, const
     return status;
 }
 
-/* Drivers list the kernels that the first device of the native program has. Where that is none of those built for,
- * Intel's lists nothing; a program of the binary has no device but the right one. NVIDIA's fails, for such a program
- * too; one that has the binary for all devices of the context it lists. */
+/* Drivers list the kernels of the native program's first device. If the program was not built for that device, Intel's
+ * driver lists nothing, and a program of the binary has only the right device. NVIDIA's driver fails, even for such a
+ * program, but it lists the kernels of a program that has the binary for all devices of the context. */
 static ingot_status_t read_names(const struct opencl_state *state, const struct opencl_program *program,
                                  struct opencl_text *text)
 {
@@ -34,7 +34,7 @@ static ingot_status_t read_names(const struct opencl_state *state, const struct 
     return status == INGOT_BACKEND_ERROR ? read_names_of_copy(state, program, true, text) : status;
 }
 
-/* OpenCL separates names by ';', Ingot ends each with a NUL. */
+/* OpenCL separates the names with ';'. Ingot ends each with a NUL. */
 ingot_status_t opencl_get_kernel_names(void *opaque, void *opaque_program, ingot_sink_t *names)
 {
     const struct opencl_state *state = opaque;

@@ -1,5 +1,5 @@
 /*
- * native_binary.c - binaries as the driver gives them out, and native programs made of them.
+ * native_binary.c - binaries as the driver returns them, and native programs made of them.
  *
  * PoCL lists binaries for the devices that a program was built for, other drivers for those that it belongs to. PoCL
  * writes to every pointer of CL_PROGRAM_BINARIES, even to NULL.
@@ -8,7 +8,7 @@
 
 #include "backends/opencl/errors.h"
 
-/* Sizes of a program's binaries as the driver lists them, and which is asked for. */
+/* The sizes of a program's binaries as the driver lists them, and the position of the requested one. */
 struct listing {
     size_t *sizes;
     size_t count;
@@ -45,7 +45,8 @@ static ingot_status_t find_among(size_t count, const cl_device_id *devices, cl_d
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the program was not made for this device");
 }
 
-/* Where the driver has the device's binary: among those built for, if it lists as many, else among all it lists. */
+/* Finds the device's binary: among the devices built for, if the driver lists as many, otherwise among all that it
+ * lists. */
 static ingot_status_t find_device(const struct opencl_state *state, const struct opencl_program *program,
                                   cl_device_id device, struct listing *listing)
 {
@@ -68,7 +69,7 @@ static ingot_status_t find_device(const struct opencl_state *state, const struct
     return status;
 }
 
-/* The driver writes all binaries; those not asked for go to one scratch buffer, over each other. */
+/* The driver writes all binaries. Those that were not requested overwrite each other in one scratch buffer. */
 static ingot_status_t copy_binary(const struct opencl_state *state, const struct opencl_program *program,
                                   const struct listing *listing, void *bytes)
 {
@@ -109,7 +110,7 @@ ingot_status_t opencl_read_native_binary(const struct opencl_state *state, const
         goto done;
     *size = listing.sizes[listing.at];
     if (*size == 0) {
-        status = ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the driver gives out no binary for a device");
+        status = ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the driver returned no binary for a device");
         goto done;
     }
     read = ingot_allocate(&state->allocator, *size);
@@ -126,7 +127,7 @@ done:
     return status;
 }
 
-/* A native program that is built of these binaries; the caller releases it. */
+/* Builds a native program of these binaries. The caller releases it. */
 static ingot_status_t make_of_binaries(const struct opencl_state *state, cl_uint count, const cl_device_id *devices,
                                        const size_t *sizes, const unsigned char **bytes, cl_program *native)
 {
@@ -137,7 +138,7 @@ static ingot_status_t make_of_binaries(const struct opencl_state *state, cl_uint
     if (error != CL_SUCCESS) {
         if (made != NULL)
             (void)clReleaseProgram(made);
-        return opencl_fail(INGOT_BACKEND_ERROR, "a program of its own binary", error);
+        return opencl_fail(INGOT_BACKEND_ERROR, "making a program of its own binary", error);
     }
     *native = made;
     return INGOT_SUCCESS;
@@ -149,7 +150,7 @@ ingot_status_t opencl_make_of_binary(const struct opencl_state *state, cl_device
     return make_of_binaries(state, 1, &device, &size, &bytes, native);
 }
 
-/* The same binary for all devices of the native context. */
+/* Builds a native program that has this binary for all devices of the native context. */
 static ingot_status_t make_for_all(const struct opencl_state *state, size_t size, const unsigned char *bytes,
                                    cl_program *native)
 {

@@ -1,8 +1,9 @@
 /*
  * program.c - a native program and the devices that it was made for.
  *
- * Its devices are kept because a driver may list fewer than the native context has, or all of them, after a build for
- * some; binary.c has to know which. They stand in the context's order, which is the order that drivers answer in.
+ * The devices are kept, because after a build for some devices a driver may list only those or all devices of the
+ * native context, and native_binary.c has to know which. They are in the native context's order, which is the order of
+ * a driver's answers.
  */
 #include "backends/opencl/program.h"
 
@@ -63,7 +64,7 @@ ingot_status_t ingot_opencl_program_get_native(const_ingot_program_t handle, cl_
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", handle == NULL ? "program" : "native");
     program = ingot_program_get_backend_program(handle, &opencl_ops);
     if (program == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program is not an OpenCL one");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program does not belong to the OpenCL backend");
     *native = program->native;
     return INGOT_SUCCESS;
 }

@@ -8,12 +8,12 @@
 
 struct opencl_program {
     cl_program native;
-    size_t code_estimate; /* of a program that was compiled here; see size.c */
+    size_t code_estimate; /* if the program was compiled here; see size.c */
     size_t device_count;
     cl_device_id devices[]; /* in the order of the native context */
 };
 
-/* A program for these devices without its native one. */
+/* Creates a program for these devices, without its native program. */
 ingot_status_t opencl_program_create(const struct opencl_state *state, size_t device_count,
                                      const uint32_t *device_indices, struct opencl_program **program);
 

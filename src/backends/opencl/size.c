@@ -1,11 +1,11 @@
 /*
- * size.c - how many bytes of binaries a program stands for, for the byte limit of the in-memory cache.
+ * size.c - the size of a program's binaries, for the byte limit of the in-memory cache.
  *
- * Most drivers have the binary once they have built, and copying it takes a thousandth of the build. PoCL makes it when
- * first asked, even for its size, and that takes up to twenty times as long as the build (2 s after 0.3 for eight
- * kernels). Its size is estimated: bitcode with what each program has of PoCL's library, an ELF file for each kernel,
- * and both by the length of the text. That was within 20% for the programs of the tests and examples. Text that
- * compilers find by -I is not seen here. The core puts the real size in its place when it takes the blob.
+ * Most drivers have the binary as soon as they have built, and copying it takes a thousandth of the build. PoCL makes
+ * it at the first request, even for its size. That takes up to twenty times as long as the build (2 s after 0.3 s for
+ * eight kernels), so the size is estimated: bitcode with each program's part of PoCL's library, and an ELF file for
+ * each kernel, both by the length of the text. For the programs of the tests and examples the estimate was within 20%.
+ * It does not include text that compilers find by -I. The core replaces it with the real size when it takes the blob.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/native_binary.h"
@@ -36,7 +36,7 @@ static size_t estimate(const struct opencl_program *program)
     return program->device_count * (program->code_estimate + kernels * ESTIMATE_PER_KERNEL);
 }
 
-/* The blob's binaries, as far as the driver has them already. */
+/* Returns the size of the blob's binaries, or 0 if the driver does not say. */
 static size_t binaries_size(const struct opencl_state *state, const struct opencl_program *program)
 {
     size_t total = 0;

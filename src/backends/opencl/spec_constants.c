@@ -1,8 +1,8 @@
 /*
  * spec_constants.c - specialization constants of SPIR-V.
  *
- * With several modules a constant is for those that have it. The request was checked before: each constant is in one
- * of the modules at least, with its size.
+ * If there are several modules, each constant is set in those that have it. The request is already checked: each
+ * constant is in at least one module, with its size.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"

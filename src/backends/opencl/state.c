@@ -1,13 +1,13 @@
 /*
- * state.c - texts of the driver for the rest of the backend.
+ * state.c - reads the driver's texts for the rest of the backend.
  *
- * Every text of a driver is read by the same two steps, size and content, and ends in a NUL whatever the driver wrote.
+ * Every text is read in the same two steps, size and content, and gets a NUL, whatever the driver wrote.
  */
 #include "backends/opencl/state.h"
 
 #include "backends/opencl/errors.h"
 
-/* One of the driver's queries with all but its last three parameters bound. */
+/* A query to the driver, without its last three arguments. */
 struct query {
     const char *call;
     cl_int (*get)(const struct query *query, size_t capacity, void *value, size_t *size);
@@ -44,7 +44,7 @@ static ingot_status_t read_text(const ingot_allocator_t *allocator, const struct
     cl_int error = query->get(query, 0, NULL, &size);
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, query->call, error);
-    read.size = size + 1; /* a NUL of our own: not every driver ends an empty text */
+    read.size = size + 1; /* with room for a NUL: not every driver ends an empty text */
     read.chars = ingot_allocate(allocator, read.size);
     if (read.chars == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of text", read.size);

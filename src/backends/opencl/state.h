@@ -1,8 +1,8 @@
 /*
- * state.h - what an Ingot context over OpenCL is made of.
+ * state.h - the state of an Ingot context over OpenCL.
  *
- * Everything here is written once, by ingot_opencl_context_create, and only read afterwards; so it needs no lock.
- * Invariant: the native context and the devices are retained as long as the state lives.
+ * ingot_opencl_context_create writes everything here once. Afterwards it is only read, so it needs no lock. Invariant:
+ * the native context and the devices are retained as long as the state lives.
  */
 #ifndef INGOT_BACKENDS_OPENCL_STATE_H
 #define INGOT_BACKENDS_OPENCL_STATE_H
@@ -16,19 +16,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the platform or device, 10 * major + minor: what may be called without asking for an extension. */
+/* Version of the platform or device, 10 * major + minor. From these on a function needs no extension. */
 #define OPENCL_VERSION_2_1 21u
 #define OPENCL_VERSION_2_2 22u
 
 struct opencl_device {
     cl_device_id id;
-    size_t context_position; /* in CL_CONTEXT_DEVICES: the order in which drivers list a program's devices */
+    size_t context_position; /* in CL_CONTEXT_DEVICES: drivers list a program's devices in this order */
 };
 
 struct opencl_state {
     ingot_allocator_t allocator;
     cl_context context;
-    cl_platform_id platform; /* of all devices: a context has one */
+    cl_platform_id platform; /* all devices of a context have the same */
     unsigned version;
     enum opencl_vendor vendor;
     bool takes_spirv;
@@ -38,7 +38,7 @@ struct opencl_state {
     struct opencl_device devices[];
 };
 
-/* Text that the driver keeps, NUL-terminated. *size counts the NUL and all that follows it: free with it. */
+/* A NUL-terminated text of the driver. `size` is that of the memory, which may be larger. */
 struct opencl_text {
     char *chars;
     size_t size;

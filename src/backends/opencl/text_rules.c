@@ -1,10 +1,10 @@
 /*
- * text_rules.c - the options that OpenCL's compilers know; vendor/vendor.c has what differs between them.
+ * text_rules.c - the options that all OpenCL compilers may get. vendor/vendor.c has the differences between vendors.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/state.h"
 
-/* Of the OpenCL specification, and of the vendors'. None of them names a file. */
+/* Options of the OpenCL specification and of vendors. None of them names a file. */
 static const char *const options[] = {
     "-cl-*",
     "-w",

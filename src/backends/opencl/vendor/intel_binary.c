@@ -1,10 +1,10 @@
 /*
- * intel_binary.c - the container of Intel's OpenCL binaries; see intel_binary.h.
+ * intel_binary.c - the container of Intel's OpenCL binaries.
  *
- * It is a 64-bit little-endian ELF of type 0xff04 without program headers, in which the driver knows sections by their
- * type alone and passes over those of type SHT_NULL (seen in its sources, shared/source/device_binary_format, and with
- * 22.43). The section of the intermediate code is made one of these, and what lies behind it moves down. Of 8 bytes
- * each time, so that what was aligned stays so.
+ * It is a 64-bit little-endian ELF file of type 0xff04 without program headers. The driver knows sections by their type
+ * alone and skips those of type SHT_NULL (seen in its sources, shared/source/device_binary_format, and with 22.43). The
+ * section of the intermediate code becomes one of these, and whatever follows it moves towards the beginning by a
+ * multiple of 8 bytes, so that it stays aligned.
  */
 #include "backends/opencl/vendor/intel_binary.h"
 
@@ -18,7 +18,7 @@
 #define SHT_OPENCL_SPIRV 0xff000009u
 #define ALIGNMENT 8u
 
-/* Headers are read and written as bytes lie: anywhere. */
+/* A header may be at any address, so it is copied. */
 static Elf64_Shdr get_section(const uint8_t *bytes, const Elf64_Ehdr *header, unsigned index)
 {
     Elf64_Shdr section;
@@ -47,13 +47,14 @@ static bool is_intermediate(const Elf64_Shdr *section)
     return section->sh_type == SHT_OPENCL_SPIRV || section->sh_type == SHT_OPENCL_LLVM_BINARY;
 }
 
-/* Whether these bytes lie within the file and share none with [begin, end). */
+/* True if these bytes are within the file and share none with [begin, end). */
 static bool is_apart(uint64_t offset, uint64_t length, size_t size, uint64_t begin, uint64_t end)
 {
     return offset <= size && length <= size - offset && (offset + length <= begin || offset >= end);
 }
 
-/* The one section of intermediate code, beside machine code, that shares no byte with anything else. */
+/* Finds the only section of intermediate code. There must be machine code too, and the section must not share a byte
+ * with anything else. */
 static bool find_intermediate(size_t size, const uint8_t *bytes, const Elf64_Ehdr *header, unsigned *found)
 {
     unsigned intermediates = 0;

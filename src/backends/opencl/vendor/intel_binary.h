@@ -1,8 +1,8 @@
 /*
- * intel_binary.h - an Intel binary without the intermediate code that its driver packs beside the machine code.
+ * intel_binary.h - removes the intermediate code that Intel's driver packs beside the machine code.
  *
- * The driver keeps it to compile again for another device or driver. An identity rules those out, and it is most of a
- * binary: 5.4 of 5.5 MB of a hashcat kernel.
+ * The driver keeps it to recompile for another device or driver, which an identity rules out. It is most of a binary:
+ * 5.4 of 5.5 MB of a hashcat kernel.
  */
 #ifndef INGOT_BACKENDS_OPENCL_VENDOR_INTEL_BINARY_H
 #define INGOT_BACKENDS_OPENCL_VENDOR_INTEL_BINARY_H
@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Takes the intermediate code out of these bytes and gives their new size: the old one where they are anything but a
- * container of exactly the kind described in intel_binary.c, and then no byte has changed. */
+/* Removes the intermediate code from these bytes and returns their new size. If they are not exactly a container as
+ * intel_binary.c describes it, they stay unchanged, and so does the size. */
 size_t intel_binary_strip(size_t size, uint8_t *bytes);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * nvidia_binary.c - machine code in place of the PTX that NVIDIA's driver gives out as a program's binary.
+ * nvidia_binary.c - machine code in place of the PTX that NVIDIA's driver returns as a program's binary.
  *
- * Seen with driver 580: clCreateProgramWithBinary takes an ELF file of machine code as it takes PTX, and such a program
- * gives out the same file as its binary. The options by which the driver's own translation can be changed are not known
- * to the linker, so programs with them keep their PTX. And PTX stays where a program of it would say more than one of
- * the machine code.
+ * Seen with driver 580: clCreateProgramWithBinary accepts an ELF file of machine code as well as PTX, and such a
+ * program returns the same file as its binary. The linker does not know the options that change the driver's own
+ * translation, so programs with such options keep their PTX. So do programs that would answer more queries with PTX
+ * than with machine code.
  */
 #include "backends/opencl/vendor/nvidia_binary.h"
 
@@ -17,11 +17,11 @@
 #define MARK_WITHIN 1024u
 #define CUDA_MARK "CUDA "
 
-/* Of the extension cl_nv_device_attribute_query. */
+/* Queries of the extension cl_nv_device_attribute_query. */
 #define DEVICE_COMPUTE_CAPABILITY_MAJOR 0x4000u
 #define DEVICE_COMPUTE_CAPABILITY_MINOR 0x4001u
 
-/* Options for the translation of PTX. */
+/* Options that change the translation of PTX. */
 static const char *const translation_options[] = {"-cl-nv-", "-cl-opt-disable", "-nv-"};
 
 static bool is_ptx(size_t size, const void *bytes)
@@ -48,7 +48,7 @@ static bool has_translation_options(const ingot_allocator_t *allocator, cl_progr
     return has;
 }
 
-/* 0 where the driver does not say. */
+/* 0: the driver does not say. */
 static unsigned capability_of(cl_device_id device)
 {
     cl_uint major = 0;
@@ -59,7 +59,7 @@ static unsigned capability_of(cl_device_id device)
     return 10 * major + minor;
 }
 
-/* Of "OpenCL 3.0 CUDA 13.0.98"; 0 where the driver does not say. */
+/* Reads the 13 of "OpenCL 3.0 CUDA 13.0.98". 0: the driver does not say. */
 static unsigned cuda_major_of(cl_platform_id platform)
 {
     char version[128] = "";
@@ -87,10 +87,10 @@ ingot_status_t nvidia_binary_translate(const ingot_allocator_t *allocator, cl_pl
     memcpy(text, binary->bytes, length);
     const ingot_status_t status = nvidia_link_ptx(allocator, major, capability, length, text, native_size, native);
     ingot_deallocate(allocator, text, length + 1);
-    return status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS; /* without the linker it stays PTX */
+    return status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS; /* without the linker, the PTX stays */
 }
 
-/* An answer as it came, with how it came. */
+/* The answer to a query, or its error. */
 struct answer {
     cl_int error;
     char bytes[256];

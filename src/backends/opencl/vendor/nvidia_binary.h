@@ -1,7 +1,7 @@
 /*
- * nvidia_binary.h - machine code in place of the PTX that NVIDIA's driver gives out as a program's binary.
+ * nvidia_binary.h - machine code in place of the PTX that NVIDIA's driver returns as a program's binary.
  *
- * The driver compiles PTX each time that it is loaded: 5 to 25 ms for the programs of the digits example, of which none
+ * The driver compiles PTX at each load. That takes 5 to 25 ms for the programs of the digits example, none of which
  * takes 20 us as machine code.
  */
 #ifndef INGOT_BACKENDS_OPENCL_VENDOR_NVIDIA_BINARY_H
@@ -12,13 +12,14 @@
 
 #include <stdbool.h>
 
-/* Machine code for the device, which the caller frees with its size; *native stays NULL where the binary is no PTX, or
- * cannot be translated without losing what the program was built with. */
+/* Translates the binary to machine code for the device. The caller frees it with its size. *native stays NULL if the
+ * binary is not PTX, or if the translation would lose something that the program was built with. */
 ingot_status_t nvidia_binary_translate(const ingot_allocator_t *allocator, cl_platform_id platform, cl_program program,
                                        cl_device_id device, const ingot_binary_t *binary, size_t *native_size,
                                        void **native);
 
-/* Whether a program of the machine code has the kernels that one of the PTX has, and tells the same of them. */
+/* True if the program of machine code has the kernels of the one of PTX, and answers queries about them the same way.
+ * */
 bool nvidia_binary_is_equal(const ingot_allocator_t *allocator, cl_device_id device, cl_program of_ptx,
                             cl_program of_native);
 

@@ -1,13 +1,13 @@
 /*
- * nvidia_linker.c - PTX to machine code by NVIDIA's nvJitLink, where that is installed.
+ * nvidia_linker.c - translates PTX to machine code with nvJitLink, if that is installed.
  *
- * The driver has a linker of its own, but only for CUDA contexts, and an application of OpenCL has none.
+ * The driver has its own linker, but only for CUDA contexts, which an OpenCL application does not have.
  */
 #include "backends/opencl/vendor/nvidia_linker.h"
 
 #include "util/nvjitlink.h"
 
-#define INPUT_PTX 2 /* NVJITLINK_INPUT_PTX of its header, which OpenCL applications do not have */
+#define INPUT_PTX 2 /* NVJITLINK_INPUT_PTX in its header */
 
 static ingot_status_t refused(const char *call, int result)
 {

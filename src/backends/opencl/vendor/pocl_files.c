@@ -1,10 +1,10 @@
 /*
- * pocl_files.c - the data files of PoCL's compiler; see pocl_files.h.
+ * pocl_files.c - the data files of PoCL's compiler.
  *
- * They lie in share/pocl of the prefix under which PoCL's library is: include/ with the headers that precede each
- * program, and a kernel-TRIPLE-VARIANT.bc of 9 MB for each kind of processor. Beside the library lie those for kinds of
- * devices. A device's name has the processor, which names the one variant that its programs are linked with; where it
- * does not, all count.
+ * They are in share/pocl of the prefix under which PoCL's library is installed: include/ with the headers that precede
+ * each program, and a kernel-TRIPLE-VARIANT.bc of 9 MB for each kind of processor. The libraries for kinds of devices
+ * are beside PoCL's library. A device's name contains its processor, which selects the variant that its programs are
+ * linked with. If it does not, all variants count.
  */
 #include "backends/opencl/vendor/pocl_files.h"
 
@@ -19,7 +19,7 @@
 #define MAX_FILES 128u
 #define PATH_ROOM 512u
 
-/* What PoCL built for distributions has, by LLVM's name of the processor. */
+/* The variants of distributions' PoCL, by LLVM's name of the processor. */
 static const struct {
     const char *processor;
     const char *variant;
@@ -41,7 +41,7 @@ static bool has_suffix(const char *name, const char *suffix)
     return length >= suffix_length && strcmp(name + length - suffix_length, suffix) == 0;
 }
 
-/* pthread-haswell-AMD EPYC: "-avx2.bc", or ".bc" for all. */
+/* "pthread-haswell-AMD EPYC" gives "-avx2.bc". An unknown processor gives ".bc", which all variants end in. */
 static void library_suffix(const char *device_name, size_t size, char *suffix)
 {
     const char *processor = strchr(device_name, '-');
@@ -82,7 +82,7 @@ static ingot_status_t add_files(struct file_list *list, const char *library, con
     const char *slash = strrchr(library, '/');
     const int length = slash != NULL ? (int)(slash - library) : 0;
     (void)snprintf(directory, sizeof(directory), "%.*s/../../share/pocl/include", length, library);
-    if (access(directory, R_OK) != 0) /* lib/ without a folder for the architecture */
+    if (access(directory, R_OK) != 0) /* lib/ has no folder for the architecture */
         (void)snprintf(directory, sizeof(directory), "%.*s/../share/pocl/include", length, library);
     ingot_status_t status = add_directory(list, directory, "");
     directory[strlen(directory) - strlen("/include")] = '\0';
@@ -90,8 +90,9 @@ static ingot_status_t add_files(struct file_list *list, const char *library, con
     if (status == INGOT_SUCCESS)
         status = add_directory(list, directory, suffix);
     if (status == INGOT_SUCCESS && list->count == headers)
-        status = add_directory(list, directory, ".bc"); /* built for one processor, with another name */
-    (void)snprintf(directory, sizeof(directory), "%.*s/pocl", length, library); /* what drives each kind of device */
+        status =
+            add_directory(list, directory, ".bc"); /* PoCL was built for one processor, and the file has another name */
+    (void)snprintf(directory, sizeof(directory), "%.*s/pocl", length, library); /* a library for each kind of device */
     if (status == INGOT_SUCCESS && access(directory, R_OK) == 0)
         status = add_directory(list, directory, ".so");
     return status;

@@ -1,8 +1,8 @@
 /*
- * vendor.c - the vendors whose drivers differ: how their compilers read options and what selects their code.
+ * vendor.c - the vendors whose drivers differ: how their compilers read options, and what selects their code.
  *
- * doc/hermetic-builds.md has the experiments behind the text rules, and tests/conformance makes them again with the
- * driver that is there. What was not tried with a driver is left at its careful default.
+ * doc/hermetic-builds.md has the experiments behind the text rules, and tests/conformance repeats them with the
+ * installed driver. What was not tried with a driver keeps its careful default.
  */
 #include "backends/opencl/vendor/vendor.h"
 
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a driver opens at run time to compile. What it is linked with is found without being named here: PoCL brings
- * LLVM and clang so. */
+/* Libraries that drivers open at run time to compile. Linked libraries, such as PoCL's LLVM and clang, are found
+ * without being named here. */
 static const char *const intel_compilers[] = {
     "libigc.so.2",           "libigc.so.1", "libigdfcl.so.2", "libigdfcl.so.1", "libopencl-clang.so.14",
     "libopencl-clang.so.15", NULL};
@@ -31,8 +31,8 @@ static const struct {
 
 /* Variables that change the code a driver generates. */
 static const char *const code_variables[] = {
-    "IGC_*",  /* Intel's graphics compiler: every option that it takes */
-    "POCL_*", /* PoCL: all but where it keeps what it made, how it reports, and on how many processors it runs */
+    "IGC_*",  /* Intel's graphics compiler: every option */
+    "POCL_*", /* PoCL: all except for its cache, its reports, and the number of processors */
     "!POCL_CACHE_DIR",
     "!POCL_DEBUG",
     "!POCL_DEVICES",
@@ -50,7 +50,7 @@ static const char *const code_variables[] = {
     NULL,
 };
 
-/* Intel's driver hears its own keys only with the first of these. */
+/* Intel's driver reads its own keys only if one of these is set. */
 static const char *const intel_switches[] = {"NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_OCL_NEOReadDebugKeys"};
 static const char *const code_variables_and_keys[] = {
     "IGC_*", "Aa*", "NEO_*", "!NEO_CACHE_*", "!AUBDump*", "!Print*", "!Log*", "!Dump*", "!CreateMultipleRootDevices",

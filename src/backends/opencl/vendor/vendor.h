@@ -1,7 +1,7 @@
 /*
- * vendor.h - the vendors whose drivers differ: how their compilers read options and what selects their code.
+ * vendor.h - the vendors whose drivers differ: how their compilers read options, and what selects their code.
  *
- * The files of this folder know nothing of the rest of the backend.
+ * The files of this folder do not depend on the rest of the backend.
  */
 #ifndef INGOT_BACKENDS_OPENCL_VENDOR_VENDOR_H
 #define INGOT_BACKENDS_OPENCL_VENDOR_VENDOR_H
@@ -12,14 +12,14 @@ enum opencl_vendor { OPENCL_OTHER, OPENCL_POCL, OPENCL_INTEL_GPU, OPENCL_NVIDIA 
 
 enum opencl_vendor opencl_vendor_of(const char *platform_name);
 
-/* How the vendor's compiler reads options and finds included files, as far as it is known. */
+/* Sets how the vendor's compiler reads options and finds included files, as far as it is known. */
 void opencl_vendor_get_text_rules(enum opencl_vendor vendor, ingot_text_rules_t *rules);
 
-/* NULL-terminated: the libraries that a driver opens at run time to compile. Other drivers than those with these
- * vendors' text rules have them too. */
+/* Returns the libraries that a driver opens at run time to compile, NULL-terminated. They depend on the platform's name
+ * and not on enum opencl_vendor, because more drivers have them. */
 const char *const *opencl_vendor_compilers(const char *platform_name);
 
-/* Adds the fields "environment" and "settings": what tells the driver to generate other code. */
+/* Adds the fields "environment" and "settings": the variables and files that change the code a driver generates. */
 ingot_status_t opencl_vendor_add_settings(enum opencl_vendor vendor, ingot_identity_t *identity);
 
 #endif
