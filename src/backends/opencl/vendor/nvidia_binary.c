@@ -35,7 +35,7 @@ static bool has_translation_options(const ingot_allocator_t *allocator, cl_progr
     bool has = true;
     if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, 0, NULL, &size) != CL_SUCCESS)
         return true;
-    char *options = ingot_allocate(allocator, size + 1); /* a NUL of our own */
+    char *options = ingot_allocate(allocator, size + 1); /* with room for a NUL */
     if (options == NULL)
         return true;
     if (size == 0 ||
@@ -81,7 +81,7 @@ ingot_status_t nvidia_binary_translate(const ingot_allocator_t *allocator, cl_pl
     if (capability == 0 || major == 0)
         return INGOT_SUCCESS;
     const size_t length = strnlen((const char *)binary->bytes, binary->size);
-    char *text = ingot_allocate(allocator, length + 1); /* a NUL of our own */
+    char *text = ingot_allocate(allocator, length + 1); /* with room for a NUL */
     if (text == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of PTX", length);
     memcpy(text, binary->bytes, length);
