@@ -65,7 +65,7 @@ ingot_status_t cuda_link_add(struct cuda_link *link, nvJitLinkInputType type, si
                              const char *name)
 {
     const int result =
-        link->linker.add_data(link->handle, type, bytes, size, name[0] != '\0' ? name : "default_program");
+        link->linker.add_data(link->handle, (int)type, bytes, size, name[0] != '\0' ? name : "default_program");
     return result == NVJITLINK_SUCCESS ? INGOT_SUCCESS : fail(link, "nvJitLinkAddData", result);
 }
 
