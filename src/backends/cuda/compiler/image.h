@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* Bytes with an owner. */
+/* A buffer. cuda_bytes_fini frees it. */
 struct cuda_bytes {
     size_t size;
     uint8_t *bytes;
