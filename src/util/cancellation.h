@@ -1,15 +1,15 @@
 /*
- * cancellation.h - sections in which pthread_cancel does not end the thread.
+ * cancellation.h - keeping pthread_cancel from ending a thread in the middle of something.
  *
- * If a thread ends while it holds a lock, or while others wait for its result, they wait forever. With these functions
- * it is canceled at the next cancellation point after the section. Sections may be nested.
+ * A thread that is ended where it holds a lock, or where others wait for what it makes, leaves it so for ever. It is
+ * cancelled at the next cancellation point after such a stretch. Stretches may be nested.
  */
 #ifndef INGOT_UTIL_CANCELLATION_H
 #define INGOT_UTIL_CANCELLATION_H
 
 #include <pthread.h>
 
-/* Begins a section. Returns the argument for cancellation_allow. Leaves errno unchanged. */
+/* Returns what cancellation_allow needs. errno stays. */
 static inline int cancellation_hold(void)
 {
     int before = PTHREAD_CANCEL_ENABLE;

@@ -1,8 +1,8 @@
 /*
- * environment.h - the INGOT_* variables: their names, and the one parser of their values for all libraries.
+ * environment.h - the INGOT_* variables: their names, and how a value is read. The one parser for all libraries.
  *
- * Words and suffixes may be in either case. An empty value means the same as no value. Nothing here reads the
- * environment itself; the two files that do use secure_getenv.
+ * Words and suffixes may be in either case. An empty value is as if unset. Nobody here reads the environment itself;
+ * the two files that do use secure_getenv.
  */
 #ifndef INGOT_UTIL_ENVIRONMENT_H
 #define INGOT_UTIL_ENVIRONMENT_H
@@ -15,11 +15,11 @@
 enum environment_kind {
     ENVIRONMENT_SWITCH, /* 0 or 1 */
     ENVIRONMENT_SIZE,   /* bytes, or a count */
-    ENVIRONMENT_TIME,   /* milliseconds; without a unit, milliseconds too */
-    ENVIRONMENT_DAYS    /* milliseconds; without a unit, days */
+    ENVIRONMENT_TIME,   /* milliseconds; so is a number without a unit */
+    ENVIRONMENT_DAYS    /* milliseconds; a number without a unit is one of days */
 };
 
-/* Returns all names, ending in NULL. doc/environment.md has the same list. */
+/* All there are, and NULL. doc/environment.md has the same list. */
 static inline const char *const *environment_names(void)
 {
     static const char *const names[] = {
@@ -56,7 +56,7 @@ static inline char environment_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Compares without regard to case, whatever the locale. `word` is in small letters. */
+/* Whatever the locale. */
 static inline bool environment_is_word(const char *text, const char *word)
 {
     while (*text != '\0' && environment_lower(*text) == *word) {
@@ -66,7 +66,7 @@ static inline bool environment_is_word(const char *text, const char *word)
     return *text == '\0' && *word == '\0';
 }
 
-/* Finds the text among `count` words. */
+/* Which of count words it is. */
 static inline bool environment_choose(const char *text, size_t count, const char *const *words, size_t *chosen)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -78,7 +78,7 @@ static inline bool environment_choose(const char *text, size_t count, const char
     return false;
 }
 
-/* Reads the digits that the text begins with. *rest is what follows them. */
+/* *rest is behind the digits. */
 static inline bool environment_read_digits(const char *text, uint64_t *number, const char **rest)
 {
     uint64_t value = 0;
@@ -104,7 +104,7 @@ static inline bool environment_read_switch(const char *text, uint64_t *value)
     return true;
 }
 
-/* Reads a number and multiplies it by the factor of its suffix, or by `none` if it has no suffix. */
+/* The number times what its suffix stands for; which is *none where there is no suffix. */
 static inline bool environment_read_with_unit(const char *text, size_t count, const char *const *suffixes,
                                               const uint64_t *factors, uint64_t none, uint64_t *value)
 {
@@ -125,7 +125,7 @@ static inline bool environment_read_with_unit(const char *text, size_t count, co
     return true;
 }
 
-/* Reads a value. Returns false, and leaves *value unchanged, if the text is not one of this kind. */
+/* *value is untouched where it returns false. */
 static inline bool environment_parse(enum environment_kind kind, const char *text, uint64_t *value)
 {
     static const char *const sizes[] = {"k", "m", "g", "t"};
@@ -141,7 +141,7 @@ static inline bool environment_parse(enum environment_kind kind, const char *tex
     return false;
 }
 
-/* Returns the end of a sentence that begins: NAME: "VALUE" is not */
+/* For a sentence: "NAME: "VALUE" is not ...". */
 static inline const char *environment_expected(enum environment_kind kind)
 {
     switch (kind) {
@@ -153,7 +153,7 @@ static inline const char *environment_expected(enum environment_kind kind)
     return "a value";
 }
 
-/* Returns the edit distance: how many letters must be inserted, removed or changed to turn one name into the other. */
+/* How many letters have to be put in, taken out or changed to make one name the other. */
 static inline size_t environment_distance(const char *a, size_t a_size, const char *b)
 {
     size_t row[64];
@@ -175,8 +175,7 @@ static inline size_t environment_distance(const char *a, size_t a_size, const ch
     return row[b_size];
 }
 
-/* Returns the known name that is nearest to this one. NULL: the name is known, does not begin with INGOT_, or
- * belongs to the tests (INGOT_TEST_...). */
+/* NULL where it is a known one, or none of ours (INGOT_TEST_... are those of the tests). */
 static inline const char *environment_nearest(const char *name, size_t size)
 {
     const char *nearest = NULL;
