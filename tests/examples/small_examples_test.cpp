@@ -1,13 +1,16 @@
 /*
- * small_examples_test.cpp - quickstart and own_storage, each cold, then warm in another process.
+ * small_examples_test.cpp - quickstart, own_storage and archive_storage, each cold, then warm in another process.
  *
- * Both launch a kernel and check its result, so their device must compute.
+ * Each launches a kernel and checks its result, so the device must compute.
  */
 #include "support/child_process.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
 
 namespace
 {
@@ -88,6 +91,31 @@ TEST(OwnStorageExample, RunsWithoutItsDatabase)
     const std::string output = run(OWN_STORAGE_PROGRAM, "no/such/folder.sqlite", "own-without");
     expect_contains(output, "going on without");
     expect_contains(output, "origin: build");
+}
+
+TEST(ArchiveStorageExample, LoadsInTheSecondProcess)
+{
+    expect_contains(run(ARCHIVE_STORAGE_PROGRAM, "archive", "archive-cold"), "runs: 1\norigin: build");
+    expect_contains(run(ARCHIVE_STORAGE_PROGRAM, "archive", "archive-warm"), "runs: 2\norigin: storage");
+}
+
+TEST(ArchiveStorageExample, BuildsAndStoresAnewWhenItsArchiveIsCutOff)
+{
+    run(ARCHIVE_STORAGE_PROGRAM, "cut-archive", "cut-cold");
+    std::filesystem::resize_file("cut-archive", std::filesystem::file_size("cut-archive") - 10);
+    expect_contains(run(ARCHIVE_STORAGE_PROGRAM, "cut-archive", "cut"), "runs: 2\norigin: build");
+    expect_contains(run(ARCHIVE_STORAGE_PROGRAM, "cut-archive", "cut-healed"), "runs: 3\norigin: storage");
+}
+
+TEST(ArchiveStorageExample, BuildsAndStoresAnewWhenABlobIsDamaged)
+{
+    run(ARCHIVE_STORAGE_PROGRAM, "bad-archive", "bad-cold");
+    std::fstream file("bad-archive", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-10, std::ios::end).write("\xde\xad\xbe\xef", 4);
+    file.close();
+    ASSERT_TRUE(file.good());
+    expect_contains(run(ARCHIVE_STORAGE_PROGRAM, "bad-archive", "bad"), "runs: 2\norigin: build");
+    expect_contains(run(ARCHIVE_STORAGE_PROGRAM, "bad-archive", "bad-healed"), "runs: 3\norigin: storage");
 }
 
 } // namespace

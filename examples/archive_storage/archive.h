@@ -1,0 +1,24 @@
+/*
+ * archive.h - what the application had before Ingot: one file with its entries, which grows at its end.
+ *
+ * An entry is a kind, a key and a value; the last one of a kind and key counts. Threads may share an archive; one
+ * process has it open at a time. Functions return 0 or an errno.
+ */
+#ifndef ARCHIVE_STORAGE_ARCHIVE_H
+#define ARCHIVE_STORAGE_ARCHIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct archive;
+
+/* Opens or creates the file. What a killed process had not written whole is cut off. */
+int archive_open(struct archive **archive, const char *path);
+void archive_close(struct archive *archive);
+
+/* ENOENT if there is no such entry. The caller frees the value. */
+int archive_get(struct archive *archive, char kind, size_t key_size, const void *key, size_t *size, uint8_t **value);
+int archive_put(struct archive *archive, char kind, size_t key_size, const void *key, size_t size, const void *value);
+int archive_remove(struct archive *archive, char kind, size_t key_size, const void *key);
+
+#endif
