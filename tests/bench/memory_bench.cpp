@@ -154,6 +154,7 @@ private:
                 std::fflush(stdout);
                 if (entries != 1)
                     continue;
+                report_threads(report, threads, samples);
                 const double hit = median(samples[1]);
                 first = threads == 1 ? hit : first;
                 if (threads == most) {
@@ -162,6 +163,17 @@ private:
                 }
             }
         }
+    }
+
+    /* For the plot of hits over threads; in the order of scaling's subjects, of which oneDNN is the last. */
+    static void report_threads(bench::Report *report, unsigned threads, const std::vector<Samples> &samples)
+    {
+        const std::string suffix = "_" + std::to_string(threads) + "_threads_ns";
+        report->add("hit" + suffix, median(samples[1]), "ns");
+        report->add("map" + suffix, median(samples[4]), "ns");
+#ifdef HAVE_ONEDNN
+        report->add("onednn" + suffix, median(samples.back()), "ns");
+#endif
     }
 
     void eviction(bench::Report *report)

@@ -174,6 +174,8 @@ public:
                 fixed_us.push_back(ingot - driver);
         }
         require(!large.ratios.empty() && !fixed_us.empty(), "no program was measured");
+        report.add("level_zero_cold", build_us / 1000, "ms");
+        report.add("level_zero_warm", warm_us / 1000, "ms");
         report.add("level_zero_cold_over_warm", build_us / warm_us, "times", bench::Goal::at_least, 100);
         report.add("level_zero_warm_over_driver", large.ratio(), "times", bench::Goal::at_most, 1.10);
         report.add("level_zero_fixed_cost", median(fixed_us), "us");
