@@ -87,8 +87,8 @@ int main(int count, char **arguments)
     CHECK(ingot_source_create(&source, &source_info));
     CHECK(ingot_program_desc_create(&desc, context, &program_info));
     CHECK(ingot_persist_open(&store, &store_info));
-    CHECK(ingot_persist_kernel_create(&kernel, desc, store, 0, "scale", &origin)); /* Loaded, or built and stored. */
-    CHECK(ingot_opencl_kernel_get_native(kernel, &native)); /* A cl_kernel, to be launched as ever. */
+    CHECK(ingot_persist_kernel_create(&kernel, desc, store, 0, "scale", &origin)); /* Loads, or builds and stores. */
+    CHECK(ingot_opencl_kernel_get_native(kernel, &native)); /* A cl_kernel; launch it as usual. */
     /* README end */
 
     printf("origin: %s\n", ingot_origin_name(origin));
