@@ -163,7 +163,6 @@ static int launch(const struct native *native, ingot_program_t program)
     return right;
 }
 
-/* own-storage begin */
 /* The first entry point: the id. Then load, make, run, and keep what was compiled. */
 static int use_program(const struct native *native, ingot_program_desc_t desc, sqlite3 *database)
 {
@@ -189,7 +188,6 @@ static int use_program(const struct native *native, ingot_program_desc_t desc, s
     ingot_program_release(program);
     return right;
 }
-/* own-storage end */
 
 static ingot_program_desc_t describe(ingot_context_t context)
 {
