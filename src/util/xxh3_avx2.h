@@ -6,32 +6,40 @@
  * faster in a loop, and four times slower in a load: on a Xeon, between calls to CUDA's driver, 12 KB took 1.05 us with
  * it and 0.26 us with AVX2, since such a processor runs slowly when it meets wide instructions after others.
  *
- * For one file of each library, which has xxHash's code in it and is compiled by ingot_compile_for_avx2.
+ * Each library that hashes compiles xxh3_avx2.c by ingot_compile_for_avx2, and asks for the hash by xxh3_128_of and
+ * xxh3_64_of.
  */
 #ifndef INGOT_UTIL_XXH3_AVX2_H
 #define INGOT_UTIL_XXH3_AVX2_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#if defined(__AVX2__)
+struct xxh3_words {
+    uint64_t low;
+    uint64_t high;
+};
 
-#include <sys/platform/x86.h> /* of the C library, which has asked processor and system */
+bool xxh3_has_avx2(void);
+/* The next two only if it has. */
+struct xxh3_words xxh3_128_avx2(size_t size, const void *bytes);
+uint64_t xxh3_64_avx2(size_t size, const void *bytes);
 
-static inline bool xxh3_has_avx2(void)
+static inline struct xxh3_words xxh3_128_of(size_t size, const void *bytes)
 {
-    return CPU_FEATURE_ACTIVE(AVX2);
+    if (xxh3_has_avx2())
+        return xxh3_128_avx2(size, bytes);
+    const XXH128_hash_t hash = XXH3_128bits(bytes, size);
+    const struct xxh3_words words = {hash.low64, hash.high64};
+    return words;
 }
 
-#else
-
-static inline bool xxh3_has_avx2(void)
+static inline uint64_t xxh3_64_of(size_t size, const void *bytes)
 {
-    return false;
+    return xxh3_has_avx2() ? xxh3_64_avx2(size, bytes) : XXH3_64bits(bytes, size);
 }
-
-#endif
 
 #endif

@@ -4,16 +4,13 @@
 #include "core/base/digest.h"
 
 #include <sodium.h>
-#include <xxhash.h>
 
-#include "core/base/digest_avx2.h"
+#include "util/xxh3_avx2.h"
 
 struct hash128 hash128_of(size_t size, const void *bytes)
 {
-    if (digest_has_avx2())
-        return hash128_avx2(size, bytes);
-    const XXH128_hash_t hash = XXH3_128bits(bytes, size);
-    return (struct hash128){hash.low64, hash.high64};
+    const struct xxh3_words words = xxh3_128_of(size, bytes);
+    return (struct hash128){words.low, words.high};
 }
 
 void digest_of(size_t size, const void *bytes, uint8_t digest[DIGEST_SIZE])

@@ -1,11 +1,7 @@
 /*
- * os.h - what the core needs of the operating system, in one place: locks, threads, time, the environment, reading a
- * file.
+ * os.h - what the core needs of the operating system: locks, threads, time, the environment. os_file.h has the files.
  *
  * None of these functions is a cancellation point.
- *
- * The core reads files for one reason: the content of what a source includes is part of what it is. It writes none
- * but the trace that the user asked for by name.
  */
 #ifndef INGOT_CORE_BASE_OS_H
 #define INGOT_CORE_BASE_OS_H
@@ -13,7 +9,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "core/base/bytes.h"
+#include <ingot/ingot.h>
 
 typedef pthread_mutex_t os_mutex;
 typedef pthread_cond_t os_condition;
@@ -65,31 +61,5 @@ const char *os_environment(const char *name);
 const char *os_environment_of_others(const char *name);
 /* Each variable's name of so many bytes; none where os_environment would say none. */
 void os_visit_environment(void (*visit)(const char *name, size_t size, void *user), void *user);
-
-/* Which file it is, whatever the name. */
-struct os_file_identity {
-    uint64_t device;
-    uint64_t inode;
-};
-
-static inline bool os_is_same_file(const struct os_file_identity *a, const struct os_file_identity *b)
-{
-    return a->device == b->device && a->inode == b->inode;
-}
-
-/* False: no such directory. */
-bool os_identify_directory(const char *path, struct os_file_identity *identity);
-
-/* Appends the current directory's absolute path. False: it has none, or one of more than 4,095 bytes. */
-bool os_put_current_directory(struct bytes_writer *path);
-
-/* Appends a regular file's content. identity may be NULL. INGOT_NOT_FOUND: no such file (a directory on the way
- * included); INGOT_NO_SPACE: longer than max_size, and not read; INGOT_IO_ERROR: there, and not readable or not a
- * regular file. */
-ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writer *content,
-                            struct os_file_identity *identity);
-/* Likewise, a piece at a time, for what is too large to be held. */
-ingot_status_t os_read_file_in_parts(const char *path, void (*take)(void *user, size_t size, const void *bytes),
-                                     void *user);
 
 #endif

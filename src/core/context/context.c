@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/context/environment.h"
-#include "core/program/program.h"
 
 static ingot_status_t check_ops(const ingot_backend_ops_t *ops)
 {
@@ -45,7 +44,7 @@ static void destroy(struct ingot_context *context)
 }
 
 static ingot_status_t fill(struct ingot_context *context, const ingot_context_info_t *info,
-                           const struct environment *environment)
+                           const struct memory_cache_ops *program_ops, const struct environment *environment)
 {
     struct memory_cache_limits limits = environment->limits;
 
@@ -62,14 +61,14 @@ static ingot_status_t fill(struct ingot_context *context, const ingot_context_in
         return error_out_of_memory();
     if (text_rules_init(&context->text_rules, &context->allocator, &context->ops, context->state) != INGOT_SUCCESS)
         return error_out_of_memory();
-    if (memory_cache_create(&context->programs, &context->allocator, &program_cache_ops, context, &limits) !=
-        INGOT_SUCCESS)
+    if (memory_cache_create(&context->programs, &context->allocator, program_ops, context, &limits) != INGOT_SUCCESS)
         return error_out_of_memory();
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backend_ops_t *ops, void *state,
-                                    uint32_t device_count, const ingot_context_info_t *info)
+ingot_status_t context_create(struct ingot_context **context, const ingot_backend_ops_t *ops, void *state,
+                              uint32_t device_count, const ingot_context_info_t *info,
+                              const struct memory_cache_ops *program_ops)
 {
     static const ingot_context_info_t defaults = INGOT_CONTEXT_INFO_INIT;
     ingot_context_info_t known_info;
@@ -107,7 +106,7 @@ ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backen
         alloc_free(&allocator, made, sizeof(*made));
         return error_out_of_memory();
     }
-    status = fill(made, &known_info, &environment);
+    status = fill(made, &known_info, program_ops, &environment);
     if (status != INGOT_SUCCESS) {
         destroy(made);
         return status;

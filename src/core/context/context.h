@@ -45,6 +45,10 @@ struct ingot_context {
     _Atomic uint64_t next_desc_serial;
 };
 
+/* What ingot_context_create does. program_ops are those of the in-memory cache. */
+ingot_status_t context_create(struct ingot_context **context, const ingot_backend_ops_t *ops, void *state,
+                              uint32_t device_count, const ingot_context_info_t *info,
+                              const struct memory_cache_ops *program_ops);
 void context_reference(struct ingot_context *context);
 void context_unreference(struct ingot_context *context);
 

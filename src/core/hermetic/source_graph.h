@@ -7,8 +7,8 @@
 #define INGOT_CORE_HERMETIC_SOURCE_GRAPH_H
 
 #include "core/base/bytes.h"
-#include "core/base/os.h"
-#include "core/hermetic/hermetic.h"
+#include "core/base/os_file.h"
+#include "core/hermetic/hermetic_input.h"
 #include "core/hermetic/macro_expand.h"
 #include "core/hermetic/option_words.h"
 

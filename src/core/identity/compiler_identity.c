@@ -12,7 +12,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/error.h"
-#include "core/base/os.h"
+#include "core/base/os_file.h"
 #include "core/identity/device_identity.h"
 #include "core/identity/loaded_library.h"
 

@@ -4,7 +4,6 @@
 #include "core/memory_cache/cache_entry.h"
 
 #include "core/base/error.h"
-#include "core/memory_cache/cache_hit.h"
 
 ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t *allocator,
                                const struct memory_cache_ops *ops, void *user)

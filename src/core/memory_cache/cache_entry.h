@@ -22,7 +22,7 @@
 #include <stdatomic.h>
 
 #include "core/base/os.h"
-#include "core/memory_cache/memory_cache.h"
+#include "core/memory_cache/cache_types.h"
 #include "core/memory_cache/stripe.h"
 
 enum { ENTRIES_PER_CHUNK = 16, CACHE_LINE = 64 };
@@ -203,6 +203,27 @@ static inline void entry_release(struct cache_entry *entry, unsigned stripe)
 {
     if (entry_try_add(entry, stripe, (uint64_t)-1) == SLOT_DEAD)
         entry_release_centrally(entry);
+}
+
+/* What cache_entry_release does, in any stripe. */
+static inline void cache_release_fast(struct cache_entry *entry)
+{
+    struct owned_stripe *own = stripe_of_own;
+    bool done = false;
+
+    if (own != NULL) {
+        const unsigned stripe = own->number;
+        struct cache_slot *slot = entry_slot(entry, stripe);
+        stripe_enter(own);
+        /* relaxed, all: as in cache_recall_fast */
+        done = (atomic_load_explicit(&entry->mask, memory_order_relaxed) >> stripe & 1) != 0;
+        if (done)
+            atomic_store_explicit(&slot->count, atomic_load_explicit(&slot->count, memory_order_relaxed) - 1,
+                                  memory_order_relaxed);
+        stripe_leave(own);
+    }
+    if (!done)
+        cache_entry_release_slowly(entry);
 }
 
 #endif

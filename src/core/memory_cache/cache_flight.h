@@ -13,7 +13,7 @@
 #define INGOT_CORE_MEMORY_CACHE_CACHE_FLIGHT_H
 
 #include "core/base/os.h"
-#include "core/memory_cache/memory_cache.h"
+#include "core/memory_cache/cache_types.h"
 #include "core/memory_cache/wait_graph.h"
 
 struct cache_flight;

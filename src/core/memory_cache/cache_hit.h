@@ -43,25 +43,4 @@ static inline struct cache_entry *cache_recall_fast(struct memory_cache *cache, 
     return entry;
 }
 
-/* What cache_entry_release does, in any stripe. */
-static inline void cache_release_fast(struct cache_entry *entry)
-{
-    struct owned_stripe *own = stripe_of_own;
-    bool done = false;
-
-    if (own != NULL) {
-        const unsigned stripe = own->number;
-        struct cache_slot *slot = entry_slot(entry, stripe);
-        stripe_enter(own);
-        /* relaxed, all: as above */
-        done = (atomic_load_explicit(&entry->mask, memory_order_relaxed) >> stripe & 1) != 0;
-        if (done)
-            atomic_store_explicit(&slot->count, atomic_load_explicit(&slot->count, memory_order_relaxed) - 1,
-                                  memory_order_relaxed);
-        stripe_leave(own);
-    }
-    if (!done)
-        cache_entry_release_slowly(entry);
-}
-
 #endif

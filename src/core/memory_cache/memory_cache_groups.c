@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/memory_cache/cache_state.h"
+#include "core/memory_cache/memory_cache.h"
 
 /* Under lock. */
 static void drop_group(struct memory_cache *cache, struct cache_group *group, enum eviction_reason reason,

@@ -6,6 +6,7 @@
  */
 #include "core/base/error.h"
 #include "core/memory_cache/cache_state.h"
+#include "core/memory_cache/memory_cache.h"
 #include "util/cancellation.h"
 
 enum boarding { BOARDED_FOUND, BOARDED_AS_PILOT, BOARDED_AS_PASSENGER, BOARDED_REFUSED };

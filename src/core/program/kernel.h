@@ -7,7 +7,7 @@
 #ifndef INGOT_CORE_PROGRAM_KERNEL_H
 #define INGOT_CORE_PROGRAM_KERNEL_H
 
-#include "core/program/program.h"
+#include "core/program/program_body.h"
 
 struct ingot_kernel {
     struct cache_entry *program; /* of a shared kernel: borrowed, it owns the kernel; of a clone: held */
@@ -22,7 +22,7 @@ struct ingot_kernel {
 /* A shared kernel whose program goes. NULL does nothing. */
 void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context);
 
-/* What a name is looked for by; see program.h. */
+/* What a name is looked for by; see program_body.h. */
 uint32_t kernel_name_tag(const char *name);
 
 #endif

@@ -193,7 +193,13 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
     program_emit(body->desc, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, reasons[reason]);
 }
 
-const struct memory_cache_ops program_cache_ops = {matches, destroy_value, evicted, same_key, false, NULL};
+/* Here, because a context's in-memory cache holds programs. */
+ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backend_ops_t *ops, void *state,
+                                    uint32_t device_count, const ingot_context_info_t *info)
+{
+    static const struct memory_cache_ops program_ops = {matches, destroy_value, evicted, same_key, false, NULL};
+    return context_create(context, ops, state, device_count, info, &program_ops);
+}
 
 /* ---- requests ---- */
 

@@ -8,31 +8,29 @@
 #include "persist/base/checksum.h"
 
 #include <string.h>
-#include <xxhash.h>
 
 #if defined(__x86_64__)
 #include <xxh_x86dispatch.h>
 #endif
 
-#include "persist/base/checksum_avx2.h"
 #include "util/little_endian.h"
+#include "util/xxh3_avx2.h"
 
 #define LONG_SIZE (256u * 1024u)
 
-static struct checksum_words hash_widest(size_t size, const void *bytes)
+static struct xxh3_words hash_widest(size_t size, const void *bytes)
 {
 #if defined(__x86_64__)
     const XXH128_hash_t hash = XXH3_128bits_dispatch(bytes, size);
+    return (struct xxh3_words){hash.low64, hash.high64};
 #else
-    const XXH128_hash_t hash = XXH3_128bits(bytes, size);
+    return xxh3_128_of(size, bytes);
 #endif
-    return (struct checksum_words){hash.low64, hash.high64};
 }
 
 struct checksum checksum_of(size_t size, const void *bytes)
 {
-    const bool is_for_avx2 = size < LONG_SIZE && checksum_has_avx2();
-    const struct checksum_words words = is_for_avx2 ? checksum_128_avx2(size, bytes) : hash_widest(size, bytes);
+    const struct xxh3_words words = size < LONG_SIZE ? xxh3_128_of(size, bytes) : hash_widest(size, bytes);
     struct checksum checksum;
     le_put_u64(checksum.bytes, words.low);
     le_put_u64(checksum.bytes + 8, words.high);
@@ -47,5 +45,5 @@ bool checksum_holds(const struct checksum *checksum, size_t size, const void *by
 
 uint64_t checksum_bucket_of(size_t size, const uint8_t *id)
 {
-    return checksum_has_avx2() ? checksum_64_avx2(size, id) : XXH3_64bits(id, size);
+    return xxh3_64_of(size, id);
 }

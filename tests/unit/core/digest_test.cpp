@@ -10,7 +10,7 @@
 
 extern "C" {
 #include "core/base/digest.h"
-#include "core/base/digest_avx2.h"
+#include "util/xxh3_avx2.h"
 }
 
 namespace
@@ -26,7 +26,7 @@ template <typename Hash> void expect_equal(Hash hash)
          {0u, 1u, 3u, 4u, 8u, 9u, 16u, 17u, 128u, 129u, 240u, 241u, 1023u, 1024u, 1025u, 4096u, 299990u}) {
         for (const size_t offset : {0u, 1u, 5u, 8u}) {
             const XXH128_hash_t wanted = XXH3_128bits(bytes.data() + offset, size);
-            const hash128 found = hash(size, bytes.data() + offset);
+            const auto found = hash(size, bytes.data() + offset);
             EXPECT_EQ(wanted.low64, found.low) << size << " bytes at " << offset;
             EXPECT_EQ(wanted.high64, found.high) << size << " bytes at " << offset;
         }
@@ -42,6 +42,10 @@ TEST(Digest, IsXxh3)
 
 TEST(Digest, IsXxh3WithAvx2)
 {
-    if (digest_has_avx2()) /* else the first test has all that there is */
-        expect_equal(hash128_avx2);
+    if (!xxh3_has_avx2())
+        GTEST_SKIP() << "Digest.IsXxh3 has all that there is";
+    expect_equal(xxh3_128_avx2);
+    const std::vector<uint8_t> bytes(1000, 7);
+    for (size_t size = 0; size <= bytes.size(); ++size)
+        EXPECT_EQ(XXH3_64bits(bytes.data(), size), xxh3_64_avx2(size, bytes.data())) << size;
 }

@@ -13,6 +13,7 @@
 
 extern "C" {
 #include "core/base/os.h"
+#include "core/base/os_file.h"
 }
 
 namespace

@@ -10,7 +10,6 @@
 
 extern "C" {
 #include "persist/base/checksum.h"
-#include "persist/base/checksum_avx2.h"
 }
 
 namespace
@@ -46,20 +45,6 @@ TEST(Checksum, IsXxh3OfEverySize)
             EXPECT_EQ(wanted.high64, number(found.bytes + 8)) << size << " bytes at " << offset;
             EXPECT_EQ(XXH3_64bits(bytes.data() + offset, size), checksum_bucket_of(size, bytes.data() + offset));
         }
-    }
-}
-
-TEST(Checksum, IsXxh3WithAvx2)
-{
-    const std::vector<uint8_t> bytes = some_bytes();
-    for (const size_t size : kSizes) {
-        if (!checksum_has_avx2()) /* then the first test has all that there is */
-            break;
-        const XXH128_hash_t wanted = XXH3_128bits(bytes.data(), size);
-        const checksum_words found = checksum_128_avx2(size, bytes.data());
-        EXPECT_EQ(wanted.low64, found.low) << size;
-        EXPECT_EQ(wanted.high64, found.high) << size;
-        EXPECT_EQ(XXH3_64bits(bytes.data(), size), checksum_64_avx2(size, bytes.data())) << size;
     }
 }
 

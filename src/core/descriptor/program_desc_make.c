@@ -1,0 +1,327 @@
+/*
+ * program_desc_make.c - making descriptors, and freeing them; see program_desc.h.
+ *
+ * All that a descriptor holds lies in one block of memory behind it: making one is on the way of every request by
+ * content, and there a handful of allocations would be most of the cost.
+ */
+#include "core/descriptor/program_desc.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/info.h"
+#include "core/descriptor/cache_blob_id.h"
+#include "core/descriptor/desc_texts.h"
+#include "core/descriptor/program_desc_check.h"
+
+static size_t text_size(const char *text)
+{
+    return text != NULL ? strlen(text) + 1 : 1;
+}
+
+/* ---- the key ----
+ *
+ * It never leaves the process, so numbers stand in it as the processor has them. */
+
+static size_t settings_size(const struct ingot_source *source)
+{
+    size_t size = 8 + strlen(source->compile_options) + 8;
+    for (size_t i = 0; i < source->header_count; ++i)
+        size += 16 + 8 + strlen(source->headers[i]->name);
+    return size;
+}
+
+static size_t key_size(const struct ingot_program_desc *desc, const ingot_program_info_t *info, size_t files_size)
+{
+    size_t size = 8 + 8 + desc->device_count * sizeof(uint32_t) + 8;
+
+    size += (info->source_count + info->header_count) * (4 + 16);
+    for (size_t i = 0; i < info->header_count; ++i)
+        size += 8 + strlen(info->headers[i]->name);
+    for (size_t i = 0; i < info->source_count; ++i)
+        size += settings_size(info->sources[i]);
+    size += 8 + text_size(info->compile_options) + 8 + text_size(info->link_options) + 8;
+    for (size_t i = 0; i < info->spec_constant_count; ++i)
+        size += 4 + 8 + info->spec_constants[i].size;
+    size += 8;
+    for (size_t i = 0; i < info->name_expression_count; ++i)
+        size += 8 + text_size(info->name_expressions[i]);
+    return size + 8 + files_size;
+}
+
+static void *put(uint8_t **place, size_t size, const void *bytes)
+{
+    void *part = *place;
+    if (size != 0)
+        memcpy(part, bytes, size);
+    *place += size;
+    return part;
+}
+
+static void put_u32(uint8_t **place, uint32_t value)
+{
+    put(place, sizeof(value), &value);
+}
+
+static void put_u64(uint8_t **place, uint64_t value)
+{
+    put(place, sizeof(value), &value);
+}
+
+static void *put_framed(uint8_t **place, size_t size, const void *bytes)
+{
+    put_u64(place, size);
+    return put(place, size, bytes);
+}
+
+/* With its NUL, so that the descriptor's texts are those of its key. */
+static char *put_text(uint8_t **place, const char *text)
+{
+    return put_framed(place, text_size(text), text != NULL ? text : "");
+}
+
+static void put_settings(uint8_t **place, const struct ingot_source *source)
+{
+    put_framed(place, strlen(source->compile_options), source->compile_options);
+    put_u64(place, source->header_count);
+    for (size_t i = 0; i < source->header_count; ++i) {
+        put_u64(place, source->headers[i]->hash.low);
+        put_u64(place, source->headers[i]->hash.high);
+        put_framed(place, strlen(source->headers[i]->name), source->headers[i]->name);
+    }
+}
+
+/* A descriptor that nothing can vouch for equals only itself: its serial number is part of its key. Options stand here
+ * as they are, with directories of includes: parsing them costs more than a program met twice under two paths. */
+static void write_key(struct ingot_program_desc *desc, const ingot_program_info_t *info,
+                      const struct bytes_writer *files)
+{
+    uint8_t *place = desc->key;
+
+    put_u64(&place, desc->not_cacheable != NULL
+                        ? 1 + atomic_fetch_add_explicit(&desc->context->next_desc_serial, 1, memory_order_relaxed)
+                        : 0);
+    put_framed(&place, desc->device_count * sizeof(*desc->device_indices), desc->device_indices);
+    put_u64(&place, desc->source_count);
+    for (size_t i = 0; i < desc->source_count + desc->header_count; ++i) {
+        const struct ingot_source *source = desc->sources[i];
+        put_u32(&place, (uint32_t)source->kind);
+        put_u64(&place, source->hash.low);
+        put_u64(&place, source->hash.high);
+        if (source->kind == INGOT_SOURCE_HEADER)
+            put_framed(&place, strlen(source->name), source->name);
+        else
+            put_settings(&place, source);
+    }
+    desc->compile_options = put_text(&place, info->compile_options);
+    desc->link_options = put_text(&place, info->link_options);
+    put_u64(&place, desc->spec_constant_count);
+    for (size_t i = 0; i < desc->spec_constant_count; ++i) {
+        put_u32(&place, desc->spec_constants[i].id);
+        put_framed(&place, desc->spec_constants[i].size, desc->spec_constants[i].value);
+    }
+    put_u64(&place, desc->name_expression_count);
+    for (size_t i = 0; i < desc->name_expression_count; ++i)
+        desc->name_expressions[i] = put_text(&place, desc->name_expressions[i]);
+    desc->files_size = files->size;
+    (void)put_framed(&place, files->size, files->bytes); /* last: program_desc_files */
+    assert(place == desc->key + desc->key_size);
+    desc->key_hash = hash128_of(desc->key_size, desc->key);
+}
+
+/* ---- the block ---- */
+
+/* Hands out the block's parts, those with the strictest alignment first. */
+static void *take(uint8_t **place, size_t size)
+{
+    void *part = *place;
+    *place += size;
+    return part;
+}
+
+static char *take_text(uint8_t **place, const char *text)
+{
+    return put(place, text_size(text), text != NULL ? text : "");
+}
+
+static struct ingot_program_desc *alloc_desc(struct ingot_context *context, const ingot_program_info_t *info,
+                                             const struct hermetic *hermetic)
+{
+    struct ingot_program_desc sizes = {.device_count =
+                                           info->device_indices != NULL ? info->device_count : context->device_count};
+    const size_t source_count = info->source_count + info->header_count;
+    const size_t constants_size = info->spec_constant_count * (sizeof(ingot_spec_constant_t) + sizeof(uint64_t));
+    const size_t expressions_size = info->name_expression_count * sizeof(const char *);
+
+    sizes.key_size = key_size(&sizes, info, hermetic->files.size);
+    sizes.block_size = sizeof(sizes) + source_count * sizeof(void *) + constants_size + expressions_size +
+                       sizes.device_count * sizeof(uint32_t) + sizes.key_size + text_size(info->group) +
+                       (hermetic->reason != NULL ? text_size(hermetic->reason) : 0);
+    struct ingot_program_desc *desc = alloc_bytes(&context->allocator, sizes.block_size);
+    if (desc == NULL)
+        return NULL;
+    *desc = sizes;
+    uint8_t *place = (uint8_t *)(desc + 1);
+    desc->sources = take(&place, source_count * sizeof(*desc->sources));
+    desc->spec_constants = take(&place, constants_size);
+    desc->name_expressions = take(&place, expressions_size);
+    desc->device_indices = take(&place, desc->device_count * sizeof(*desc->device_indices));
+    desc->key = take(&place, desc->key_size);
+    desc->group = take_text(&place, info->group);
+    desc->not_cacheable = hermetic->reason != NULL ? take_text(&place, hermetic->reason) : NULL;
+    return desc;
+}
+
+/* ---- its parts ---- */
+
+static void copy_sources(struct ingot_program_desc *desc, const ingot_program_info_t *info)
+{
+    for (size_t i = 0; i < info->source_count + info->header_count; ++i) {
+        struct ingot_source *source = i < info->source_count ? info->sources[i] : info->headers[i - info->source_count];
+        ingot_source_retain(source);
+        desc->sources[i] = source;
+    }
+    desc->source_count = info->source_count;
+    desc->header_count = info->header_count;
+}
+
+static int compare_spec_constants(const void *a, const void *b)
+{
+    const uint32_t left = ((const ingot_spec_constant_t *)a)->id;
+    const uint32_t right = ((const ingot_spec_constant_t *)b)->id;
+    return (left > right) - (left < right);
+}
+
+static ingot_status_t copy_spec_constants(struct ingot_program_desc *desc, const ingot_program_info_t *info)
+{
+    const size_t count = info->spec_constant_count;
+
+    if (count == 0)
+        return INGOT_SUCCESS;
+    uint64_t *values = (uint64_t *)(desc->spec_constants + count);
+    memcpy(desc->spec_constants, info->spec_constants, count * sizeof(*desc->spec_constants));
+    qsort(desc->spec_constants, count, sizeof(*desc->spec_constants), compare_spec_constants);
+    for (size_t i = 0; i < count; ++i) {
+        ingot_spec_constant_t *constant = &desc->spec_constants[i];
+        if (i != 0 && constant->id == constant[-1].id)
+            return error_set(INGOT_INVALID_ARGUMENTS, "specialization constant %u is given twice",
+                             (unsigned)constant->id);
+        values[i] = 0;
+        memcpy(&values[i], constant->value, constant->size);
+        constant->value = &values[i];
+    }
+    desc->spec_constant_count = count;
+    return INGOT_SUCCESS;
+}
+
+static int compare_expressions(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The caller's texts, sorted; write_key puts them into the key. */
+static ingot_status_t sort_name_expressions(struct ingot_program_desc *desc, const ingot_program_info_t *info)
+{
+    const size_t count = info->name_expression_count;
+
+    if (count == 0)
+        return INGOT_SUCCESS;
+    memcpy(desc->name_expressions, info->name_expressions, count * sizeof(*desc->name_expressions));
+    qsort(desc->name_expressions, count, sizeof(*desc->name_expressions), compare_expressions);
+    for (size_t i = 1; i < count; ++i) {
+        if (strcmp(desc->name_expressions[i], desc->name_expressions[i - 1]) == 0)
+            return error_set(INGOT_INVALID_ARGUMENTS, "the name expression %s is given twice",
+                             desc->name_expressions[i]);
+    }
+    desc->name_expression_count = count;
+    return INGOT_SUCCESS;
+}
+
+static int compare_indices(const void *a, const void *b)
+{
+    const uint32_t left = *(const uint32_t *)a;
+    const uint32_t right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+static ingot_status_t copy_devices(struct ingot_program_desc *desc, const ingot_program_info_t *info)
+{
+    for (size_t i = 0; i < desc->device_count; ++i)
+        desc->device_indices[i] = info->device_indices != NULL ? info->device_indices[i] : (uint32_t)i;
+    if (desc->device_count > 1)
+        qsort(desc->device_indices, desc->device_count, sizeof(*desc->device_indices), compare_indices);
+    for (size_t i = 1; i < desc->device_count; ++i) {
+        if (desc->device_indices[i] == desc->device_indices[i - 1])
+            return error_set(INGOT_INVALID_ARGUMENTS, "device %u is given twice", (unsigned)desc->device_indices[i]);
+    }
+    return INGOT_SUCCESS;
+}
+
+/* ---- the object ---- */
+
+static void destroy(struct ingot_program_desc *desc)
+{
+    struct ingot_context *context = desc->context;
+
+    for (size_t i = 0; i < desc->source_count + desc->header_count; ++i)
+        ingot_source_release(desc->sources[i]);
+    cache_blob_id_destroy(atomic_load_explicit(&desc->id, memory_order_relaxed), &context->allocator);
+    alloc_free(&context->allocator, desc, desc->block_size);
+    context_unreference(context);
+}
+
+static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context, const ingot_program_info_t *info,
+                             const struct hermetic *hermetic)
+{
+    struct ingot_program_desc *made = alloc_desc(context, info, hermetic);
+    if (made == NULL)
+        return error_out_of_memory();
+    atomic_init(&made->references, 1);
+    made->context = context;
+    context_reference(context);
+    made->flags = info->flags;
+    copy_sources(made, info);
+    ingot_status_t status = copy_spec_constants(made, info);
+    if (status == INGOT_SUCCESS)
+        status = copy_devices(made, info);
+    if (status == INGOT_SUCCESS)
+        status = sort_name_expressions(made, info);
+    if (status != INGOT_SUCCESS) {
+        destroy(made);
+        return status;
+    }
+    write_key(made, info, &hermetic->files);
+    *desc = made;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
+                                         const ingot_program_info_t *info)
+{
+    struct hermetic hermetic;
+    ingot_program_info_t known;
+    bool has_directories = false;
+
+    if (desc == NULL || context == NULL || !INFO_READ(known, info))
+        return error_set(INGOT_INVALID_ARGUMENTS, "desc, context or info is NULL, or struct_size is not set");
+    ingot_status_t status = program_info_check(context, &known);
+    if (status != INGOT_SUCCESS)
+        return status;
+    hermetic_init(&hermetic, &context->allocator);
+    status = desc_texts_resolve(&hermetic, context, &known, &has_directories);
+    if (status == INGOT_SUCCESS)
+        status = create(desc, context, &known, &hermetic);
+    if (status == INGOT_SUCCESS)
+        (*desc)->has_directories = has_directories;
+    hermetic_fini(&hermetic);
+    return status;
+}
+
+void ingot_program_desc_release(ingot_program_desc_t desc)
+{
+    /* acq_rel: all use of the descriptor happens before its end */
+    if (desc != NULL && atomic_fetch_sub_explicit(&desc->references, 1, memory_order_acq_rel) == 1)
+        destroy(desc);
+}

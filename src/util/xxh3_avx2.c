@@ -1,0 +1,29 @@
+/*
+ * xxh3_avx2.c - see xxh3_avx2.h. Has xxHash's code in it, compiled for AVX2 on x86-64.
+ */
+#define XXH_INLINE_ALL
+#include "util/xxh3_avx2.h"
+
+#if defined(__AVX2__)
+#include <sys/platform/x86.h> /* of the C library, which has asked processor and system */
+#endif
+
+bool xxh3_has_avx2(void)
+{
+#if defined(__AVX2__)
+    return CPU_FEATURE_ACTIVE(AVX2);
+#else
+    return false;
+#endif
+}
+
+struct xxh3_words xxh3_128_avx2(size_t size, const void *bytes)
+{
+    const XXH128_hash_t hash = XXH3_128bits(bytes, size);
+    return (struct xxh3_words){hash.low64, hash.high64};
+}
+
+uint64_t xxh3_64_avx2(size_t size, const void *bytes)
+{
+    return XXH3_64bits(bytes, size);
+}
