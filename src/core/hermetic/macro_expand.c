@@ -5,32 +5,9 @@
 
 #include <string.h>
 
-enum { MAX_TOKENS = 20000, MAX_PARAMETERS = 128, MAX_DEPTH = 200 };
+#include "core/hermetic/macro_body.h"
 
-struct name_set {
-    const struct name_set *next;
-    const struct macro *macro;
-};
-
-struct macro_token {
-    struct macro_token *next;
-    struct token token;
-    const struct name_set *hidden; /* macros that this token came out of: not expanded again */
-};
-
-struct parameter {
-    struct parameter *next;
-    struct token name;
-};
-
-struct macro_body {
-    bool function_like;
-    bool variadic;
-    const char *unsupported;
-    struct parameter *parameters;
-    size_t parameter_count;
-    struct macro_token *tokens;
-};
+enum { MAX_TOKENS = 20000, MAX_DEPTH = 200 };
 
 struct argument {
     struct macro_token *tokens;
@@ -134,26 +111,13 @@ static struct macro_definition *choose(struct expansion *expansion, const struct
 
 /* ---- tokens ---- */
 
-static struct macro_token *add_token(struct arena *arena, struct macro_token ***last, const struct token *token,
-                                     const struct name_set *hidden)
-{
-    struct macro_token *added = arena_take(arena, sizeof(*added));
-    if (added == NULL)
-        return NULL;
-    added->token = *token;
-    added->hidden = hidden;
-    **last = added;
-    *last = &added->next;
-    return added;
-}
-
 static void make_token(struct expansion *expansion, struct macro_token ***last, const struct token *token,
                        const struct name_set *hidden)
 {
     if (++expansion->tokens_made > MAX_TOKENS)
         doubt(expansion, "it grows too long", token->size, token->start);
     else
-        add_token(expansion->scratch, last, token, hidden);
+        macro_token_add(expansion->scratch, last, token, hidden);
 }
 
 static bool stopped(const struct expansion *expansion)
@@ -162,175 +126,17 @@ static bool stopped(const struct expansion *expansion)
            expansion->table->arena->failed;
 }
 
-static struct macro_token *read_tokens(struct arena *arena, struct scanner *scanner)
-{
-    struct macro_token *first = NULL;
-    struct macro_token **last = &first;
-    struct token token;
-    for (scanner_next(scanner, &token); token.kind != TOKEN_END; scanner_next(scanner, &token)) {
-        if (token.kind != TOKEN_NEWLINE && add_token(arena, &last, &token, NULL) == NULL)
-            break;
-    }
-    return first;
-}
-
-/* ---- bodies ---- */
-
-static void add_parameter(struct arena *arena, struct macro_body *body, const struct token *name)
-{
-    struct parameter **last = &body->parameters;
-    while (*last != NULL)
-        last = &(*last)->next;
-    *last = arena_take(arena, sizeof(**last));
-    if (*last == NULL)
-        return;
-    (*last)->name = *name;
-    ++body->parameter_count;
-}
-
-static void read_parameters(struct arena *arena, struct macro_body *body, struct scanner *scanner)
-{
-    bool after_name = false;
-    struct token token;
-    scanner_next(scanner, &token); /* the parenthesis */
-    for (scanner_next(scanner, &token); !token_is(&token, ")"); scanner_next(scanner, &token)) {
-        if (token.kind == TOKEN_END || token.kind == TOKEN_NEWLINE || body->parameter_count > MAX_PARAMETERS) {
-            body->unsupported = "its parameter list is not closed or too long";
-            return;
-        }
-        if (token.kind == TOKEN_IDENTIFIER)
-            add_parameter(arena, body, &token);
-        else if (token_is(&token, ".") && after_name)
-            body->unsupported = "its parameter list is not standard C";
-        else if (token_is(&token, "."))
-            body->variadic = true;
-        after_name = token.kind == TOKEN_IDENTIFIER;
-    }
-    static const struct token variable_part = {TOKEN_IDENTIFIER, false, "__VA_ARGS__", sizeof("__VA_ARGS__") - 1};
-    if (body->variadic)
-        add_parameter(arena, body, &variable_part);
-}
-
-static const char *unsupported_in(const struct macro_body *body)
-{
-    for (const struct macro_token *at = body->tokens; at != NULL; at = at->next) {
-        if (token_is(&at->token, "__VA_OPT__"))
-            return "it uses __VA_OPT__";
-        if (body->variadic && token_is(&at->token, ",") && at->next != NULL && at->next->token.kind == TOKEN_HASH_HASH)
-            return "it joins a comma to its arguments";
-    }
-    return NULL;
-}
-
-static struct macro_body *body_of(struct expansion *expansion, struct macro_definition *definition)
-{
-    if (definition->body != NULL)
-        return definition->body;
-    struct arena *arena = expansion->table->arena;
-    struct macro_body *body = arena_take(arena, sizeof(*body));
-    if (body == NULL)
-        return NULL;
-    const struct clean_text text = {.start = definition->text, .size = definition->size};
-    struct scanner scanner;
-    scanner_init(&scanner, &text, text.start, false);
-    body->function_like = text.size != 0 && text.start[0] == '(';
-    if (body->function_like)
-        read_parameters(arena, body, &scanner);
-    body->tokens = read_tokens(arena, &scanner);
-    if (body->unsupported == NULL)
-        body->unsupported = scanner.problem != NULL ? scanner.problem : unsupported_in(body);
-    definition->body = body;
-    return body;
-}
-
-/* ---- hidden names ---- */
-
-static bool is_hidden(const struct name_set *set, const struct macro *macro)
-{
-    while (set != NULL && set->macro != macro)
-        set = set->next;
-    return set != NULL;
-}
-
-static const struct name_set *with_name(struct expansion *expansion, const struct name_set *set,
-                                        const struct macro *macro)
-{
-    if (is_hidden(set, macro))
-        return set;
-    struct name_set *longer = arena_take(expansion->scratch, sizeof(*longer));
-    if (longer == NULL)
-        return set;
-    longer->next = set;
-    longer->macro = macro;
-    return longer;
-}
-
-static const struct name_set *common_names(struct expansion *expansion, const struct name_set *a,
-                                           const struct name_set *b)
-{
-    const struct name_set *common = NULL;
-    for (; a != NULL; a = a->next) {
-        if (is_hidden(b, a->macro))
-            common = with_name(expansion, common, a->macro);
-    }
-    return common;
-}
-
-static const struct name_set *all_names(struct expansion *expansion, const struct name_set *a, const struct name_set *b)
-{
-    for (; b != NULL; b = b->next)
-        a = with_name(expansion, a, b->macro);
-    return a;
-}
-
 /* ---- substitution ---- */
-
-static bool argument_index(const struct macro_body *body, const struct token *token, size_t *index)
-{
-    *index = 0;
-    if (token->kind != TOKEN_IDENTIFIER)
-        return false;
-    for (const struct parameter *at = body->parameters; at != NULL; at = at->next, ++*index) {
-        if (at->name.size == token->size && memcmp(at->name.start, token->start, token->size) == 0)
-            return true;
-    }
-    return false;
-}
-
-static size_t spelling(const struct macro_token *list, bool escape, char *out)
-{
-    size_t size = 0;
-    for (const struct macro_token *at = list; at != NULL; at = at->next) {
-        if (at != list && at->token.space_before) {
-            if (out != NULL)
-                out[size] = ' ';
-            ++size;
-        }
-        const bool literal = at->token.kind == TOKEN_STRING || at->token.kind == TOKEN_CHARACTER;
-        for (size_t i = 0; i < at->token.size; ++i) {
-            const char c = at->token.start[i];
-            if (escape && literal && (c == '"' || c == '\\')) {
-                if (out != NULL)
-                    out[size] = '\\';
-                ++size;
-            }
-            if (out != NULL)
-                out[size] = c;
-            ++size;
-        }
-    }
-    return size;
-}
 
 static struct token stringized(struct expansion *expansion, const struct macro_token *list, bool space_before)
 {
     struct token token = {TOKEN_STRING, space_before, "\"\"", 2};
-    const size_t size = spelling(list, true, NULL);
+    const size_t size = macro_tokens_spell(list, true, NULL);
     char *text = arena_take(expansion->scratch, size + 3);
     if (text == NULL)
         return token;
     text[0] = '"';
-    spelling(list, true, text + 1);
+    macro_tokens_spell(list, true, text + 1);
     text[size + 1] = '"';
     token.start = text;
     token.size = size + 2;
@@ -413,7 +219,7 @@ static struct macro_token *substitute(struct expansion *expansion, const struct 
         const struct macro_token *next = at->next;
         const bool pasted = next != NULL && next->token.kind == TOKEN_HASH_HASH;
         if (body->function_like && at->token.kind == TOKEN_HASH) {
-            if (next == NULL || !argument_index(body, &next->token, &index)) {
+            if (next == NULL || !macro_parameter_index(body, &next->token, &index)) {
                 expansion->dead = true;
                 break;
             }
@@ -422,7 +228,7 @@ static struct macro_token *substitute(struct expansion *expansion, const struct 
             at = next;
         } else if (at->token.kind == TOKEN_HASH_HASH) {
             output.paste_next = true;
-        } else if (argument_index(body, &at->token, &index)) {
+        } else if (macro_parameter_index(body, &at->token, &index)) {
             const bool raw = pasted || output.paste_next;
             const struct macro_token *list =
                 raw ? arguments[index].tokens : expanded_argument(expansion, &arguments[index]);
@@ -434,7 +240,7 @@ static struct macro_token *substitute(struct expansion *expansion, const struct 
         }
     }
     for (struct macro_token *at = output.first; at != NULL; at = at->next)
-        at->hidden = all_names(expansion, at->hidden, hidden);
+        at->hidden = name_set_all(expansion->scratch, at->hidden, hidden);
     if (output.first != NULL)
         output.first->token.space_before = name->space_before;
     return output.first;
@@ -480,7 +286,7 @@ static struct macro_token *replaced(struct expansion *expansion, const struct ma
                                     struct macro_definition *definition, struct macro_token *at, bool *is_replaced)
 {
     *is_replaced = false;
-    struct macro_body *body = body_of(expansion, definition);
+    struct macro_body *body = macro_body_of(expansion->table->arena, definition);
     if (body == NULL)
         return NULL;
     struct macro_token *last = at;
@@ -493,7 +299,7 @@ static struct macro_token *replaced(struct expansion *expansion, const struct ma
         last = arguments != NULL ? read_arguments(expansion, body, arguments, at->next) : NULL;
         if (last == NULL)
             return NULL;
-        hidden = common_names(expansion, hidden, last->hidden);
+        hidden = name_set_common(expansion->scratch, hidden, last->hidden);
     }
     if (body->unsupported != NULL) {
         doubt(expansion, body->unsupported, macro->name_size, macro->name);
@@ -501,7 +307,7 @@ static struct macro_token *replaced(struct expansion *expansion, const struct ma
     }
     *is_replaced = true;
     struct macro_token *result =
-        substitute(expansion, body, arguments, &at->token, with_name(expansion, hidden, macro));
+        substitute(expansion, body, arguments, &at->token, name_set_add(expansion->scratch, hidden, macro));
     struct macro_token **end = &result;
     while (*end != NULL)
         end = &(*end)->next;
@@ -523,7 +329,7 @@ static struct macro_token *expand(struct expansion *expansion, struct macro_toke
         if (list->token.kind == TOKEN_IDENTIFIER) {
             const struct token *name = &list->token;
             const struct macro *macro = macro_table_find(expansion->table, name->size, name->start);
-            struct macro_definition *definition = macro == NULL || !is_hidden(list->hidden, macro)
+            struct macro_definition *definition = macro == NULL || !name_set_has(list->hidden, macro)
                                                       ? choose(expansion, macro, name->size, name->start)
                                                       : NULL;
             if (definition != NULL)
@@ -558,12 +364,12 @@ static void read_angle_name(struct arena *scratch, struct macro_token *list, str
         return;
     before->next = NULL;
     const bool leading_space = list->next->token.space_before;
-    const size_t size = spelling(list->next, false, NULL) + (leading_space ? 1 : 0);
+    const size_t size = macro_tokens_spell(list->next, false, NULL) + (leading_space ? 1 : 0);
     char *text = arena_take(scratch, size + 1);
     if (text == NULL)
         return;
     text[0] = ' ';
-    spelling(list->next, false, text + (leading_space ? 1 : 0));
+    macro_tokens_spell(list->next, false, text + (leading_space ? 1 : 0));
     *name = (struct header_name){HEADER_ANGLE, text, size};
 }
 
@@ -596,7 +402,7 @@ void macro_expand(struct expanded_include *result, const struct macro_table *tab
     arena_reset(scratch);
     *result = (struct expanded_include){.name = {HEADER_NONE, "", 0}};
     scanner_init(&scanner, &text, text.start, false);
-    struct macro_token *list = read_tokens(scratch, &scanner);
+    struct macro_token *list = macro_tokens_read(scratch, &scanner);
     if (scanner.problem != NULL)
         doubt(&expansion, scanner.problem, size, operand);
     list = expand(&expansion, list);

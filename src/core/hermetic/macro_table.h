@@ -9,7 +9,7 @@
 
 #include "core/hermetic/text_scanner.h"
 
-struct macro_body; /* macro_expand.c */
+struct macro_body; /* macro_body.h */
 
 struct macro_definition {
     const char *text; /* from the end of the name on: "(x) #x", " 1" */

@@ -1,0 +1,53 @@
+/*
+ * macro_body.h - macro definitions taken apart: their parameters and tokens, and the tokens that an expansion makes.
+ */
+#ifndef INGOT_CORE_HERMETIC_MACRO_BODY_H
+#define INGOT_CORE_HERMETIC_MACRO_BODY_H
+
+#include "core/hermetic/macro_table.h"
+
+/* Macros by name; sets share their ends. */
+struct name_set {
+    const struct name_set *next;
+    const struct macro *macro;
+};
+
+struct macro_token {
+    struct macro_token *next;
+    struct token token;
+    const struct name_set *hidden; /* macros that this token came out of: not expanded again */
+};
+
+struct parameter {
+    struct parameter *next;
+    struct token name;
+};
+
+struct macro_body {
+    bool function_like;
+    bool variadic;
+    const char *unsupported;
+    struct parameter *parameters;
+    size_t parameter_count;
+    struct macro_token *tokens;
+};
+
+/* Appends to the list that ends at *last; NULL when out of memory. */
+struct macro_token *macro_token_add(struct arena *arena, struct macro_token ***last, const struct token *token,
+                                    const struct name_set *hidden);
+struct macro_token *macro_tokens_read(struct arena *arena, struct scanner *scanner);
+/* The tokens' text, with a backslash before quotes and backslashes of literals if escape is set. Returns its size and
+ * writes it to out, unless that is NULL. */
+size_t macro_tokens_spell(const struct macro_token *list, bool escape, char *out);
+
+/* Takes the definition apart when first asked, in the arena; NULL when out of memory. */
+struct macro_body *macro_body_of(struct arena *arena, struct macro_definition *definition);
+bool macro_parameter_index(const struct macro_body *body, const struct token *token, size_t *index);
+
+bool name_set_has(const struct name_set *set, const struct macro *macro);
+/* The next three leave out what the arena has no memory for. */
+const struct name_set *name_set_add(struct arena *arena, const struct name_set *set, const struct macro *macro);
+const struct name_set *name_set_common(struct arena *arena, const struct name_set *a, const struct name_set *b);
+const struct name_set *name_set_all(struct arena *arena, const struct name_set *a, const struct name_set *b);
+
+#endif
