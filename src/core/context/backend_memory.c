@@ -7,7 +7,7 @@
 #include <ingot/backend.h>
 
 #include "core/base/alloc.h"
-#include "core/base/info.h"
+#include "util/struct_size.h"
 
 static ingot_allocator_t checked(const ingot_allocator_t *allocator)
 {
@@ -40,5 +40,5 @@ ingot_allocator_t ingot_context_info_get_allocator(const ingot_context_info_t *i
     const ingot_allocator_t none = {NULL, NULL, NULL};
     ingot_context_info_t known;
 
-    return INFO_READ(known, info) && known.allocator != NULL ? *known.allocator : none;
+    return STRUCT_READ(known, info) && known.allocator != NULL ? *known.allocator : none;
 }

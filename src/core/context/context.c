@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/info.h"
 #include "core/context/environment.h"
+#include "util/struct_size.h"
 
 static ingot_status_t check_ops(const ingot_backend_ops_t *ops)
 {
@@ -76,7 +76,7 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
     ingot_allocator_t allocator;
     struct environment environment;
 
-    if (context == NULL || !INFO_READ(known_ops, ops) || !INFO_READ(known_info, info != NULL ? info : &defaults))
+    if (context == NULL || !STRUCT_READ(known_ops, ops) || !STRUCT_READ(known_info, info != NULL ? info : &defaults))
         return error_set(INGOT_INVALID_ARGUMENTS, "context or ops is NULL, or a struct_size is not set");
     if (device_count == 0 || device_count > INT32_MAX)
         return error_set(INGOT_INVALID_ARGUMENTS, "a context needs a device");
@@ -179,7 +179,7 @@ ingot_status_t ingot_context_get_device_info(const_ingot_context_t context, uint
         if (status != INGOT_SUCCESS)
             return status;
     }
-    if (!INFO_WRITE(info, known))
+    if (!STRUCT_WRITE(info, known))
         return error_set(INGOT_INVALID_ARGUMENTS, "info is NULL, or struct_size is not set");
     return INGOT_SUCCESS;
 }
@@ -188,9 +188,8 @@ void ingot_context_emit_event(const_ingot_context_t context, const ingot_event_t
 {
     ingot_event_t known;
 
-    if (context == NULL || !trace_wanted(&context->trace) || !INFO_READ(known, event))
+    if (context == NULL || !trace_wanted(&context->trace) || !STRUCT_READ(known, event))
         return;
-    known.struct_size = sizeof(known);
     known.group = known.group != NULL ? known.group : "";
     known.name = known.name != NULL ? known.name : "";
     known.reason = known.reason != NULL ? known.reason : "";

@@ -2,15 +2,15 @@
  * context_cache.c - a context's in-memory cache as its user sees it: limits, trimming, clearing and counters.
  */
 #include "core/base/error.h"
-#include "core/base/info.h"
 #include "core/context/context.h"
+#include "util/struct_size.h"
 
 /* Zeros become what is given as the defaults. */
 static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, const struct memory_cache_limits *defaults,
                                     struct memory_cache_limits *limits)
 {
     ingot_cache_capacity_t known;
-    if (!INFO_READ(known, capacity))
+    if (!STRUCT_READ(known, capacity))
         return error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or struct_size is not set");
     if ((known.flags & ~(uint32_t)(INGOT_CACHE_OFF | INGOT_CACHE_LRU_GROUPS)) != 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "capacity has unknown flags: %#x", (unsigned)known.flags);
@@ -55,7 +55,7 @@ ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context, i
     known.max_groups = limits.max_groups;
     known.flags = (limits.max_entries == 0 ? (uint32_t)INGOT_CACHE_OFF : 0) |
                   (limits.drops_least_used_group ? (uint32_t)INGOT_CACHE_LRU_GROUPS : 0);
-    return INFO_WRITE(capacity, known)
+    return STRUCT_WRITE(capacity, known)
                ? INGOT_SUCCESS
                : error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or struct_size is not set");
 }
@@ -111,6 +111,6 @@ ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingo
     known.programs = counts.entries;
     known.bytes = counts.bytes;
     known.groups = counts.groups;
-    return INFO_WRITE(stats, known) ? INGOT_SUCCESS
-                                    : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or struct_size is not set");
+    return STRUCT_WRITE(stats, known) ? INGOT_SUCCESS
+                                      : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or struct_size is not set");
 }

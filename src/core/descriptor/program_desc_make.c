@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/info.h"
 #include "core/descriptor/cache_blob_id.h"
 #include "core/descriptor/desc_texts.h"
 #include "core/descriptor/program_desc_check.h"
+#include "util/struct_size.h"
 
 static size_t text_size(const char *text)
 {
@@ -304,7 +304,7 @@ ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_conte
     ingot_program_info_t known;
     bool has_directories = false;
 
-    if (desc == NULL || context == NULL || !INFO_READ(known, info))
+    if (desc == NULL || context == NULL || !STRUCT_READ(known, info))
         return error_set(INGOT_INVALID_ARGUMENTS, "desc, context or info is NULL, or struct_size is not set");
     ingot_status_t status = program_info_check(context, &known);
     if (status != INGOT_SUCCESS)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/info.h"
 #include "core/hermetic/hermetic.h"
+#include "util/struct_size.h"
 
 bool source_kind_is_text(ingot_source_kind_t kind)
 {
@@ -92,7 +92,7 @@ ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_in
     ingot_source_info_t known;
     ingot_allocator_t allocator;
 
-    if (source == NULL || !INFO_READ(known, info))
+    if (source == NULL || !STRUCT_READ(known, info))
         return error_set(INGOT_INVALID_ARGUMENTS, "source or info is NULL, or struct_size is not set");
     ingot_status_t status = check(&known);
     if (status == INGOT_SUCCESS)

@@ -148,8 +148,7 @@ bool name_set_has(const struct name_set *set, const struct macro *macro)
     return set != NULL;
 }
 
-const struct name_set *name_set_add(struct arena *arena, const struct name_set *set,
-                                        const struct macro *macro)
+const struct name_set *name_set_add(struct arena *arena, const struct name_set *set, const struct macro *macro)
 {
     if (name_set_has(set, macro))
         return set;
@@ -161,8 +160,7 @@ const struct name_set *name_set_add(struct arena *arena, const struct name_set *
     return longer;
 }
 
-const struct name_set *name_set_common(struct arena *arena, const struct name_set *a,
-                                           const struct name_set *b)
+const struct name_set *name_set_common(struct arena *arena, const struct name_set *a, const struct name_set *b)
 {
     const struct name_set *common = NULL;
     for (; a != NULL; a = a->next) {

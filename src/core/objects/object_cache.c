@@ -16,10 +16,10 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/info.h"
 #include "core/base/os.h"
 #include "core/base/trace.h"
 #include "core/memory_cache/memory_cache.h"
+#include "util/struct_size.h"
 
 struct ingot_object_cache {
     atomic_size_t holders;
@@ -436,7 +436,7 @@ static ingot_status_t read_limits(const ingot_object_cache_limits_t *given, stru
 {
     ingot_object_cache_limits_t known;
 
-    if (!INFO_READ(known, given))
+    if (!STRUCT_READ(known, given))
         return error_set(INGOT_INVALID_ARGUMENTS, "limits is NULL, or struct_size is not set");
     if ((known.flags & ~(uint32_t)INGOT_OBJECT_CACHE_LRU_GROUPS) != 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "limits has unknown flags: %#x", (unsigned)known.flags);
@@ -454,7 +454,7 @@ ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingo
     ingot_object_cache_info_t known;
     ingot_allocator_t allocator;
 
-    if (cache == NULL || !INFO_READ(known, info != NULL ? info : &defaults))
+    if (cache == NULL || !STRUCT_READ(known, info != NULL ? info : &defaults))
         return error_set(INGOT_INVALID_ARGUMENTS, "cache is NULL, or struct_size is not set");
     if (alloc_init(&allocator, known.allocator) != INGOT_SUCCESS)
         return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
@@ -544,8 +544,9 @@ ingot_status_t ingot_object_cache_get_limits(const_ingot_object_cache_t cache, i
     known.max_session_groups = own.max_family_groups;
     known.max_bytes = own.max_bytes;
     known.flags = own.drops_least_used_group ? INGOT_OBJECT_CACHE_LRU_GROUPS : 0;
-    return INFO_WRITE(limits, known) ? INGOT_SUCCESS
-                                     : error_set(INGOT_INVALID_ARGUMENTS, "limits is NULL, or struct_size is not set");
+    return STRUCT_WRITE(limits, known)
+               ? INGOT_SUCCESS
+               : error_set(INGOT_INVALID_ARGUMENTS, "limits is NULL, or struct_size is not set");
 }
 
 ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache, ingot_object_cache_stats_t *stats)
@@ -569,6 +570,6 @@ ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache, in
     known.evictions_session_groups = counts.evictions[EVICTED_FAMILY];
     known.evictions_bytes = counts.evictions[EVICTED_BYTES];
     known.bytes = counts.bytes;
-    return INFO_WRITE(stats, known) ? INGOT_SUCCESS
-                                    : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or struct_size is not set");
+    return STRUCT_WRITE(stats, known) ? INGOT_SUCCESS
+                                      : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or struct_size is not set");
 }

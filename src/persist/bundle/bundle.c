@@ -211,8 +211,6 @@ ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_
 
 ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persist_entry_t *entry, ingot_buffer_t *blob)
 {
-    if (entry == NULL || entry->struct_size < sizeof(*entry))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry or its struct_size is missing");
     if (entry->identity >= bundle->file.entry_count)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
     const struct bundle_record record = bundle_file_record(&bundle->file, entry->identity);

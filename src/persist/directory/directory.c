@@ -20,6 +20,7 @@
 #include "persist/directory/use.h"
 #include "persist/storage/events.h"
 #include "persist/storage/storage.h"
+#include "util/struct_size.h"
 
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
 #define DEFAULT_LOW_WATER_PERCENT 50u
@@ -130,16 +131,6 @@ struct directory *directory_of(ingot_storage_t storage)
     return storage != NULL && storage->ops.load == load ? storage->self : NULL;
 }
 
-/* An older caller's info is shorter: what it lacks is zero. A newer one's is longer: what is known is taken. */
-static ingot_status_t copy_info(ingot_persist_info_t *copy, const ingot_persist_info_t *info)
-{
-    memset(copy, 0, sizeof(*copy));
-    if (info == NULL || info->struct_size < offsetof(ingot_persist_info_t, name_space))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info or its struct_size is missing");
-    memcpy(copy, info, info->struct_size < sizeof(*copy) ? info->struct_size : sizeof(*copy));
-    return INGOT_SUCCESS;
-}
-
 static ingot_status_t check_info(const ingot_persist_info_t *info)
 {
     if (info->path == NULL || info->path[0] == '\0')
@@ -194,9 +185,9 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
     ingot_persist_info_t info;
     ingot_allocator_t allocator;
-    ingot_status_t status = copy_info(&info, given);
-    if (status == INGOT_SUCCESS)
-        status = check_info(&info);
+    if (!STRUCT_READ(info, given))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info or its struct_size is missing");
+    ingot_status_t status = check_info(&info);
     if (status == INGOT_SUCCESS)
         status = memory_init(&allocator, info.allocator);
     if (status != INGOT_SUCCESS)

@@ -4,9 +4,9 @@
  * Each is read anew by whatever goes by it; between two of them there is nothing to be kept.
  */
 #include "persist/directory/limits.h"
+#include "util/struct_size.h"
 
 #include <ingot/backend.h>
-#include <string.h>
 
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -23,13 +23,12 @@ void limits_set(struct directory *directory, uint64_t max_bytes, uint64_t max_en
 ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_persist_limits_t *limits)
 {
     struct directory *directory;
-    ingot_persist_limits_t known = {0};
-    if (limits == NULL || limits->struct_size <= sizeof(size_t))
+    ingot_persist_limits_t known;
+    if (!STRUCT_READ(known, limits))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
     const ingot_status_t status = directory_get(storage, &directory);
     if (status != INGOT_SUCCESS)
         return status;
-    memcpy(&known, limits, limits->struct_size < sizeof(known) ? limits->struct_size : sizeof(known));
     limits_set(directory, known.max_bytes, known.max_entries, known.max_age_seconds);
     return INGOT_SUCCESS;
 }
@@ -37,18 +36,18 @@ ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_per
 ingot_status_t ingot_persist_get_limits(ingot_storage_t storage, ingot_persist_limits_t *limits)
 {
     struct directory *directory;
-    if (limits == NULL || limits->struct_size <= sizeof(size_t))
+    if (!STRUCT_IS_SET(limits))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
     const ingot_status_t status = directory_get(storage, &directory);
     if (status != INGOT_SUCCESS)
         return status;
     const uint64_t age_ns = directory->max_age_ns;
     const ingot_persist_limits_t known = {
-        .struct_size = limits->struct_size,
+        .struct_size = sizeof(known),
         .max_bytes = directory->max_bytes,
         .max_entries = directory->max_entries,
         .max_age_seconds = age_ns != UINT64_MAX ? age_ns / NS_PER_SECOND : UINT64_MAX,
     };
-    memcpy(limits, &known, limits->struct_size < sizeof(known) ? limits->struct_size : sizeof(known));
+    (void)STRUCT_WRITE(limits, known);
     return INGOT_SUCCESS;
 }

@@ -23,6 +23,7 @@
 #include "persist/storage/process_end.h"
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"
+#include "util/struct_size.h"
 
 #define DEFAULT_THREADS 2u
 #define MAX_THREADS 64u
@@ -184,10 +185,8 @@ bool prewarm_take(ingot_storage_t storage, const struct ingot_context *context, 
 
 static ingot_status_t read_info(ingot_prewarm_info_t *copy, const ingot_prewarm_info_t *info)
 {
-    *copy = (ingot_prewarm_info_t)INGOT_PREWARM_INFO_INIT;
-    if (info == NULL || info->struct_size < offsetof(ingot_prewarm_info_t, thread_count))
+    if (!STRUCT_READ(*copy, info))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info or its struct_size is missing");
-    memcpy(copy, info, info->struct_size < sizeof(*copy) ? info->struct_size : sizeof(*copy));
     if (copy->manifest == NULL || copy->manifest[0] == '\0' || copy->thread_count > MAX_THREADS)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the manifest is missing, or more than %u threads",
                                       MAX_THREADS);
@@ -323,13 +322,6 @@ static bool is_ours(const struct ingot_prewarm *prewarm)
     return prewarm->process == (long)files_process();
 }
 
-static void copy_progress(ingot_prewarm_progress_t *to, const ingot_prewarm_progress_t *from)
-{
-    const size_t size = to->struct_size < sizeof(*from) ? to->struct_size : sizeof(*from);
-    if (size > sizeof(size_t))
-        memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t), size - sizeof(size_t));
-}
-
 static void join_threads(struct ingot_prewarm *prewarm)
 {
     const int before = cancellation_hold();
@@ -368,8 +360,7 @@ static ingot_status_t end(struct ingot_prewarm *prewarm, bool cancels, ingot_pre
 {
     ingot_status_t status = INGOT_SUCCESS;
     if (!is_ours(prewarm)) {
-        if (progress != NULL)
-            copy_progress(progress, &prewarm->progress);
+        (void)STRUCT_WRITE(progress, prewarm->progress);
         return INGOT_SUCCESS;
     }
     prewarm_lock(prewarm);
@@ -381,8 +372,7 @@ static ingot_status_t end(struct ingot_prewarm *prewarm, bool cancels, ingot_pre
         status = ingot_set_error_detail(INGOT_BUSY, "a thread of a prewarm cannot wait for its end");
     else
         status = wait_for_threads(prewarm);
-    if (progress != NULL)
-        copy_progress(progress, &prewarm->progress);
+    (void)STRUCT_WRITE(progress, prewarm->progress);
     prewarm_unlock(prewarm);
     return status;
 }
@@ -403,12 +393,12 @@ ingot_status_t ingot_prewarm_cancel(ingot_prewarm_t prewarm)
 
 ingot_status_t ingot_prewarm_get_progress(ingot_prewarm_t prewarm, ingot_prewarm_progress_t *progress)
 {
-    if (prewarm == NULL || progress == NULL || progress->struct_size <= sizeof(size_t))
+    if (prewarm == NULL || !STRUCT_IS_SET(progress))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "prewarm, progress or its struct_size is missing");
     const bool locks = is_ours(prewarm);
     if (locks)
         prewarm_lock(prewarm);
-    copy_progress(progress, &prewarm->progress);
+    (void)STRUCT_WRITE(progress, prewarm->progress);
     if (locks)
         prewarm_unlock(prewarm);
     return INGOT_SUCCESS;

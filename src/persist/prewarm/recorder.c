@@ -16,6 +16,7 @@
 #include "persist/base/replacement.h"
 #include "persist/prewarm/manifest.h"
 #include "persist/storage/storage.h"
+#include "util/struct_size.h"
 
 #define DEFAULT_ENTRIES 4096u
 #define DEFAULT_RUNS 8u
@@ -271,10 +272,8 @@ static ingot_status_t make(struct record **record, const ingot_allocator_t *allo
 
 static ingot_status_t read_info(ingot_persist_record_info_t *copy, const ingot_persist_record_info_t *info)
 {
-    *copy = (ingot_persist_record_info_t)INGOT_PERSIST_RECORD_INFO_INIT;
-    if (info->struct_size < offsetof(ingot_persist_record_info_t, max_entries))
+    if (!STRUCT_READ(*copy, info))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the info's struct_size is missing");
-    memcpy(copy, info, info->struct_size < sizeof(*copy) ? info->struct_size : sizeof(*copy));
     if (copy->path == NULL || copy->path[0] == '\0' || copy->max_entries > MANIFEST_MAX_ENTRIES ||
         copy->max_bytes > MANIFEST_MAX_SIZE)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path is missing, or a limit is over the format's");

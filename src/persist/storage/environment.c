@@ -19,6 +19,7 @@
 #include "persist/directory/format/paths.h"
 #include "persist/storage/storage.h"
 #include "util/environment.h"
+#include "util/struct_size.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -246,14 +247,11 @@ static const char *look_up(const char *name, void *user)
 /* An older caller's info is shorter: what it lacks is not set. */
 ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_t *info, size_t path_capacity, char *path)
 {
-    ingot_persist_info_t read = INGOT_PERSIST_INFO_INIT;
-    if (info == NULL || info->struct_size < offsetof(ingot_persist_info_t, max_entries) || path == NULL ||
-        path_capacity == 0)
+    ingot_persist_info_t read;
+    if (!STRUCT_READ(read, info) || path == NULL || path_capacity == 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info, its struct_size or path is missing");
-    const size_t size = info->struct_size < sizeof(read) ? info->struct_size : sizeof(read);
-    memcpy(&read, info, size);
     const ingot_status_t status = persist_environment_read(&read, path_capacity, path, look_up, NULL);
     if (status == INGOT_SUCCESS)
-        memcpy(info, &read, size);
+        (void)STRUCT_WRITE(info, read);
     return status;
 }

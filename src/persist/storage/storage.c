@@ -4,18 +4,15 @@
 #include "persist/storage/storage.h"
 
 #include <ingot/backend.h>
-#include <string.h>
 
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
+#include "util/struct_size.h"
 
 static ingot_status_t copy_ops(ingot_storage_ops_t *copy, const ingot_storage_ops_t *ops)
 {
-    if (ops == NULL || ops->struct_size < offsetof(ingot_storage_ops_t, store))
+    if (!STRUCT_READ(*copy, ops))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a storage needs a table of operations with its size");
-    memset(copy, 0, sizeof(*copy));
-    memcpy(copy, ops, ops->struct_size < sizeof(*copy) ? ops->struct_size : sizeof(*copy));
-    copy->struct_size = sizeof(*copy);
     if (copy->load == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a storage's load operation is required");
     return INGOT_SUCCESS;

@@ -2,11 +2,11 @@
  * storing.c - when a storage stores, and for how long: what an application says, and the defaults.
  */
 #include <ingot/backend.h>
-#include <string.h>
 
 #include "persist/base/files.h"
 #include "persist/storage/events.h"
 #include "persist/storage/storage.h"
+#include "util/struct_size.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define DEFAULT_EXIT_TIME_MS 5000u
@@ -81,9 +81,8 @@ bool storing_is_mode(ingot_persist_store_mode_t mode)
 ingot_status_t ingot_persist_set_storing(ingot_storage_t storage, const ingot_persist_storing_t *storing)
 {
     ingot_persist_storing_t known = INGOT_PERSIST_STORING_INIT;
-    if (storage == NULL || storing == NULL || storing->struct_size <= sizeof(size_t))
+    if (storage == NULL || !STRUCT_READ_OVER(known, storing))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, storing or its struct_size is missing");
-    memcpy(&known, storing, storing->struct_size < sizeof(known) ? storing->struct_size : sizeof(known));
     if (!storing_is_mode(known.store_mode))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "store_mode %d is not a valid value",
                                       (int)known.store_mode);
@@ -96,15 +95,15 @@ ingot_status_t ingot_persist_set_storing(ingot_storage_t storage, const ingot_pe
 
 ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingot_persist_storing_t *storing)
 {
-    if (storage == NULL || storing == NULL || storing->struct_size <= sizeof(size_t))
+    if (storage == NULL || !STRUCT_IS_SET(storing))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, storing or its struct_size is missing");
     const ingot_persist_storing_t known = {
-        .struct_size = storing->struct_size,
+        .struct_size = sizeof(known),
         .store_mode = atomic_load_explicit(&storage->store_mode, memory_order_relaxed),
         .exit_time_ms = atomic_load_explicit(&storage->exit_time_ms, memory_order_relaxed),
         .quiet_time_ms = atomic_load_explicit(&storage->quiet_time_ms, memory_order_relaxed),
     };
-    memcpy(storing, &known, storing->struct_size < sizeof(known) ? storing->struct_size : sizeof(known));
+    (void)STRUCT_WRITE(storing, known);
     return INGOT_SUCCESS;
 }
 
@@ -123,16 +122,11 @@ ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const ingot_per
 {
     ingot_persist_flush_info_t known = INGOT_PERSIST_FLUSH_INFO_INIT;
     ingot_persist_flush_progress_t reached = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
-    if (storage == NULL || (info != NULL && info->struct_size <= sizeof(size_t)) ||
-        (progress != NULL && progress->struct_size <= sizeof(size_t)))
+    if (storage == NULL || (info != NULL && !STRUCT_READ_OVER(known, info)) ||
+        (progress != NULL && !STRUCT_IS_SET(progress)))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL, or a struct_size is not set");
-    if (info != NULL)
-        memcpy(&known, info, info->struct_size < sizeof(known) ? info->struct_size : sizeof(known));
     const ingot_status_t flushed = store_queue_flush(storage, &known, &reached);
-    if (progress != NULL) {
-        reached.struct_size = progress->struct_size;
-        memcpy(progress, &reached, reached.struct_size < sizeof(reached) ? reached.struct_size : sizeof(reached));
-    }
+    (void)STRUCT_WRITE(progress, reached);
     const ingot_status_t saved = recorder_save(&storage->recorder);
     return flushed != INGOT_SUCCESS ? flushed : saved;
 }

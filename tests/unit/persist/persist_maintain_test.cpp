@@ -125,6 +125,61 @@ TEST_F(PersistMaintain, LoadsAndRemovesAnEntryWhereverItIs)
     EXPECT_EQ(0u, plain.stats().bytes);
 }
 
+TEST_F(PersistMaintain, TakesAnOlderCallersEntry)
+{
+    Store store(root());
+    fill(store, 1);
+    const std::string path = (root() / "a.bundle").string();
+    uint64_t written = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, &written));
+    ingot_storage_t bundle = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str()));
+    const auto visit = [](const ingot_persist_entry_t *entry, void *user) {
+        const auto storage = static_cast<ingot_storage_t>(user);
+        ingot_persist_entry_t older = *entry;
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        older.struct_size = offsetof(ingot_persist_entry_t, identity); /* which entry it is, is missing */
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_load_entry(storage, &older, &blob));
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_remove_entry(storage, &older));
+        older.struct_size = offsetof(ingot_persist_entry_t, bytes);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_load_entry(storage, &older, &blob));
+        EXPECT_EQ(1000u, blob.size);
+        if (blob.release != nullptr)
+            blob.release(&blob);
+        (void)ingot_persist_remove_entry(storage, &older);
+        return 1;
+    };
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(bundle, visit, bundle));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(store.get(), visit, store.get()));
+    ingot_storage_release(bundle);
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
+}
+
+TEST_F(PersistMaintain, TakesOlderCallersLimitsAndFillsTheirCount)
+{
+    Store store(root());
+    fill(store, 3);
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    uint64_t evicted = 0;
+    limits.struct_size = offsetof(ingot_persist_limits_t, max_entries);
+    limits.max_entries = 0; /* beyond what an older caller's structure has: no limit */
+    limits.max_age_seconds = 0;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &evicted, nullptr));
+    EXPECT_EQ(0u, evicted);
+    limits.struct_size = sizeof(size_t);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_evict(store.get(), &limits, &evicted, nullptr));
+
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    count.struct_size = offsetof(ingot_persist_count_t, counted_bytes);
+    count.counted_bytes = 77;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
+    EXPECT_EQ(3u, count.entry_count);
+    EXPECT_EQ(77u, count.counted_bytes);
+    EXPECT_EQ(offsetof(ingot_persist_count_t, counted_bytes), count.struct_size);
+    count.struct_size = 0;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_recount(store.get(), &count));
+}
+
 TEST_F(PersistMaintain, VerifiesEveryByteAndRepairs)
 {
     Store store(root());

@@ -14,6 +14,7 @@
 #include "persist/bundle/bundle.h"
 #include "persist/directory/bucket.h"
 #include "persist/directory/format/entry.h"
+#include "util/struct_size.h"
 
 static ingot_status_t read_pinned(const struct directory *directory, const struct entry_place *place, bool is_whole,
                                   struct key_file *key, ingot_buffer_t *id)
@@ -111,15 +112,22 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
     return status;
 }
 
+/* An older caller's entry is shorter; which one it is has always been in it. */
+static ingot_status_t read_entry(ingot_persist_entry_t *known, const ingot_persist_entry_t *given)
+{
+    if (!STRUCT_READ(*known, given) || given->struct_size < offsetof(ingot_persist_entry_t, bytes))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry or its struct_size is missing");
+    return INGOT_SUCCESS;
+}
+
 /* Where the caller's entry is, below the root. */
 static ingot_status_t locate(ingot_storage_t storage, const ingot_persist_entry_t *entry, struct directory **directory,
                              char path[PATH_CAPACITY])
 {
     char bucket_path[PATH_CAPACITY];
     struct file_facts facts;
-    if (entry == NULL || entry->struct_size < sizeof(*entry) || entry->name_space == NULL ||
-        (entry->name_space[0] != '\0' && !paths_is_namespace(entry->name_space)))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry, its struct_size or its namespace is missing");
+    if (entry->name_space == NULL || (entry->name_space[0] != '\0' && !paths_is_namespace(entry->name_space)))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry's namespace is missing or not valid");
     const ingot_status_t status = directory_get(storage, directory);
     if (status != INGOT_SUCCESS)
         return status;
@@ -137,21 +145,24 @@ ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_per
                                         ingot_buffer_t *blob)
 {
     struct directory *directory;
+    ingot_persist_entry_t known;
     char path[PATH_CAPACITY];
     struct key_file key;
     ingot_buffer_t id = INGOT_BUFFER_INIT;
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
     if (blob == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
-    if (bundle_of(storage) != NULL)
-        return bundle_load_entry(bundle_of(storage), entry, blob);
-    ingot_status_t status = locate(storage, entry, &directory, path);
+    ingot_status_t status = read_entry(&known, entry);
+    if (status == INGOT_SUCCESS && bundle_of(storage) != NULL)
+        return bundle_load_entry(bundle_of(storage), &known, blob);
+    if (status == INGOT_SUCCESS)
+        status = locate(storage, &known, &directory, path);
     if (status != INGOT_SUCCESS)
         return status;
     const struct entry_place place = {directory->root, path, directory->owner};
     struct file_facts facts;
     status = entry_examine(&place, &facts);
-    if (status == INGOT_SUCCESS && facts.inode != entry->identity)
+    if (status == INGOT_SUCCESS && facts.inode != known.identity)
         status = ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone, or another entry", path);
     if (status == INGOT_SUCCESS)
         status = entry_read_whole(&place, &directory->allocator, &key, &id, &loaded);
@@ -164,12 +175,15 @@ ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_per
 ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry)
 {
     struct directory *directory;
+    ingot_persist_entry_t known;
     char path[PATH_CAPACITY];
-    const ingot_status_t status = locate(storage, entry, &directory, path);
+    ingot_status_t status = read_entry(&known, entry);
+    if (status == INGOT_SUCCESS)
+        status = locate(storage, &known, &directory, path);
     if (status != INGOT_SUCCESS)
         return status;
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
-    return bucket_take_away(directory, entry->name_space, entry->bucket, entry->number, entry->identity,
+    return bucket_take_away(directory, known.name_space, known.bucket, known.number, known.identity,
                             account_deadline(directory));
 }

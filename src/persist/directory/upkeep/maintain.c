@@ -2,23 +2,22 @@
  * maintain.c - the public functions that keep a directory store: its figures, evict, clear and recount.
  */
 #include <ingot/backend.h>
-#include <string.h>
 
 #include "persist/directory/account.h"
 #include "persist/directory/temporary.h"
 #include "persist/directory/upkeep/reduce.h"
 #include "persist/storage/storage.h"
+#include "util/struct_size.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
 ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats)
 {
-    if (storage == NULL || stats == NULL || stats->struct_size <= sizeof(size_t))
+    if (storage == NULL || !STRUCT_IS_SET(stats))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, stats or its struct_size is missing");
     const struct directory *directory = directory_of(storage);
     const struct directory_counters *counters = directory != NULL ? &directory->counters : &storage->counters;
     ingot_persist_stats_t current = {
-        .struct_size = stats->struct_size,
         .hits = directory_counted(&counters->hits),
         .misses = directory_counted(&counters->misses),
         .stores = directory_counted(&counters->stores),
@@ -42,7 +41,7 @@ ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_st
     };
     if (directory == NULL || !account_peek(directory, directory->name_space, &current.bytes))
         current.bytes = 0;
-    memcpy(stats, &current, stats->struct_size < sizeof(current) ? stats->struct_size : sizeof(current));
+    (void)STRUCT_WRITE(stats, current);
     return INGOT_SUCCESS;
 }
 
@@ -60,14 +59,15 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
     struct directory *directory;
     struct reduce_result result = {0, 0};
     ingot_status_t status = INGOT_INVALID_ARGUMENTS;
-    if (limits == NULL || limits->struct_size < sizeof(*limits))
+    ingot_persist_limits_t known = INGOT_PERSIST_LIMITS_INIT;
+    if (!STRUCT_READ_OVER(known, limits))
         (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
     else
         status = get_writable(storage, &directory);
     if (status == INGOT_SUCCESS) {
-        const bool has_age = limits->max_age_seconds < UINT64_MAX / NS_PER_SECOND;
-        const struct reduce_limits wanted = {limits->max_bytes, limits->max_entries,
-                                             has_age ? limits->max_age_seconds * NS_PER_SECOND : UINT64_MAX};
+        const bool has_age = known.max_age_seconds < UINT64_MAX / NS_PER_SECOND;
+        const struct reduce_limits wanted = {known.max_bytes, known.max_entries,
+                                             has_age ? known.max_age_seconds * NS_PER_SECOND : UINT64_MAX};
         status = reduce_to_limits(directory, directory_name_space(directory), &wanted, "on request", &result);
     }
     if (entry_count != NULL)
@@ -96,13 +96,13 @@ ingot_status_t ingot_persist_clear(ingot_storage_t storage)
 ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count)
 {
     struct directory *directory;
-    if (count == NULL || count->struct_size < sizeof(*count))
+    if (!STRUCT_IS_SET(count))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "count or its struct_size is missing");
     ingot_persist_count_t counted = INGOT_PERSIST_COUNT_INIT;
     ingot_status_t status = directory_get(storage, &directory);
     if (status == INGOT_SUCCESS)
         status = reduce_recount(directory, directory_name_space(directory), &counted);
     if (status == INGOT_SUCCESS)
-        *count = counted;
+        (void)STRUCT_WRITE(count, counted);
     return status;
 }

@@ -3,7 +3,6 @@
  */
 #include <ingot/backend.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "persist/base/memory.h"
 #include "persist/bundle/bundle.h"
@@ -12,6 +11,7 @@
 #include "persist/directory/temporary.h"
 #include "persist/directory/upkeep/inspect.h"
 #include "persist/directory/upkeep/reduce.h"
+#include "util/struct_size.h"
 
 static void judge(struct directory *directory, const struct survey *survey, const struct survey_entry *found,
                   const ingot_persist_entry_t *entry, int repair, ingot_persist_verification_t *so_far)
@@ -44,14 +44,6 @@ static void verify_all(struct directory *directory, const struct survey *survey,
         }
         inspect_fini(&inspected);
     }
-}
-
-/* An older caller's is shorter. */
-static void give(ingot_persist_verification_t *found, const ingot_persist_verification_t *so_far)
-{
-    const size_t size = found->struct_size < sizeof(*found) ? found->struct_size : sizeof(*found);
-    memcpy(found, so_far, size);
-    found->struct_size = size;
 }
 
 /* For bundle_for_each. */
@@ -87,7 +79,7 @@ static ingot_status_t verify_bundle(struct bundle *bundle, int repair, ingot_per
         return ingot_set_error_detail(INGOT_READ_ONLY, "a bundle cannot be repaired");
     verification.so_far.entry_count = bundle_entry_count(bundle);
     const ingot_status_t status = bundle_for_each(bundle, verify_one_of_bundle, &verification);
-    give(found, &verification.so_far);
+    (void)STRUCT_WRITE(found, verification.so_far);
     return status;
 }
 
@@ -110,7 +102,7 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
     struct directory *directory;
     struct survey survey;
     ingot_persist_verification_t so_far = INGOT_PERSIST_VERIFICATION_INIT;
-    if (found == NULL || found->struct_size < offsetof(ingot_persist_verification_t, leftover_count))
+    if (!STRUCT_IS_SET(found))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "found or its struct_size is missing");
     if (bundle_of(storage) != NULL)
         return verify_bundle(bundle_of(storage), repair, progress, user, found);
@@ -127,7 +119,7 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
         count_leftovers(directory, repair, &so_far);
         if (repair != 0)
             status = reduce_recount(directory, directory_name_space(directory), NULL);
-        give(found, &so_far);
+        (void)STRUCT_WRITE(found, so_far);
     }
     survey_fini(&survey);
     return status;
