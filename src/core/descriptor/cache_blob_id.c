@@ -10,35 +10,48 @@
 #include "core/descriptor/cache_blob_id_format.h"
 #include "core/hermetic/option_words.h"
 
+struct id_writing {
+    const struct ingot_program_desc *desc;
+    const struct ingot_context *context;
+    struct bytes_writer bytes;
+    enum id_field tag;  /* whose fields are being written */
+    size_t field_start; /* of the value that is being written */
+    ingot_status_t status;
+};
+
 /* Opens a field; its length is written by end_field. */
-static size_t begin_field(struct bytes_writer *writer, enum id_field tag)
+static void begin_field(struct id_writing *id)
 {
-    bytes_put_u32(writer, (uint32_t)tag);
-    bytes_put_u64(writer, 0);
-    return writer->size;
+    bytes_put_u32(&id->bytes, (uint32_t)id->tag);
+    bytes_put_u64(&id->bytes, 0);
+    id->field_start = id->bytes.size;
 }
 
-static void end_field(struct bytes_writer *writer, size_t start)
+static void end_field(struct id_writing *id)
 {
-    bytes_patch_u64(writer, start - 8, writer->size - start);
+    bytes_patch_u64(&id->bytes, id->field_start - 8, id->bytes.size - id->field_start);
 }
 
-static void put_field(struct bytes_writer *writer, enum id_field tag, size_t size, const void *value)
+static void put_field(struct id_writing *id, size_t size, const void *value)
 {
-    const size_t start = begin_field(writer, tag);
-    bytes_put(writer, size, value);
-    end_field(writer, start);
+    begin_field(id);
+    bytes_put(&id->bytes, size, value);
+    end_field(id);
 }
 
-static void put_text_field(struct bytes_writer *writer, enum id_field tag, const char *text)
+static void put_text(struct id_writing *id, const char *text)
 {
-    put_field(writer, tag, strlen(text), text);
+    put_field(id, strlen(text), text);
 }
 
-static void put_library(struct bytes_writer *writer, const struct ingot_context *context)
+static void put_library(struct id_writing *id)
 {
-    put_text_field(writer, ID_LIBRARY, ingot_version());
-    put_text_field(writer, ID_BACKEND, context->ops.name);
+    put_text(id, ingot_version());
+}
+
+static void put_backend(struct id_writing *id)
+{
+    put_text(id, id->context->ops.name);
 }
 
 static int compare_identities(const void *a, const void *b)
@@ -48,145 +61,189 @@ static int compare_identities(const void *a, const void *b)
     return memcmp(left->digest, right->digest, DIGEST_SIZE);
 }
 
-/* One field a distinct device, in the order of their digests: neither order nor number of equal devices matters. */
-static ingot_status_t put_devices(struct bytes_writer *writer, const struct ingot_program_desc *desc)
+/* One field per distinct device, in the order of their digests: neither order nor number of equal devices matters. */
+static void put_devices(struct id_writing *id)
 {
-    const ingot_allocator_t *allocator = &desc->context->allocator;
+    const struct ingot_program_desc *desc = id->desc;
+    const ingot_allocator_t *allocator = &id->context->allocator;
     const size_t size = desc->device_count * sizeof(struct device_identity *);
     const struct device_identity **identities = alloc_bytes(allocator, size);
-    ingot_status_t status = INGOT_SUCCESS;
 
-    if (identities == NULL)
-        return error_out_of_memory();
-    for (size_t i = 0; status == INGOT_SUCCESS && i < desc->device_count; ++i)
-        status = context_get_identity(desc->context, desc->device_indices[i], &identities[i]);
-    if (status == INGOT_SUCCESS) {
+    if (identities == NULL) {
+        id->status = error_out_of_memory();
+        return;
+    }
+    for (size_t i = 0; id->status == INGOT_SUCCESS && i < desc->device_count; ++i)
+        id->status = context_get_identity(desc->context, desc->device_indices[i], &identities[i]);
+    if (id->status == INGOT_SUCCESS) {
         qsort(identities, desc->device_count, sizeof(*identities), compare_identities);
         for (size_t i = 0; i < desc->device_count; ++i) {
             if (i == 0 || compare_identities(&identities[i], &identities[i - 1]) != 0)
-                put_field(writer, ID_DEVICE, identities[i]->size, identities[i]->bytes);
+                put_field(id, identities[i]->size, identities[i]->bytes);
         }
     }
     alloc_free(allocator, identities, size);
-    return status;
 }
 
-static void put_sources(struct bytes_writer *writer, const struct ingot_program_desc *desc)
+static void put_digest(struct id_writing *id, const struct ingot_source *source)
 {
-    for (size_t i = 0; i < desc->source_count + desc->header_count; ++i) {
-        const struct ingot_source *source = desc->sources[i];
-        const bool is_header = i >= desc->source_count;
-        uint8_t digest[DIGEST_SIZE];
+    uint8_t digest[DIGEST_SIZE];
+    source_get_digest(source, digest);
+    bytes_put(&id->bytes, DIGEST_SIZE, digest);
+}
 
-        source_get_digest(source, digest);
-        const size_t start = begin_field(writer, is_header ? ID_HEADER : ID_SOURCE);
-        if (is_header)
-            bytes_put_framed(writer, strlen(source->name), source->name);
-        else
-            bytes_put_u32(writer, (uint32_t)source->kind);
-        bytes_put(writer, DIGEST_SIZE, digest);
-        end_field(writer, start);
+static void put_header(struct id_writing *id, const struct ingot_source *header)
+{
+    bytes_put_framed(&id->bytes, strlen(header->name), header->name);
+    put_digest(id, header);
+}
+
+static void put_sources(struct id_writing *id)
+{
+    for (size_t i = 0; i < id->desc->source_count; ++i) {
+        begin_field(id);
+        bytes_put_u32(&id->bytes, (uint32_t)id->desc->sources[i]->kind);
+        put_digest(id, id->desc->sources[i]);
+        end_field(id);
     }
 }
 
-/* Without -I: what it led to stands in the files. source: UINT32_MAX where they are not one source's. */
-static ingot_status_t put_compile_options(struct bytes_writer *writer, const struct ingot_context *context,
-                                          enum id_field tag, uint32_t source, const char *options)
+static void put_headers(struct id_writing *id)
+{
+    for (size_t i = 0; i < id->desc->header_count; ++i) {
+        begin_field(id);
+        put_header(id, id->desc->sources[id->desc->source_count + i]);
+        end_field(id);
+    }
+}
+
+static void put_files(struct id_writing *id)
+{
+    put_field(id, id->desc->files_size, program_desc_files(id->desc));
+}
+
+/* Without -I: what it led to stands in the files. */
+static void put_kept(struct id_writing *id, const char *options)
 {
     struct arena arena;
-    arena_init(&arena, &context->allocator);
-    const size_t start = begin_field(writer, tag);
-    if (source != UINT32_MAX)
-        bytes_put_u32(writer, source);
     struct bytes_writer kept;
-    bytes_writer_init(&kept, &context->allocator);
-    options_keep(&kept, &context->text_rules.of_backend, &arena, options);
-    bytes_put(writer, kept.size, kept.bytes);
-    end_field(writer, start);
-    const bool failed = kept.failed || arena.failed;
+
+    arena_init(&arena, &id->context->allocator);
+    bytes_writer_init(&kept, &id->context->allocator);
+    options_keep(&kept, &id->context->text_rules.of_backend, &arena, options);
+    bytes_put(&id->bytes, kept.size, kept.bytes);
+    if (kept.failed || arena.failed)
+        id->status = error_out_of_memory();
     bytes_writer_fini(&kept);
     arena_fini(&arena);
-    return failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
-/* Options and headers that one source has for itself. */
-static ingot_status_t put_source_settings(struct bytes_writer *writer, const struct ingot_program_desc *desc)
+static void put_compile_options(struct id_writing *id)
 {
-    ingot_status_t status = INGOT_SUCCESS;
-    for (uint32_t i = 0; i < desc->source_count && status == INGOT_SUCCESS; ++i) {
-        const char *options = desc->sources[i]->compile_options;
-        if (*options != '\0')
-            status = put_compile_options(writer, desc->context, ID_SOURCE_OPTIONS, i, options);
+    begin_field(id);
+    put_kept(id, id->tag == ID_COMPILE_OPTIONS ? id->desc->compile_options : id->context->compile_options);
+    end_field(id);
+}
+
+static void put_link_options(struct id_writing *id)
+{
+    put_text(id, id->tag == ID_LINK_OPTIONS ? id->desc->link_options : id->context->link_options);
+}
+
+static void put_constants(struct id_writing *id)
+{
+    for (size_t i = 0; i < id->desc->spec_constant_count; ++i) {
+        const ingot_spec_constant_t *constant = &id->desc->spec_constants[i];
+        begin_field(id);
+        bytes_put_u32(&id->bytes, constant->id);
+        bytes_put(&id->bytes, constant->size, constant->value);
+        end_field(id);
     }
-    for (uint32_t i = 0; i < desc->source_count; ++i) {
-        for (size_t j = 0; j < desc->sources[i]->header_count; ++j) {
-            const struct ingot_source *header = desc->sources[i]->headers[j];
-            uint8_t digest[DIGEST_SIZE];
-            source_get_digest(header, digest);
-            const size_t start = begin_field(writer, ID_SOURCE_HEADER);
-            bytes_put_u32(writer, i);
-            bytes_put_framed(writer, strlen(header->name), header->name);
-            bytes_put(writer, DIGEST_SIZE, digest);
-            end_field(writer, start);
+}
+
+static void put_expressions(struct id_writing *id)
+{
+    for (size_t i = 0; i < id->desc->name_expression_count; ++i)
+        put_text(id, id->desc->name_expressions[i]);
+}
+
+static void put_source_options(struct id_writing *id)
+{
+    for (uint32_t i = 0; i < id->desc->source_count && id->status == INGOT_SUCCESS; ++i) {
+        if (*id->desc->sources[i]->compile_options == '\0')
+            continue;
+        begin_field(id);
+        bytes_put_u32(&id->bytes, i);
+        put_kept(id, id->desc->sources[i]->compile_options);
+        end_field(id);
+    }
+}
+
+static void put_source_headers(struct id_writing *id)
+{
+    for (uint32_t i = 0; i < id->desc->source_count; ++i) {
+        for (size_t j = 0; j < id->desc->sources[i]->header_count; ++j) {
+            begin_field(id);
+            bytes_put_u32(&id->bytes, i);
+            put_header(id, id->desc->sources[i]->headers[j]);
+            end_field(id);
         }
     }
-    return status;
 }
 
-static ingot_status_t put_program(struct bytes_writer *writer, const struct ingot_program_desc *desc)
-{
-    const struct ingot_context *context = desc->context;
-
-    put_sources(writer, desc);
-    put_field(writer, ID_FILES, desc->files_size, program_desc_files(desc));
-    ingot_status_t status = put_compile_options(writer, context, ID_COMPILE_OPTIONS, UINT32_MAX, desc->compile_options);
-    put_text_field(writer, ID_LINK_OPTIONS, desc->link_options);
-    if (status == INGOT_SUCCESS)
-        status =
-            put_compile_options(writer, context, ID_ENVIRONMENT_COMPILE_OPTIONS, UINT32_MAX, context->compile_options);
-    put_text_field(writer, ID_ENVIRONMENT_LINK_OPTIONS, context->link_options);
-    for (size_t i = 0; i < desc->spec_constant_count; ++i) {
-        const size_t start = begin_field(writer, ID_SPEC_CONSTANT);
-        bytes_put_u32(writer, desc->spec_constants[i].id);
-        bytes_put(writer, desc->spec_constants[i].size, desc->spec_constants[i].value);
-        end_field(writer, start);
-    }
-    for (size_t i = 0; i < desc->name_expression_count; ++i)
-        put_text_field(writer, ID_NAME_EXPRESSION, desc->name_expressions[i]);
-    return status == INGOT_SUCCESS ? put_source_settings(writer, desc) : status;
-}
+const struct id_rule id_rules[ID_LAST + 1] = {
+    [ID_LIBRARY] = {"library", ID_ONCE, {ID_PART_TEXT}, put_library},
+    [ID_BACKEND] = {"backend", ID_ONCE, {ID_PART_TEXT}, put_backend},
+    [ID_DEVICE] = {"device", ID_MANY, {ID_PART_DEVICE}, put_devices},
+    [ID_SOURCE] = {"source", ID_MANY, {ID_PART_KIND, ID_PART_DIGEST}, put_sources},
+    [ID_HEADER] = {"header", ID_MANY, {ID_PART_NAME, ID_PART_DIGEST}, put_headers},
+    [ID_FILES] = {"file", ID_ONCE, {ID_PART_FILES}, put_files},
+    [ID_COMPILE_OPTIONS] = {"compile_options", ID_ONCE, {ID_PART_TEXT}, put_compile_options},
+    [ID_LINK_OPTIONS] = {"link_options", ID_ONCE, {ID_PART_TEXT}, put_link_options},
+    [ID_ENVIRONMENT_COMPILE_OPTIONS] = {"environment_compile_options", ID_ONCE, {ID_PART_TEXT}, put_compile_options},
+    [ID_ENVIRONMENT_LINK_OPTIONS] = {"environment_link_options", ID_ONCE, {ID_PART_TEXT}, put_link_options},
+    [ID_SPEC_CONSTANT] = {"spec_constant", ID_BY_NUMBER, {ID_PART_BYTES}, put_constants},
+    [ID_NAME_EXPRESSION] = {"name_expression", ID_MANY, {ID_PART_TEXT}, put_expressions},
+    [ID_SOURCE_OPTIONS] = {"compile_options", ID_ONCE_PER_SOURCE, {ID_PART_TEXT}, put_source_options},
+    [ID_SOURCE_HEADER] = {"header", ID_MANY_PER_SOURCE, {ID_PART_NAME, ID_PART_DIGEST}, put_source_headers},
+};
 
 static ingot_status_t create(const struct ingot_program_desc *desc, struct cache_blob_id **id)
 {
     const ingot_allocator_t *allocator = &desc->context->allocator;
     struct cache_blob_id *made = alloc_zeroed(allocator, sizeof(*made));
-    struct bytes_writer writer;
+    struct id_writing writing = {.desc = desc, .context = desc->context, .status = INGOT_SUCCESS};
+    struct bytes_writer *bytes = &writing.bytes;
+    size_t library_end = 0;
+    size_t program_start = 0;
 
     if (made == NULL)
         return error_out_of_memory();
-    bytes_writer_init(&writer, allocator);
-    bytes_put(&writer, ID_MAGIC_SIZE, ID_MAGIC);
-    bytes_put_u32(&writer, ID_FORMAT_VERSION);
-    const size_t library_start = writer.size;
-    put_library(&writer, desc->context);
-    const size_t library_end = writer.size;
-    ingot_status_t status = put_devices(&writer, desc);
-    const size_t program_start = writer.size;
-    if (status == INGOT_SUCCESS)
-        status = put_program(&writer, desc);
-    if (status == INGOT_SUCCESS) {
-        made->bytes = bytes_take(&writer, &made->size);
-        status = made->bytes != NULL ? INGOT_SUCCESS : error_out_of_memory();
+    bytes_writer_init(bytes, allocator);
+    bytes_put(bytes, ID_MAGIC_SIZE, ID_MAGIC);
+    bytes_put_u32(bytes, ID_FORMAT_VERSION);
+    const size_t library_start = bytes->size;
+    for (writing.tag = ID_LIBRARY; writing.tag <= ID_LAST && writing.status == INGOT_SUCCESS; ++writing.tag) {
+        if (writing.tag == ID_DEVICE)
+            library_end = bytes->size;
+        if (writing.tag == ID_SOURCE)
+            program_start = bytes->size;
+        if (id_rules[writing.tag].put != NULL)
+            id_rules[writing.tag].put(&writing);
     }
-    if (status == INGOT_SUCCESS) {
+    if (writing.status == INGOT_SUCCESS) {
+        made->bytes = bytes_take(bytes, &made->size);
+        writing.status = made->bytes != NULL ? INGOT_SUCCESS : error_out_of_memory();
+    }
+    if (writing.status == INGOT_SUCCESS) {
         digest_of(library_end - library_start, made->bytes + library_start, made->library_digest);
         digest_of(made->size - program_start, made->bytes + program_start, made->program_digest);
         *id = made;
         made = NULL;
     }
-    bytes_writer_fini(&writer);
+    bytes_writer_fini(bytes);
     cache_blob_id_destroy(made, allocator);
-    return status;
+    return writing.status;
 }
 
 void cache_blob_id_destroy(struct cache_blob_id *id, const ingot_allocator_t *allocator)

@@ -1,14 +1,18 @@
 /*
- * cache_blob_id_format.h - the numbers of the id's format; doc/blob-format.md says what they stand for.
+ * cache_blob_id_format.h - the format of ids: one table that the writer and all readers go by. doc/blob-format.md says
+ * what the fields stand for.
  */
 #ifndef INGOT_CORE_DESCRIPTOR_CACHE_BLOB_ID_FORMAT_H
 #define INGOT_CORE_DESCRIPTOR_CACHE_BLOB_ID_FORMAT_H
+
+struct id_writing; /* cache_blob_id.c */
 
 #define ID_MAGIC "INGOTID\n"
 #define ID_MAGIC_SIZE 8
 #define ID_FORMAT_VERSION 2u
 
-/* Fields stand in ascending order of their tags; those from ID_SOURCE on are the program's part. */
+/* Fields stand in ascending order of their tags. Those before ID_DEVICE are the library's part, those from ID_SOURCE on
+ * the program's. */
 enum id_field {
     ID_LIBRARY = 1,
     ID_BACKEND = 2,
@@ -26,5 +30,35 @@ enum id_field {
     ID_SOURCE_HEADER = 26,
     ID_LAST = ID_SOURCE_HEADER
 };
+
+/* How often a field stands in an id, and what its path begins with. */
+enum id_often {
+    ID_ONCE,            /* "name" */
+    ID_MANY,            /* "name[i]", in the order of the id */
+    ID_BY_NUMBER,       /* "name[n]", where the field begins with n */
+    ID_ONCE_PER_SOURCE, /* "source[n].name", likewise */
+    ID_MANY_PER_SOURCE  /* "source[n].name[i]", likewise */
+};
+
+/* What stands in a field, one after the other. */
+enum id_part {
+    ID_PART_NONE,
+    ID_PART_TEXT,   /* the rest */
+    ID_PART_BYTES,  /* the rest */
+    ID_PART_NAME,   /* framed text */
+    ID_PART_DIGEST, /* of a text */
+    ID_PART_KIND,   /* of a source */
+    ID_PART_DEVICE, /* the rest: framed names and values of an identity */
+    ID_PART_FILES   /* the rest: a framed entry for each file */
+};
+
+struct id_rule {
+    const char *name; /* NULL: no field has this tag */
+    enum id_often often;
+    enum id_part parts[2];
+    void (*put)(struct id_writing *id); /* writes all fields of the tag */
+};
+
+extern const struct id_rule id_rules[ID_LAST + 1]; /* by tag; in cache_blob_id.c */
 
 #endif

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/descriptor/cache_blob_id.h"
 #include "core/descriptor/cache_blob_id_format.h"
+#include "util/little_endian.h"
 
 enum { PATH_CAPACITY = 256 };
 
@@ -18,33 +19,50 @@ struct walk {
     cache_blob_id_visitor visit;
     void *user;
     unsigned count[ID_LAST + 1]; /* of each tag so far */
+    size_t path_size;            /* of the field's path; what is behind it is the part's */
+    char path[PATH_CAPACITY];
 };
 
-static void visit_text(struct walk *walk, const char *path, size_t size, const uint8_t *value)
+static void begin_path(struct walk *walk, const struct id_rule *rule, unsigned index, struct bytes_reader *field)
 {
-    walk->visit(walk->user, path, size, value, true);
+    const char *name = rule->name;
+    const uint32_t number = rule->often == ID_ONCE ? 0 : rule->often == ID_MANY ? index : bytes_get_u32(field);
+    int size = 0;
+
+    switch (rule->often) {
+    case ID_ONCE: size = snprintf(walk->path, PATH_CAPACITY, "%s", name); break;
+    case ID_MANY:
+    case ID_BY_NUMBER: size = snprintf(walk->path, PATH_CAPACITY, "%s[%" PRIu32 "]", name, number); break;
+    case ID_ONCE_PER_SOURCE: size = snprintf(walk->path, PATH_CAPACITY, "source[%" PRIu32 "].%s", number, name); break;
+    case ID_MANY_PER_SOURCE:
+        size = snprintf(walk->path, PATH_CAPACITY, "source[%" PRIu32 "].%s[%u]", number, name, index);
+        break;
+    }
+    walk->path_size = (size_t)size;
 }
 
-static void visit_word(struct walk *walk, const char *path, const char *word)
+/* Visits a value, unless the field ended before it. */
+static void visit_part(struct walk *walk, const char *part, size_t size, const uint8_t *value, bool is_text)
 {
-    visit_text(walk, path, strlen(word), (const uint8_t *)word);
+    if (value == NULL)
+        return;
+    snprintf(walk->path + walk->path_size, PATH_CAPACITY - walk->path_size, "%s", part);
+    walk->visit(walk->user, walk->path, size, value, is_text);
 }
 
 /* Names are stable words; one that is too long for a path is cut, its value is still visited. */
-static void read_device(struct walk *walk, unsigned index, struct bytes_reader *field)
+static void read_device(struct walk *walk, struct bytes_reader *field)
 {
-    char path[PATH_CAPACITY];
-
     while (bytes_left(field) != 0) {
+        char part[1 + 128 + 1];
         size_t name_size = 0;
         size_t value_size = 0;
         const uint8_t *name = bytes_get_framed(field, &name_size);
         const uint8_t *value = bytes_get_framed(field, &value_size);
         if (field->failed)
             return;
-        const int shown = name_size < 128 ? (int)name_size : 128;
-        snprintf(path, sizeof(path), "device[%u].%.*s", index, shown, (const char *)name);
-        visit_text(walk, path, value_size, value);
+        snprintf(part, sizeof(part), ".%.*s", name_size < 128 ? (int)name_size : 128, (const char *)name);
+        visit_part(walk, part, value_size, value, true);
     }
 }
 
@@ -59,37 +77,15 @@ static const char *kind_name(uint32_t kind)
     }
 }
 
-static void read_source(struct walk *walk, unsigned index, struct bytes_reader *field)
+static void read_kind(struct walk *walk, struct bytes_reader *field)
 {
-    char path[PATH_CAPACITY];
-    const uint8_t *kind_bytes = field->bytes;
-    const char *kind = kind_name(bytes_get_u32(field));
-    const uint8_t *digest = bytes_get(field, DIGEST_SIZE);
+    const uint8_t *bytes = bytes_get(field, 4);
+    const char *word = bytes != NULL ? kind_name(le_get_u32(bytes)) : NULL;
 
-    if (field->failed)
-        return;
-    snprintf(path, sizeof(path), "source[%u].kind", index);
-    if (kind != NULL)
-        visit_word(walk, path, kind);
+    if (word != NULL)
+        visit_part(walk, ".kind", strlen(word), (const uint8_t *)word, true);
     else
-        walk->visit(walk->user, path, 4, kind_bytes, false);
-    snprintf(path, sizeof(path), "source[%u].blake2b", index);
-    walk->visit(walk->user, path, DIGEST_SIZE, digest, false);
-}
-
-static void read_header(struct walk *walk, unsigned index, struct bytes_reader *field)
-{
-    char path[PATH_CAPACITY];
-    size_t name_size = 0;
-    const uint8_t *name = bytes_get_framed(field, &name_size);
-    const uint8_t *digest = bytes_get(field, DIGEST_SIZE);
-
-    if (field->failed)
-        return;
-    snprintf(path, sizeof(path), "header[%u].name", index);
-    visit_text(walk, path, name_size, name);
-    snprintf(path, sizeof(path), "header[%u].blake2b", index);
-    walk->visit(walk->user, path, DIGEST_SIZE, digest, false);
+        visit_part(walk, ".kind", 4, bytes, false);
 }
 
 /* A file: its digest and name, which may be empty. Last, a digest alone: which include leads to which text. */
@@ -109,7 +105,7 @@ static void read_file(struct walk *walk, unsigned index, struct bytes_reader *en
     walk->visit(walk->user, path, DIGEST_SIZE, digest, false);
     if (name_size != 0) {
         snprintf(path, sizeof(path), "file[%u].path", index);
-        visit_text(walk, path, name_size, name);
+        walk->visit(walk->user, path, name_size, name, true);
     }
 }
 
@@ -130,80 +126,37 @@ static void read_files(struct walk *walk, struct bytes_reader *field)
     }
 }
 
-static void read_spec_constant(struct walk *walk, struct bytes_reader *field)
+static void read_part(struct walk *walk, enum id_part part, struct bytes_reader *field)
 {
-    char path[PATH_CAPACITY];
-    const uint32_t id = bytes_get_u32(field);
-    const size_t size = bytes_left(field);
-    const uint8_t *value = bytes_get(field, size);
+    size_t size = bytes_left(field);
 
-    snprintf(path, sizeof(path), "spec_constant[%" PRIu32 "]", id);
-    if (!field->failed)
-        walk->visit(walk->user, path, size, value, false);
-}
-
-static void read_name_expression(struct walk *walk, unsigned index, struct bytes_reader *field)
-{
-    char path[PATH_CAPACITY];
-    const size_t size = bytes_left(field);
-
-    snprintf(path, sizeof(path), "name_expression[%u]", index);
-    visit_text(walk, path, size, bytes_get(field, size));
-}
-
-/* Of one source: the rest of a path that begins with its number. */
-static void read_source_options(struct walk *walk, struct bytes_reader *field)
-{
-    char path[PATH_CAPACITY];
-    const uint32_t source = bytes_get_u32(field);
-    const size_t size = bytes_left(field);
-
-    snprintf(path, sizeof(path), "source[%" PRIu32 "].compile_options", source);
-    if (!field->failed)
-        visit_text(walk, path, size, bytes_get(field, size));
-}
-
-static void read_source_header(struct walk *walk, unsigned index, struct bytes_reader *field)
-{
-    char path[PATH_CAPACITY];
-    size_t name_size = 0;
-    const uint32_t source = bytes_get_u32(field);
-    const uint8_t *name = bytes_get_framed(field, &name_size);
-    const uint8_t *digest = bytes_get(field, DIGEST_SIZE);
-
-    if (field->failed)
-        return;
-    snprintf(path, sizeof(path), "source[%" PRIu32 "].header[%u].name", source, index);
-    visit_text(walk, path, name_size, name);
-    snprintf(path, sizeof(path), "source[%" PRIu32 "].header[%u].blake2b", source, index);
-    walk->visit(walk->user, path, DIGEST_SIZE, digest, false);
+    switch (part) {
+    case ID_PART_NONE: break;
+    case ID_PART_TEXT:
+    case ID_PART_BYTES: visit_part(walk, "", size, bytes_get(field, size), part == ID_PART_TEXT); break;
+    case ID_PART_NAME: {
+        const uint8_t *name = bytes_get_framed(field, &size);
+        visit_part(walk, ".name", size, name, true);
+        break;
+    }
+    case ID_PART_DIGEST: visit_part(walk, ".blake2b", DIGEST_SIZE, bytes_get(field, DIGEST_SIZE), false); break;
+    case ID_PART_KIND: read_kind(walk, field); break;
+    case ID_PART_DEVICE: read_device(walk, field); break;
+    case ID_PART_FILES: read_files(walk, field); break;
+    }
 }
 
 static bool read_field(struct walk *walk, uint32_t tag, size_t size, const uint8_t *value)
 {
     struct bytes_reader field;
 
-    bytes_reader_init(&field, size, value);
-    if (tag > ID_LAST)
+    if (tag > ID_LAST || id_rules[tag].name == NULL)
         return false;
-    const unsigned index = walk->count[tag]++;
-    switch (tag) {
-    case ID_LIBRARY: visit_text(walk, "library", size, value); return true;
-    case ID_BACKEND: visit_text(walk, "backend", size, value); return true;
-    case ID_DEVICE: read_device(walk, index, &field); break;
-    case ID_SOURCE: read_source(walk, index, &field); break;
-    case ID_HEADER: read_header(walk, index, &field); break;
-    case ID_FILES: read_files(walk, &field); break;
-    case ID_COMPILE_OPTIONS: visit_text(walk, "compile_options", size, value); return true;
-    case ID_LINK_OPTIONS: visit_text(walk, "link_options", size, value); return true;
-    case ID_ENVIRONMENT_COMPILE_OPTIONS: visit_text(walk, "environment_compile_options", size, value); return true;
-    case ID_ENVIRONMENT_LINK_OPTIONS: visit_text(walk, "environment_link_options", size, value); return true;
-    case ID_SPEC_CONSTANT: read_spec_constant(walk, &field); break;
-    case ID_NAME_EXPRESSION: read_name_expression(walk, index, &field); break;
-    case ID_SOURCE_OPTIONS: read_source_options(walk, &field); break;
-    case ID_SOURCE_HEADER: read_source_header(walk, index, &field); break;
-    default: return false;
-    }
+    const struct id_rule *rule = &id_rules[tag];
+    bytes_reader_init(&field, size, value);
+    begin_path(walk, rule, walk->count[tag]++, &field);
+    for (size_t i = 0; i < sizeof(rule->parts) / sizeof(rule->parts[0]) && !field.failed; ++i)
+        read_part(walk, rule->parts[i], &field);
     return !field.failed && bytes_left(&field) == 0;
 }
 

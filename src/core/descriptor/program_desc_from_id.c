@@ -25,10 +25,10 @@ struct id_value {
 struct id_view {
     size_t size;
     const uint8_t *bytes;
-    size_t library_end;   /* where the first field that is not the library's begins */
-    size_t program_start; /* where the program's part begins */
-    struct id_value single[ID_ENVIRONMENT_LINK_OPTIONS + 1]; /* by tag: fields that an id has once */
-    size_t device_count;                                     /* distinct ones */
+    size_t library_end;                  /* where the first field that is not the library's begins */
+    size_t program_start;                /* where the program's part begins */
+    struct id_value single[ID_LAST + 1]; /* by tag: fields that an id has once */
+    size_t device_count;                 /* distinct ones */
     size_t constant_count;
     size_t expression_count;
     size_t expressions_size; /* of their texts, each with a NUL */
@@ -37,11 +37,6 @@ struct id_view {
 static ingot_status_t malformed(const char *what)
 {
     return error_set(INGOT_BLOB_CORRUPT, "a cache blob id %s", what);
-}
-
-static bool is_single(uint32_t tag)
-{
-    return tag == ID_LIBRARY || tag == ID_BACKEND || (tag >= ID_FILES && tag <= ID_ENVIRONMENT_LINK_OPTIONS);
 }
 
 static void begin_fields(struct bytes_reader *reader, size_t size, const uint8_t *id)
@@ -74,11 +69,11 @@ static bool is_constant(const struct id_value *value)
 
 static ingot_status_t view_field(struct id_view *view, uint32_t tag, const struct id_value *value, size_t start)
 {
-    if (tag > ID_BACKEND && view->library_end == 0)
+    if (tag >= ID_DEVICE && view->library_end == 0)
         view->library_end = start;
     if (tag >= ID_SOURCE && view->program_start == view->size)
         view->program_start = start;
-    if (is_single(tag)) {
+    if (id_rules[tag].often == ID_ONCE) {
         if (view->single[tag].bytes != NULL)
             return malformed("has a field twice");
         view->single[tag] = *value;
