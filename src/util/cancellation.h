@@ -1,15 +1,15 @@
 /*
- * cancellation.h - keeping pthread_cancel from ending a thread in the middle of something.
+ * cancellation.h - defers pthread_cancel while a thread does something that it must finish.
  *
- * A thread that is ended where it holds a lock, or where others wait for what it makes, leaves it so for ever. It is
- * cancelled at the next cancellation point after such a stretch. Stretches may be nested.
+ * A thread that is canceled while it holds a lock, or while others wait for its result, blocks them for ever. With
+ * these functions it is canceled at the next cancellation point afterwards. Calls may be nested.
  */
 #ifndef INGOT_UTIL_CANCELLATION_H
 #define INGOT_UTIL_CANCELLATION_H
 
 #include <pthread.h>
 
-/* Returns what cancellation_allow needs. errno stays. */
+/* Returns the argument for cancellation_allow. Keeps errno. */
 static inline int cancellation_hold(void)
 {
     int before = PTHREAD_CANCEL_ENABLE;

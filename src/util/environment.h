@@ -1,8 +1,8 @@
 /*
- * environment.h - the INGOT_* variables: their names, and how a value is read. The one parser for all libraries.
+ * environment.h - names of the INGOT_* variables, and the one parser of their values for all libraries.
  *
- * Words and suffixes may be in either case. An empty value is as if unset. Nobody here reads the environment itself;
- * the two files that do use secure_getenv.
+ * Words and suffixes may be in either case. An empty value counts as unset. Callers read the environment, with
+ * secure_getenv.
  */
 #ifndef INGOT_UTIL_ENVIRONMENT_H
 #define INGOT_UTIL_ENVIRONMENT_H
@@ -15,11 +15,11 @@
 enum environment_kind {
     ENVIRONMENT_SWITCH, /* 0 or 1 */
     ENVIRONMENT_SIZE,   /* bytes, or a count */
-    ENVIRONMENT_TIME,   /* milliseconds; so is a number without a unit */
-    ENVIRONMENT_DAYS    /* milliseconds; a number without a unit is one of days */
+    ENVIRONMENT_TIME,   /* milliseconds; a number without a unit is in milliseconds */
+    ENVIRONMENT_DAYS    /* milliseconds; a number without a unit is in days */
 };
 
-/* All there are, and NULL. doc/environment.md has the same list. */
+/* Returns all names, and NULL at the end. doc/environment.md has the same list. */
 static inline const char *const *environment_names(void)
 {
     static const char *const names[] = {
@@ -56,7 +56,7 @@ static inline char environment_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Whatever the locale. */
+/* Independent of the locale. */
 static inline bool environment_is_word(const char *text, const char *word)
 {
     while (*text != '\0' && environment_lower(*text) == *word) {
@@ -66,7 +66,7 @@ static inline bool environment_is_word(const char *text, const char *word)
     return *text == '\0' && *word == '\0';
 }
 
-/* Which of count words it is. */
+/* Finds which of count words the text is. */
 static inline bool environment_choose(const char *text, size_t count, const char *const *words, size_t *chosen)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -78,7 +78,7 @@ static inline bool environment_choose(const char *text, size_t count, const char
     return false;
 }
 
-/* *rest is behind the digits. */
+/* Sets *rest to the end of the digits. */
 static inline bool environment_read_digits(const char *text, uint64_t *number, const char **rest)
 {
     uint64_t value = 0;
@@ -104,7 +104,7 @@ static inline bool environment_read_switch(const char *text, uint64_t *value)
     return true;
 }
 
-/* The number times what its suffix stands for; which is *none where there is no suffix. */
+/* Multiplies the number by its suffix's factor, or by none if there is no suffix. */
 static inline bool environment_read_with_unit(const char *text, size_t count, const char *const *suffixes,
                                               const uint64_t *factors, uint64_t none, uint64_t *value)
 {
@@ -125,7 +125,7 @@ static inline bool environment_read_with_unit(const char *text, size_t count, co
     return true;
 }
 
-/* *value is untouched where it returns false. */
+/* Leaves *value untouched if it returns false. */
 static inline bool environment_parse(enum environment_kind kind, const char *text, uint64_t *value)
 {
     static const char *const sizes[] = {"k", "m", "g", "t"};
@@ -153,7 +153,7 @@ static inline const char *environment_expected(enum environment_kind kind)
     return "a value";
 }
 
-/* How many letters have to be put in, taken out or changed to make one name the other. */
+/* Returns how many letters must be inserted, removed or changed to turn one name into the other. */
 static inline size_t environment_distance(const char *a, size_t a_size, const char *b)
 {
     size_t row[64];
@@ -175,7 +175,7 @@ static inline size_t environment_distance(const char *a, size_t a_size, const ch
     return row[b_size];
 }
 
-/* NULL where it is a known one, or none of ours (INGOT_TEST_... are those of the tests). */
+/* Returns NULL if the name is known or is not Ingot's (tests use INGOT_TEST_...). */
 static inline const char *environment_nearest(const char *name, size_t size)
 {
     const char *nearest = NULL;

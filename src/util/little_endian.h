@@ -1,5 +1,5 @@
 /*
- * little_endian.h - little-endian integers at an address, wherever that is: how all of them are stored.
+ * little_endian.h - reads and writes little-endian integers, as all formats store them, at any alignment.
  */
 #ifndef INGOT_UTIL_LITTLE_ENDIAN_H
 #define INGOT_UTIL_LITTLE_ENDIAN_H

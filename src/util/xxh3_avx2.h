@@ -1,10 +1,10 @@
 /*
  * xxh3_avx2.h - XXH3 with the vector instructions that processors of x86-64 have had since 2013.
  *
- * A distribution builds xxHash for its oldest processor, and checking a blob of megabytes with that costs as much as
- * the driver's own loading. xxHash can choose at run time, but then takes AVX-512 where there is any. That is a third
- * faster in a loop, and four times slower in a load: on a Xeon, between calls to CUDA's driver, 12 KB took 1.05 us with
- * it and 0.26 us with AVX2, since such a processor runs slowly when it meets wide instructions after others.
+ * A distribution builds xxHash for its oldest processor. With that build, checking a blob of megabytes costs as much as
+ * the driver's loading. xxHash can choose at run time, but then prefers AVX-512, which is a third faster in a loop and
+ * four times slower in a load: on a Xeon, between calls to CUDA's driver, 12 KB took 1.05 us with it and 0.26 us with
+ * AVX2, since such a processor runs slowly when it meets wide instructions after others.
  *
  * Each library that hashes compiles xxh3_avx2.c by ingot_compile_for_avx2, and asks for the hash by xxh3_128_of and
  * xxh3_64_of.
@@ -24,7 +24,7 @@ struct xxh3_words {
 };
 
 bool xxh3_has_avx2(void);
-/* The next two only if it has. */
+/* Call the next two only if this returns true. */
 struct xxh3_words xxh3_128_avx2(size_t size, const void *bytes);
 uint64_t xxh3_64_avx2(size_t size, const void *bytes);
 

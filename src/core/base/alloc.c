@@ -1,5 +1,5 @@
 /*
- * alloc.c - memory through the application's allocator; see alloc.h.
+ * alloc.c - allocates through the application's allocator; see alloc.h.
  */
 #include "core/base/alloc.h"
 

@@ -1,22 +1,22 @@
 /*
- * alloc.h - memory through the application's allocator.
+ * alloc.h - allocates through the application's allocator.
  *
- * Every object remembers the allocator it came from by value, so that it can be freed whatever else has gone.
+ * Each object keeps a copy of its allocator, so that it can be freed when everything else is gone.
  */
 #ifndef INGOT_CORE_BASE_ALLOC_H
 #define INGOT_CORE_BASE_ALLOC_H
 
 #include <ingot/ingot.h>
 
-/* Fills *out with *from, or with the C library's allocator for NULL; rejects half a table. */
+/* Copies *from to *out, or the C library's allocator if from is NULL; rejects a table that lacks a function. */
 ingot_status_t alloc_init(ingot_allocator_t *out, const ingot_allocator_t *from);
 
-/* NULL when memory is short; size 0 gives a pointer that may be freed. */
+/* Return NULL when out of memory; a size of 0 gives a pointer that can be freed. */
 void *alloc_bytes(const ingot_allocator_t *allocator, size_t size);
 void *alloc_zeroed(const ingot_allocator_t *allocator, size_t size);
 void *alloc_aligned(const ingot_allocator_t *allocator, size_t size, size_t alignment);
-char *alloc_text(const ingot_allocator_t *allocator, const char *text); /* a copy; NULL text is "" */
-/* size as it was allocated; NULL does nothing. */
+char *alloc_text(const ingot_allocator_t *allocator, const char *text); /* a copy; NULL counts as "" */
+/* Frees memory; size is the one that was allocated. NULL does nothing. */
 void alloc_free(const ingot_allocator_t *allocator, void *memory, size_t size);
 void alloc_free_text(const ingot_allocator_t *allocator, char *text);
 

@@ -1,9 +1,8 @@
 /*
- * arena.h - many small pieces with one end: what a scan of texts remembers until the scan is over, what one call needs
- * until it returns.
+ * arena.h - many small allocations that are freed together, such as those of a scan or of one call.
  *
  * Pieces are never freed one by one. The first allocation that fails sets `failed`, and all later ones fail too, so
- * that a long piece of work is checked once, at its end. Not thread-safe.
+ * callers check once at the end. Not thread-safe.
  */
 #ifndef INGOT_CORE_BASE_ARENA_H
 #define INGOT_CORE_BASE_ARENA_H
@@ -19,19 +18,19 @@ struct arena {
     const ingot_allocator_t *allocator;
     struct arena_chunk *chunks; /* newest first */
     uint8_t *next;              /* the next piece */
-    size_t left;                /* from there on */
+    size_t left;                /* bytes from there on */
     bool failed;
 };
 
 void arena_init(struct arena *arena, const ingot_allocator_t *allocator);
-/* Cuts from the caller's memory, aligned as malloc's, first: a call whose pieces fit allocates nothing. */
+/* Uses the caller's memory first, which must be aligned as malloc's: a call whose pieces fit allocates nothing. */
 void arena_init_with(struct arena *arena, const ingot_allocator_t *allocator, size_t size, void *memory);
 void arena_fini(struct arena *arena);
-/* Zeroed; NULL when out of memory. */
+/* Returns zeroed memory, or NULL when out of memory. */
 void *arena_take(struct arena *arena, size_t size);
-/* size bytes and a NUL. */
+/* Copies size bytes and adds a NUL. */
 char *arena_copy(struct arena *arena, size_t size, const char *text);
-/* Forgets all pieces but those in the caller's memory, keeping the newest chunk for what comes next. */
+/* Discards all pieces except those in the caller's memory; keeps the newest chunk for later pieces. */
 void arena_reset(struct arena *arena);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * bytes.h - the one writer and the one checked reader of stored bytes.
  *
- * Little-endian, length-prefixed, no structure is ever written or cast. A reader never reads past its end: the first
- * read that would sets `failed`, returns zeros, and so do all later ones, so that a parse is checked once, at its end.
+ * Integers are little-endian and lengths come first; no structure is written or cast. A reader never reads past its
+ * end: the first read that would do so sets `failed` and returns zeros, as do all later ones, so callers check once at
+ * the end.
  */
 #ifndef INGOT_CORE_BASE_BYTES_H
 #define INGOT_CORE_BASE_BYTES_H
@@ -27,11 +28,11 @@ void bytes_put_u64(struct bytes_writer *writer, uint64_t value);
 /* u64 length, then the bytes */
 void bytes_put_framed(struct bytes_writer *writer, size_t size, const void *bytes);
 void bytes_put_text(struct bytes_writer *writer, const char *text); /* raw, without NUL */
-/* size more bytes for the caller to fill, or NULL; valid until the next write */
+/* Returns size more bytes for the caller to fill, or NULL; valid until the next write. */
 void *bytes_reserve(struct bytes_writer *writer, size_t size);
-/* Overwrites what was written before, e.g. a length known only later. */
+/* Overwrites earlier bytes, such as a length that is known only later. */
 void bytes_patch_u64(struct bytes_writer *writer, size_t offset, uint64_t value);
-/* Hands over the memory (shrunk to *size, so that alloc_free takes it); NULL when out of memory. Empties the writer. */
+/* Hands over the memory, shrunk to *size so that alloc_free accepts it; NULL when out of memory. Empties the writer. */
 uint8_t *bytes_take(struct bytes_writer *writer, size_t *size);
 
 struct bytes_reader {
@@ -45,11 +46,11 @@ void bytes_reader_init(struct bytes_reader *reader, size_t size, const uint8_t *
 size_t bytes_left(const struct bytes_reader *reader);
 uint32_t bytes_get_u32(struct bytes_reader *reader);
 uint64_t bytes_get_u64(struct bytes_reader *reader);
-/* Borrowed from the reader's bytes; NULL when they are not there. */
+/* Return pointers into the reader's bytes, or NULL if there are too few. */
 const uint8_t *bytes_get(struct bytes_reader *reader, size_t size);
 const uint8_t *bytes_get_framed(struct bytes_reader *reader, size_t *size);
 
-/* The size protocol of the public interface: copies size bytes out, or says how many there are. */
+/* Implements the size protocol of the public interface: copies size bytes, or only sets *out_size. */
 ingot_status_t bytes_copy_out(size_t size, const void *bytes, size_t *out_size, void *out);
 
 #endif

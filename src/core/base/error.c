@@ -20,7 +20,7 @@ const char *ingot_last_error_detail(void)
     return detail != NULL ? detail : "out of memory for the failure's detail";
 }
 
-/* At most the capacity, with its end. */
+/* text fits the capacity, including its NUL. */
 static void set_detail(const char *text)
 {
     char *detail = os_thread_buffer(ERROR_DETAIL_CAPACITY);
@@ -38,7 +38,7 @@ int64_t ingot_last_error_code(void)
 static void set_formatted(int64_t code, const char *format, va_list arguments)
 {
     static const char cut[] = " [...]";
-    char text[ERROR_DETAIL_CAPACITY]; /* an argument may be the present sentence */
+    char text[ERROR_DETAIL_CAPACITY]; /* an argument may point to the current sentence */
 
     const int length = vsnprintf(text, sizeof(text), format, arguments);
     if (length < 0)
@@ -85,7 +85,7 @@ void error_restore(const struct error_detail *saved)
     last_code = saved->code;
 }
 
-/* Apart from error_keep, so that a thread that never failed needs no room for a sentence on its stack. */
+/* Separate from error_keep, so that a thread without failures needs no stack space for a sentence. */
 __attribute__((noinline)) static void keep_sentence(void (*action)(void *a, void *b), void *a, void *b)
 {
     struct error_detail kept;

@@ -1,10 +1,10 @@
 /*
  * error.h - the calling thread's sentence about its last failure.
  *
- * A fixed buffer a thread, made by its first failure and freed when it ends. It is no thread-local variable: a program
- * that runs already has room for a few hundred bytes of those, of a library with initial-exec ones
- * (memory_cache/stripe.h), and cannot load it if they are more. Build logs longer than the buffer are cut at their end;
- * their first lines are the ones that matter.
+ * Each thread has a fixed buffer, which its first failure allocates and which is freed when the thread ends. It is not
+ * a thread-local variable: a running program can load a library with initial-exec variables (memory_cache/stripe.h)
+ * only if all its thread-local variables fit in a few hundred bytes. Longer build logs are cut at their end, because
+ * their first lines matter most.
  */
 #ifndef INGOT_CORE_BASE_ERROR_H
 #define INGOT_CORE_BASE_ERROR_H
@@ -15,7 +15,7 @@
 
 enum { ERROR_DETAIL_CAPACITY = 8192 };
 
-/* The thread's sentence, put aside while code that may call Ingot runs. */
+/* A copy of the thread's sentence, kept while code that may call Ingot runs. */
 struct error_detail {
     bool has_failed;
     int64_t code;
@@ -23,7 +23,7 @@ struct error_detail {
 };
 void error_save(struct error_detail *detail);
 void error_restore(const struct error_detail *detail);
-/* Calls action; the sentence is the same afterwards. For releases, which free what others made. */
+/* Calls action and keeps the sentence. For releases, which run code of backends and applications. */
 void error_keep(void (*action)(void *a, void *b), void *a, void *b);
 
 /* Sets the sentence and returns status, so that `return error_set(...)` reads as one step. */

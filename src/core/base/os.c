@@ -138,7 +138,7 @@ void os_prepare_barrier_if_alone(void)
 #endif
 }
 
-/* Not shorter for a signal that comes meanwhile. */
+/* Signals do not shorten it. */
 static void sleep_ns(long ns)
 {
     const int saved = errno;
@@ -154,7 +154,7 @@ void os_barrier_on_all_threads(void)
 {
     enum { LONGER_THAN_A_WRITE_IS_HELD_BACK_NS = 20000000 };
 
-    if (!membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) /* a filter was installed since os_prepare_barrier */
+    if (!membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) /* a seccomp filter was installed after os_prepare_barrier */
         sleep_ns(LONGER_THAN_A_WRITE_IS_HELD_BACK_NS);
     atomic_thread_fence(memory_order_seq_cst);
 }

@@ -29,37 +29,37 @@ void os_condition_wake_all(os_condition *condition);
 void os_do_once(os_once *once, void (*action)(void));
 
 /*
- * The calling thread's one buffer, zeroed when it is first asked for, freed by the C library when the thread ends, also
- * if Ingot was unloaded meanwhile. Each call has the same size. NULL: there is no memory.
+ * Returns the calling thread's one buffer, which is zeroed at first. The C library frees it when the thread ends, even
+ * if Ingot was unloaded meanwhile. All calls must give the same size. NULL when out of memory.
  */
 void *os_thread_buffer(size_t size);
-/* Among all threads that there are now; never 0. */
+/* Returns a number that no other running thread has; never 0. */
 uint32_t os_thread_number(void);
-/* Whether this process has such a thread. When it has not, that thread has done all that it ever did. */
+/* True if the process has such a thread. If not, everything that the thread did is complete. */
 bool os_thread_is_there(uint32_t number);
-/* Has a child process call this at its begin, in its one thread. */
+/* Registers a function that each forked child calls first, in its only thread. */
 bool os_call_after_fork(void (*action)(void));
-/* Whether os_barrier_on_all_threads can be had. Once it said yes, it may be used from any thread. The first time takes
- * tens of milliseconds in a process of several threads. */
+/* True if os_barrier_on_all_threads is available; then any thread may call it. The first call takes tens of
+ * milliseconds in a process with several threads. */
 bool os_prepare_barrier(void);
-/* The same, if it takes no time now, to save it later. */
+/* Does the same if the process has one thread, in which case it takes no time. */
 void os_prepare_barrier_if_alone(void);
 /*
- * A full memory barrier in the calling thread and, somewhere between begin and end of the call, in each other thread of
- * the process: what a thread wrote before its barrier is seen by all that come after theirs. Where the system refuses
- * what it once granted, this sleeps for longer than any processor holds back a write.
+ * Runs a full memory barrier in the calling thread and, during the call, in each other thread of the process: what a
+ * thread wrote before its barrier is visible to every thread after its own. If the system refuses the barrier that it
+ * granted before, this sleeps for longer than any processor delays a write.
  */
 void os_barrier_on_all_threads(void);
 void os_nap(void); /* tens of microseconds */
 
 uint64_t os_now_ns(void); /* monotonic */
 
-/* NULL where it is not set, or the process has rights that its user has not (setuid). Read only while a context is
- * made. */
+/* Returns NULL if the variable is not set or the process has more rights than its user (setuid). Called only while a
+ * context is created. */
 const char *os_environment(const char *name);
-/* The same for a variable that is a driver's or a compiler's, as that will see it, whatever rights there are. */
+/* The same for a variable of a driver or compiler, which reads it whatever the process's rights are. */
 const char *os_environment_of_others(const char *name);
-/* Each variable's name of so many bytes; none where os_environment would say none. */
+/* Calls visit with each variable's name, except where os_environment would return NULL for all. */
 void os_visit_environment(void (*visit)(const char *name, size_t size, void *user), void *user);
 
 #endif

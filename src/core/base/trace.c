@@ -1,5 +1,5 @@
 /*
- * trace.c - events to whoever asked for them; see trace.h. The one file that writes text for people.
+ * trace.c - sends events to the callback and the trace file; see trace.h. The only file of the core that prints.
  *
  * A line of INGOT_TRACE is `ingot,KIND,STATUS,MICROSECONDS,BYTES,GROUP,NAME,REASON`, written by one write, so that
  * threads and processes may share a file. Commas and control characters in texts become blanks.
@@ -74,13 +74,12 @@ static void write_line(int file, const ingot_event_t *event)
                           ingot_status_name(event->status), (double)event->duration_ns / 1000.0, event->bytes, group,
                           name, reason);
     const int before = cancellation_hold();
-    if (length > 0) /* a trace that nobody can read any more is no reason to fail */
+    if (length > 0) /* a closed trace is not a failure */
         length = (int)write(file, line, (size_t)length);
     cancellation_allow(before);
 }
 
-/* What the callback does with Ingot leaves no mark: the thread's sentence, which is the reason of many an event, is the
- * same afterwards. */
+/* The callback may call Ingot: the thread's sentence, which is the reason of many events, is restored afterwards. */
 static void call_back(const struct trace *trace, const ingot_event_t *event)
 {
     struct error_detail kept;

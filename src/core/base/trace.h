@@ -1,7 +1,7 @@
 /*
- * trace.h - events to whoever asked for them: the application's callback and INGOT_TRACE.
+ * trace.h - sends events to the application's callback and to INGOT_TRACE.
  *
- * An event costs one test where nobody asked.
+ * Without either, an event costs one test.
  */
 #ifndef INGOT_CORE_BASE_TRACE_H
 #define INGOT_CORE_BASE_TRACE_H
@@ -11,14 +11,14 @@
 #include <ingot/ingot.h>
 
 struct trace {
-    bool wanted; /* by callback or file */
+    bool wanted; /* for the callback or the file */
     ingot_event_callback_t callback;
     void *user;
     int file; /* descriptor of INGOT_TRACE's output, or -1 */
     bool owns_file;
 };
 
-/* destination: INGOT_TRACE's value, or NULL. A file that cannot be opened is reported once, on standard error. */
+/* destination is the value of INGOT_TRACE, or NULL. If the file cannot be opened, standard error gets one message. */
 void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user, const char *destination);
 void trace_fini(struct trace *trace);
 static inline bool trace_wanted(const struct trace *trace)

@@ -14,9 +14,9 @@
 enum {
     BLOB_MAGIC_SIZE = 8,
     BLOB_FORMAT_VERSION = 1,
-    BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4, /* what every version begins with */
+    BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4, /* the beginning of every version */
     BLOB_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 3 * 8 + 2 * DIGEST_SIZE,
-    BLOB_SECTION_SIZE = DIGEST_SIZE + 8, /* of one in the table */
+    BLOB_SECTION_SIZE = DIGEST_SIZE + 8, /* of one entry of the table */
     BLOB_CHECKSUM_SIZE = 16
 };
 
@@ -35,7 +35,7 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
     bytes_put(writer, BLOB_MAGIC_SIZE, BLOB_MAGIC);
     bytes_put_u32(writer, BLOB_FORMAT_VERSION);
     bytes_put_u32(writer, view->section_count);
-    bytes_put_u64(writer, 0); /* total size, below */
+    bytes_put_u64(writer, 0); /* of the total size, see below */
     bytes_put_u64(writer, view->names_size);
     bytes_put_u64(writer, view->log_size);
     bytes_put(writer, DIGEST_SIZE, view->library_digest);
@@ -66,7 +66,7 @@ static ingot_status_t corrupt(const char *what)
     return error_set(INGOT_BLOB_CORRUPT, "the blob is corrupt: %s", what);
 }
 
-/* Magic, version, total size and checksum; leaves the reader behind the total size. */
+/* Checks magic, version, total size and checksum; leaves the reader after the total size. */
 static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view *view, size_t size, const uint8_t *blob)
 {
     bytes_reader_init(reader, size, blob);

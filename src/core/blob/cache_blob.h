@@ -1,7 +1,7 @@
 /*
- * cache_blob.h - the blob's format: writing one, and verifying all of one before anything else sees it.
+ * cache_blob.h - the blob's format: writes blobs, and verifies all of a blob before other code sees it.
  *
- * doc/blob-format.md specifies it to the byte. A blob comes from anywhere and is trusted in nothing.
+ * doc/blob-format.md specifies every byte. Blobs may come from anywhere, so nothing in them is trusted.
  */
 #ifndef INGOT_CORE_BLOB_CACHE_BLOB_H
 #define INGOT_CORE_BLOB_CACHE_BLOB_H
@@ -12,11 +12,11 @@
 #include "core/base/digest.h"
 
 struct blob_section {
-    const uint8_t *identity_digest; /* DIGEST_SIZE bytes: of the device the binary is for */
+    const uint8_t *identity_digest; /* DIGEST_SIZE bytes: of the binary's device */
     ingot_binary_t binary;
 };
 
-/* What a blob says. Pointers go into the blob. */
+/* The content of a blob. Pointers point into the blob. */
 struct blob_view {
     const uint8_t *library_digest; /* DIGEST_SIZE bytes each */
     const uint8_t *program_digest;
@@ -29,16 +29,17 @@ struct blob_view {
     const uint8_t *first_binary;
 };
 
-/* Sections in any order; they are written in that of their digests. Fails by writer->failed. */
+/* Writes a blob. Sections may be in any order; they are written in the order of their digests. A failure sets
+ * writer->failed. */
 void blob_write(struct bytes_writer *writer, const struct blob_view *view, struct blob_section *sections);
 
-/* Verifies everything but whether it is the wanted program: INGOT_BLOB_TRUNCATED, _CORRUPT, _VERSION. */
+/* Verifies everything except the program that the blob is for: INGOT_BLOB_TRUNCATED, _CORRUPT, _VERSION. */
 ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blob);
 
-/* Digest of the identity of section @p index < section_count, and the size of its binary. */
+/* Returns the digest of a section's identity and the size of its binary; index is less than section_count. */
 const uint8_t *blob_section_at(const struct blob_view *view, uint32_t index, uint64_t *binary_size);
 
-/* The binary for a device, or bytes NULL where the blob has none. */
+/* Returns the binary for a device; bytes is NULL if the blob has none. */
 ingot_binary_t blob_find_section(const struct blob_view *view, const uint8_t identity_digest[DIGEST_SIZE]);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * json_text.c - writing JSON for people and tools; see json_text.h.
+ * json_text.c - writes JSON; see json_text.h.
  */
 #include "core/blob/json_text.h"
 
@@ -8,14 +8,15 @@
 
 #include "core/base/error.h"
 
-/* These functions belong to no context, so they take the C library's memory. */
+/* These functions have no context, so they use the C library's allocator. */
 void json_writer_init(struct bytes_writer *writer, ingot_allocator_t *allocator)
 {
-    (void)alloc_init(allocator, NULL); /* fails for half an allocator only */
+    (void)alloc_init(allocator, NULL); /* fails only for incomplete allocators */
     bytes_writer_init(writer, allocator);
 }
 
-/* Length of the UTF-8 sequence at value, or 0 where there is none. Overlong forms and surrogates are none. */
+/* Returns the length of the UTF-8 sequence at value, or 0 if there is none. Overlong forms and surrogates do not count.
+ * */
 static size_t utf8_length(size_t size, const uint8_t *value)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -56,7 +57,7 @@ void json_put_string(struct bytes_writer *json, size_t size, const uint8_t *valu
         }
         const size_t length = utf8_length(size - i, value + i);
         if (length == 0 || value[i] < 0x20 || value[i] == '"' || value[i] == '\\') {
-            put_escaped(json, value[i]); /* a byte that is no UTF-8 appears as the character of its number */
+            put_escaped(json, value[i]); /* a byte that is not UTF-8 becomes the character with its number */
             continue;
         }
         bytes_put(json, length, value + i);

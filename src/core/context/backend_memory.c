@@ -1,8 +1,8 @@
 /*
- * backend_memory.c - memory for a backend's objects, from the allocator that its user chose.
+ * backend_memory.c - allocates a backend's objects with the allocator of the context's user.
  *
- * A backend is called before its context exists, with an allocator that may be left out; the core's own functions take
- * one that was checked.
+ * A backend allocates before its context exists, with an allocator that may be missing; the core's own functions expect
+ * a checked one.
  */
 #include <ingot/backend.h>
 

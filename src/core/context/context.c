@@ -212,7 +212,7 @@ ingot_status_t context_get_identity(struct ingot_context *context, uint32_t devi
             device_identity_create(&made, &context->allocator, &context->ops, context->state, device);
         if (status != INGOT_SUCCESS)
             return status;
-        /* Two threads may both have asked the driver; the first answer stays. Release pairs with the acquire. */
+        /* Two threads may ask the driver at once; the first answer stays. The release pairs with the acquire. */
         if (atomic_compare_exchange_strong_explicit(&context->identities[device], &known, made, memory_order_acq_rel,
                                                     memory_order_acquire))
             known = made;

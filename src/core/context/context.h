@@ -2,8 +2,9 @@
  * context.h - one backend, its devices, one in-memory cache.
  *
  * Two counts: `holders` are the application's references, `references` all of them (each descriptor and program has
- * one, the holders together have one). When the last holder lets go the cache is closed, which breaks the circle of
- * context -> cache -> program -> context; when the last reference goes the backend's state is destroyed.
+ * one, the holders together have one). When the last holder releases the context, the cache is closed, which breaks the
+ * circle of context -> cache -> program -> context. When the last reference is dropped, the backend's state is
+ * destroyed.
  */
 #ifndef INGOT_CORE_CONTEXT_CONTEXT_H
 #define INGOT_CORE_CONTEXT_CONTEXT_H
@@ -35,32 +36,32 @@ struct ingot_context {
     void *state;
     uint32_t device_count;
     _Atomic(struct device_identity *) *identities; /* device_count; made when first asked for, release/acquire */
-    char *compile_options;                         /* of the environment, "" where there are none */
+    char *compile_options;                         /* of the environment, "" if there are none */
     char *link_options;
     struct text_rules text_rules;
     struct native_builds native_builds;
     struct trace trace;
     struct memory_cache *programs;
-    struct context_counters counters; /* written once a build or load, never by a hit */
+    struct context_counters counters; /* written once per build or load, never by a hit */
     _Atomic uint64_t next_desc_serial;
 };
 
-/* What ingot_context_create does. program_ops are those of the in-memory cache. */
+/* Implements ingot_context_create. program_ops are the operations of the in-memory cache. */
 ingot_status_t context_create(struct ingot_context **context, const ingot_backend_ops_t *ops, void *state,
                               uint32_t device_count, const ingot_context_info_t *info,
                               const struct memory_cache_ops *program_ops);
 void context_reference(struct ingot_context *context);
 void context_unreference(struct ingot_context *context);
 
-/* The device's identity; borrowed, lives as long as the context. */
+/* Returns the device's identity, which is borrowed and lives as long as the context. */
 ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
                                     const struct device_identity **identity);
 
-/* INGOT_INVALID_ARGUMENTS where struct_size is not set, or a flag is unknown. */
+/* Fails with INGOT_INVALID_ARGUMENTS if struct_size is not set or a flag is unknown. */
 ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits);
 
-/* True if the caller should retry: the call ran out of memory, and the cache was emptied for it just now. Once for each
- * request, however many calls of it fail. */
+/* True if the caller should retry: the call ran out of memory, and the cache was emptied for it just now. True at most
+ * once per request. */
 bool context_make_room(struct ingot_context *context, ingot_status_t status);
 
 static inline void context_count(_Atomic uint64_t *counter)

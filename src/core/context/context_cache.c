@@ -5,7 +5,7 @@
 #include "core/context/context.h"
 #include "util/struct_size.h"
 
-/* Zeros become what is given as the defaults. */
+/* Replaces zeros by the defaults. */
 static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, const struct memory_cache_limits *defaults,
                                     struct memory_cache_limits *limits)
 {

@@ -1,7 +1,7 @@
 /*
  * environment.c - the INGOT_* variables that a context reads; see environment.h.
  *
- * A value that nothing uses is not looked at: the capacity where the application sets it, or where the cache is off.
+ * Unused values are not checked: the capacity if the application sets it or if the cache is off.
  */
 #include "core/context/environment.h"
 
@@ -17,7 +17,7 @@ static const char *text_of(const char *name)
     return text != NULL ? text : "";
 }
 
-/* Not set leaves the value as it is. */
+/* Leaves the value as it is if the variable is not set. */
 static ingot_status_t read_value(const char *name, enum environment_kind kind, size_t *value)
 {
     const char *text = text_of(name);

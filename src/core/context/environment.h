@@ -1,5 +1,5 @@
 /*
- * environment.h - the INGOT_* variables that a context reads, once, when it is made.
+ * environment.h - the INGOT_* variables, which a context reads once, when it is created.
  */
 #ifndef INGOT_CORE_CONTEXT_ENVIRONMENT_H
 #define INGOT_CORE_CONTEXT_ENVIRONMENT_H
@@ -9,15 +9,16 @@
 
 struct environment {
     const char *trace;           /* NULL: off */
-    const char *compile_options; /* "" where not set */
+    const char *compile_options; /* "" if not set */
     const char *link_options;
-    struct memory_cache_limits limits; /* of the variables, else the defaults */
+    struct memory_cache_limits limits; /* of the variables, or the defaults */
 };
 
-/* With ignore set, the defaults. Nonsense that would be used is INGOT_INVALID_ARGUMENTS and names the variable. */
+/* Returns the defaults if ignore is set. A malformed value that would be used is INGOT_INVALID_ARGUMENTS with a
+ * sentence that names the variable. */
 ingot_status_t environment_read(struct environment *environment, bool ignore, bool uses_limits);
 
-/* An event for each variable INGOT_... that is none of Ingot's, with the nearest one that is. */
+/* Emits an event for each variable INGOT_... that Ingot does not have, with the most similar name that it has. */
 void environment_tell_unknown(const struct trace *trace);
 
 #endif

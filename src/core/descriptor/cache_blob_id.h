@@ -1,8 +1,8 @@
 /*
  * cache_blob_id.h - the bytes that identify what a build would produce, across processes; see doc/blob-format.md.
  *
- * An id has two parts. The environment says with what is built (library, backend, devices, compilers); the program
- * says what. A blob remembers a digest of each, so that "another program" and "another device" can be told apart.
+ * An id has two parts. The environment is what the program is built with (library, backend, devices, compilers); the
+ * rest is the program. A blob has a digest of each, which distinguishes another program from another device.
  */
 #ifndef INGOT_CORE_DESCRIPTOR_CACHE_BLOB_ID_H
 #define INGOT_CORE_DESCRIPTOR_CACHE_BLOB_ID_H
@@ -12,21 +12,22 @@
 struct cache_blob_id {
     size_t size;
     uint8_t *bytes;
-    uint8_t library_digest[DIGEST_SIZE]; /* of the library and the backend: the environment less the devices */
+    uint8_t library_digest[DIGEST_SIZE]; /* of the library and the backend: the environment without devices */
     uint8_t program_digest[DIGEST_SIZE];
 };
 
-/* The descriptor's id, made when first asked for; borrowed, lives as long as the descriptor. */
+/* Returns the descriptor's id, which the first call makes. It is borrowed and lives as long as the descriptor. */
 ingot_status_t cache_blob_id_get(const struct ingot_program_desc *desc, const struct cache_blob_id **id);
 void cache_blob_id_destroy(struct cache_blob_id *id, const ingot_allocator_t *allocator);
 
 /* ---- reading ---- */
 
-/* One field: its path such as "device[0].driver_version", and its value, which is text or raw bytes, and lies in the id
- * or in static memory. */
+/* Gets one field: its path, such as "device[0].driver_version", and its value, which is text or raw bytes in the id or
+ * in static memory. */
 typedef void (*cache_blob_id_visitor)(void *user, const char *path, size_t size, const uint8_t *value, bool is_text);
 
-/* Calls visit for every field in order. INGOT_BLOB_TRUNCATED, _CORRUPT or _VERSION for bytes that are no id. */
+/* Calls visit for every field in order. Returns INGOT_BLOB_TRUNCATED, _CORRUPT or _VERSION if the bytes are not an id.
+ * */
 ingot_status_t cache_blob_id_visit(size_t size, const uint8_t *id, cache_blob_id_visitor visit, void *user);
 
 #endif

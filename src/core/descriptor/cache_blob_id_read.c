@@ -1,7 +1,7 @@
 /*
- * cache_blob_id_read.c - walking the fields of an id that may come from anywhere.
+ * cache_blob_id_read.c - visits the fields of an id, which may come from anywhere.
  *
- * Every length is checked by the reader; nothing is allocated. Fields get a path for people: repeated ones an index.
+ * The reader checks every length; nothing is allocated. Each field gets a readable path, with an index if it repeats.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct walk {
     cache_blob_id_visitor visit;
     void *user;
     unsigned count[ID_LAST + 1]; /* of each tag so far */
-    size_t path_size;            /* of the field's path; what is behind it is the part's */
+    size_t path_size;            /* of the field's path; the part's name follows */
     char path[PATH_CAPACITY];
 };
 
@@ -50,7 +50,7 @@ static void visit_part(struct walk *walk, const char *part, size_t size, const u
     walk->visit(walk->user, walk->path, size, value, is_text);
 }
 
-/* Names are stable words; one that is too long for a path is cut, its value is still visited. */
+/* Names are stable words. A name that is too long for a path is cut; its value is still visited. */
 static void read_device(struct walk *walk, struct bytes_reader *field)
 {
     while (bytes_left(field) != 0) {
@@ -73,7 +73,7 @@ static const char *kind_name(uint32_t kind)
     case INGOT_SOURCE_SPIRV: return "spirv";
     case INGOT_SOURCE_CUDA_CPP: return "cuda_cpp";
     case INGOT_SOURCE_PTX: return "ptx";
-    default: return NULL; /* a backend's own */
+    default: return NULL; /* of a custom backend */
     }
 }
 
@@ -88,7 +88,8 @@ static void read_kind(struct walk *walk, struct bytes_reader *field)
         visit_part(walk, ".kind", 4, bytes, false);
 }
 
-/* A file: its digest and name, which may be empty. Last, a digest alone: which include leads to which text. */
+/* Reads a file's digest and name, which may be empty. The last entry is a digest alone: which include leads to which
+ * text. */
 static void read_file(struct walk *walk, unsigned index, struct bytes_reader *entry)
 {
     char path[PATH_CAPACITY] = "includes.blake2b";

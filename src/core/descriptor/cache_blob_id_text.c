@@ -1,5 +1,5 @@
 /*
- * cache_blob_id_text.c - ids for people: what one says, and where two differ, as JSON.
+ * cache_blob_id_text.c - describes an id, or how two ids differ, as JSON.
  */
 #include <string.h>
 
@@ -64,14 +64,15 @@ static void put_value(struct bytes_writer *json, const struct found_field *field
         bytes_put_text(json, "null");
 }
 
-/* Fields of the one that the other lacks or has otherwise. What both have is reported in the first pass only. */
+/* Reports fields that the other id lacks or has with another value. Fields of both are reported in the first pass only.
+ * */
 static void compare_field(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
 {
     struct comparison *comparison = user;
     const struct found_field mine = {path, value, size, is_text, true};
     struct found_field other = {.path = path};
 
-    (void)cache_blob_id_visit(comparison->other_size, comparison->other, find_field, &other); /* was walked before */
+    (void)cache_blob_id_visit(comparison->other_size, comparison->other, find_field, &other); /* was checked before */
     if (other.found &&
         (comparison->other_is_expected || (other.size == size && (size == 0 || memcmp(other.value, value, size) == 0))))
         return;
@@ -114,8 +115,8 @@ ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *
     struct comparison forward = {&json, found_size, found, false};
     struct comparison backward = {&json, expected_size, expected, true};
     bytes_put_text(&json, "[");
-    if (!are_equal) { /* fields are matched by name, and bytes from anywhere may have a name twice */
-        (void)cache_blob_id_visit(expected_size, expected, compare_field, &forward); /* both were walked above */
+    if (!are_equal) { /* fields are matched by name, and a name may occur twice in ids from elsewhere */
+        (void)cache_blob_id_visit(expected_size, expected, compare_field, &forward); /* both were checked above */
         (void)cache_blob_id_visit(found_size, found, compare_field, &backward);
     }
     bytes_put_text(&json, "]");

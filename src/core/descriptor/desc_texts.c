@@ -43,7 +43,7 @@ static ingot_status_t refuse(struct hermetic *hermetic, const char *what, const 
     return hermetic->reason != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
 
-/* What the options say, all of those that apply to some source. */
+/* Surveys all options that apply to any source. */
 static ingot_status_t check_options(struct hermetic *hermetic, const struct ingot_context *context,
                                     const ingot_program_info_t *info, struct arena *arena, struct option_survey *survey)
 {
@@ -62,14 +62,13 @@ static ingot_status_t check_options(struct hermetic *hermetic, const struct ingo
         return refuse(hermetic, "the options have ", &survey->unknown);
     if (variables.unknown.kind == OPTION_UNKNOWN)
         return refuse(hermetic, "a variable of the compiler has the option ", &variables.unknown);
-    /* Nothing can be taken out of a variable, and the compiler reads its quotes in its own way. */
+    /* Nothing can be removed from a variable, and the compiler reads its quotes in its own way. */
     const bool is_odd = variables.has_directory || strpbrk(of_variables, "\"'\\") != NULL;
     const struct option all = {.start = of_variables, .size = strlen(of_variables)};
     return is_odd ? refuse(hermetic, "a variable of the compiler has the options ", &all) : INGOT_SUCCESS;
 }
 
-/* Of sources as a descriptor or its info has them: one input, or one for each where a source has settings of its own.
- * */
+/* Makes one input for all sources, or one per source if any source has its own settings. */
 static ingot_status_t resolve(struct hermetic *hermetic, const struct ingot_context *context, const char *options,
                               struct arena *arena, const ingot_build_request_t *request,
                               struct ingot_source *const *sources, bool want_texts)
@@ -97,7 +96,7 @@ static ingot_status_t resolve(struct hermetic *hermetic, const struct ingot_cont
     return hermetic_resolve(hermetic, request->source_count, inputs, want_texts);
 }
 
-/* A request of what the info names, as far as it is looked at here. */
+/* Makes a request of the info, with the parts that are needed here. */
 static ingot_status_t request_of_info(ingot_build_request_t *request, const ingot_program_info_t *info,
                                       struct arena *arena)
 {
@@ -199,7 +198,7 @@ static ingot_status_t keep_all_options(ingot_build_request_t *request, const str
     return arena->failed || request->compile_options == NULL ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
-/* The texts in place of the sources. Embedded headers stay: a request with them takes another way through a driver. */
+/* Replaces the sources by the texts. Embedded headers stay, because a driver treats a request with them differently. */
 static ingot_status_t replace_sources(struct hermetic_request *request, struct arena *arena)
 {
     const struct hermetic *hermetic = &request->hermetic;
@@ -220,7 +219,7 @@ static ingot_status_t replace_sources(struct hermetic_request *request, struct a
     return INGOT_SUCCESS;
 }
 
-/* The files that the descriptor's key names must be those that are there now. */
+/* The files must still be those that the descriptor's key names. */
 static ingot_status_t read_files(struct hermetic_request *request, const struct ingot_program_desc *desc,
                                  struct arena *arena)
 {

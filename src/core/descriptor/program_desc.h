@@ -1,10 +1,10 @@
 /*
- * program_desc.h - what to build; immutable, but for what it remembers.
+ * program_desc.h - what to build; immutable, except for what it remembers.
  *
- * `key` holds all that decides what a build makes within this context, framed, so that equal keys (and equal sources,
- * compared by content) mean equal programs. It finds programs in memory; across processes the id does
- * (cache_blob_id.h). Remembered are the program it led to (`memo`), the kernel (`kernel_memo`) and its id (`id`),
- * without a lock.
+ * `key` holds, framed, everything that determines the result of a build in this context, so equal keys with equal
+ * sources (compared by content) mean equal programs. It finds programs in memory; the id (cache_blob_id.h) finds them
+ * across processes. A descriptor remembers, without a lock, the program that it led to (`memo`), the kernel
+ * (`kernel_memo`) and its id (`id`).
  */
 #ifndef INGOT_CORE_DESCRIPTOR_PROGRAM_DESC_H
 #define INGOT_CORE_DESCRIPTOR_PROGRAM_DESC_H
@@ -18,7 +18,7 @@
 struct cache_blob_id;
 
 struct ingot_program_desc {
-    /* First, and close together, what a hit reads. */
+    /* First, and close together, the fields that a hit reads. */
     struct ingot_context *context; /* referenced */
     struct cache_memo memo;
     _Atomic uint32_t kernel_memo; /* 1 + position in program_body.kernels of the first one asked for; 0: none yet */
@@ -27,13 +27,13 @@ struct ingot_program_desc {
     uint32_t *device_indices; /* ascending */
 
     atomic_size_t references;
-    size_t block_size; /* of this and what lies behind it */
+    size_t block_size; /* of this and the memory that follows */
     size_t source_count;
     size_t header_count;
     struct ingot_source **sources; /* retained; headers follow the sources */
-    char *compile_options;         /* the caller's own, without the environment's; in the key, as the next */
+    char *compile_options;         /* the caller's, without the environment's; in the key, as is the next */
     char *link_options;
-    ingot_spec_constant_t *spec_constants; /* sorted by id; their values lie behind them */
+    ingot_spec_constant_t *spec_constants; /* sorted by id; followed by their values */
     size_t spec_constant_count;
     const char **name_expressions; /* sorted by bytes; in the key */
     size_t name_expression_count;
@@ -47,7 +47,7 @@ struct ingot_program_desc {
     _Atomic(struct cache_blob_id *) id; /* release/acquire */
 };
 
-/* The end of the key: what the sources reach by #include, see hermetic.h. */
+/* Returns the end of the key, which says what the sources reach by #include; see hermetic.h. */
 static inline const uint8_t *program_desc_files(const struct ingot_program_desc *desc)
 {
     return desc->key + desc->key_size - desc->files_size;
@@ -55,7 +55,7 @@ static inline const uint8_t *program_desc_files(const struct ingot_program_desc 
 
 void program_desc_reference(struct ingot_program_desc *desc);
 bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_program_desc *b);
-/* Made of an id alone: it has no sources, and nothing can be compiled of it. */
+/* True if the descriptor was made from an id alone: it has no sources and cannot be compiled. */
 static inline bool program_desc_is_of_id(const struct ingot_program_desc *desc)
 {
     return desc->source_count == 0;
@@ -63,16 +63,16 @@ static inline bool program_desc_is_of_id(const struct ingot_program_desc *desc)
 /* For messages and events; never NULL. */
 const char *program_desc_name(const struct ingot_program_desc *desc);
 
-/* Own options (or NULL) and the environment's, with a blank between them: one of the two where the other is empty. NULL
+/* Joins own options (or NULL) and the environment's with a blank, which is left out if either is empty. Returns NULL
  * when out of memory. */
 const char *options_join(struct arena *arena, const char *own, const char *environment);
 
 bool program_desc_has_settings(const struct ingot_program_desc *desc);
-/* What applies to each source; a failure is the arena's. */
+/* Adds the settings that apply to each source. Failures are in the arena. */
 void request_add_settings(ingot_build_request_t *request, struct ingot_source *const *sources,
                           const char *program_options, const char *environment, struct arena *arena);
 
-/* The descriptor as a backend sees it; valid as long as both the descriptor and the arena's pieces. */
+/* Makes the descriptor's request for a backend, valid as long as the descriptor and the arena's pieces. */
 ingot_status_t desc_request_init(ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                  struct arena *arena);
 

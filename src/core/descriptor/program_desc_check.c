@@ -1,5 +1,5 @@
 /*
- * program_desc_check.c - what a program may be described by; every refusal names what is wrong.
+ * program_desc_check.c - checks a program's info; every error sentence names what is wrong.
  */
 #include <string.h>
 

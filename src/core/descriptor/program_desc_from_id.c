@@ -1,10 +1,10 @@
 /*
- * program_desc_from_id.c - a descriptor of an id alone, for programs that are loaded before anybody describes them.
+ * program_desc_from_id.c - makes a descriptor from an id alone, for programs that are loaded ahead.
  *
- * An id has digests where a descriptor has sources, so nothing can be compiled of it; but options, constants and
- * devices stand in it, and that is all that loading a binary needs. The id may come from anywhere: an equal one asked
- * for later is compared in full, so what matters here is that nothing malformed is believed, and that what no
- * descriptor of this context can ever ask for is refused before anything is loaded.
+ * An id has digests in place of sources, so it cannot be compiled. But it has options, constants and devices, which is
+ * all that loading a binary needs. The id may come from anywhere. Later requests compare ids in full, so two things
+ * matter here: malformed ids are refused, and so are ids that no descriptor of this context can have, before anything
+ * is loaded.
  */
 #include <string.h>
 
@@ -14,20 +14,20 @@
 #include "core/descriptor/program_desc.h"
 #include "core/hermetic/option_words.h"
 
-/* No key of a descriptor with sources begins so: those begin with 0 or the serial number of one without an id. */
+/* Keys of descriptors with sources begin otherwise: with 0, or with the serial number of a descriptor without an id. */
 #define KEY_OF_AN_ID UINT64_MAX
 
 struct id_value {
     size_t size;
-    const uint8_t *bytes; /* in the id; NULL where it has no such field */
+    const uint8_t *bytes; /* in the id; NULL if it has no such field */
 };
 
 struct id_view {
     size_t size;
     const uint8_t *bytes;
-    size_t library_end;                  /* where the first field that is not the library's begins */
+    size_t library_end;                  /* where the library's fields end */
     size_t program_start;                /* where the program's part begins */
-    struct id_value single[ID_LAST + 1]; /* by tag: fields that an id has once */
+    struct id_value single[ID_LAST + 1]; /* by tag: fields that stand in an id once */
     size_t device_count;                 /* distinct ones */
     size_t constant_count;
     size_t expression_count;
@@ -45,7 +45,7 @@ static void begin_fields(struct bytes_reader *reader, size_t size, const uint8_t
     (void)bytes_get(reader, ID_MAGIC_SIZE + 4);
 }
 
-/* Of an id that cache_blob_id_visit found well formed. */
+/* The id was checked by cache_blob_id_visit. */
 static uint32_t next_field(struct bytes_reader *reader, struct id_value *value)
 {
     const uint32_t tag = bytes_get_u32(reader);
@@ -121,7 +121,7 @@ static bool equals_text(const struct id_value *value, const char *text)
     return value->size == strlen(text) && memcmp(value->bytes, text, value->size) == 0;
 }
 
-/* Library, backend and the environment's options: those of every id of this context. */
+/* Checks library, backend and the environment's options, which are the same in every id of this context. */
 static ingot_status_t check_library(const struct id_view *view, const struct ingot_context *context)
 {
     struct bytes_writer kept;
@@ -159,7 +159,7 @@ static bool has_device(const struct id_view *view, const struct device_identity 
     return false;
 }
 
-/* All devices of the context that the id speaks of, and that it speaks of no others. devices has room for all. */
+/* Finds the context's devices that the id names, and checks that it names no others. devices has room for all. */
 static ingot_status_t find_devices(const struct id_view *view, struct ingot_context *context, uint32_t *devices,
                                    size_t *count)
 {
@@ -234,7 +234,7 @@ static void read_constant(struct ingot_program_desc *desc, const struct id_view 
     desc->spec_constants[i] = (ingot_spec_constant_t){id, (uint32_t)value->size - 4, &values[i]};
 }
 
-/* Expressions' texts go to place. */
+/* Copies the expressions' texts to *place. */
 static void read_constants_and_expressions(struct ingot_program_desc *desc, const struct id_view *view, uint8_t **place)
 {
     struct bytes_reader reader;
@@ -250,7 +250,7 @@ static void read_constants_and_expressions(struct ingot_program_desc *desc, cons
     }
 }
 
-/* One block, as descriptors are. */
+/* Makes the descriptor in one block of memory, as all are. */
 static ingot_status_t create(const struct id_view *view, struct ingot_context *context, size_t device_count,
                              const uint32_t *devices, struct ingot_program_desc **desc)
 {

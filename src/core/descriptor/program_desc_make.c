@@ -1,8 +1,8 @@
 /*
- * program_desc_make.c - making descriptors, and freeing them; see program_desc.h.
+ * program_desc_make.c - makes and frees descriptors; see program_desc.h.
  *
- * All that a descriptor holds lies in one block of memory behind it: making one is on the way of every request by
- * content, and there a handful of allocations would be most of the cost.
+ * A descriptor is one block of memory: every request by content makes one, and several allocations would be most of its
+ * cost.
  */
 #include "core/descriptor/program_desc.h"
 
@@ -76,7 +76,7 @@ static void *put_framed(uint8_t **place, size_t size, const void *bytes)
     return put(place, size, bytes);
 }
 
-/* With its NUL, so that the descriptor's texts are those of its key. */
+/* Includes the NUL, so that the descriptor can use the key's texts. */
 static char *put_text(uint8_t **place, const char *text)
 {
     return put_framed(place, text_size(text), text != NULL ? text : "");
@@ -93,8 +93,9 @@ static void put_settings(uint8_t **place, const struct ingot_source *source)
     }
 }
 
-/* A descriptor that nothing can vouch for equals only itself: its serial number is part of its key. Options stand here
- * as they are, with directories of includes: parsing them costs more than a program met twice under two paths. */
+/* A descriptor that cannot have an id equals only itself, because its serial number is part of its key. Options are not
+ * parsed here and keep their include directories: parsing costs more than the rare program that is built again under
+ * another path. */
 static void write_key(struct ingot_program_desc *desc, const ingot_program_info_t *info,
                       const struct bytes_writer *files)
 {
@@ -133,7 +134,7 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
 
 /* ---- the block ---- */
 
-/* Hands out the block's parts, those with the strictest alignment first. */
+/* Cuts parts from the block; those with the strictest alignment come first. */
 static void *take(uint8_t **place, size_t size)
 {
     void *part = *place;
@@ -221,7 +222,7 @@ static int compare_expressions(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The caller's texts, sorted; write_key puts them into the key. */
+/* Sorts the caller's texts; write_key copies them into the key. */
 static ingot_status_t sort_name_expressions(struct ingot_program_desc *desc, const ingot_program_info_t *info)
 {
     const size_t count = info->name_expression_count;

@@ -1,8 +1,8 @@
 /*
  * source.h - immutable input of a build, hashed once.
  *
- * Sources belong to no context and may be shared by many descriptors. The fast hash is made with the source, the digest
- * when an id first asks for it.
+ * Sources have no context, and many descriptors may share one. The fast hash is made with the source, and the digest
+ * when an id first needs it.
  */
 #ifndef INGOT_CORE_DESCRIPTOR_SOURCE_H
 #define INGOT_CORE_DESCRIPTOR_SOURCE_H
@@ -22,17 +22,17 @@ struct ingot_source {
     size_t size;
     char *bytes; /* size bytes and a NUL */
     char *name;
-    char *compile_options;         /* of this source alone; "" where it has none */
+    char *compile_options;         /* of this source alone; "" if it has none */
     struct ingot_source **headers; /* likewise, retained */
     size_t header_count;
     struct hash128 hash;
     bool is_text;            /* of a language with includes: PTX is not */
-    bool may_include;        /* such a text, and it must be looked at */
+    bool may_include;        /* a text whose includes must be resolved */
     atomic_int digest_state; /* 0 none, 1 being written, 2 there; release/acquire with digest */
     uint8_t digest[DIGEST_SIZE];
 };
 
-/* Options or headers of its own. */
+/* True if the source has its own options or headers. */
 static inline bool source_has_settings(const struct ingot_source *source)
 {
     return source->compile_options[0] != '\0' || source->header_count != 0;

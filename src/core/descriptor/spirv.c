@@ -1,9 +1,8 @@
 /*
- * spirv.c - the little that backends must know of a SPIR-V module before a driver sees it.
+ * spirv.c - checks a SPIR-V module before a driver gets it.
  *
- * Intel's translator ends the process over words that are no module, and tells of a constant that a module lacks by a
- * bare failure. So the framing is walked, and the specialization constants are looked up, here. What the instructions
- * mean is the driver's business.
+ * Intel's translator ends the process if the words are not a module, and fails without a reason if a module lacks a
+ * constant. So the framing and the specialization constants are checked here; the driver checks the instructions.
  */
 #include <ingot/backend.h>
 #include <stdbool.h>
@@ -29,7 +28,7 @@ enum {
 struct module {
     const uint8_t *bytes;
     size_t word_count;
-    bool swapped; /* of the other byte order */
+    bool swapped; /* of a module in the other byte order */
 };
 
 struct instruction {
@@ -54,7 +53,8 @@ static bool module_init(struct module *module, const ingot_source_view_t *source
     return word(module, 0) == MAGIC;
 }
 
-/* The instruction behind this one, or the first for at 0. False at the end, where *whole says whether it was one. */
+/* Moves to the next instruction, or to the first if at is 0. Returns false at the end; then *whole is false if the last
+ * one is cut. */
 static bool next(const struct module *module, struct instruction *instruction, bool *whole)
 {
     const size_t at = instruction->at != 0 ? instruction->at + instruction->word_count : HEADER_WORDS;
@@ -75,7 +75,7 @@ static bool is_framed(const struct module *module)
     return whole;
 }
 
-/* The instruction of one of the opcodes from first to last whose operand has this value. */
+/* Finds the instruction with an opcode from first to last whose operand has this value. */
 static bool find(const struct module *module, uint32_t first, uint32_t last, uint32_t operand, uint32_t value,
                  struct instruction *instruction)
 {
@@ -89,7 +89,7 @@ static bool find(const struct module *module, uint32_t first, uint32_t last, uin
     return false;
 }
 
-/* The object that is decorated as this constant; 0 (never an object's id) where there is none. */
+/* Returns the object that is decorated as this constant, or 0, which is never an object's id. */
 static uint32_t find_constant(const struct module *module, uint32_t id)
 {
     struct instruction instruction = {0, 0, 0};
@@ -102,7 +102,7 @@ static uint32_t find_constant(const struct module *module, uint32_t id)
     return 0;
 }
 
-/* Bytes of a constant's value; 0 where the module does not say. */
+/* Returns the size of a constant's value, or 0 if the module does not say. */
 static uint32_t constant_size(const struct module *module, uint32_t object)
 {
     struct instruction constant;

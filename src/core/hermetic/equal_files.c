@@ -1,5 +1,5 @@
 /*
- * equal_files.c - texts that are one file, found by several names.
+ * equal_files.c - finds texts that are one file with several names.
  */
 #include "core/hermetic/source_graph.h"
 

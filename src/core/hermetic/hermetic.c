@@ -1,10 +1,10 @@
 /*
- * hermetic.c - from sources and options to the bytes that stand for all they include, and to texts that include
+ * hermetic.c - turns sources and options into bytes that identify all they include, and into texts that include
  * nothing.
  *
- * First the graph of texts is grown until nothing new is found: a text that was just found may define a macro by which
- * an include found earlier is computed. Then the sources are walked; contents and shape of that walk are the id's part.
- * Nothing depends on paths but what is looked up by them, and the result only where a text asks for its own name.
+ * First the graph of texts grows until nothing new is found, because a new text may define a macro that computes an
+ * earlier include. Then the sources are walked; the id has the contents and the shape of that walk. Paths matter only
+ * for looking files up, and for texts that ask for their own names.
  */
 #include "core/hermetic/hermetic.h"
 
@@ -13,7 +13,7 @@
 #include "core/base/digest.h"
 #include "core/hermetic/source_graph.h"
 
-/* Each round may cost an expansion of every computed include. */
+/* Each round may expand every computed include. */
 enum { MAX_ROUNDS = 200, MAX_EXPANSIONS = 50000 };
 
 /* ---- is there anything to do ---- */
@@ -107,7 +107,7 @@ static void add_view(struct source_graph *graph, enum text_origin origin, const 
     graph->headers[graph->header_count++] = text;
 }
 
-/* Directories that compilers are known to search behind all others; for those whose rules say nothing. */
+/* Directories that compilers are known to search after all others, for compilers whose rules do not say. */
 static const char *const usual_late_directories[] = {"/usr/local/include", "include", "/usr/include", NULL};
 
 const char *const *graph_late_directories(const struct source_graph *graph)
@@ -140,7 +140,7 @@ static void add_directory(struct source_graph *graph, const struct option *optio
     graph->last_directory = &directory->next;
 }
 
-/* Quotes are left out as well, for a compiler may take them off: -DX="__TIME__". */
+/* Quotes are removed too, because a compiler may remove them: -DX="__TIME__". */
 static void check_definition(struct source_graph *graph, const struct option *option)
 {
     const char *name = NULL;
@@ -182,7 +182,7 @@ static void add_options(struct source_graph *graph, const char *options)
     }
 }
 
-/* Older C++ has neither raw strings nor quotes in numbers. */
+/* Older versions of C++ have neither raw strings nor quotes in numbers. */
 static bool is_older_cplusplus(const char *options)
 {
     return strstr(options, "++98") != NULL || strstr(options, "++03") != NULL || strstr(options, "++11") != NULL ||
@@ -251,7 +251,7 @@ static const char *gap_of_doubt(struct source_graph *graph, const struct expande
     return text;
 }
 
-/* Anew in each round, for a definition may have come. */
+/* Repeated in each round, because there may be a new definition. */
 static void resolve_computed(struct source_graph *graph, const struct graph_text *text, struct text_event *event)
 {
     struct expanded_include expanded;
@@ -298,7 +298,7 @@ static void resolve_plain(struct source_graph *graph, struct graph_text *text)
     }
 }
 
-/* Scans what was found from `text` on, in the order found, and all that it leads to. */
+/* Scans `text`, the texts found after it, and all that they lead to. */
 static void scan_from(struct source_graph *graph, struct graph_text *text)
 {
     for (; text != NULL && !graph_is_stopped(graph); text = text->next) {
@@ -310,7 +310,7 @@ static void scan_from(struct source_graph *graph, struct graph_text *text)
     }
 }
 
-/* What has another gap already, such as a #line before it, stays so. */
+/* An include that already has another gap, such as a #line before it, keeps it. */
 static bool is_computed(const struct text_event *event)
 {
     return event->kind == EVENT_INCLUDE && event->form == HEADER_NONE && !event->stays_a_gap;
@@ -411,7 +411,7 @@ static ingot_status_t take_text(struct bytes_writer *text, char **result)
     return *result != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
 }
 
-/* Why no id can stand for the sources, whatever the compiler does. */
+/* Finds a reason why the sources cannot have an id with any compiler. */
 static void put_reason(struct bytes_writer *out, const struct source_graph *graph)
 {
     if (graph->limit != NULL) {
@@ -468,7 +468,7 @@ static void put_files(struct bytes_writer *files, const struct inline_walk *walk
     bytes_put_framed(files, sizeof(digest), digest);
 }
 
-/* The texts of the sources, in order. */
+/* Appends the texts of the sources, in order. */
 static void walk_sources(struct hermetic *hermetic, struct source_graph *graph, struct inline_walk *walk)
 {
     struct graph_text *text = graph->first;

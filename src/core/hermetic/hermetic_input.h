@@ -1,5 +1,5 @@
 /*
- * hermetic_input.h - what hermetic_resolve is given.
+ * hermetic_input.h - the input of hermetic_resolve.
  */
 #ifndef INGOT_CORE_HERMETIC_HERMETIC_INPUT_H
 #define INGOT_CORE_HERMETIC_HERMETIC_INPUT_H
@@ -8,12 +8,12 @@
 
 enum { HERMETIC_OPTIONS = 4 };
 
-/* Texts with what applies to them, as the application gave it. */
+/* Texts with their headers and options, as the application gave them. */
 struct hermetic_input {
     const ingot_text_rules_t *rules;
-    const ingot_source_view_t *sources; /* others than texts are passed over */
+    const ingot_source_view_t *sources; /* those that are not texts are skipped */
     size_t source_count;
-    const ingot_source_view_t *headers; /* embedded ones */
+    const ingot_source_view_t *headers; /* embedded headers */
     size_t header_count;
     /* The program's, a source's own, the environment's, and those of the compiler's own variables; "" for none. */
     const char *options[HERMETIC_OPTIONS];

@@ -1,9 +1,9 @@
 /*
- * include_search.c - the one text that an include means.
+ * include_search.c - finds the one text that an include means.
  *
- * Files are looked for as the compiler does it, as far as its rules say how. Where they do not, or an embedded header
- * and a file have the name, no choice is made: the include is a gap. Places that belong to the system or the compiler
- * (/usr/include, headers that come with it) are not looked into, for no id could stand for them.
+ * Files are searched as the compiler does, as far as its rules say. If they do not, or if an embedded header and a file
+ * have the name, the include is a gap. Directories of the system or the compiler (/usr/include, its own headers) are
+ * not searched, because no id could identify their files.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -103,9 +103,9 @@ const char *include_normal_path(struct arena *arena, const char *path)
 struct search {
     struct source_graph *graph;
     const struct header_name *name;
-    struct graph_text *header; /* the embedded headers found: the first, and whether there is another */
+    struct graph_text *header; /* the embedded headers found: the first, and if there is another */
     bool has_two_headers;
-    bool has_exact_name; /* the first has the very name that is included */
+    bool has_exact_name; /* the first has exactly the included name */
 };
 
 static void take_header(struct search *search, struct graph_text *header)
@@ -115,7 +115,7 @@ static void take_header(struct search *search, struct graph_text *header)
         search->header = header;
 }
 
-/* Each compiler prefers these, or looks for them as well, wherever the include stands. */
+/* Every compiler prefers these or searches them too, wherever the include stands. */
 static void look_for_exact_header(struct search *search)
 {
     const struct source_graph *graph = search->graph;
@@ -152,7 +152,7 @@ struct order {
     bool has_late; /* late directories come last */
 };
 
-/* What lies in a directory that the compiler searches by itself, if an option names that directory. */
+/* Handles files in a directory that the compiler searches by itself, if an option also names it. */
 static struct graph_text *look_in_late(struct search *search, bool *is_certain)
 {
     struct source_graph *graph = search->graph;
@@ -168,7 +168,7 @@ static struct graph_text *look_in_late(struct search *search, bool *is_certain)
         if (found != NULL && named != NULL)
             return found;
         if (found != NULL)
-            *is_certain = false; /* the compiler's own directory has it, before the one that is named */
+            *is_certain = false; /* the compiler's own directory has it, and comes before the named one */
     }
     return NULL;
 }
@@ -195,7 +195,7 @@ static struct graph_text *look_in_list(struct search *search, struct order order
     return found;
 }
 
-/* Beside the text with the include, for "x.h". For most compilers a source lies in the current directory, for some
+/* Finds "x.h" beside the text with the include. For most compilers a source is in the current directory, for some
  * beside its name. */
 static struct graph_text *look_beside(struct search *search, const struct graph_text *text, bool *is_certain)
 {
@@ -212,7 +212,7 @@ static struct graph_text *look_beside(struct search *search, const struct graph_
     return found;
 }
 
-/* Every order that some compiler has: all must find the same. */
+/* Tries every order that a compiler may use; all must find the same. */
 static struct graph_text *look_everywhere(struct search *search, bool *is_certain)
 {
     static const struct order orders[] = {{INGOT_CURRENT_FIRST, false},
@@ -225,7 +225,7 @@ static struct graph_text *look_everywhere(struct search *search, bool *is_certai
     return found;
 }
 
-/* *is_certain: every order that the rules allow finds the same. */
+/* Sets *is_certain if every order that the rules allow finds the same. */
 static struct graph_text *look_for_file(struct search *search, const struct graph_text *text, bool *is_certain)
 {
     const ingot_text_rules_t *rules = search->graph->input->rules;
@@ -252,8 +252,8 @@ static bool is_of_a_compiler(const struct header_name *name)
     return false;
 }
 
-/* A header under another name than the one included: there for compilers that lay headers out as files, and see them
- * from a source or from each other. One that looks in named places alone takes headers by their very names. */
+/* Finds a header by another name than the included one. Compilers that write headers to files find them from a source
+ * or from each other; a compiler that only searches named places uses their exact names. */
 static bool is_header_certain(const struct search *search, const struct graph_text *text)
 {
     return search->header == NULL || search->has_exact_name ||

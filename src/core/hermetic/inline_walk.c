@@ -1,12 +1,12 @@
 /*
- * inline_walk.c - from a source to one text: each include replaced by what it includes, between line markers.
+ * inline_walk.c - makes one text of a source: each include is replaced by what it includes, between line markers.
  *
- * The compiler still evaluates every condition. What the walk itself assumes about them, the text makes the compiler
- * check: a file with an include guard is not written out again where its guard must be defined, and there stands
- * `#ifndef GUARD`, `#error`. So a wrong assumption makes the build fail and never another program.
+ * The compiler still evaluates every condition, and the text makes it check what the walk assumes: where a file's
+ * include guard must be defined, the file is not written again, but `#ifndef GUARD`, `#error`. So a wrong assumption
+ * makes the build fail; it cannot make another program.
  *
- * The shape names what stands for each event, in order. With the contents of the texts and the options it determines
- * every byte that is written but for names of files.
+ * The shape says what replaces each event, in order. With the contents of the texts and the options it determines every
+ * byte that is written, except names of files.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -14,11 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* NVRTC ends the process when it warns of something below 30 nested markers, or more (seen with 13.0). */
+/* NVRTC ends the process when it warns within 30 or more nested markers (seen with 13.0). */
 enum { MAX_INLINE_DEPTH = 150, MAX_NESTED_MARKERS = 20, MAX_REPLACED = 200000 };
 #define MAX_INLINED_BYTES ((uint64_t)256 << 20)
 
-/* What the shape says of an event; from SHAPE_TEXT on, the number of a text that is written out. */
+/* What the shape says about an event; from SHAPE_TEXT on, the number of a text that is written. */
 enum { SHAPE_GAP, SHAPE_ASSUMED, SHAPE_ABSENT, SHAPE_PRESENT, SHAPE_MARK, SHAPE_END, SHAPE_TEXT };
 
 struct assumption {
@@ -26,13 +26,13 @@ struct assumption {
     struct graph_text *text;
 };
 
-/* Where in a text the walk stands. */
+/* The position of the walk in a text. */
 struct position {
     const struct graph_text *text;
-    size_t from;    /* of raw: what lies before is written */
+    size_t from;    /* in raw: all before it is written */
     size_t line;    /* of from */
     bool is_moved;  /* in the branch that just ended, lines may have moved */
-    bool is_system; /* behind a #pragma system_header that is certainly in force */
+    bool is_system; /* after a #pragma system_header that is certainly active */
 };
 
 static void put(struct inline_walk *walk, size_t size, const char *bytes)
@@ -78,7 +78,7 @@ static void put_marker(struct inline_walk *walk, size_t line, const char *path, 
     put_text(walk, flag);
 }
 
-/* The name that a compiler gives back on the way out of an include; "": the one that it had. */
+/* The file name that a compiler restores after an include; "": the previous one. */
 static const char *name_of(const struct inline_walk *walk, const struct graph_text *text)
 {
     const char *unnamed = walk->graph->input->rules->unnamed_source;
@@ -112,7 +112,7 @@ static void forget_until(struct inline_walk *walk, const struct assumption *mark
         --walk->assumed->text->assumed;
 }
 
-/* Whether the file's guard keeps a second reading out: nothing else defines or undefines its name. */
+/* True if the file's guard prevents a second reading: nothing else defines or undefines its name. */
 static bool has_sound_guard(const struct inline_walk *walk, const struct graph_text *text)
 {
     if (text->guard == NULL)
@@ -128,7 +128,7 @@ static void put_shape(struct inline_walk *walk, uint64_t value)
     bytes_put_u64(walk->shape, value);
 }
 
-/* Lines matter in the text alone. */
+/* Line numbers matter only in the text. */
 static size_t count_lines(const struct inline_walk *walk, const char *from, const char *to)
 {
     size_t lines = 0;
@@ -137,7 +137,7 @@ static size_t count_lines(const struct inline_walk *walk, const char *from, cons
     return lines;
 }
 
-/* Up to the event, and the end of that line, so that a directive can follow. */
+/* Writes up to the event and ends the line, so that a directive can follow. */
 static void put_before(struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
     const struct clean_text *clean = &position->text->clean;
@@ -147,7 +147,7 @@ static void put_before(struct inline_walk *walk, struct position *position, cons
     position->from = start;
 }
 
-/* Behind the event. Returns how many lines it goes over. */
+/* Moves behind the event. Returns how many lines it spans. */
 static size_t pass_over(const struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
     const struct clean_text *clean = &position->text->clean;
@@ -202,7 +202,7 @@ static void visit(struct inline_walk *walk, struct graph_text *text)
     text->number = walk->count;
 }
 
-/* from_line: of the file name in the directive, for "In file included from". position is behind the directive. */
+/* from_line is that of the file name in the directive, for "In file included from". position is after the directive. */
 static void put_target(struct inline_walk *walk, const struct position *position, size_t from_line,
                        struct graph_text *target)
 {
@@ -255,12 +255,12 @@ static void replace_include(struct inline_walk *walk, struct position *position,
         else
             put_target(walk, &behind, line_of_name(walk, position, event), target);
     }
-    put_line(walk, behind.line + 1); /* of the line behind the end of this one, which follows */
+    put_line(walk, behind.line + 1); /* of the line after the end of this one, which follows */
     *position = behind;
 }
 
-/* The #line behind something replaced counts for nothing in a branch that is not taken, so it is said again where the
- * branch ends. Not behind a #line of the text's own, which only the compiler knows to be in force or not. */
+/* The #line after a replacement has no effect in a branch that is not taken, so it is repeated where the branch ends.
+ * Not after a #line of the text itself, because only the compiler knows if that is active. */
 static void put_line_again(struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
     if (!position->is_moved)
@@ -312,11 +312,11 @@ static void replace(struct inline_walk *walk, struct position *position, const s
 
 struct open_condition {
     struct open_condition *outer;
-    struct assumption *mark; /* what was assumed before it */
+    struct assumption *mark; /* assumed before it */
     size_t moved;            /* of the walk, before it */
 };
 
-/* What is assumed within a branch ends with it. */
+/* Assumptions within a branch end with it. */
 static void walk_condition(struct inline_walk *walk, struct open_condition **open, struct position *position,
                            const struct text_event *event)
 {
@@ -353,7 +353,7 @@ static void walk_text(struct inline_walk *walk, struct graph_text *text)
             walk_condition(walk, &open, &position, event);
         else if (event->kind == EVENT_LINE_END)
             put_line_again(walk, &position, event);
-        else if (!is_own_pragma) /* compilers pass over these in a source */
+        else if (!is_own_pragma) /* compilers ignore these in a source */
             replace(walk, &position, event);
         if (event->kind == EVENT_SYSTEM_HEADER && open == NULL && !is_own_pragma)
             position.is_system = true;
@@ -381,5 +381,5 @@ void inline_walk_source(struct inline_walk *walk, struct graph_text *source)
         put(walk, 3, byte_order_mark);
     visit(walk, source);
     walk_text(walk, source);
-    forget_until(walk, NULL); /* the next source is compiled by itself */
+    forget_until(walk, NULL); /* the next source is compiled separately */
 }

@@ -1,9 +1,9 @@
 /*
- * leftover_check.c - a second look for including directives, which trusts nothing that the scan found but its events.
+ * leftover_check.c - a second search for including directives, which trusts only the scan's events.
  *
- * Every # or %: outside of an event is looked at, wherever it stands: on a line of code, in a comment, in a literal. If
- * include, import or embed is the next word, whatever comments, blanks and bytes that are not ASCII lie between, then a
- * small reader of comments and literals must agree that it is in one of these.
+ * It examines every # or %: outside of events, also in code, comments and literals. If the next word is include, import
+ * or embed, with any comments, blanks and non-ASCII bytes in between, a small reader must confirm that it is within a
+ * comment or literal.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -25,13 +25,13 @@ static bool is_including_word(const char *at, const char *end)
     return begins_with(at, end, "include") || begins_with(at, end, "import") || begins_with(at, end, "embed");
 }
 
-/* What is remembered between two looks, so that a text is read once however many there are. */
+/* State between two searches, so that a text is read only once. */
 struct look {
     const struct clean_text *clean;
     const char *end;
     bool raw_strings;
-    const char *close; /* the first end of a comment behind some place, or the text's end */
-    const char *at;    /* of the reader of comments and literals: what lies before is behind it */
+    const char *close; /* the first end of a comment after some place, or the text's end */
+    const char *at;    /* the reader of comments and literals has read all before it */
     const char *hidden_end;
 };
 
@@ -44,7 +44,7 @@ static const char *comment_end(struct look *look, const char *at)
     return look->close < look->end ? look->close + 2 : look->end;
 }
 
-/* The next word on the line, through comments and all that is neither word nor quote. */
+/* Finds the next word on the line, through comments and everything that is neither word nor quote. */
 static const char *next_word(struct look *look, const char *at)
 {
     while (at < look->end && !is_word(*at) && *at != '"' && *at != '\n')
@@ -52,7 +52,7 @@ static const char *next_word(struct look *look, const char *at)
     return at;
 }
 
-/* The end of the literal whose quote is at `at`, or NULL where its line ends first. */
+/* Returns the end of the literal whose quote is at `at`, or NULL if its line ends first. */
 static const char *literal_end(const char *at, const char *end)
 {
     const char quote = *at;
@@ -77,7 +77,7 @@ static const char *raw_string_end(const char *quote, const char *end)
     return NULL;
 }
 
-/* The end of the comment or literal that begins at `at`, or NULL where none does. */
+/* Returns the end of the comment or literal that begins at `at`, or NULL if none does. */
 static const char *end_of_hidden(struct look *look, const char *at)
 {
     const bool is_first = at == look->clean->start;
@@ -95,7 +95,7 @@ static const char *end_of_hidden(struct look *look, const char *at)
     return NULL;
 }
 
-/* Places come in ascending order. */
+/* Calls must have ascending places. */
 static bool is_hidden(struct look *look, const char *place)
 {
     while (look->at <= place) {
@@ -135,7 +135,7 @@ static bool has_import_keyword(const struct clean_text *clean, const char **at)
     return false;
 }
 
-/* The next # or %: from `at` on, or the end. *hash and *percent remember the next of each. */
+/* Returns the next # or %: from `at` on, or the end. *hash and *percent remember the next of each. */
 static const char *next_hash(const char *at, const char *end, const char **hash, const char **percent)
 {
     if (*hash < at) {

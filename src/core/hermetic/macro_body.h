@@ -40,12 +40,12 @@ struct macro_token *macro_tokens_read(struct arena *arena, struct scanner *scann
  * writes it to out, unless that is NULL. */
 size_t macro_tokens_spell(const struct macro_token *list, bool escape, char *out);
 
-/* Takes the definition apart when first asked, in the arena; NULL when out of memory. */
+/* Parses the definition at the first call, into the arena; NULL when out of memory. */
 struct macro_body *macro_body_of(struct arena *arena, struct macro_definition *definition);
 bool macro_parameter_index(const struct macro_body *body, const struct token *token, size_t *index);
 
 bool name_set_has(const struct name_set *set, const struct macro *macro);
-/* The next three leave out what the arena has no memory for. */
+/* If the arena is out of memory, the next three return a shorter set. */
 const struct name_set *name_set_add(struct arena *arena, const struct name_set *set, const struct macro *macro);
 const struct name_set *name_set_common(struct arena *arena, const struct name_set *a, const struct name_set *b);
 const struct name_set *name_set_all(struct arena *arena, const struct name_set *a, const struct name_set *b);

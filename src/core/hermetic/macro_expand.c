@@ -1,5 +1,5 @@
 /*
- * macro_expand.c - expansion as compilers do it; see macro_expand.h.
+ * macro_expand.c - expands macros as compilers do; see macro_expand.h.
  */
 #include "core/hermetic/macro_expand.h"
 
@@ -47,7 +47,7 @@ static void add_check(struct expansion *expansion, size_t size, const char *name
     struct name_check *check = arena_take(expansion->table->arena, sizeof(*check));
     if (check == NULL)
         return;
-    check->name = arena_copy(expansion->table->arena, size, name); /* pasted names end with the scratch */
+    check->name = arena_copy(expansion->table->arena, size, name); /* pasted names are freed with the scratch arena */
     check->name_size = size;
     check->is_defined = is_defined;
     *last = check;
@@ -69,7 +69,7 @@ static bool is_one_of_the_compilers(size_t size, const char *name)
     return false;
 }
 
-/* Names that compilers define by themselves, so that the texts do not say what they stand for. */
+/* True for names that compilers may define by themselves, so that the texts do not say what they mean. */
 static bool may_be_predefined(const struct macro *macro, size_t size, const char *name)
 {
     if (macro != NULL && macro->of_options)
@@ -89,8 +89,8 @@ static bool has_capital(size_t size, const char *name)
     return false;
 }
 
-/* The definition that is in force if the name is defined, or NULL. Compilers rename built-in functions by macros (PoCL:
- * max), and such a definition may come after or in place of the one seen here. */
+/* Returns the definition that applies if the name is defined, or NULL. Compilers rename built-in functions by macros
+ * (PoCL: max), and such a definition may follow or replace the one seen here. */
 static struct macro_definition *choose(struct expansion *expansion, const struct macro *macro, size_t size,
                                        const char *name)
 {
@@ -143,7 +143,7 @@ static struct token stringized(struct expansion *expansion, const struct macro_t
     return token;
 }
 
-/* Joins the last token made with another; both must make one token, else compilers report an error. */
+/* Joins the last token with another. Compilers report an error unless both make one token. */
 static void paste(struct expansion *expansion, struct macro_token *left, const struct token *right)
 {
     const size_t size = left->token.size + right->size;
@@ -248,7 +248,7 @@ static struct macro_token *substitute(struct expansion *expansion, const struct 
 
 /* ---- calls ---- */
 
-/* From the opening parenthesis on; returns the closing one, or NULL when the call is not closed. */
+/* Reads from the opening parenthesis on. Returns the closing one, or NULL if the call is not closed. */
 static struct macro_token *read_arguments(struct expansion *expansion, const struct macro_body *body,
                                           struct argument *arguments, struct macro_token *open)
 {
@@ -281,7 +281,7 @@ static struct macro_token *read_arguments(struct expansion *expansion, const str
     return NULL;
 }
 
-/* What replaces the call at `at`, joined to what follows it; NULL where `at` is not to be replaced. */
+/* Returns what replaces the call at `at`, joined to what follows it, or NULL if `at` is not replaced. */
 static struct macro_token *replaced(struct expansion *expansion, const struct macro *macro,
                                     struct macro_definition *definition, struct macro_token *at, bool *is_replaced)
 {

@@ -1,9 +1,9 @@
 /*
- * macro_expand.h - the operand of a computed include, expanded by the definitions that the texts and options hold.
+ * macro_expand.h - expands the operand of a computed include by the definitions in the texts and options.
  *
- * Which definitions are in force where the include stands is not known, only that no other is. So the result comes with
- * checks: the macros that it used must be defined there, and the names that it took for plain words must not be. The
- * compiler makes them. What they cannot tell, such as which of two definitions is in force, is a doubt.
+ * It is not known which definitions apply at the include, only that there are no others. So the result has checks,
+ * which the compiler makes: the macros that were expanded must be defined there, and the names that were kept must not
+ * be. What a check cannot decide, such as which of two definitions applies, is a doubt.
  */
 #ifndef INGOT_CORE_HERMETIC_MACRO_EXPAND_H
 #define INGOT_CORE_HERMETIC_MACRO_EXPAND_H
@@ -22,7 +22,7 @@ struct name_check {
     const struct name_check *next;
     const char *name;
     size_t name_size;
-    bool is_defined; /* what it must be */
+    bool is_defined; /* what the compiler must find */
 };
 
 struct expanded_include {

@@ -38,7 +38,8 @@ bool native_builds_has(struct native_builds *builds, struct hash128 key)
 void native_builds_add(struct native_builds *builds, const ingot_allocator_t *allocator, struct hash128 key)
 {
     const size_t size = NATIVE_BUILDS_REMEMBERED * sizeof(*builds->keys);
-    struct hash128 *room = alloc_zeroed(allocator, size); /* not under the lock: it is the application's allocator */
+    struct hash128 *room =
+        alloc_zeroed(allocator, size); /* not under the lock, because it calls the application's allocator */
 
     os_mutex_lock(&builds->lock);
     if (builds->keys == NULL) {

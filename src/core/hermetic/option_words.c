@@ -1,5 +1,5 @@
 /*
- * option_words.c - option strings taken apart; see option_words.h.
+ * option_words.c - parses option strings; see option_words.h.
  */
 #include "core/hermetic/option_words.h"
 
@@ -10,13 +10,13 @@
 struct word {
     const char *start; /* as written */
     size_t size;
-    const char *text; /* as the compiler sees it, where that is certain */
+    const char *text; /* as the compiler sees it, if that is certain */
     size_t text_size;
     bool has_quotes;
     const char *problem;
 };
 
-/* A tab separates words for PoCL and Intel, and is part of one for NVIDIA. */
+/* A tab separates words for PoCL and Intel, and is part of a word for NVIDIA. */
 static bool is_blank(char c)
 {
     return c == ' ';
@@ -30,7 +30,8 @@ static bool is_white(char c)
 static const char *const odd_character = "with a control character, which compilers read differently";
 static const char *const odd_quotes = "with quotes or a backslash, which compilers read differently";
 
-/* Every reading must end the word at the same blank: quotes are balanced in it, and no backslash protects the blank. */
+/* The word must end at the same blank for every compiler: its quotes are balanced, and no backslash escapes the blank.
+ * */
 static const char *agreed_word_end(const char *from, bool may_group, struct word *word)
 {
     const char *p = from;
@@ -48,7 +49,7 @@ static const char *agreed_word_end(const char *from, bool may_group, struct word
     return p;
 }
 
-/* Both kinds of quotes group, a backslash takes the next character as it is; *size counts the word without them. */
+/* Both kinds of quotes group, and a backslash escapes the next character; *size is the word's size without them. */
 static const char *shell_word_end(const char *from, char *out, size_t *size, struct word *word)
 {
     const char *p = from;
@@ -86,7 +87,7 @@ static bool read_shell_word(struct option_reader *reader, struct word *word)
     (void)shell_word_end(word->start, text, &size, word);
     word->text = text;
     if (size == 0)
-        word->problem = odd_quotes; /* an empty word is dropped, and its option takes the next */
+        word->problem = odd_quotes; /* compilers drop an empty word, and its option takes the next */
     return true;
 }
 
@@ -111,10 +112,10 @@ struct name {
     const char *text;
     enum option_kind kind;
     bool joined;   /* the value follows directly */
-    bool separate; /* or is the next word */
+    bool separate; /* or in the next word */
 };
 
-/* A longer name before its own beginning. */
+/* A name comes before its own prefixes. */
 static const struct name names[] = {
     {"--include-path=", OPTION_DIRECTORY, true, false},
     {"--include-path", OPTION_DIRECTORY, false, true},
@@ -127,7 +128,7 @@ static const struct name names[] = {
     {"-U", OPTION_UNDEFINE, true, true},
 };
 
-/* OpenCL's compilers have no long names, and refuse a program with one. */
+/* OpenCL's compilers know no long names, and reject programs that use one. */
 static const struct name *find_name(const struct word *word, ingot_option_quotes_t quotes)
 {
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
@@ -165,7 +166,7 @@ static void refuse(struct option *option, const char *problem)
     option->problem = problem;
 }
 
-/* "dir" in the one form that every reading of grouping quotes takes for dir. */
+/* Accepts "dir" only in the form that all compilers read as dir. */
 static bool take_off_quotes(struct option *option)
 {
     const char *value = option->value;
@@ -188,7 +189,7 @@ static void check_directory(struct option *option, const ingot_text_rules_t *rul
         option->has_quotes = false;
     const char first = option->value_size != 0 ? option->value[0] : 0;
     if (first == 0 || first == '-' || first == '=' || first == ' ' || option->value[option->value_size - 1] == ' ')
-        refuse(option, not_plain); /* NVRTC, for one, takes blanks at the end off */
+        refuse(option, not_plain); /* NVRTC, for example, removes blanks at the end */
     for (size_t i = 0; i < option->value_size; ++i) {
         const unsigned char c = (unsigned char)option->value[i];
         if (c < ' ' || c == 0x7f || c == '"' || c == '\'' || c == '\\')

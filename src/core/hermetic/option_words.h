@@ -1,9 +1,9 @@
 /*
- * option_words.h - an option string word by word, as far as every reading of it agrees.
+ * option_words.h - reads an option string word by word, as far as all compilers agree on it.
  *
- * Compilers differ in what separates words and in what quotes and backslashes do. A word on which they could differ is
- * OPTION_UNKNOWN, and so is an option that is not known to read no file. The caller then has the program built as the
- * application asked, without an id.
+ * Compilers differ in what separates words and in what quotes and backslashes do. A word that they could read
+ * differently is OPTION_UNKNOWN, and so is an option that might read a file. Then the program is built natively,
+ * without an id.
  */
 #ifndef INGOT_CORE_HERMETIC_OPTION_WORDS_H
 #define INGOT_CORE_HERMETIC_OPTION_WORDS_H
@@ -27,7 +27,7 @@ struct option {
     size_t size;
     const char *value; /* in the option string or the arena */
     size_t value_size;
-    bool has_quotes;     /* the value as compilers see it is not certain */
+    bool has_quotes;     /* compilers may read the value differently */
     const char *problem; /* a clause: "that is not known to read no file" */
 };
 
@@ -39,20 +39,20 @@ struct option_reader {
 
 void option_reader_init(struct option_reader *reader, const ingot_text_rules_t *rules, struct arena *arena,
                         const char *options);
-/* False at the end, and when the arena failed. */
+/* Returns false at the end, or if the arena failed. */
 bool option_next(struct option_reader *reader, struct option *option);
 
-/* What the options of a program say before its sources are looked at. */
+/* What is known from the options of a program, without its sources. */
 struct option_survey {
     bool has_directory;
     bool defines_special_name; /* a definition may name __TIME__, __FILE__ and the like */
-    bool keeps_names;          /* debug information: names of files are part of what is made */
+    bool keeps_names;          /* debug information: the result contains names of files */
     struct option unknown;     /* the first, or kind OPTION_PLAIN */
 };
 void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *rules, struct arena *arena,
                        const char *options);
 
-/* Appends the options without -I, which the compiler gets and the id has. Nothing where one is OPTION_UNKNOWN. */
+/* Appends the options without -I, for the compiler and the id. Appends nothing if one is OPTION_UNKNOWN. */
 void options_keep(struct bytes_writer *kept, const ingot_text_rules_t *rules, struct arena *arena, const char *options);
 
 #endif

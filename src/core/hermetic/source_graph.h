@@ -1,7 +1,7 @@
 /*
- * source_graph.h - the texts that sources can reach, and what stands in each that matters for replacing its includes.
+ * source_graph.h - the texts that sources can reach, and in each of them what matters for replacing its includes.
  *
- * Everything lives in the graph's arena and ends with it. Used by one thread.
+ * All of it is in the graph's arena and freed with it. Used by one thread.
  */
 #ifndef INGOT_CORE_HERMETIC_SOURCE_GRAPH_H
 #define INGOT_CORE_HERMETIC_SOURCE_GRAPH_H
@@ -20,7 +20,7 @@ enum text_origin {
 
 enum event_kind {
     EVENT_INCLUDE,
-    EVENT_GAP,           /* a directive that is not followed: becomes an #error */
+    EVENT_GAP,           /* a directive that cannot be resolved: becomes an #error */
     EVENT_HAS_INCLUDE,   /* becomes 1 or 0 */
     EVENT_ONCE,          /* #pragma once */
     EVENT_SYSTEM_HEADER, /* #pragma GCC system_header */
@@ -41,9 +41,9 @@ struct text_event {
     size_t operand_size;
     bool is_guard;                   /* the condition is the file's include guard */
     struct graph_text *target;       /* NULL: not resolved */
-    const char *gap;                 /* why; a clause */
-    bool stays_a_gap;                /* whatever is found */
-    const struct name_check *checks; /* what the resolution of a computed include assumes */
+    const char *gap;                 /* why not: a clause */
+    bool stays_a_gap;                /* even if it could be resolved */
+    const struct name_check *checks; /* assumptions of a computed include */
 };
 
 struct graph_text {
@@ -53,7 +53,7 @@ struct graph_text {
     const char *path;    /* as composed; the name of a source or header */
     const char *normal;  /* of an embedded header: the name without "." and ".." */
     size_t header_index; /* likewise, as given */
-    bool absent;         /* remembers that there is no such file */
+    bool absent;         /* there is no such file */
     struct os_file_identity identity;
     struct bytes_writer content; /* of a file */
     const char *bytes;
@@ -61,7 +61,7 @@ struct graph_text {
     struct clean_text clean;
     struct text_event *first_event;
     struct text_event *last_event;
-    const char *problem; /* why it cannot be followed: a noun, and a clause about it */
+    const char *problem; /* why it cannot be resolved: a noun, and a clause about it */
     const char *problem_clause;
     size_t problem_line;
     const char *guard; /* the name of the guard around the whole file, or NULL */
@@ -70,7 +70,7 @@ struct graph_text {
     struct graph_text *once_owner; /* the first text that is the same file: they share one mark */
     /* of the walk */
     size_t number;  /* among the texts visited, from 1; 0: not visited */
-    size_t assumed; /* how often it was included before, on every way that leads here */
+    size_t assumed; /* how often it was included before on every path to here */
 };
 
 struct source_graph {
@@ -88,13 +88,13 @@ struct source_graph {
     size_t file_count;
     size_t expansions; /* of computed includes, so far */
     uint64_t total_bytes;
-    bool cplusplus;     /* every source is C++ with raw strings */
-    bool brings_assert; /* some compiler may define assert by itself, whose message has __FILE__ */
-    bool renames_files; /* some compiler may be clang, which calls a file by the name that it was last found by */
-    bool names_matter;  /* __FILE__, debug information or the like */
+    bool cplusplus;             /* every source is C++ with raw strings */
+    bool brings_assert;         /* a compiler may define assert by itself, and its message has __FILE__ */
+    bool renames_files;         /* a compiler may be clang, which uses the name by which it last found a file */
+    bool names_matter;          /* __FILE__, debug information or the like */
     bool has_debug_information; /* which names the current directory */
-    const char *limit;          /* which bound was passed */
-    const char *option_problem; /* a name in a definition that no id can stand for */
+    const char *limit;          /* which limit was exceeded */
+    const char *option_problem; /* a name in a definition that prevents an id */
     ingot_status_t status;
 };
 
@@ -102,7 +102,7 @@ struct directory {
     const struct directory *next;
     const char *path;
     struct os_file_identity identity;
-    bool is_late; /* the compiler may search it behind all others, wherever its -I stands */
+    bool is_late; /* the compiler may search it after all others, wherever its -I is */
 };
 
 enum { MAX_FILES = 10000, PATH_BUCKETS = 1024 };
@@ -115,17 +115,17 @@ bool graph_is_stopped(const struct source_graph *graph);
 /* The first problem is kept; at is in the clean text, or NULL. */
 void graph_set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause);
 
-/* equal_files.c: sets once_owner; sets the graph's limit where a file has two names and they matter. */
+/* equal_files.c: sets once_owner; sets the graph's limit if a file has two names and names matter. */
 void graph_find_equal_files(struct source_graph *graph);
 void graph_check_file_names(struct source_graph *graph);
 
 /* text_scan.c: finds the events, definitions and special names of a text. */
 void text_scan(struct source_graph *graph, struct graph_text *text);
-/* The special names in an option's definition; false for one that no id can stand for. */
+/* Finds special names in an option's definition; false for a name that prevents an id. */
 bool text_scan_definition(struct source_graph *graph, size_t size, const char *value, const char **name);
 
-/* leftover_check.c: true if an including directive may stand outside of the events, comments and literals; it reads the
- * text by itself, so that a mistake of the scan does no harm. *at is where. */
+/* leftover_check.c: true if there may be an including directive outside of events, comments and literals; *at is where.
+ * It does not use the scanner, so a mistake of the scan does no harm. */
 bool leftover_check(const struct source_graph *graph, const struct graph_text *text, const char **at);
 
 /* include_search.c: sets the target of an include, or its gap. */
@@ -137,11 +137,11 @@ const char *include_normal_path(struct arena *arena, const char *path);
 struct inline_walk {
     struct source_graph *graph;
     struct bytes_writer *out;   /* NULL: only the shape is wanted */
-    struct bytes_writer *shape; /* what was replaced by what, as u64s */
+    struct bytes_writer *shape; /* what replaced what, as u64s */
     struct graph_text **order;  /* visited */
     size_t count;
     size_t replaced; /* how many events */
-    size_t moved;    /* how many of them moved the lines behind them, which a #line set again */
+    size_t moved;    /* how many of them moved the following lines, which a #line corrected */
     size_t depth;
     uint64_t size;
     struct assumption *assumed; /* newest first */

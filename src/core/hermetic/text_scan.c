@@ -1,5 +1,5 @@
 /*
- * text_scan.c - one text read for its includes, its conditions, its definitions, and names that no id can stand for.
+ * text_scan.c - scans a text for includes, conditions, definitions, and names that prevent an id.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -9,7 +9,7 @@ struct scan {
     struct source_graph *graph;
     struct graph_text *text;
     struct scanner scanner;
-    size_t directives; /* so far, #pragma apart */
+    size_t directives; /* so far, except #pragma */
     size_t depth;      /* of conditions */
     bool had_tokens;   /* other than directives, before the first of these or after the guard's end */
     bool guard_is_open;
@@ -18,8 +18,8 @@ struct scan {
     struct token guard; /* the name that the first directive asked for */
     bool has_pragma_operator;
     bool in_condition;     /* on the line of an #if or #elif */
-    bool had_line;         /* a #line: where the compiler thinks it is can no longer be told */
-    const char *directive; /* where the present one begins */
+    bool had_line;         /* after a #line: the compiler's line number is unknown */
+    const char *directive; /* where the current one begins */
 };
 
 static void set_problem(struct scan *scan, const char *at, const char *noun, const char *clause)
@@ -27,7 +27,7 @@ static void set_problem(struct scan *scan, const char *at, const char *noun, con
     graph_set_problem(scan->text, at, noun, clause);
 }
 
-/* Compilers take some characters for white space: U+00A0 behind __TIME__, or before a #define. */
+/* Compilers treat some characters as white space: U+00A0 after __TIME__, or before a #define. */
 static bool is_ascii(const struct token *token)
 {
     for (size_t i = 0; i < token->size; ++i) {
@@ -107,7 +107,7 @@ static size_t offset_of(const struct scan *scan, const char *at)
     return (size_t)(at - scan->text->clean.start);
 }
 
-/* Of the directive that begins at scan->directive; its end is set when the line has been read. */
+/* Adds an event for the directive at scan->directive; its end is set when the line has been read. */
 static struct text_event *add_event(struct scan *scan, enum event_kind kind)
 {
     struct text_event *event = graph_add_event(scan->graph, scan->text, kind);
@@ -116,7 +116,7 @@ static struct text_event *add_event(struct scan *scan, enum event_kind kind)
     return event;
 }
 
-/* The file name at the scanner, which then stands behind it. */
+/* Reads the file name at the scanner's position and moves past it. */
 static bool read_header_name(struct scan *scan, struct text_event *event)
 {
     struct scanner *scanner = &scan->scanner;
@@ -178,7 +178,7 @@ static void check_name(struct scan *scan, const struct token *token)
 
 /* ---- directives ---- */
 
-/* To the line's end; returns where that is. *is_empty: nothing but comments was left. */
+/* Reads to the line's end and returns it. Sets *is_empty if only comments were left. */
 static const char *read_rest(struct scan *scan, bool *is_empty)
 {
     struct token token;
@@ -192,7 +192,7 @@ static const char *read_rest(struct scan *scan, bool *is_empty)
     return token.start;
 }
 
-/* What an include is computed from: all tokens up to the line's end, before which the scanner then stands. */
+/* Reads the operand of a computed include: all tokens up to the line's end, where the scanner stops. */
 static void read_computed(struct scan *scan, struct text_event *event)
 {
     struct token token;
@@ -298,7 +298,7 @@ static void read_if(struct scan *scan, const struct token *directive)
 {
     struct text_event *event = add_event(scan, EVENT_IF);
     if (event != NULL)
-        event->is_guard = scan->directives == 1; /* taken back if it turns out not to be one */
+        event->is_guard = scan->directives == 1; /* reset if it is not a guard */
     if (scan->directives == 1 && !scan->had_tokens)
         scan->guard = guard_name(scan, directive);
     if (scan->depth == 0 && scan->directives != 1)
@@ -327,7 +327,7 @@ static void read_endif(struct scan *scan, const struct token *directive)
     scan->guard_is_broken = scan->guard_is_broken || scan->guard_has_end;
     scan->guard_has_end = true;
     event->is_guard = true;
-    scan->had_tokens = false; /* counted anew behind the guard */
+    scan->had_tokens = false; /* counted again after the guard */
 }
 
 static void read_pragma(struct scan *scan)
@@ -511,14 +511,14 @@ static bool has_pragma_word(size_t size, const char *text)
     return false;
 }
 
-/* What directives may be made of by _Pragma("..."), whose operand may come out of a macro. */
+/* The words from which _Pragma("...") may make directives; its operand may come from a macro. */
 static void check_pragma_operators(struct scan *scan)
 {
     if (scan->has_pragma_operator && has_pragma_word(scan->text->size, scan->text->bytes))
         set_problem(scan, NULL, "_Pragma", "which may include a file or hide a macro");
 }
 
-/* .incbin and .include; there are few dots, and memmem is a tenth as fast. */
+/* .incbin and .include. Dots are rare, and memmem would take ten times as long. */
 static void check_assembler(struct scan *scan)
 {
     const char *end = scan->text->bytes + scan->text->size;

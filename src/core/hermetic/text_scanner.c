@@ -12,7 +12,7 @@ static bool is_blank_in_line(char c)
     return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r';
 }
 
-/* The length of a splice that begins at a backslash (blanks, a line feed), else 0. */
+/* Returns the length of a splice that begins at a backslash (blanks, a line feed), or 0. */
 static size_t splice_length(const char *backslash, const char *end)
 {
     const char *p = backslash + 1;
@@ -21,7 +21,7 @@ static size_t splice_length(const char *backslash, const char *end)
     return p < end && *p == '\n' ? (size_t)(p + 1 - backslash) : 0;
 }
 
-/* Compilers disagree whether blanks may stand in a splice; it matters where a directive or a comment is next to it. */
+/* Compilers disagree about blanks in a splice; that matters if a directive or a comment is next to it. */
 static bool is_doubtful(const char *backslash, const char *next, const char *end, bool commented)
 {
     const bool spaced = next - backslash > 3 || (next - backslash == 3 && next[-2] != '\r');
@@ -40,7 +40,7 @@ static size_t count_lines(const char *from, const char *to)
     return lines;
 }
 
-/* The first splice from `from` on, or NULL. */
+/* Returns the first splice from `from` on, or NULL. */
 static const char *find_splice(const char *from, const char *end, size_t *length)
 {
     while (from < end && (from = memchr(from, '\\', (size_t)(end - from))) != NULL) {
@@ -64,7 +64,7 @@ static const char *find_lone_return(const char *from, const char *end)
 
 static const char *find_trigraph(const char *from, const char *end)
 {
-    /* Few texts have many question marks; memmem is a tenth as fast. */
+    /* Question marks are rare, and memmem would take ten times as long. */
     while (from < end && (from = memchr(from, '?', (size_t)(end - from))) != NULL) {
         if (end - from > 2 && from[1] == '?' && (from[2] == '/' || from[2] == '='))
             return from;
@@ -73,7 +73,7 @@ static const char *find_trigraph(const char *from, const char *end)
     return NULL;
 }
 
-/* It would join the text's last line to what follows the text elsewhere. */
+/* It would join the text's last line to whatever follows the text. */
 static const char *find_last_backslash(const char *from, const char *end)
 {
     while (end > from && (is_blank_in_line(end[-1]) || end[-1] == '\n'))
@@ -95,7 +95,7 @@ static const char *find_problem(const struct clean_text *text, const char **at, 
         return "a backslash at its end";
     const char *from = text->start;
     const char *splice;
-    bool commented = false; /* lines joined by splices being one, from its begin to the splice */
+    bool commented = false; /* counts joined lines as one, from its beginning to the splice */
     for (*splices = 0; (splice = find_splice(from, end, &length)) != NULL; from = splice + length) {
         const char *line_end = memrchr(from, '\n', (size_t)(splice - from));
         if (line_end != NULL) {
@@ -151,7 +151,7 @@ const char *text_clean(struct arena *arena, struct clean_text *clean, size_t siz
     clean->splices = arena_take(arena, splices * sizeof(size_t));
     clean->resumes = arena_take(arena, splices * sizeof(size_t));
     if (out == NULL || clean->splices == NULL || clean->resumes == NULL)
-        *clean = (struct clean_text){.start = bytes, .raw = bytes}; /* the arena says so */
+        *clean = (struct clean_text){.start = bytes, .raw = bytes}; /* the arena's failure tells the caller */
     else
         join_lines(clean, out);
     return NULL;
@@ -314,11 +314,11 @@ bool scanner_skip_space(struct scanner *scanner)
     return scanner->at != from;
 }
 
-/* A literal that is not closed on its line is read by some compilers to the line's end and by others as one quote. */
+/* If a literal is not closed on its line, some compilers read it to the line's end and others read only its quote. */
 static enum token_kind scan_literal(struct scanner *scanner)
 {
     const char quote = *scanner->at;
-    /* From a quote that is not closed on, each of its kind is behind a backslash, and is not closed either. */
+    /* After a quote that is not closed, each one of its kind follows a backslash and is not closed either. */
     struct open_quotes *open = quote == '"' ? &scanner->open_double : &scanner->open_single;
     if (open->to != NULL && scanner->at >= open->from && scanner->at < open->to) {
         ++scanner->at;
@@ -348,7 +348,7 @@ static bool has_splice(const struct clean_text *text, const char *from, const ch
     return false;
 }
 
-/* From the quote of R"delimiter( on. */
+/* Reads from the quote of R"delimiter( on. */
 static void scan_raw_string(struct scanner *scanner)
 {
     const char *open = scanner->at + 1;
@@ -463,7 +463,7 @@ void scanner_next(struct scanner *scanner, struct token *token)
     }
 }
 
-/* Not of a name that begins with two, nor of _Pragma. */
+/* False for a name that begins with two, and for _Pragma. */
 static bool is_plain_underscore(const char *p, const char *end)
 {
     return *p == '_' && (p + 1 == end || (p[1] != '_' && p[1] != 'P'));

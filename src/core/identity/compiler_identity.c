@@ -1,10 +1,9 @@
 /*
- * compiler_identity.c - which code compiles: the build-ids of a driver and of all that it was linked with.
+ * compiler_identity.c - identifies the compiler's code by the build-ids of a driver and its libraries.
  *
- * Version strings stay when a distribution rebuilds or patches a compiler library; build-ids do not. Libraries that are
- * known to generate no code are left out: an update of one of these would make every stored program stale. Libraries
- * that a driver loads only when it compiles are loaded for this and let go again; what the driver has loaded itself is
- * only looked at.
+ * When a distribution rebuilds or patches a compiler library, version strings stay and build-ids change. Libraries that
+ * are known to generate no code are left out, because each update of one would make all stored programs stale.
+ * Libraries that a driver loads only when it compiles are loaded for this and closed again.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@ enum { MAX_LIBRARIES = 512, MAX_OPENED = 64 };
 
 struct library_set {
     struct arena arena;
-    const struct link_map *libraries[MAX_LIBRARIES]; /* found, each once */
+    const struct link_map *libraries[MAX_LIBRARIES]; /* without duplicates */
     size_t count;
     const char *lines[MAX_LIBRARIES];
     size_t line_count;
@@ -60,7 +59,7 @@ static void add_library(struct library_set *set, const struct link_map *library)
     set->libraries[set->count++] = library;
 }
 
-/* All that the libraries found so far were linked with, and so on. */
+/* Adds the libraries that those found so far were linked with, and so on. */
 static void add_needed(struct library_set *set)
 {
     for (size_t i = 0; i < set->count; ++i) {
@@ -176,7 +175,7 @@ ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const voi
     if (set == NULL)
         return error_out_of_memory();
     arena_init(&set->arena, allocator);
-    set->libraries[set->count++] = driver; /* whatever its name */
+    set->libraries[set->count++] = driver; /* under any name */
     add_compilers(set, compiler_libraries);
     add_needed(set);
     ingot_status_t status = add_field(set, identity);

@@ -1,7 +1,7 @@
 /*
- * device_identity.h - what tells a device, its driver and compiler from others, as bytes and as their digest.
+ * device_identity.h - identifies a device with its driver and compiler, by bytes and by their digest.
  *
- * Devices of equal identity share binaries. Fields are kept in the order in which the backend gave them.
+ * Devices with equal identities share binaries. Fields are kept in the order in which the backend gave them.
  */
 #ifndef INGOT_CORE_IDENTITY_DEVICE_IDENTITY_H
 #define INGOT_CORE_IDENTITY_DEVICE_IDENTITY_H
@@ -19,7 +19,7 @@ struct device_identity {
 
 ingot_status_t device_identity_create(struct device_identity **identity, const ingot_allocator_t *allocator,
                                       const ingot_backend_ops_t *ops, void *state, uint32_t device);
-/* The allocator of the identity that is being made. */
+/* Returns the allocator of the identity that is being made. */
 const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity);
 void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator);
 

@@ -1,7 +1,7 @@
 /*
- * environment_identity.c - the environment variables by which a driver's compiler is told to generate other code.
+ * environment_identity.c - the environment variables that change the code which a driver's compiler generates.
  *
- * Read when a device's identity is: once for a context, and what the driver itself reads once for a process.
+ * They are read with a device's identity, once per context; the driver reads some of them once per process.
  */
 #include <ingot/backend.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /*
  * file_identity.c - data files of a compiler: device libraries, headers that it brings, settings.
  *
- * Tens of megabytes are read in each process that makes an id, so they are hashed with XXH3, not BLAKE2b. It tells
- * versions of a file apart; somebody who may forge these files can replace the compiler itself.
+ * Each process that makes an id reads tens of megabytes, so they are hashed with XXH3, not BLAKE2b. That distinguishes
+ * versions of a file; anyone who can forge these files can replace the compiler, too.
  */
 #include <ingot/backend.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void update(void *user, size_t size, const void *bytes)
     (void)XXH3_128bits_update(user, bytes, size);
 }
 
-/* *line stays NULL where there is no such file. */
+/* *line stays NULL if there is no such file. */
 static ingot_status_t make_line(struct arena *arena, XXH3_state_t *hash, const char *path, char **line)
 {
     const char *slash = strrchr(path, '/');
@@ -50,7 +50,7 @@ static int compare_lines(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* One digest for all: the lines would be the longest part of an id. */
+/* One digest for all, because the lines would be the longest part of an id. */
 static ingot_status_t add_lines(ingot_identity_t *identity, const char *name, const char **lines, size_t count)
 {
     struct bytes_writer text;

@@ -1,5 +1,5 @@
 /*
- * cache_entry.c - the pool of entries, and the begin and the end of an entry's time in the cache; see cache_entry.h.
+ * cache_entry.c - the pool of entries, and the beginning and end of an entry's time in the cache; see cache_entry.h.
  */
 #include "core/memory_cache/cache_entry.h"
 
@@ -83,7 +83,8 @@ struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value)
     entry->member = (struct cache_member){.entry = entry};
     atomic_store_explicit(&entry->group_hash, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->is_ungrouped, false, memory_order_relaxed);
-    /* relaxed: nobody reads either before they get the entry from the caller, or retain it after entry_publish */
+    /* relaxed: other threads read either only after they got the entry from the caller or retained it after
+     * entry_publish */
     atomic_store_explicit(&entry->serial, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->central, 1, memory_order_relaxed);
     return entry;
@@ -91,14 +92,14 @@ struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value)
 
 void entry_publish(struct cache_entry *entry, uint64_t serial)
 {
-    /* relaxed: made visible by the releases below, to whoever retains through a slot */
+    /* relaxed: the releases below make it visible to threads that retain through a slot */
     atomic_store_explicit(&entry->serial, serial, memory_order_relaxed);
-    /* Before the slots: whoever retains by a revived slot may drop it in central. */
+    /* Before the slots: a thread that retains by a revived slot may drop the reference in central. */
     atomic_fetch_add_explicit(&entry->central, CENTRAL_BIG + 1, memory_order_relaxed);
 
     const uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed);
     for (unsigned stripe = 0; stripe < STRIPES_SHARED; ++stripe) {
-        /* release: pairs with the acquire in entry_try_add_shared by one who read mask in an earlier life */
+        /* release: pairs with the acquire in entry_try_add_shared of a thread that read mask in an earlier life */
         if ((mask >> stripe & 1) != 0)
             atomic_store_explicit(&entry_slot(entry, stripe)->count, SLOT_BIAS, memory_order_release);
     }
@@ -122,7 +123,7 @@ uint64_t entry_kill(struct cache_entry *entry)
 {
     uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed);
 
-    /* relaxed: which stripes there are is all that is read; no one uses a slot for the first time after this */
+    /* relaxed: only the set of stripes is read; after this no thread uses a slot for the first time */
     while (!atomic_compare_exchange_weak_explicit(&entry->mask, &mask, (mask | ENTRY_KILLED) & ~STRIPE_SET_OWNED,
                                                   memory_order_relaxed, memory_order_relaxed)) {
     }
@@ -140,14 +141,15 @@ uint64_t entry_collect(struct cache_entry *entry)
     for (unsigned stripe = 0; stripes != 0; ++stripe, stripes >>= 1) {
         if ((stripes & 1) == 0)
             continue;
-        /* acquire: what was dropped there was used before. release: who finds it DEAD turns to central later. Nobody
-         * changes an owned stripe's slot now; it is made ready for the next life. */
+        /* acquire: all use came before what was dropped there. release: a thread that finds it DEAD uses central later.
+         * No thread changes an owned stripe's slot now; it is made ready for the next life. */
         const uint64_t count = atomic_exchange_explicit(
             &entry_slot(entry, stripe)->count, stripe_is_owned(stripe) ? SLOT_BIAS : SLOT_DEAD, memory_order_acq_rel);
         references += (int64_t)(count % SLOT_HIT) - (int64_t)SLOT_BIAS;
         hits += count / SLOT_HIT;
     }
-    /* acq_rel: passes on what the exchanges acquired to who drops the last reference. The caller's keeps it off 0. */
+    /* acq_rel: passes what the exchanges acquired to the thread that drops the last reference. The caller's reference
+     * keeps the count above 0. */
     atomic_fetch_add_explicit(&entry->central, references - CENTRAL_BIG, memory_order_acq_rel);
     return hits - entry->hits;
 }
@@ -168,7 +170,7 @@ uint64_t entry_take_hits(struct cache_entry *entry, unsigned stripe)
     do {
         if (count == SLOT_DEAD)
             return 0; /* entry_collect has counted them */
-        /* relaxed: a change that is no store goes on with what earlier droppers released */
+        /* relaxed: a read-modify-write continues the release sequence of earlier droppers */
     } while (!atomic_compare_exchange_weak_explicit(&entry_slot(entry, stripe)->count, &count, count % SLOT_HIT,
                                                     memory_order_relaxed, memory_order_relaxed));
     return count / SLOT_HIT;
@@ -180,13 +182,13 @@ bool entry_join(struct cache_entry *entry, uint64_t bit)
     do {
         if ((mask & ENTRY_KILLED) != 0)
             return false;
-        /* acq_rel: acquires as entry_joined does; whoever kills later sees the bit, by the order of changes to mask */
+        /* acq_rel: acquires as entry_joined does; a later entry_kill sees the bit, by the order of changes to mask */
     } while (!atomic_compare_exchange_weak_explicit(&entry->mask, &mask, mask | bit, memory_order_acq_rel,
                                                     memory_order_acquire));
     return true;
 }
 
-/* The last reference is gone. */
+/* Ends a life, after the last reference was dropped. */
 static void end_life(struct cache_entry *entry)
 {
     struct cache_pool *pool = entry->pool;
@@ -198,7 +200,7 @@ static void end_life(struct cache_entry *entry)
     entry->newer = pool->free;
     pool->free = entry;
     os_mutex_unlock(&pool->lock);
-    error_keep(destroy, user, value); /* last: the value may be all that keeps the cache */
+    error_keep(destroy, user, value); /* last: the value may hold the last reference to the cache */
 }
 
 void entry_release_centrally(struct cache_entry *entry)
@@ -210,7 +212,7 @@ void entry_release_centrally(struct cache_entry *entry)
 
 uint64_t entry_last_used(const struct cache_entry *entry)
 {
-    /* relaxed: a hit that is under way may be missed, as one that comes a moment later would be */
+    /* relaxed: a concurrent hit may be missed, as a slightly later one would be */
     uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed) & ~ENTRY_KILLED;
     uint64_t latest = 0;
 

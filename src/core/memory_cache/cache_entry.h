@@ -2,18 +2,18 @@
  * cache_entry.h - entries of the in-memory cache: their memory and their reference counts.
  *
  * A reference to a cached entry is counted in a slot of the calling thread's stripe, so that taking and dropping one
- * writes no memory that other threads write. An entry that is not in the cache counts all in `central`. The sum of all
- * counts is the number of references; only when the entry has left the cache can the sum be known, and be zero.
+ * writes no memory that other threads write. An entry that is not in the cache counts all references in `central`. The
+ * sum of all counts is the number of references; it can be known, and be zero, only after the entry has left the cache.
  *
  * Invariants (doc/threading.md has the proof):
- *  - a shared stripe's slot is DEAD, and only then, if entry_collect took what was in it and entry_publish has not
- *    revived it since; an owned stripe's never is;
+ * - a shared stripe's slot is DEAD if and only if entry_collect took its count and entry_publish has not revived it
+ *   since; an owned stripe's slot is never DEAD;
  *  - a slot whose bit was never set in mask holds exactly SLOT_BIAS; no bit is set while ENTRY_KILLED is. Bits of
  *    shared stripes are never cleared, those of owned stripes by entry_kill, so such a bit says that the entry is in
  *    the cache;
- *  - ENTRY_KILLED is clear from the end of entry_publish to the begin of entry_kill: once a life;
- *  - serial is written before the slots of a life are revived. If the entry leaves one of several groups it gets
- *    another that is as unique, so that who remembers it looks again.
+ * - ENTRY_KILLED is clear from the end of entry_publish to the beginning of entry_kill, once per life;
+ * - serial is written before the slots of a life are revived. If the entry leaves one of several groups, it gets a new
+ *   unique serial, so that descriptors that remember it look again.
  * Locks: pool->lock guards the free list and the list of chunks; nothing is called under it.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_ENTRY_H
@@ -28,20 +28,20 @@
 enum { ENTRIES_PER_CHUNK = 16, CACHE_LINE = 64 };
 
 #define SLOT_DEAD UINT64_C(0)
-/* Not reached by one thread that only takes and another that only drops, in months of nothing else. */
+/* Months of one thread that only takes and another that only drops do not reach it. */
 #define SLOT_BIAS (UINT64_C(1) << 49)
-/* Hits are counted in the upper bits of the word that taking a reference changes anyway. */
+/* Hits are counted in the upper bits of the word that holds the references, which changes anyway. */
 #define SLOT_HIT (UINT64_C(1) << 50)
-#define SLOT_HITS_FULL (UINT64_C(1) << 63) /* as far from the end again, for all threads of a stripe */
+#define SLOT_HITS_FULL (UINT64_C(1) << 63) /* leaves as much room again, for all threads of a stripe */
 #define ENTRY_KILLED (UINT64_C(1) << 63)
 #define CENTRAL_BIG (INT64_C(1) << 40)
 
 struct cache_slot {
-    _Atomic uint64_t count;     /* SLOT_DEAD, or SLOT_BIAS + taken - dropped here, and SLOT_HIT for each hit */
+    _Atomic uint64_t count;     /* SLOT_DEAD, or SLOT_BIAS + taken - dropped here + SLOT_HIT per hit */
     _Atomic uint64_t last_used; /* stamp, see cache_recency.h */
 };
 
-/* An entry's being in a group; under cache->lock. */
+/* An entry's membership in a group; under cache->lock. */
 struct cache_member {
     struct cache_entry *entry;
     struct cache_group *group;     /* NULL: none */
@@ -51,29 +51,29 @@ struct cache_member {
 };
 
 struct cache_entry {
-    /* What a hit reads. Written when a life begins or ends, and once for each stripe that ever comes. */
+    /* Read by hits. Written when a life begins or ends, and at the first use by each stripe. */
     _Alignas(CACHE_LINE) _Atomic uint64_t mask; /* bit i: stripe i has used its slot; ENTRY_KILLED */
     _Atomic uint64_t serial;                    /* of the life, unique in the cache; 0: never published */
-    struct cache_slot *slots;                   /* of stripe 0; those of a stripe lie together, for the whole chunk */
+    struct cache_slot *slots;                   /* of stripe 0; a chunk's slots of one stripe are adjacent */
     void *value;
     struct cache_pool *pool;
     _Atomic uint64_t hash_low;
     _Atomic uint64_t hash_high;
-    _Atomic uint64_t group_hash; /* of member.group's name, 0: none; relaxed, only to spare a look under the lock */
+    _Atomic uint64_t group_hash; /* of member.group's name, 0: none; relaxed, only saves taking the lock */
 
     _Alignas(CACHE_LINE) _Atomic int64_t central;
-    /* all below: under cache->lock, then owned by who evicts */
+    /* all below: under cache->lock, then owned by the thread that evicts */
     uint64_t stamp; /* of the last use, when it was last looked at */
     struct cache_entry *older;
     struct cache_entry *newer; /* also links free entries (under pool->lock) and victims */
     size_t heap_index;
     size_t bytes;
     enum eviction_reason reason;
-    uint64_t stripes; /* that had used their slots when it was killed */
+    uint64_t stripes; /* that had used their slots at entry_kill */
 
-    uint64_t hits;              /* that were counted in them then */
+    uint64_t hits;              /* that were counted in those slots at entry_kill */
     struct cache_member member; /* of its first group; of others in member.more */
-    atomic_bool is_ungrouped;   /* asked for without a group, too: stays when its groups go; relaxed */
+    atomic_bool is_ungrouped;   /* was also requested without a group: stays when its groups go; relaxed */
 };
 
 struct cache_chunk {
@@ -82,7 +82,7 @@ struct cache_chunk {
     struct cache_chunk *next;
 };
 
-/* What an entry costs beside its value: its part of a chunk, of the table and of the eviction order. */
+/* The cost of an entry beside its value: its share of a chunk, of the table and of the eviction order. */
 enum {
     CACHE_ENTRY_TABLE_BYTES = 8 * sizeof(void *), /* four places of two words at most */
     CACHE_ENTRY_ORDER_BYTES = 4 * sizeof(void *), /* two items likewise */
@@ -102,29 +102,29 @@ struct cache_pool {
 ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t *allocator,
                                const struct memory_cache_ops *ops, void *user);
 void cache_pool_fini(struct cache_pool *pool);
-/* An entry with one reference, not in the cache; NULL when out of memory. */
+/* Makes an entry with one reference that is not in the cache; NULL when out of memory. */
 struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value);
 
-/* Makes retaining possible for whoever finds the entry. Hash and value are set. The cache's own reference is added. */
+/* Lets threads that find the entry retain it, and adds the cache's own reference. Hash and value are set before. */
 void entry_publish(struct cache_entry *entry, uint64_t serial);
 /*
- * Three steps, by one thread, once, undo entry_publish. entry_kill, under cache->lock: who looks from now on finds
- * nothing; it returns the set of stripes that have counted references. stripes_settle for that set. entry_collect: the
- * cache's own reference becomes the caller's; it returns the hits counted since entry_kill.
+ * Three steps of one thread undo entry_publish. First entry_kill, under cache->lock: later look-ups find nothing; it
+ * returns the set of stripes that have counted references. Then stripes_settle for that set. Then entry_collect: the
+ * cache's reference becomes the caller's; it returns the hits counted since entry_kill.
  */
 uint64_t entry_kill(struct cache_entry *entry);
 uint64_t entry_collect(struct cache_entry *entry);
-/* The hits that are counted in the slots now; under cache->lock, of a cached entry. */
+/* Returns the hits that are counted in a cached entry's slots; under cache->lock. */
 uint64_t entry_hits(const struct cache_entry *entry);
-/* Empties the slot of its hits and returns them; by one who holds the entry, in the stripe's own thread. */
+/* Takes the hits out of the slot and returns them. The caller holds the entry and is a thread of the stripe. */
 uint64_t entry_take_hits(struct cache_entry *entry, unsigned stripe);
-/* Sets the bit, for the stripe's first use of its slot; false: the entry is not in the cache. */
+/* Sets the bit, for the stripe's first use of its slot. False: the entry is not in the cache. */
 bool entry_join(struct cache_entry *entry, uint64_t bit);
-/* cache_entry_release, where cache_release_fast is not enough. */
+/* Does what cache_release_fast cannot do. */
 void cache_entry_release_slowly(struct cache_entry *entry);
 /* Drops a reference that is counted in no slot. */
 void entry_release_centrally(struct cache_entry *entry);
-/* The latest stamp in the entry's slots. */
+/* Returns the latest stamp in the entry's slots. */
 uint64_t entry_last_used(const struct cache_entry *entry);
 
 static inline struct cache_slot *entry_slot(const struct cache_entry *entry, unsigned stripe)
@@ -132,7 +132,7 @@ static inline struct cache_slot *entry_slot(const struct cache_entry *entry, uns
     return entry->slots + (size_t)stripe * ENTRIES_PER_CHUNK;
 }
 
-/* Whether the stripe's slot may be used, after setting its bit if need be. False: the entry is not in the cache. */
+/* True if the stripe's slot may be used; sets its bit if necessary. False: the entry is not in the cache. */
 static inline bool entry_joined(struct cache_entry *entry, unsigned stripe)
 {
     const uint64_t bit = UINT64_C(1) << stripe;
@@ -142,7 +142,7 @@ static inline bool entry_joined(struct cache_entry *entry, unsigned stripe)
     return (mask & (bit | ENTRY_KILLED)) == bit || ((mask & ENTRY_KILLED) == 0 && entry_join(entry, bit));
 }
 
-/* The next two add `change` to the count, and say what that made it; SLOT_DEAD: nothing was changed. */
+/* The next two add `change` to the count and return the new one; SLOT_DEAD: nothing was changed. */
 static inline uint64_t entry_try_add_shared(struct cache_entry *entry, unsigned stripe, uint64_t change)
 {
     if (!entry_joined(entry, stripe))
@@ -152,8 +152,9 @@ static inline uint64_t entry_try_add_shared(struct cache_entry *entry, unsigned 
     do {
         if (count == SLOT_DEAD)
             return SLOT_DEAD;
-        /* acquire: pairs with the revival in entry_publish, so that the serial read next is of this life. release: all
-         * use of the value comes before what drops it; pairs with the collecting exchange in entry_collect */
+        /* acquire: pairs with the revival in entry_publish, so that the serial that is read next is of this life.
+         * release: all use of the value comes before its reference is dropped; pairs with the exchange in entry_collect
+         * */
     } while (!atomic_compare_exchange_weak_explicit(&slot->count, &count, count + change, memory_order_acq_rel,
                                                     memory_order_relaxed));
     return count + change;
@@ -166,7 +167,7 @@ static inline uint64_t entry_try_add_owned(struct cache_entry *entry, unsigned s
     stripe_enter(stripe_of_own);
     if (entry_joined(entry, stripe)) {
         struct cache_slot *slot = entry_slot(entry, stripe);
-        /* relaxed: what is acquired comes with mask, what is released with stripe_leave */
+        /* relaxed: the load of mask acquires, and stripe_leave releases */
         count = atomic_load_explicit(&slot->count, memory_order_relaxed) + change;
         atomic_store_explicit(&slot->count, count, memory_order_relaxed);
     }
@@ -180,13 +181,13 @@ static inline uint64_t entry_try_add(struct cache_entry *entry, unsigned stripe,
                                    : entry_try_add_shared(entry, stripe, change);
 }
 
-/* The entry may be any entry, in any state. True: it is held, in the life that it is in now. */
+/* Works for any entry in any state. True: the caller holds it, in its current life. */
 static inline bool entry_try_retain(struct cache_entry *entry, unsigned stripe)
 {
     return entry_try_add(entry, stripe, 1) != SLOT_DEAD;
 }
 
-/* Under cache->lock, by one who found it in the cache: whether it has left it since. */
+/* True if an entry that the caller found in the cache has left it; under cache->lock. */
 static inline bool entry_is_killed(const struct cache_entry *entry)
 {
     /* relaxed: changes under the lock only */
@@ -196,7 +197,7 @@ static inline bool entry_is_killed(const struct cache_entry *entry)
 static inline void entry_retain(struct cache_entry *entry, unsigned stripe)
 {
     if (!entry_try_retain(entry, stripe))
-        atomic_fetch_add_explicit(&entry->central, 1, memory_order_relaxed); /* the caller's own keeps it alive */
+        atomic_fetch_add_explicit(&entry->central, 1, memory_order_relaxed); /* the caller's reference keeps it alive */
 }
 
 static inline void entry_release(struct cache_entry *entry, unsigned stripe)
@@ -205,7 +206,7 @@ static inline void entry_release(struct cache_entry *entry, unsigned stripe)
         entry_release_centrally(entry);
 }
 
-/* What cache_entry_release does, in any stripe. */
+/* Does what cache_entry_release does, in any stripe. */
 static inline void cache_release_fast(struct cache_entry *entry)
 {
     struct owned_stripe *own = stripe_of_own;

@@ -1,5 +1,5 @@
 /*
- * cache_flight.c - one maker a key; see cache_flight.h.
+ * cache_flight.c - one maker per key; see cache_flight.h.
  */
 #include "core/memory_cache/cache_flight.h"
 

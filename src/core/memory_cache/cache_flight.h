@@ -1,13 +1,13 @@
 /*
- * cache_flight.h - one maker a key.
+ * cache_flight.h - one maker per key.
  *
- * Making takes seconds, so whoever asks second waits instead of making it again. A flight is one key being made: by its
- * pilot, for those aboard. When a making fails without a reason that would hold for the next one too, one of those
- * aboard becomes the pilot and tries once more.
+ * Making takes seconds, so a second request waits instead of making it again. A flight is one key that is being made by
+ * its pilot for its passengers. If that fails for a reason that may not affect the next attempt, one passenger becomes
+ * the pilot and tries once more.
  *
- * Threads that wait for each other's flights in a ring would wait for ever: see flight_may_wait.
- * Locks: cache->lock guards flights, except for what becomes of one (result and below): written before `landed` is
- * set under the lock, and read after. The wait graph has its own, for all caches of the process.
+ * Threads that wait in a ring for each other's flights would wait for ever; flight_may_wait prevents it.
+ * Locks: cache->lock guards flights, except for the result and the fields after it, which are written before `landed`
+ * is set under the lock and read afterwards. The wait graph has its own lock, for all caches of the process.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_FLIGHT_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_FLIGHT_H
@@ -21,7 +21,7 @@ struct cache_flight;
 struct cache_passenger {
     const struct cache_request *request;
     struct ingot_worker *thread;
-    bool is_pilot; /* it is this one who tries once more */
+    bool is_pilot; /* became the pilot, and tries once more */
     struct cache_passenger *next;
 };
 
@@ -29,16 +29,16 @@ struct cache_flight {
     const struct cache_request *request; /* the pilot's */
     ingot_work_t making;                 /* the pilot's, in the wait graph */
     struct cache_flight *next;
-    struct cache_passenger *passengers; /* in the order of their coming; only those still waiting */
+    struct cache_passenger *passengers; /* in the order of arrival; only those that still wait */
     os_condition changed;
     size_t references; /* the pilot's and the passengers' */
     bool is_second_try;
-    bool discard; /* cleared or closed meanwhile: the result is not kept */
+    bool discard; /* the cache was cleared or closed meanwhile: the result is not kept */
     bool landed;
 
     ingot_status_t result;
-    struct cache_entry *entry; /* one reference; NULL where nobody waited, or on failure */
-    char *detail;              /* of a failure; NULL: memory was short */
+    struct cache_entry *entry; /* one reference; NULL if no thread waited, or on failure */
+    char *detail;              /* of a failure; NULL: out of memory for it */
     int64_t code;              /* of a failure; as ingot_last_error_code */
 };
 
@@ -46,36 +46,36 @@ struct cache_flights {
     struct cache_flight *first;
 };
 
-/* How a failure concerns those who wait. */
+/* How a failure affects the waiting threads. */
 enum flight_failure {
-    FAILURE_FOR_ALL,  /* the key's fault, or a lack that concerns all: all are told */
-    FAILURE_OF_PILOT, /* the fault of what the pilot brought: each of the others starts over */
-    FAILURE_SPURIOUS  /* one other tries once more, then all are told */
+    FAILURE_FOR_ALL,  /* caused by the key, or affects everything: all get it */
+    FAILURE_OF_PILOT, /* caused by the pilot's arguments: each of the others starts over */
+    FAILURE_SPURIOUS  /* one other thread tries once more, then all get it */
 };
 enum flight_failure flight_failure_of(ingot_status_t status);
 
-/* Without a lock. Not listed yet. NULL when out of memory. */
+/* Makes a flight that is not listed yet, without a lock. NULL when out of memory. */
 struct cache_flight *flight_create(const ingot_allocator_t *allocator);
-/* Without a lock, when nothing refers to it any more. NULL does nothing. */
+/* Frees a flight without references, without a lock. NULL does nothing. */
 void flight_destroy(struct cache_flight *flight, const ingot_allocator_t *allocator);
 
-/* Under lock, as are all that follow. */
+/* This and all that follow: under the lock. */
 struct cache_flight *flights_find(const struct cache_flights *flights, const struct memory_cache_ops *ops,
                                   const struct cache_request *request);
 void flights_add(struct cache_flights *flights, struct cache_flight *flight, const struct cache_request *request);
-/* What is being made for the groups that the filter wants (all for NULL) will not be kept. */
+/* Results of the current flights for the groups that the filter wants (NULL: all) will not be kept. */
 void flights_discard(struct cache_flights *flights, cache_group_filter filter, const void *wanted);
 
 /*
  * Waits, with the lock dropped meanwhile, until the flight has landed or the passenger has become its pilot.
- * INGOT_INVALID_ARGUMENTS: that would be for ever, because the calling thread itself flies it, or its pilot waits, over
- * any number of others, for a flight of the calling thread. Then nothing was changed.
+ * INGOT_INVALID_ARGUMENTS: the wait would never end, because the calling thread is the pilot, or the pilot waits,
+ * directly or through other threads, for a flight of the calling thread. Then nothing was changed.
  */
 ingot_status_t flight_may_wait(struct cache_flight *flight);
 void flight_wait(struct cache_flight *flight, struct cache_passenger *passenger, os_mutex *lock);
-/* Makes the first passenger the pilot; false where there is none. */
+/* Makes the first passenger the pilot; false if there is none. */
 bool flight_hand_over(struct cache_flight *flight);
-/* The result is set. Takes the flight from the list and wakes those who wait. */
+/* Removes the flight, whose result is set, from the list and wakes the waiting threads. */
 void flight_land(struct cache_flights *flights, struct cache_flight *flight);
 
 #endif

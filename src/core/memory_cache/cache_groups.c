@@ -32,7 +32,7 @@ struct cache_group *groups_find(const struct cache_groups *groups, const char *n
     return find_hashed(groups, name, hash128_of(strlen(name), name).low);
 }
 
-/* Where memory is short chains get longer instead. */
+/* Without memory, chains get longer instead. */
 static void grow(struct cache_groups *groups, const ingot_allocator_t *allocator)
 {
     const size_t chain_count = groups->chain_count * 2;
@@ -96,7 +96,7 @@ static void unlist(struct cache_groups *groups, struct cache_group *group)
     --groups->count;
 }
 
-/* The member's part of the group's list; the group goes with its last one. */
+/* Removes the member from the group's list; the group goes with its last member. */
 static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member)
 {
     struct cache_group *group = member->group;
@@ -109,7 +109,7 @@ static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *
         member->next->previous = member->previous;
     if (group->members == NULL) {
         unlist(groups, group);
-        group_release(group, allocator); /* not the last: the member has one */
+        group_release(group, allocator); /* not the last reference: the member has one */
     }
 }
 
@@ -142,7 +142,7 @@ bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allo
     if (group->members != NULL)
         group->members->previous = member;
     group->members = member;
-    atomic_fetch_add_explicit(&group->references, 1, memory_order_relaxed); /* the list's own keeps it alive */
+    atomic_fetch_add_explicit(&group->references, 1, memory_order_relaxed); /* the list's reference keeps it alive */
     set_hash(entry);
     return true;
 }
@@ -198,7 +198,7 @@ void groups_remove_entry(struct cache_groups *groups, const ingot_allocator_t *a
 
 void group_release(struct cache_group *group, const ingot_allocator_t *allocator)
 {
-    /* acq_rel: each one's reading of the name comes before the end of it */
+    /* acq_rel: all reads of the name come before it is freed */
     if (group != NULL && atomic_fetch_sub_explicit(&group->references, 1, memory_order_acq_rel) == 1)
         alloc_free(allocator, group, sizeof(*group) + strlen(group->name) + 1);
 }

@@ -1,9 +1,9 @@
 /*
  * cache_groups.h - entries by the name of their group, groups in the order of their creation.
  *
- * An entry can be in several groups: in those that it was asked for in. A group is there as long as it has entries. Its
- * record lives on until the last of its evicted entries was reported, because the report says the name. The group
- * without a name is none: its entries are in no list, and no limit on groups concerns them.
+ * An entry is in each group that requested it. A group exists as long as it has entries. Its record lives on until its
+ * last evicted entry was reported, because the report has the name. The empty name is not a group: its entries are in
+ * no list, and limits on groups do not apply to them.
  * Locks: under cache->lock, except for group_release.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_GROUPS_H
@@ -14,7 +14,7 @@
 enum { GROUP_CHAINS_FIRST = 16 };
 
 struct cache_group {
-    _Atomic size_t references; /* one for being listed, one an entry until it is reported */
+    _Atomic size_t references; /* one for being listed, and one per entry until it is reported */
     uint64_t hash;
     struct cache_group *next_in_chain;
     struct cache_group *older;
@@ -35,19 +35,19 @@ struct cache_groups {
 void groups_init(struct cache_groups *groups);
 void groups_fini(struct cache_groups *groups, const ingot_allocator_t *allocator);
 struct cache_group *groups_find(const struct cache_groups *groups, const char *name);
-/* Finds or makes; NULL when out of memory. The caller adds an entry next. */
+/* Finds or makes a group; NULL when out of memory. The caller adds an entry next. */
 struct cache_group *groups_get(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name);
-/* The entry is in the group from now on, beside the groups that it is in. False: out of memory; a group that has no
- * members goes then. */
+/* Adds the entry to the group; it stays in its other groups. False: out of memory; then a group without members is
+ * removed. */
 bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_group *group,
                       struct cache_entry *entry);
 bool group_has_entry(const struct cache_group *group, const struct cache_entry *entry);
-/* The entry stays in its other groups. */
+/* Removes the entry from one group; it stays in its other groups. */
 void groups_leave(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member);
 bool member_is_only_one(const struct cache_member *member);
-/* Out of all its groups. The entry keeps a reference on one group's record, in member. */
+/* Removes the entry from all its groups. It keeps a reference to one group's record, in member. */
 void groups_remove_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_entry *entry);
-/* Without any lock. NULL does nothing. */
+/* Drops a reference, without a lock. NULL does nothing. */
 void group_release(struct cache_group *group, const ingot_allocator_t *allocator);
 
 static inline bool group_is_named(const char *name)

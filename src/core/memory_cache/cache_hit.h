@@ -1,8 +1,8 @@
 /*
- * cache_hit.h - a hit by memo: the one path of the cache that is asked for millions of times a second.
+ * cache_hit.h - a hit by memo, which may happen millions of times per second.
  *
- * It is for threads that own a stripe, and inline, so that a hit is one function without a frame. No lock is taken, and
- * nothing is written that another thread writes. doc/threading.md says why that is safe.
+ * It is for threads that own a stripe, and inline, so that a hit is one function without a stack frame. It takes no
+ * lock and writes nothing that other threads write. doc/threading.md says why that is safe.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_HIT_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_HIT_H
@@ -10,8 +10,8 @@
 #include "core/memory_cache/cache_state.h"
 
 /*
- * What memory_cache_recall does, where the calling thread owns a stripe and nothing is out of the ordinary. NULL: it
- * does not, or something is; then nothing was changed, and memory_cache_recall has the answer.
+ * Does what memory_cache_recall does in the usual case, for a thread that owns a stripe. NULL: not the usual case;
+ * nothing was changed, and memory_cache_recall has the answer.
  */
 static inline struct cache_entry *cache_recall_fast(struct memory_cache *cache, struct cache_memo *memo)
 {
@@ -24,9 +24,9 @@ static inline struct cache_entry *cache_recall_fast(struct memory_cache *cache, 
     struct cache_slot *slot = entry_slot(entry, stripe);
 
     stripe_enter(own);
-    /* relaxed, all: the stripe's owner, which may have been another then, acquired this life when it set the bit. While
-     * the thread is in here no life ends whose bit it sees, so if the serial is the memo's, it is of what the reference
-     * is taken on. */
+    /* relaxed, all: the stripe's owner, which may have been another thread then, acquired this life when it set the
+     * bit. No life whose bit the thread sees can end between stripe_enter and stripe_leave, so if the serial equals the
+     * memo's, the reference is for the right life. */
     const uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed);
     const uint64_t count = atomic_load_explicit(&slot->count, memory_order_relaxed) + (SLOT_HIT + 1);
     const bool is_hit = (mask >> stripe & 1) != 0 && count < SLOT_HITS_FULL &&

@@ -1,5 +1,5 @@
 /*
- * cache_recency.c - who was used least recently; see cache_recency.h.
+ * cache_recency.c - finds the least recently used entry; see cache_recency.h.
  */
 #include "core/memory_cache/cache_recency.h"
 

@@ -1,8 +1,8 @@
 /*
- * cache_state.h - the in-memory cache, as its own files see it.
+ * cache_state.h - the in-memory cache, for its own files.
  *
- * Locks: `lock` guards everything marked so. Under it nothing is called but the allocator and ops.matches. The order is
- * lock, then the wait graph's (core/wait_graph.c); the pool's own is never taken under either.
+ * Locks: `lock` guards everything marked so. Only the allocator and ops.matches are called under it. The order is
+ * `lock`, then the wait graph's lock (wait_graph.c); the pool's lock is never taken under either.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_STATE_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_STATE_H
@@ -14,7 +14,7 @@
 
 enum { CACHE_LINE_PAIR = 128 }; /* processors fetch lines in pairs */
 
-/* What the hits of one stripe write. */
+/* The fields that hits of one stripe write. */
 struct cache_stripe {
     _Alignas(CACHE_LINE_PAIR) _Atomic uint64_t stamp;
     _Atomic uint64_t hits; /* those not counted in slots */
@@ -23,7 +23,7 @@ struct cache_stripe {
 struct memory_cache {
     struct cache_stripe stripes[STRIPE_COUNT];
 
-    /* What hits read; written by insertions and evictions. */
+    /* Read by hits; written by insertions and evictions. */
     _Alignas(CACHE_LINE_PAIR) _Atomic uint64_t generation;
     struct cache_table table;
     struct cache_pool pool;
@@ -37,13 +37,13 @@ struct memory_cache {
     bool closed;
     uint64_t last_serial;
     size_t bytes;
-    uint64_t hits_of_gone; /* that were counted in slots of entries which have left */
+    uint64_t hits_of_gone; /* that were counted in slots of entries that have left */
     uint64_t misses;
     uint64_t waits;
     uint64_t evictions[EVICTION_REASONS];
 };
 
-/* Entries that left the cache and are to be let go once the lock is dropped; linked by `newer`. */
+/* Entries that left the cache and are released when the lock is dropped; linked by `newer`. */
 struct cache_victims {
     struct cache_entry *first;
     struct cache_entry **end;
@@ -51,39 +51,39 @@ struct cache_victims {
 };
 
 void victims_init(struct cache_victims *victims);
-/* Without the lock. */
-void victims_let_go(struct cache_victims *victims, struct memory_cache *cache, bool report);
+/* Releases the victims, without the lock. */
+void victims_release(struct cache_victims *victims, struct memory_cache *cache, bool report);
 
 /*
- * Under lock. Puts an entry that was just made into the cache, and what has to leave for it into victims. False: it is
- * not kept, which is no failure.
+ * Puts a new entry into the cache, and the entries that must leave for it into victims. False: it is not kept, which is
+ * not a failure. Under the lock.
  */
 bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
                        size_t bytes, struct cache_victims *victims);
-/* Under lock: takes an entry out, for victims_let_go. */
+/* Removes an entry, for victims_release. Under the lock. */
 void memory_cache_evict(struct memory_cache *cache, struct cache_entry *entry, enum eviction_reason reason,
                         struct cache_victims *victims);
 void memory_cache_evict_all(struct memory_cache *cache, enum eviction_reason reason, struct cache_victims *victims);
-/* Under lock: counts what one call evicted. */
+/* Counts what one call evicted. Under the lock. */
 void memory_cache_count_victims(struct memory_cache *cache, const struct cache_victims *victims);
-/* Under lock: whether the entry, which the caller holds, is in the cache. */
+/* True if the entry, which the caller holds, is in the cache. Under the lock. */
 bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry *entry);
 
 /* ---- memory_cache_groups.c ---- */
 
-/* Under lock. Drops groups until one more named so fits, NULL: until the limits are kept. */
+/* Drops groups until one more with this name fits, or, for NULL, until the limits are kept. Under the lock. */
 void memory_cache_make_room_for_group(struct memory_cache *cache, const char *name, struct cache_victims *victims);
-/* Without the lock, by one who holds the entry: it is in the request's group from now on, too. */
+/* Adds an entry that the caller holds to the request's group. Without the lock. */
 void memory_cache_join_group(struct memory_cache *cache, const struct cache_request *request,
                              struct cache_entry *entry);
 
-/* Evicts everything because memory is short. Without the lock. */
+/* Evicts everything for lack of memory. Without the lock. */
 void memory_cache_empty(struct memory_cache *cache);
-/* Under lock: the entry for the request with a reference, counted as a hit; or NULL. */
+/* Returns the request's entry with a reference, and counts a hit; or NULL. Under the lock. */
 struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const struct cache_request *request);
-/* By content, without the lock; may miss what is there. */
+/* Finds an entry by content, without the lock; may miss one that is there. */
 struct cache_entry *memory_cache_glance(struct memory_cache *cache, const struct cache_request *request);
-/* The caller holds the entry, and it is of the memo's key. */
+/* Remembers an entry that the caller holds and that has the memo's key. */
 void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, struct cache_entry *entry);
 
 #endif

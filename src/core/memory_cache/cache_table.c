@@ -32,7 +32,7 @@ ingot_status_t cache_table_init(struct cache_table *table, const ingot_allocator
     return array != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
 }
 
-/* Under the lock; relaxed throughout, since only those who hold the lock write. */
+/* Under the lock. All relaxed, because only threads that hold the lock write. */
 static struct table_array *current(const struct cache_table *table)
 {
     return atomic_load_explicit(&table->array, memory_order_relaxed);
@@ -78,7 +78,7 @@ struct cache_entry *cache_table_glance(const struct cache_table *table, const st
         struct cache_entry *entry = atomic_load_explicit(&place->entry, memory_order_acquire);
         if (entry == NULL)
             return NULL;
-        /* relaxed: the hash may be that of the entry before or after; what is found is checked when it is held */
+        /* relaxed: the hash may be that of the previous or next entry; what is found is checked when it is held */
         if (atomic_load_explicit(&place->hash, memory_order_relaxed) == request->hash.low &&
             entry_try_retain(entry, stripe)) {
             if (has_hash(entry, &request->hash) && entry->pool->ops.matches(entry->value, request->key))
@@ -128,7 +128,7 @@ bool cache_table_reserve(struct cache_table *table, const ingot_allocator_t *all
         return true;
     struct table_array *array = array_create(allocator, old->count * 2);
     if (array == NULL)
-        return table->entry_count < old->count / 8 * 7; /* walks get longer, and there must be an end to them */
+        return table->entry_count < old->count / 8 * 7; /* walks get longer, and must end */
     for (size_t i = 0; i < old->count; ++i) {
         if (entry_at(old, i) != NULL)
             put_in_first_empty(array, hash_at(old, i), entry_at(old, i));
@@ -159,7 +159,7 @@ void cache_table_remove(struct cache_table *table, struct cache_entry *entry)
     const size_t last = array->count - 1;
     size_t hole = place_of(array, entry);
 
-    /* Whatever the hole would cut off from where its walk begins is moved into it. */
+    /* Moves an entry into the hole if the hole would end the walk to it. */
     for (size_t index = (hole + 1) & last; entry_at(array, index) != NULL; index = (index + 1) & last) {
         const size_t home = hash_at(array, index) & last;
         if (((index - home) & last) < ((index - hole) & last))

@@ -1,11 +1,11 @@
 /*
  * cache_table.h - entries by the hash of their key, found without a lock.
  *
- * An array of (hash, entry) with linear probing: what is not asked for is passed over without a look at its memory,
- * which in a large cache would be a cache miss each. Changes are made under the lock of the cache, and a reader walks
- * along with them. Since entries and arrays stay readable as long as the cache lives, and whatever a reader finds it
- * checks again once it holds it, the worst that a change does to a reader is that it finds nothing; whoever must be
- * sure then looks again under the lock. A walk ends after a number of steps, so that changes cannot keep it going.
+ * An array of (hash, entry) with linear probing: a walk passes other entries without reading their memory, which would
+ * be a cache miss each in a large cache. Changes are made under the cache's lock, concurrently with readers. Entries
+ * and arrays stay readable as long as the cache lives, and a reader checks an entry again once it holds it. So a change
+ * can only make a reader find nothing; a reader that must be sure then looks again under the lock. A walk ends after a
+ * fixed number of steps, so that changes cannot prolong it.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_TABLE_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_TABLE_H
@@ -18,7 +18,7 @@ struct table_place {
 };
 
 struct table_array {
-    struct table_array *previous; /* smaller ones, kept for walks that began in them */
+    struct table_array *previous; /* smaller ones, kept for walks that are still in them */
     size_t count;                 /* a power of two */
     struct table_place places[];
 };
@@ -31,19 +31,19 @@ struct cache_table {
 ingot_status_t cache_table_init(struct cache_table *table, const ingot_allocator_t *allocator);
 void cache_table_fini(struct cache_table *table, const ingot_allocator_t *allocator);
 
-/* Without the lock. The entry is retained for the stripe; NULL: not found, though it may be there. */
+/* Finds an entry without the lock and retains it for the stripe. NULL: not found, though it may be there. */
 struct cache_entry *cache_table_glance(const struct cache_table *table, const struct cache_request *request,
                                        unsigned stripe);
-/* Under the lock, as are all that follow: exact. */
+/* This and all that follow: under the lock. Finds an entry if it is there. */
 struct cache_entry *cache_table_find(const struct cache_table *table, const struct memory_cache_ops *ops,
                                      const struct cache_request *request);
-/* Room for one more entry. */
+/* Makes room for one more entry. */
 bool cache_table_reserve(struct cache_table *table, const ingot_allocator_t *allocator);
 void cache_table_insert(struct cache_table *table, struct cache_entry *entry);
 void cache_table_remove(struct cache_table *table, struct cache_entry *entry);
-/* The sum of entry_hits. */
+/* Returns the sum of entry_hits. */
 uint64_t cache_table_count_hits(const struct cache_table *table);
-/* The entry may be removed soon. */
+/* Prefetches what removing the entry will read. */
 void cache_table_prefetch(const struct cache_table *table, const struct cache_entry *entry);
 
 #endif

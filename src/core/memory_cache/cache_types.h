@@ -1,5 +1,5 @@
 /*
- * cache_types.h - what the in-memory cache's users and its own files talk about: requests, limits, callbacks, entries.
+ * cache_types.h - types that the in-memory cache's users and its own files share: requests, limits, callbacks, entries.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_TYPES_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_TYPES_H
@@ -34,18 +34,18 @@ enum eviction_reason {
 };
 
 struct memory_cache_ops {
-    /* Whether a value was made for this key; both as the user of the cache gave them. No lock of the caller's matters:
-     * it may be called under a lock of the cache and must not call the cache. */
+    /* True if the value was made for this key; both are as the cache's user gave them. May be called under the cache's
+     * lock, and must not call the cache. */
     bool (*matches)(const void *value, const void *key);
-    /* The last reference is gone. Called without any lock, as the last thing done with the entry: it may bring about
-     * memory_cache_destroy, so the entry has been recycled and the cache is not touched after it. */
+    /* Frees a value after its last reference was dropped. Called without any lock, as the last use of the entry: it may
+     * lead to memory_cache_destroy, so the entry was recycled before and the cache is not used afterwards. */
     void (*destroy)(void *user, void *value);
-    /* An entry was evicted, and is still held by the caller of this. Called without any lock. May be NULL. */
+    /* Reports an eviction; the caller still holds the entry. Called without any lock. May be NULL. */
     void (*evicted)(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason);
-    /* Whether two keys of equal hash are equal; both belong to requests under way. Called as matches is. NULL: equal
-     * hashes are taken for equal keys as long as no value is there to be compared. */
+    /* True if two keys with equal hashes are equal; both belong to current requests. Called as matches is. NULL: equal
+     * hashes count as equal keys while there is no value to compare with. */
     bool (*same_key)(const void *key, const void *other);
-    /* What is kept cannot be made again, so memory being short is no reason to evict anything. */
+    /* Values cannot be made again, so a lack of memory evicts nothing. */
     bool cannot_remake;
     /* True if two groups are of one family, by their names; for max_family_groups. May be NULL. Called as matches. */
     bool (*same_family)(const char *group, const char *other);
@@ -56,7 +56,7 @@ struct memory_cache_limits {
     size_t max_bytes;            /* 0: no limit */
     size_t max_groups;           /* 0: no limit */
     size_t max_family_groups;    /* of one family; 0: no limit */
-    bool drops_least_used_group; /* else the oldest group goes first */
+    bool drops_least_used_group; /* otherwise the oldest group goes first */
 };
 
 struct memory_cache_counts {
@@ -69,26 +69,27 @@ struct memory_cache_counts {
     size_t groups;
 };
 
-/* What a descriptor remembers: where its key led last. Zeroed before first use. Read and written without a lock. */
+/* A descriptor's memory of the entry that its key led to last. Zeroed before first use. Read and written without a
+ * lock. */
 struct cache_memo {
     CACHE_ATOMIC(struct cache_entry *) entry;
     CACHE_ATOMIC(uint64_t) serial;
 };
 
-/* A request's key. memo and group may be NULL. A kept entry is in the groups that it was asked for in; the cache has
- * names of its own for them. */
+/* A request's key. memo and group may be NULL. A kept entry is in the groups that requested it; the cache copies their
+ * names. */
 struct cache_request {
     struct hash128 hash;
     const void *key; /* for ops.matches */
     struct cache_memo *memo;
     const char *group;
-    bool is_transient; /* neither found nor kept: only those who ask at the same time share what is made */
+    bool is_transient; /* neither found nor kept: only concurrent requests share the result */
 };
 
 typedef bool (*cache_group_filter)(const char *group, const void *wanted);
 
 void *cache_entry_value(const struct cache_entry *entry);
-void cache_entry_retain(struct cache_entry *entry); /* by one who holds a reference */
+void cache_entry_retain(struct cache_entry *entry); /* the caller holds a reference */
 void cache_entry_release(struct cache_entry *entry);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * memory_cache.c - the in-memory cache: what is found, what is kept, what has to go.
+ * memory_cache.c - the in-memory cache: finds, keeps and evicts entries.
  *
- * Invariant: an entry is in the table, in the eviction order, in its group and in the sums, or in none of them; all of
- * that changes under the lock. Entries that leave are killed under it and let go of after it, because that calls out.
- * doc/threading.md says why a hit needs no lock.
+ * Invariant: an entry is in the table, the eviction order, its groups and the sums, or in none of them; all of that
+ * changes under the lock. Entries that leave are killed under the lock and released after it, because releasing calls
+ * the cache's user. doc/threading.md says why a hit needs no lock.
  */
 #include "core/memory_cache/memory_cache.h"
 
@@ -80,7 +80,7 @@ struct cache_entry *cache_entry_create(struct memory_cache *cache, void *value)
 
 /* ---- hits ---- */
 
-/* relaxed, here and below: numbers that order and count; see recency_stamp */
+/* relaxed, here and below: these numbers only order and count; see recency_stamp */
 static void stamp_use(struct memory_cache *cache, struct cache_entry *entry, unsigned stripe)
 {
     const uint64_t stamp = recency_stamp(&cache->generation, &cache->stripes[stripe].stamp, stripe_is_owned(stripe));
@@ -92,7 +92,7 @@ static void add_hits(struct memory_cache *cache, unsigned stripe, uint64_t hits)
     atomic_fetch_add_explicit(&cache->stripes[stripe].hits, hits, memory_order_relaxed);
 }
 
-/* In any stripe, and whatever is out of the ordinary. */
+/* Handles any stripe and all unusual cases. */
 static struct cache_entry *recall(struct memory_cache *cache, struct cache_memo *memo)
 {
     /* acquire: pairs with memory_cache_remember; what the pointer leads to is initialized */
@@ -103,11 +103,11 @@ static struct cache_entry *recall(struct memory_cache *cache, struct cache_memo 
     const uint64_t count = entry_try_add(entry, stripe, SLOT_HIT + 1);
     if (count == SLOT_DEAD)
         return NULL;
-    /* relaxed, both: serials are unique, so that equal ones prove all; entry_try_add acquired the entry's */
+    /* relaxed, both: serials are unique, so equal ones are proof; entry_try_add acquired the entry's */
     const uint64_t serial = atomic_load_explicit(&memo->serial, memory_order_relaxed);
     if (atomic_load_explicit(&entry->serial, memory_order_relaxed) != serial) {
         entry_release(entry, stripe);
-        add_hits(cache, stripe, (uint64_t)-1); /* it was none */
+        add_hits(cache, stripe, (uint64_t)-1); /* it was not a hit */
         return NULL;
     }
     stamp_use(cache, entry, stripe);
@@ -135,7 +135,7 @@ void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, 
         return;
     const uint64_t serial = atomic_load_explicit(&entry->serial, memory_order_relaxed); /* the caller holds it */
     if (serial == 0)
-        return; /* never was in the cache */
+        return; /* was never in the cache */
     /* Two threads may mix their halves: doc/threading.md says why that is harmless. */
     atomic_store_explicit(&memo->serial, serial, memory_order_relaxed);
     atomic_store_explicit(&memo->entry, entry, memory_order_release); /* pairs with memory_cache_recall */
@@ -158,7 +158,7 @@ struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const s
     struct cache_entry *entry = cache_table_find(&cache->table, &cache->pool.ops, request);
     if (entry != NULL) {
         const unsigned stripe = stripe_number();
-        entry_retain(entry, stripe); /* by right of the cache's own reference: what is in the table was not killed */
+        entry_retain(entry, stripe); /* the cache's reference allows it: an entry in the table was not killed */
         count_hit(cache, entry, stripe);
         memory_cache_remember(cache, request->memo, entry);
     }
@@ -187,7 +187,7 @@ void victims_init(struct cache_victims *victims)
     victims->stripes = 0;
 }
 
-void victims_let_go(struct cache_victims *victims, struct memory_cache *cache, bool report)
+void victims_release(struct cache_victims *victims, struct memory_cache *cache, bool report)
 {
     const struct memory_cache_ops *ops = &cache->pool.ops;
     const unsigned stripe = stripe_number();
@@ -207,8 +207,9 @@ void victims_let_go(struct cache_victims *victims, struct memory_cache *cache, b
 }
 
 /*
- * Under lock. In a large cache the next to go has not been touched for long, and what makes an eviction slow is waiting
- * for its memory. So the one after it is fetched now, and of the next one what its own fields lead to.
+ * Under the lock. In a large cache the oldest entries have not been touched for long, and waiting for their memory
+ * makes evictions slow. So the entry after the next one is prefetched, and for the next one the memory that its fields
+ * point to.
  */
 static void prefetch_next_victim(const struct memory_cache *cache)
 {
@@ -244,7 +245,7 @@ static uint64_t advance_generation(struct memory_cache *cache)
     return atomic_fetch_add_explicit(&cache->generation, 1, memory_order_relaxed) + 1; /* see recency_stamp */
 }
 
-/* Under lock. Evicts the least recently used until so much more would fit. */
+/* Evicts the least recently used entries until so much more fits. Under the lock. */
 static void make_room(struct memory_cache *cache, size_t entries, size_t bytes, struct cache_victims *victims)
 {
     const struct memory_cache_limits *limits = &cache->limits;
@@ -303,7 +304,8 @@ static bool may_be_kept(const struct memory_cache *cache, const struct cache_req
         return false;
     if (bytes + CACHE_ENTRY_OVERHEAD > SIZE_MAX - cache->bytes)
         return false;
-    /* A maker may hand on what it got elsewhere: another cache's, or what is kept already, even under this key. */
+    /* A maker may return an entry that it got elsewhere: from another cache, or one that is already kept, even with
+     * this key. */
     if (entry->pool != &cache->pool || atomic_load_explicit(&entry->serial, memory_order_relaxed) != 0)
         return false;
     return cache->pool.ops.matches(entry->value, request->key);
@@ -337,7 +339,7 @@ bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *r
     atomic_store_explicit(&entry->hash_high, request->hash.high, memory_order_relaxed);
     atomic_store_explicit(&entry->is_ungrouped, !grouped, memory_order_relaxed);
     if (group != NULL)
-        (void)groups_add_entry(&cache->groups, allocator, group, entry); /* of its first group: needs no memory */
+        (void)groups_add_entry(&cache->groups, allocator, group, entry); /* as its first group, which needs no memory */
     recency_add(&cache->recency, entry);
     cache->bytes += entry->bytes;
     entry_publish(entry, ++cache->last_serial);
@@ -356,7 +358,7 @@ void memory_cache_empty(struct memory_cache *cache)
     memory_cache_evict_all(cache, EVICTED_MEMORY, &victims);
     memory_cache_count_victims(cache, &victims);
     os_mutex_unlock(&cache->lock);
-    victims_let_go(&victims, cache, true);
+    victims_release(&victims, cache, true);
 }
 
 /* ---- what is put and taken by the caller ---- */
@@ -369,14 +371,14 @@ bool memory_cache_put(struct memory_cache *cache, const struct cache_request *re
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
     struct cache_entry *old = cache_table_find(&cache->table, &cache->pool.ops, request);
-    /* In this order: the old one keeps its group from ending, and stays where the new one cannot be kept. */
+    /* In this order, because the old entry keeps its group from ending, and stays if the new one cannot be kept. */
     const bool kept = memory_cache_keep(cache, request, entry, bytes, &victims);
-    if (kept && old != NULL && !entry_is_killed(old)) { /* it may have had to go for want of room */
+    if (kept && old != NULL && !entry_is_killed(old)) { /* it may have been evicted to make room */
         memory_cache_evict(cache, old, EVICTED_REPLACED, &victims);
         ++cache->evictions[EVICTED_REPLACED];
     }
     os_mutex_unlock(&cache->lock);
-    victims_let_go(&victims, cache, true);
+    victims_release(&victims, cache, true);
     return kept;
 }
 
@@ -392,13 +394,13 @@ struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct c
         memory_cache_count_victims(cache, &victims);
     }
     os_mutex_unlock(&cache->lock);
-    victims_let_go(&victims, cache, false);
+    victims_release(&victims, cache, false);
     return entry;
 }
 
 bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry *entry)
 {
-    /* relaxed: a serial is given, and an entry killed, under this lock */
+    /* relaxed: serials are given, and entries killed, under this lock */
     return entry->pool == &cache->pool && atomic_load_explicit(&entry->serial, memory_order_relaxed) != 0 &&
            !entry_is_killed(entry);
 }
@@ -415,7 +417,7 @@ bool memory_cache_forget(struct memory_cache *cache, struct cache_entry *entry)
         memory_cache_count_victims(cache, &victims);
     }
     os_mutex_unlock(&cache->lock);
-    victims_let_go(&victims, cache, true);
+    victims_release(&victims, cache, true);
     return is_in_it;
 }
 
@@ -435,7 +437,7 @@ void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry,
         memory_cache_count_victims(cache, &victims);
     }
     os_mutex_unlock(&cache->lock);
-    victims_let_go(&victims, cache, true);
+    victims_release(&victims, cache, true);
 }
 
 /* ---- limits ---- */
@@ -450,7 +452,7 @@ void memory_cache_close(struct memory_cache *cache)
     flights_discard(&cache->flights, NULL, NULL);
     memory_cache_evict_all(cache, EVICTED_CLEAR, &victims);
     os_mutex_unlock(&cache->lock);
-    victims_let_go(&victims, cache, false);
+    victims_release(&victims, cache, false);
 }
 
 static void apply_limits(struct memory_cache *cache, const struct memory_cache_limits *limits, bool for_good)
@@ -467,7 +469,7 @@ static void apply_limits(struct memory_cache *cache, const struct memory_cache_l
     if (!for_good)
         cache->limits = own;
     os_mutex_unlock(&cache->lock);
-    victims_let_go(&victims, cache, true);
+    victims_release(&victims, cache, true);
 }
 
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits)

@@ -1,9 +1,9 @@
 /*
- * memory_cache.h - keyed, shared, evictable entries: the engine under programs and under an integrator's own objects.
+ * memory_cache.h - keyed, shared, evictable entries, for programs and for an integrator's own objects.
  *
- * An entry is a counted handle on a value. Entries live in pools of the cache that are type-stable: their memory is
- * reused for other entries, and returned only when the cache is destroyed, so that a stale pointer to an entry may be
- * looked at and found stale. A hit writes only the calling thread's own counters. doc/threading.md has the proof.
+ * An entry is a counted handle of a value. The cache's pools are type-stable: an entry's memory is reused for other
+ * entries, and freed only with the cache, so that a stale pointer may be read and found stale. A hit writes only the
+ * calling thread's own counters. doc/threading.md has the proof.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_MEMORY_CACHE_H
 #define INGOT_CORE_MEMORY_CACHE_MEMORY_CACHE_H
@@ -13,37 +13,37 @@
 ingot_status_t memory_cache_create(struct memory_cache **cache, const ingot_allocator_t *allocator,
                                    const struct memory_cache_ops *ops, void *user,
                                    const struct memory_cache_limits *limits);
-/* Evicts all and keeps nothing from now on; requests still work. No event is raised. */
+/* Evicts all entries and keeps none from now on; requests still work. Emits no event. */
 void memory_cache_close(struct memory_cache *cache);
-/* No entry is held and no call is under way any more. */
+/* Frees the cache, when no entry is held and no call is running. */
 void memory_cache_destroy(struct memory_cache *cache);
 
 /* ---- entries ---- */
 
-/* An entry that is not in the cache, with one reference, owning value from now on. NULL when out of memory: then the
- * caller still owns value. */
+/* Makes an entry that is not in the cache, has one reference and owns value. NULL when out of memory: then the caller
+ * still owns value. */
 struct cache_entry *cache_entry_create(struct memory_cache *cache, void *value);
 
 /* ---- requests ---- */
 
-/* The entry that the memo remembers, if it is still in the cache, with a reference; else NULL. The fast path: no lock,
- * no write to memory that another thread writes. */
+/* Returns the entry that the memo remembers with a reference, or NULL if it has left the cache. The fast path: takes no
+ * lock and writes no memory that other threads write. */
 struct cache_entry *memory_cache_recall(struct memory_cache *cache, struct cache_memo *memo);
-/* By memo, then by content; NULL where there is none. Counts a hit, never a miss. */
+/* Finds an entry by memo, then by content; NULL if there is none. Counts a hit, never a miss. */
 struct cache_entry *memory_cache_find(struct memory_cache *cache, const struct cache_request *request);
 
 enum cache_outcome { CACHE_HIT, CACHE_WAITED, CACHE_MADE };
 
-/* Makes the value's entry (by cache_entry_create, not in the cache), and says how many bytes it counts for. Called
- * without any lock. */
+/* Makes the value's entry by cache_entry_create and says how many bytes it counts for. Called without any lock. */
 typedef ingot_status_t (*cache_maker)(struct cache_entry **entry, size_t *bytes, void *user);
 
 /*
- * The entry of a request: found, or made by this thread, or by another while this one waits. One maker runs a key.
+ * Returns a request's entry, which is found, made by this thread, or made by another while this one waits. One maker
+ * runs per key.
  *
  * A maker's INGOT_BUILD_FAILED and INGOT_OUT_OF_MEMORY go to all waiters with the detail sentence. After
- * INGOT_INVALID_ARGUMENTS, INGOT_NOT_CACHEABLE and any INGOT_BLOB_* (faults of what that caller brought) each waiter
- * starts over. After another failure one waiter starts over, once; if that fails likewise, the rest are told. A maker
+ * INGOT_INVALID_ARGUMENTS, INGOT_NOT_CACHEABLE and any INGOT_BLOB_* (caused by that caller's arguments) each waiter
+ * starts over. After another failure one waiter starts over, once; if that fails too, the rest get the failure. A maker
  * that asks for its own key gets INGOT_INVALID_ARGUMENTS. An entry over the byte limit by itself, or made after a clear
  * or close during its making, is returned and not kept.
  *
@@ -55,25 +55,25 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
                                         enum cache_outcome *outcome);
 
 /*
- * For a maker that lacks memory: evicts everything, and true, so that it tries once more. False: that was done already
- * for the same request of this thread (or, in a nested request, for the one around it), so trying again helps nobody.
- * Outside of makers always true.
+ * For a maker that is out of memory: evicts everything and returns true, so that the maker tries once more. False: this
+ * was already done for the same request of this thread or for the one around it, so another try is useless. Outside of
+ * makers always true.
  */
 bool memory_cache_make_room(struct memory_cache *cache);
 
 /*
- * Puts an entry into the cache, in place of the one of its key if there is one (EVICTED_REPLACED); it stays when a
- * maker of the key that runs now is done. False: limits or memory do not allow it, and what had its key stays.
+ * Puts an entry into the cache and replaces the one with its key (EVICTED_REPLACED); it stays when a running maker of
+ * the key ends. False: limits or memory do not allow it, and the entry with its key stays.
  */
 bool memory_cache_put(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
                       size_t bytes);
-/* Finds the entry and takes it out of the cache, for one caller alone; NULL where there is none. Counts a hit. */
+/* Finds an entry and removes it from the cache; only one caller gets it. NULL if there is none. Counts a hit. */
 struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct cache_request *request);
-/* Takes an entry that the caller holds out of the cache (EVICTED_CLEAR). False: it is not in it, or no longer. */
+/* Removes an entry that the caller holds from the cache (EVICTED_CLEAR). False: it is not in the cache. */
 bool memory_cache_forget(struct memory_cache *cache, struct cache_entry *entry);
 
-/* An entry that the caller holds counts for so many bytes from now on, if it is in the cache. What is over the limit
- * then has to go: the entry itself if it is too large alone, else the least recently used. */
+/* Sets the bytes that an entry, which the caller holds, counts for, if it is in the cache. Evicts what is then over the
+ * limit: the entry itself if it alone is too large, otherwise the least recently used ones. */
 void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry, size_t bytes);
 
 /* ---- limits ---- */
@@ -81,11 +81,11 @@ void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry,
 /* True if no entry of so many bytes can be kept, however few others there are. */
 bool memory_cache_is_too_large(struct memory_cache *cache, size_t bytes);
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits);
-/* Evicts what is over these limits now; the cache's own stay. */
+/* Evicts what is over these limits; the cache's own limits do not change. */
 void memory_cache_trim(struct memory_cache *cache, const struct memory_cache_limits *limits);
 void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_limits *limits);
-/* Evicts the entries of a group that are in no other and were not asked for without one, or all for NULL. What is being
- * made for them now will not be kept, unless the reason is EVICTED_MEMORY: then only what is there has to go. */
+/* Evicts a group's entries, except those that are in another group or were requested without one; NULL: all entries.
+ * Entries that are being made for it now will not be kept, unless the reason is EVICTED_MEMORY. */
 void memory_cache_clear(struct memory_cache *cache, const char *group, enum eviction_reason reason);
 /* The same for all groups whose names the filter wants. It is called under a lock and must not call the cache. */
 void memory_cache_clear_groups(struct memory_cache *cache, cache_group_filter filter, const void *wanted,

@@ -1,10 +1,11 @@
 /*
- * memory_cache_groups.c - what has to go by its group, and which groups an entry is in.
+ * memory_cache_groups.c - the groups that an entry is in, and evictions by group.
  *
- * An entry is in every group that it was asked for in. Dropping a group drops those of its entries that are in no other
- * and were not asked for without a group. The rest leave it and get another serial, so that descriptors which remember
- * them ask by content once more, and join again. The oldest group goes first, or on wish the one whose last use was the
- * earliest. The latter looks at every entry: it is for some thousand programs, when a new group begins over the limit.
+ * An entry is in every group that requested it. Dropping a group drops its entries that are in no other group and were
+ * not requested without one. The others leave the group and get a new serial, so that descriptors that remember them
+ * look them up by content and join again. The oldest group goes first, or, if configured, the least recently used one.
+ * Finding that one reads every entry, each time a new group is over the limit, so it is meant for some thousand
+ * programs.
  */
 #include <string.h>
 
@@ -21,7 +22,7 @@ static void drop_group(struct memory_cache *cache, struct cache_group *group, en
         struct cache_member *next = member->next;
         struct cache_entry *entry = member->entry;
         if (member_is_only_one(member) && !atomic_load_explicit(&entry->is_ungrouped, memory_order_relaxed)) {
-            memory_cache_evict(cache, entry, reason, victims); /* the last one takes the group with it */
+            memory_cache_evict(cache, entry, reason, victims); /* the last entry removes the group */
         } else {
             groups_leave(&cache->groups, &cache->pool.allocator, member);
             atomic_store_explicit(&entry->serial, ++cache->last_serial, memory_order_relaxed);
@@ -41,7 +42,7 @@ static uint64_t last_use_of(const struct cache_group *group)
     return latest;
 }
 
-/* Under lock: of all groups, or of those of a family, how many there are and the first to go. */
+/* Counts all groups, or those of a family, and finds the first to go. Under the lock. */
 static size_t count_groups(const struct memory_cache *cache, const char *family, struct cache_group **first_to_go)
 {
     uint64_t earliest = UINT64_MAX;
@@ -70,7 +71,7 @@ static void keep_limit(struct memory_cache *cache, const char *family, size_t li
         drop_group(cache, group, reason, victims);
 }
 
-/* Under lock: every family, as when the limit was lowered. */
+/* Under the lock: for every family, when the limit was lowered. */
 static void keep_family_limits(struct memory_cache *cache, struct cache_victims *victims)
 {
     bool is_kept = false;
@@ -120,14 +121,14 @@ void memory_cache_join_group(struct memory_cache *cache, const struct cache_requ
         if (group == NULL || !group_has_entry(group, entry)) {
             const bool is_new = group == NULL;
             group = groups_get(&cache->groups, &cache->pool.allocator, request->group);
-            /* Where memory is short the entry stays in the groups that it is in. */
+            /* Without memory the entry stays in the groups that it is in. */
             if (group != NULL && groups_add_entry(&cache->groups, &cache->pool.allocator, group, entry) && is_new)
                 memory_cache_make_room_for_group(cache, NULL, &victims);
             memory_cache_count_victims(cache, &victims);
         }
     }
     os_mutex_unlock(&cache->lock);
-    victims_let_go(&victims, cache, true);
+    victims_release(&victims, cache, true);
 }
 
 /* ---- clearing ---- */
@@ -154,7 +155,7 @@ void memory_cache_clear(struct memory_cache *cache, const char *group_name, enum
     }
     memory_cache_count_victims(cache, &victims);
     os_mutex_unlock(&cache->lock);
-    victims_let_go(&victims, cache, true);
+    victims_release(&victims, cache, true);
 }
 
 void memory_cache_clear_groups(struct memory_cache *cache, cache_group_filter filter, const void *wanted,
@@ -173,5 +174,5 @@ void memory_cache_clear_groups(struct memory_cache *cache, cache_group_filter fi
     }
     memory_cache_count_victims(cache, &victims);
     os_mutex_unlock(&cache->lock);
-    victims_let_go(&victims, cache, true);
+    victims_release(&victims, cache, true);
 }

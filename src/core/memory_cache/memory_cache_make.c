@@ -1,8 +1,8 @@
 /*
- * memory_cache_make.c - a request that may have to make what it asks for.
+ * memory_cache_make.c - requests that make what they do not find.
  *
- * A request goes round: found, or aboard another's flight, or flying itself. No lock is held while a maker runs, while
- * anything is let go of, or (but for the sleep itself) while waiting.
+ * A request finds its entry, or boards another thread's flight, or flies itself, until it succeeds or fails. No lock is
+ * held while a maker runs, while entries are released, or while a thread waits.
  */
 #include "core/base/error.h"
 #include "core/memory_cache/cache_state.h"
@@ -19,7 +19,7 @@ struct voyage {
     struct cache_flight *flight;
 };
 
-/* What makers of this thread have done about want of memory, a frame for each cache; see memory_cache_make_room. */
+/* One frame per cache whose makers this thread runs; see memory_cache_make_room. */
 struct making {
     const struct memory_cache *cache;
     bool made_room;
@@ -67,7 +67,7 @@ static void leave_flight(struct memory_cache *cache, struct cache_flight *flight
         flight_destroy(flight, &cache->pool.allocator);
 }
 
-/* Finds the request's flight or begins one. As a passenger it comes back when the flight is over. */
+/* Finds the request's flight or begins one. A passenger returns when the flight is over. */
 static enum boarding board(struct voyage *voyage, struct cache_entry **entry, ingot_status_t *status)
 {
     struct memory_cache *cache = voyage->cache;
@@ -75,7 +75,7 @@ static enum boarding board(struct voyage *voyage, struct cache_entry **entry, in
     struct cache_passenger passenger = {voyage->request, NULL, false, NULL};
     enum boarding boarding = BOARDED_AS_PILOT;
 
-    *status = INGOT_SUCCESS; /* an earlier round's failure was another's */
+    *status = INGOT_SUCCESS; /* a failure of an earlier round was another thread's */
     if (spare == NULL) {
         *status = error_out_of_memory();
         return BOARDED_REFUSED;
@@ -122,7 +122,7 @@ static ingot_status_t run_maker(struct voyage *voyage, struct cache_entry **entr
     return status;
 }
 
-/* Makes the entry and tells those who wait. */
+/* Makes the entry and wakes the waiting threads. */
 static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
 {
     struct memory_cache *cache = voyage->cache;
@@ -141,7 +141,7 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
     os_mutex_lock(&cache->lock);
     const bool retry = status != INGOT_SUCCESS && failure == FAILURE_SPURIOUS && !flight->is_second_try;
     if (!retry || !flight_hand_over(flight)) {
-        /* What was put there meanwhile stays. */
+        /* An entry that was put there meanwhile stays. */
         if (status == INGOT_SUCCESS && !flight->discard && !voyage->request->is_transient &&
             cache_table_find(&cache->table, &cache->pool.ops, voyage->request) == NULL)
             kept = memory_cache_keep(cache, voyage->request, made, bytes, &victims);
@@ -157,7 +157,7 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
     }
     os_mutex_unlock(&cache->lock);
 
-    victims_let_go(&victims, cache, true);
+    victims_release(&victims, cache, true);
     leave_flight(cache, flight);
     alloc_free_text(&cache->pool.allocator, detail);
     if (status == INGOT_SUCCESS) {
@@ -168,7 +168,7 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
     return status;
 }
 
-/* The flight is over. False: the passenger has to start over. */
+/* Takes the result of a landed flight. False: the passenger must start over. */
 static bool arrive(struct voyage *voyage, struct cache_entry **entry, ingot_status_t *status)
 {
     struct memory_cache *cache = voyage->cache;
@@ -193,7 +193,7 @@ static bool arrive(struct voyage *voyage, struct cache_entry **entry, ingot_stat
     return arrived;
 }
 
-/* Who remembers it from before may have to look for it anew: joining can have changed its serial. */
+/* Remembers it again, because joining may have changed its serial. */
 static void join(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry)
 {
     memory_cache_join_group(cache, request, entry);

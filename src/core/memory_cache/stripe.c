@@ -22,7 +22,7 @@ unsigned stripe_assign(void)
     return number;
 }
 
-/* In a child process there are no other owners, whatever they were at when it was made. */
+/* A child process has no other owners, whatever their state was at fork. */
 static void keep_own_after_fork(void)
 {
     for (unsigned i = 0; i < STRIPES_OWNED; ++i) {
@@ -30,7 +30,7 @@ static void keep_own_after_fork(void)
         atomic_store_explicit(&owned_stripes[i].busy, false, memory_order_relaxed);
         atomic_store_explicit(&owned_stripes[i].owner, is_own ? os_thread_number() : 0, memory_order_relaxed);
     }
-    os_prepare_barrier(); /* succeeded in the parent; who cannot have the barrier naps */
+    os_prepare_barrier(); /* succeeded in the parent; without the barrier threads sleep instead */
 }
 
 static void prepare_to_own(void)
@@ -46,7 +46,7 @@ static bool is_free(uint32_t owner, uint32_t self)
     return owner == 0;
 }
 
-/* A thread of the caller's own number is gone too: the number was given again. */
+/* A thread with the caller's own number is gone too, because the number was reused. */
 static bool is_of_the_dead(uint32_t owner, uint32_t self)
 {
     return owner == self || !os_thread_is_there(owner);
@@ -62,7 +62,7 @@ static struct owned_stripe *take_any(bool (*may_be_taken)(uint32_t owner, uint32
         uint64_t owner = atomic_load_explicit(&owned_stripes[i].owner, memory_order_relaxed);
         if (!may_be_taken((uint32_t)owner, self))
             continue;
-        /* Counted, so that it fails if meanwhile another took it, even one with the number of the one that is gone. */
+        /* The count makes this fail if another thread took it meanwhile, even one with the same number. */
         const uint64_t next = ((owner >> 32) + 1) << 32 | self;
         if (atomic_compare_exchange_strong_explicit(&owned_stripes[i].owner, &owner, next, memory_order_relaxed,
                                                     memory_order_relaxed))
@@ -86,8 +86,8 @@ bool stripe_own(void)
         own = take_any(is_of_the_dead);
     if (own == NULL)
         return false;
-    os_barrier_on_all_threads(); /* all that the owner before wrote is seen from here on */
-    /* acquire: pairs with its last stripe_leave, for who settles the stripe later */
+    os_barrier_on_all_threads(); /* everything that the previous owner wrote is visible from here on */
+    /* acquire: pairs with its last stripe_leave, for threads that settle the stripe later */
     (void)atomic_load_explicit(&own->busy, memory_order_acquire);
     stripe_plus_one = own->number + 1;
     stripe_of_own = own;
@@ -96,12 +96,12 @@ bool stripe_own(void)
 
 static void wait_until_left(const struct owned_stripe *stripe)
 {
-    enum { LOOKS_BEFORE_NAP = 1000 }; /* far longer than being inside takes a thread that runs */
+    enum { LOOKS_BEFORE_NAP = 1000 }; /* far longer than a running thread is inside */
 
     /* acquire: pairs with stripe_leave */
     for (unsigned looks = 0; atomic_load_explicit(&stripe->busy, memory_order_acquire); ++looks) {
         if (looks >= LOOKS_BEFORE_NAP)
-            os_nap(); /* it was interrupted, and may need this processor to go on */
+            os_nap(); /* it was interrupted, and may need this processor */
     }
 }
 

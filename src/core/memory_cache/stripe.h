@@ -1,15 +1,15 @@
 /*
- * stripe.h - which of a few columns of counters the calling thread writes.
+ * stripe.h - assigns the calling thread one of a few columns of counters.
  *
- * A thread takes one of the shared stripes, in turn, at its first use. Threads may meet in one, so what is counted
- * there is counted atomically. A thread that uses the cache much gets a stripe of its own, where plain additions will
- * do: they cost a third. Who wants to read such counts for good first makes sure that the owner is not in the middle of
- * changing one (stripes_settle), at the price of interrupting every processor that runs a thread of the process.
+ * A thread takes one of the shared stripes, in turn, at its first use. Threads may share one, so counting there is
+ * atomic. A thread that uses the cache often gets its own stripe, where plain additions are enough, at a third of the
+ * cost. Before the final read of such counts, stripes_settle makes sure that the owner is not changing one; that
+ * interrupts every processor that runs a thread of the process.
  *
  * Invariants (doc/threading.md has the proof):
  *  - the counts of an owned stripe are changed by its owner alone, between stripe_enter and stripe_leave;
- *  - an owner has ended before another thread gets its stripe.
- * Nothing has to be given back when a thread ends: the stripe of one that is gone is found by who looks for one.
+ * - an owner has ended before another thread gets its stripe. A thread gives nothing back when it ends: the next thread
+ *   that looks for a stripe finds it.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_STRIPE_H
 #define INGOT_CORE_MEMORY_CACHE_STRIPE_H
@@ -22,7 +22,7 @@ enum {
     STRIPE_COUNT = 32,
     STRIPES_SHARED = 16, /* the first ones; the others are owned */
     STRIPES_OWNED = STRIPE_COUNT - STRIPES_SHARED,
-    STRIPE_USES_TO_OWN = 16384 /* of a shared stripe by one thread, after which it asks for one of its own */
+    STRIPE_USES_TO_OWN = 16384 /* of a shared stripe by one thread, after which it asks for its own */
 };
 
 /* Bits of owned stripes in a set of stripes. */
@@ -34,20 +34,21 @@ struct owned_stripe {
     _Atomic uint64_t owner;         /* a thread's number; above it, how often the stripe was taken; 0: never */
 };
 
-/* The thread's stripe. 0: none yet; else the number plus 1. Initial-exec, here and below: one instruction to read, also
- * in a shared library. */
+/* The thread's stripe: 0 for none yet, otherwise the number plus 1. Initial-exec, here and below: one instruction to
+ * read, also in a shared library. */
 extern _Thread_local unsigned stripe_plus_one __attribute__((tls_model("initial-exec")));
 extern _Thread_local unsigned stripe_uses __attribute__((tls_model("initial-exec")));
-/* The same stripe, if the thread owns it; else NULL. */
+/* The same stripe if the thread owns it, otherwise NULL. */
 extern _Thread_local struct owned_stripe *stripe_of_own __attribute__((tls_model("initial-exec")));
 
 unsigned stripe_assign(void);
-/* Gives the calling thread a stripe of its own, if one is free and the system can do what stripes_settle needs. Whether
- * it has one now. */
+/* Gives the calling thread its own stripe, if one is free and the system supports stripes_settle. True if it has one
+ * now. */
 bool stripe_own(void);
 /*
- * Each owner that was between enter and leave has left; it, and who enters from now on, sees what the caller wrote
- * before. The caller is not within a stripe of the set. Takes microseconds, and longer if an owner was interrupted.
+ * Waits until each owner that was between enter and leave has left. That owner, and those that enter later, see what
+ * the caller wrote before. The caller must not be within a stripe of the set. Takes microseconds, or longer if an owner
+ * was interrupted.
  */
 void stripes_settle(uint64_t stripes);
 
@@ -68,11 +69,11 @@ static inline void stripe_count_use(unsigned stripe)
         stripe_own();
 }
 
-/* By the owner. Nothing is called before stripe_leave. */
+/* Called by the owner, which calls nothing before stripe_leave. */
 static inline void stripe_enter(struct owned_stripe *own)
 {
     atomic_store_explicit(&own->busy, true, memory_order_relaxed);
-    /* The processor may read what follows before it writes this; the barrier in stripes_settle makes up for that. */
+    /* The processor may read what follows before it writes this; the barrier in stripes_settle compensates for that. */
     atomic_signal_fence(memory_order_seq_cst);
 }
 

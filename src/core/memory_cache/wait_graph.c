@@ -1,10 +1,10 @@
 /*
- * wait_graph.c - who waits for whom; see wait_graph.h.
+ * wait_graph.c - which thread waits for which work; see wait_graph.h.
  *
- * A work that a thread waits for is kept by it, and the thread that a work names has not ended it: both can be read.
+ * A thread keeps the work that it waits for, and the thread that a work names has not ended it, so both can be read.
  *
- * fork: another thread may hold the lock at that moment, which a child would wait for, for ever. The child makes it
- * anew instead of the parent taking it around fork: then fork waits for nobody, also when a signal handler calls it.
+ * fork: another thread may hold the lock at that moment, and the child would wait for it for ever. So the child
+ * initializes it again. The parent does not take it around fork, so fork never waits, even in a signal handler.
  */
 #include "core/memory_cache/wait_graph.h"
 

@@ -1,13 +1,13 @@
 /*
  * object_cache.c - an integrator's own objects in the in-memory cache: session, group, name.
  *
- * The engine knows one level of groups, so its group is session and group together, "SIZE:SESSIONGROUP" with the
- * session's size in decimal, which no other pair is. The public handle of an object is the engine's entry, as a
- * program's is.
+ * The in-memory cache has one level of groups, so its group is session and group together: "SIZE:SESSIONGROUP" with the
+ * session's size in decimal, which is unique to the pair. The public handle of an object is the cache's entry, as for
+ * programs.
  *
  * Two counts, as a context has: `holders` are the application's references; `references` are all of them (each object
- * has one, the holders together have one). When the last holder lets go the cache is closed, and with the last object
- * it ends.
+ * has one, the holders together have one). When the last holder releases the cache, it is closed; with the last object
+ * it is destroyed.
  */
 #include <ingot/object_cache.h>
 
@@ -42,10 +42,10 @@ struct place {
 
 struct object {
     struct ingot_object_cache *cache; /* referenced */
-    void *value;                      /* NULL: not taken over */
+    void *value;                      /* NULL: still the caller's */
     ingot_object_destructor_t destructor;
     size_t sizes[LEVELS];
-    char texts[]; /* session, group, name, each with its NUL, one behind the other */
+    char texts[]; /* session, group and name, each with its NUL */
 };
 
 static size_t texts_size(const size_t sizes[LEVELS])
@@ -91,7 +91,7 @@ static size_t engine_group_capacity(const struct place *place)
     return SIZE_DIGITS + 1 + place->sizes[0] + place->sizes[1] + 1;
 }
 
-/* The engine's name for the place's group; NULL when out of memory. */
+/* Makes the in-memory cache's name for the place's group; NULL when out of memory. */
 static char *make_engine_group(const ingot_allocator_t *allocator, const struct place *place)
 {
     const size_t capacity = engine_group_capacity(place);
@@ -216,7 +216,7 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
         emit(cache, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, texts, reasons[reason]);
 }
 
-/* Two engine groups of one session: the same number, and as many equal bytes after the colon. */
+/* Groups are of one session if both begin with the same number and have as many equal bytes after the colon. */
 static bool same_session(const char *group, const char *other)
 {
     size_t size = 0;
@@ -227,12 +227,12 @@ static bool same_session(const char *group, const char *other)
     return group != digits && *group == ':' && *other == ':' && strncmp(group + 1, other + 1, size) == 0;
 }
 
-/* Objects cannot be made again, so memory being short drops none. */
+/* Objects cannot be made again, so a lack of memory drops none. */
 static const struct memory_cache_ops object_ops = {matches, destroy_object, evicted, same_key, true, same_session};
 
 /* ---- objects ---- */
 
-/* An entry for the place, not in the cache and still without its value. */
+/* Makes an entry for the place that is not in the cache and has no value yet. */
 static struct cache_entry *make_entry(struct ingot_object_cache *cache, const struct place *place,
                                       ingot_object_destructor_t destructor)
 {
@@ -255,7 +255,7 @@ static struct cache_entry *make_entry(struct ingot_object_cache *cache, const st
     return entry;
 }
 
-/* What an object counts for, once it has its value. */
+/* Returns what an object counts for once it has its value. */
 static size_t bytes_of(const struct object *object)
 {
     const struct ingot_object_cache *cache = object->cache;
@@ -264,7 +264,7 @@ static size_t bytes_of(const struct object *object)
     return size <= SIZE_MAX - own ? own + size : SIZE_MAX;
 }
 
-/* Why an object that was set is not kept. */
+/* Says why an object that was set is not kept. */
 static ingot_status_t explain_not_kept(const struct ingot_object_cache *cache, size_t bytes)
 {
     if (memory_cache_is_too_large(cache->objects, bytes))
@@ -292,7 +292,7 @@ ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_object_cache
         if (memory_cache_put(cache->objects, &request, entry, bytes)) {
             status = INGOT_SUCCESS;
         } else {
-            object_of(entry)->value = NULL; /* the caller's again */
+            object_of(entry)->value = NULL; /* the caller keeps it */
             status = explain_not_kept(cache, bytes);
         }
         if (status == INGOT_SUCCESS && object != NULL)
@@ -363,7 +363,7 @@ static ingot_status_t create_object(struct cache_entry **entry, size_t *bytes, v
 
     if (trace_wanted(&creation->cache->trace))
         emit(creation->cache, INGOT_EVENT_MISS, INGOT_NOT_FOUND, 0, 0, creation->place->texts, "");
-    /* First all that can fail here, so that nothing created has to be thrown away. */
+    /* Everything that can fail comes first, so that no created object is thrown away. */
     struct cache_entry *made = make_entry(creation->cache, creation->place, creation->destructor);
     if (made == NULL)
         return INGOT_OUT_OF_MEMORY;
@@ -558,7 +558,7 @@ ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache, in
         return error_null_argument("cache");
     memory_cache_get_counts(cache->objects, &counts);
     known.hits = counts.hits;
-    /* The cast: C11 reads no atomic through a pointer to const. */
+    /* The cast: C11 cannot read an atomic through a pointer to const. */
     known.misses = counts.misses + atomic_load_explicit((_Atomic uint64_t *)&cache->misses, memory_order_relaxed);
     known.waits = counts.waits;
     known.replaced = counts.evictions[EVICTED_REPLACED];

@@ -1,5 +1,5 @@
 /*
- * device_classes.c - which devices of a program are alike; see device_classes.h.
+ * device_classes.c - groups a program's devices by identity; see device_classes.h.
  */
 #include <string.h>
 

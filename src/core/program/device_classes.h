@@ -1,21 +1,21 @@
 /*
- * device_classes.h - which binary serves which device: equal devices share one.
+ * device_classes.h - maps devices to binaries: equal devices share one.
  */
 #ifndef INGOT_CORE_PROGRAM_DEVICE_CLASSES_H
 #define INGOT_CORE_PROGRAM_DEVICE_CLASSES_H
 
 #include "core/program/program.h"
 
-/* The distinct identities among a descriptor's devices. */
+/* A distinct identity among a descriptor's devices. */
 struct device_class {
     const struct device_identity *identity;
     uint32_t device;       /* the first with this identity */
-    ingot_binary_t binary; /* bytes NULL: not there */
+    ingot_binary_t binary; /* bytes is NULL if there is none yet */
 };
 
 struct device_classes {
     size_t class_count;
-    struct device_class *classes; /* device_count of room */
+    struct device_class *classes; /* room for device_count */
     size_t *class_of;             /* [device position] */
 };
 

@@ -58,7 +58,7 @@ static ingot_status_t make_shared(struct cache_entry *program, uint32_t device, 
         kernel_destroy(made, context);
         return status;
     }
-    /* Threads may make it at once; the first one stays. Release pairs with the acquire in find_shared. */
+    /* Threads may make it at once; the first one stays. The release pairs with the acquire in find_shared. */
     if (!atomic_compare_exchange_strong_explicit(place, &first, made, memory_order_acq_rel, memory_order_acquire)) {
         kernel_destroy(made, context);
         made = first;
@@ -69,7 +69,7 @@ static ingot_status_t make_shared(struct cache_entry *program, uint32_t device, 
 
 static bool find_device(const struct ingot_program_desc *desc, uint32_t device, size_t *position)
 {
-    /* Most programs are for all devices, and then a device is its own position. */
+    /* Most programs are for all devices, so a device's index is its position. */
     if (device < desc->device_count && desc->device_indices[device] == device) {
         *position = device;
         return true;
@@ -88,7 +88,7 @@ uint32_t kernel_name_tag(const char *name)
     return (uint32_t)hash128_of(strlen(name), name).low;
 }
 
-/* Position in by_tag. */
+/* Finds the name's position in by_tag. */
 static bool find_name(const struct program_body *body, const char *name, size_t *position)
 {
     const uint32_t tag = kernel_name_tag(name);
@@ -111,8 +111,8 @@ static bool find_name(const struct program_body *body, const char *name, size_t 
     return false;
 }
 
-/* The shared kernel, without a reference of its own: the caller's reference to the program becomes the kernel's. desc
- * is the program's, or an equal one that is at hand; *position is that in body->kernels. */
+/* Finds or makes the shared kernel; the caller's reference to the program becomes the kernel's. desc is the program's
+ * or an equal one; *position is the kernel's in body->kernels. */
 static ingot_status_t find_shared(struct cache_entry *program, const struct ingot_program_desc *desc, uint32_t device,
                                   const char *name, size_t *position, struct ingot_kernel **kernel)
 {
@@ -132,11 +132,11 @@ static ingot_status_t find_shared(struct cache_entry *program, const struct ingo
     return INGOT_SUCCESS;
 }
 
-/* The kernel whose position the descriptor remembers, if that is the one that is asked for. */
+/* Returns the kernel whose position the descriptor remembers, if it is the requested one. */
 static struct ingot_kernel *recall(const struct ingot_program_desc *desc, const struct program_body *body,
                                    uint32_t device, const char *name)
 {
-    /* relaxed: only a number, checked against the program that is held now */
+    /* relaxed: it is only a number, and is checked against the program */
     const uint32_t memo = atomic_load_explicit(&((struct ingot_program_desc *)desc)->kernel_memo, memory_order_relaxed);
     if (memo == 0 || memo > desc->device_count * body->name_count)
         return NULL;
@@ -144,7 +144,7 @@ static struct ingot_kernel *recall(const struct ingot_program_desc *desc, const 
     return kernel != NULL && kernel->device == device && strcmp(kernel->name, name) == 0 ? kernel : NULL;
 }
 
-/* The first one stays: threads that use several kernels through one descriptor would write it by turns. */
+/* The first position stays, because threads that use several kernels of one descriptor would overwrite it in turn. */
 static void remember(struct ingot_program_desc *desc, size_t position)
 {
     if (position < UINT32_MAX && atomic_load_explicit(&desc->kernel_memo, memory_order_relaxed) == 0)

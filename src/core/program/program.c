@@ -31,7 +31,7 @@ void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind
 
 /* ---- the body ---- */
 
-static void let_go_of_native(struct ingot_context *context, void *native, struct ingot_program *owner)
+static void release_native(struct ingot_context *context, void *native, struct ingot_program *owner)
 {
     if (owner != NULL)
         ingot_program_release(owner);
@@ -47,7 +47,7 @@ static void destroy_body(struct program_body *body)
 
     for (size_t i = 0; i < desc->device_count * body->name_count; ++i)
         kernel_destroy(atomic_load_explicit(&body->kernels[i], memory_order_acquire), context);
-    let_go_of_native(context, body->native, body->owner);
+    release_native(context, body->native, body->owner);
     alloc_free(allocator, body->blob, body->blob_size);
     os_mutex_fini(&body->blob_lock);
     alloc_free(allocator, body, body->block_size);
@@ -145,7 +145,7 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
     ingot_status_t status = check_names(parts->names_size, parts->names);
     struct program_body *body = status == INGOT_SUCCESS ? alloc_body(&context->allocator, desc, parts) : NULL;
     if (body == NULL) {
-        let_go_of_native(context, parts->native, parts->owner);
+        release_native(context, parts->native, parts->owner);
         return status != INGOT_SUCCESS ? status : error_out_of_memory();
     }
     body->desc = shared;
@@ -162,7 +162,7 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
 
 /* ---- the cache's view ---- */
 
-/* A program that no id stands for is its own descriptor's alone. */
+/* A program without an id is only for its own descriptor. */
 static bool matches(const void *value, const void *key)
 {
     const struct program_body *body = value;
@@ -238,12 +238,12 @@ static bool keeps_out_of_cache(const struct ingot_program_desc *desc)
     return (desc->flags & INGOT_PROGRAM_NO_MEMORY_CACHE) != 0;
 }
 
-/* By content, or made. Never inline: a hit by memo needs none of this one's frame. */
+/* Finds the program by content or makes it. Not inlined, because a hit by memo does not need its stack frame. */
 __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t *program,
                                                                 const struct ingot_program_desc *desc,
                                                                 ingot_program_builder_t builder, void *user)
 {
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes */
     struct making making = {desc, builder, user};
     const bool is_transient = keeps_out_of_cache(desc);
     const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo,
@@ -266,7 +266,7 @@ __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t 
 static inline ingot_status_t get_or_create(ingot_program_t *program, const struct ingot_program_desc *desc,
                                            ingot_program_builder_t builder, void *user)
 {
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes */
     struct cache_entry *entry =
         keeps_out_of_cache(desc) ? NULL : cache_recall_fast(desc->context->programs, &shared->memo);
 
@@ -324,7 +324,7 @@ ingot_status_t ingot_program_lookup(ingot_program_t *program, const_ingot_progra
 {
     if (program == NULL || desc == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* its memo changes */
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes */
     const struct cache_request request = {desc->key_hash, desc, &shared->memo, NULL, false};
     struct cache_entry *entry = memory_cache_find(desc->context->programs, &request);
     if (entry == NULL)

@@ -1,13 +1,13 @@
 /*
- * program.h - making programs, and telling of what happens to them.
+ * program.h - makes programs, and emits their events.
  */
 #ifndef INGOT_CORE_PROGRAM_PROGRAM_H
 #define INGOT_CORE_PROGRAM_PROGRAM_H
 
 #include "core/program/program_body.h"
 
-/* A program that is not in the cache. Takes native (or the reference to its owner) over in any case; names and log are
- * copied. */
+/* Makes a program that is not in the cache. It owns native (or the reference to its owner) from now on, also on
+ * failure; names and log are copied. */
 struct program_parts {
     void *native;
     struct ingot_program *owner; /* as program_body's */
@@ -22,10 +22,10 @@ struct program_parts {
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts);
 
-/* What the in-memory cache counts for it. SIZE_MAX: it is not to be kept. */
+/* Returns what the in-memory cache counts for the program, or SIZE_MAX if it must not be kept. */
 size_t program_count_bytes(const struct program_body *body);
 
-/* Tells of an event of this descriptor's, to whoever wants to know. Cold: mostly nobody does. */
+/* Emits an event of this descriptor. Cold, because most contexts have neither a callback nor a trace. */
 __attribute__((cold)) void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind,
                                         ingot_status_t status, uint64_t start_ns, size_t bytes, const char *reason);
 

@@ -1,8 +1,8 @@
 /*
- * program_blob.c - taking a program's blob.
+ * program_blob.c - makes a program's blob.
  *
- * The driver is asked without a lock. What a size query gathered is kept until it is copied out, so that the usual two
- * calls cost one look into the driver; after that nothing is kept, for a cache of a thousand programs would double.
+ * The driver is called without a lock. A size query keeps the blob until it is copied out, so that the usual two calls
+ * ask the driver once. Afterwards nothing is kept, because a thousand cached programs would take twice their memory.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "core/program/device_classes.h"
 #include "core/program/program.h"
 
-/* All classes' binaries one behind the other; sizes[i] is the end of the i-th. */
+/* Gets all classes' binaries, one after the other; sizes[i] is the end of the i-th. */
 static ingot_status_t gather(const struct program_body *body, const struct device_classes *classes,
                              struct ingot_sink *binaries, size_t *ends)
 {
@@ -30,7 +30,7 @@ static ingot_status_t gather(const struct program_body *body, const struct devic
             status = context->ops.get_binary(context->state, body->native, device, binaries);
         }
         if (status == INGOT_SUCCESS && binaries->writer.failed)
-            status = error_out_of_memory(); /* a backend may not have looked */
+            status = error_out_of_memory(); /* a backend may ignore the failure */
         ends[i] = binaries->writer.size;
     }
     return status;
@@ -55,7 +55,7 @@ static void write_blob(struct bytes_writer *writer, const struct program_body *b
     blob_write(writer, &view, sections);
 }
 
-/* Of all devices, equal ones included, as a program that is loaded counts them. */
+/* Counts all devices, including equal ones, as for a loaded program. */
 static size_t bytes_of_devices(const struct device_classes *classes, size_t device_count, const size_t *ends)
 {
     size_t total = 0;
@@ -96,7 +96,7 @@ static ingot_status_t make_blob(const struct program_body *body, const struct ca
     return status;
 }
 
-/* What was estimated before is known now. */
+/* Replaces the estimate by the actual size. */
 static void correct_bytes(const struct ingot_program *program, struct program_body *body, size_t device_bytes)
 {
     /* relaxed: a number */
@@ -128,7 +128,7 @@ static ingot_status_t take_blob(const struct ingot_program *program, size_t *siz
     return status;
 }
 
-/* Gives the blob to the body if it has none yet. */
+/* Keeps the blob in the body if it has none yet. */
 static void keep_blob(struct program_body *body, size_t *size, uint8_t **blob)
 {
     os_mutex_lock(&body->blob_lock);
@@ -140,7 +140,7 @@ static void keep_blob(struct program_body *body, size_t *size, uint8_t **blob)
     os_mutex_unlock(&body->blob_lock);
 }
 
-/* Takes the kept blob away from the body; NULL where there is none. */
+/* Takes the kept blob from the body; NULL if there is none. */
 static uint8_t *claim_blob(struct program_body *body, size_t *size)
 {
     os_mutex_lock(&body->blob_lock);

@@ -1,9 +1,9 @@
 /*
- * program_body.h - built programs: what an entry of the in-memory cache stands for.
+ * program_body.h - built programs, which are the values of entries of the in-memory cache.
  *
- * The public handle is the cache's entry, whose reference count is the program's. The body is immutable once made,
- * but for its kernels, which are made when first asked for and published without a lock, and for the blob that a size
- * query gathered (under blob_lock).
+ * The public handle is the cache's entry, whose reference count is the program's. The body is immutable, except for its
+ * kernels, which first requests make and publish without a lock, and the blob that a size query gathered (under
+ * blob_lock).
  */
 #ifndef INGOT_CORE_PROGRAM_PROGRAM_BODY_H
 #define INGOT_CORE_PROGRAM_PROGRAM_BODY_H
@@ -13,13 +13,13 @@
 
 struct ingot_kernel;
 
-/* A name is looked for by its tag, so that one string is compared, the one that it is. */
+/* Names are found by their tags, so that usually one string is compared. */
 struct kernel_name {
     uint32_t tag;    /* of the name's hash */
     uint32_t offset; /* in names */
 };
 
-/* One block of memory with its names, kernels and log, since a look-up reads a little of each. */
+/* One block of memory with the names, kernels and log, because a look-up reads a little of each. */
 struct program_body {
     size_t name_count;
     struct kernel_name *by_tag;              /* sorted */
@@ -27,13 +27,13 @@ struct program_body {
     char *names;                             /* sorted, each with its NUL */
     struct ingot_program_desc *desc;         /* referenced */
     void *native;
-    struct ingot_program *owner; /* of native, referenced; NULL: it is this body's own */
+    struct ingot_program *owner; /* of native, referenced; NULL: this body owns it */
     size_t names_size;
     size_t block_size;
-    size_t log_size;             /* with NUL; the log lies behind the names */
+    size_t log_size;             /* with NUL; the log follows the names */
     _Atomic size_t device_bytes; /* of the binaries, as far as known: an estimate until the blob is taken; relaxed */
-    bool is_from_blob;           /* at least for one of its devices */
-    const char *native_reason; /* why it was compiled as the application asked, so that no id stands for it; or NULL */
+    bool is_from_blob;           /* for at least one of its devices */
+    const char *native_reason;   /* why it was compiled natively and has no id; or NULL */
     os_mutex blob_lock;
     size_t blob_size; /* under blob_lock, as blob */
     uint8_t *blob;    /* gathered by a size query and not yet copied out, or NULL */

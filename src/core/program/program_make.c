@@ -1,8 +1,8 @@
 /*
- * program_make.c - programs past the in-memory cache: by compiling, or from a blob.
+ * program_make.c - makes programs without the in-memory cache, by compiling or from a blob.
  *
- * One compilation for equal devices: it is made for the first of them, and the others load its binary. From a blob
- * that has binaries for some of the devices only, the missing ones are compiled likewise.
+ * Equal devices share one compilation: the first device compiles, and the others load its binary. If a blob lacks some
+ * devices' binaries, these are compiled in the same way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@
 #include "core/program/device_classes.h"
 #include "core/program/program.h"
 
-/* Enough for a few sources and devices, so that loading a small program allocates what stays of it and no more. */
+/* Enough for a few sources and devices, so that loading a small program allocates only what it keeps. */
 enum { WORKSHOP_ROOM = 512 };
 
-/* What is needed while a program is made; init before, fini after, on failure too. */
+/* The state of making a program; init before, fini after, also on failure. */
 struct workshop {
     const struct ingot_program_desc *desc;
     struct ingot_context *context;
@@ -48,7 +48,7 @@ static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_pr
     return desc_request_init(&shop->request, desc, &shop->arena);
 }
 
-/* Before anything is compiled. */
+/* Runs before anything is compiled. */
 static ingot_status_t prepare_texts(struct workshop *shop)
 {
     return hermetic_request_make(&shop->hermetic, shop->desc, &shop->request, &shop->arena);
@@ -63,7 +63,7 @@ static void workshop_fini(struct workshop *shop)
     arena_fini(&shop->arena);
 }
 
-/* The driver's own sentence is in the detail; a compiler's log says more. */
+/* The detail has the driver's sentence; a compiler's log says more. */
 static ingot_status_t explain_failure(struct workshop *shop, ingot_status_t status)
 {
     if (status == INGOT_BUILD_FAILED && shop->log.writer.size != 0) {
@@ -89,8 +89,8 @@ static ingot_status_t run_compiler(struct workshop *shop, const ingot_build_requ
     return status;
 }
 
-/* The texts without includes first. If they do not build, the program is compiled as the application asked, which also
- * gives a broken program the log that it asked for; no id stands for what comes of it. */
+/* Compiles the texts without includes first. If they do not build, the program is compiled natively, which also gives a
+ * broken program its expected log; the result has no id. */
 static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
 {
     const size_t log_start = shop->log.writer.size;
@@ -126,7 +126,7 @@ static ingot_status_t compile(struct workshop *shop, size_t device_count, const 
     return status;
 }
 
-/* Compiles for one device and keeps the binary; ends says where it ends. */
+/* Compiles for one device and keeps the binary; *end is its end. */
 static ingot_status_t compile_binary(struct workshop *shop, uint32_t device, size_t *end)
 {
     struct ingot_context *context = shop->context;
@@ -154,8 +154,8 @@ static ingot_status_t compile_missing(struct workshop *shop)
             status = compile_binary(shop, classes[i].device, &ends[i]);
     }
     if (status == INGOT_SUCCESS && shop->binaries.writer.failed)
-        status = error_out_of_memory(); /* a backend may not have looked */
-    /* The bytes lie still from here on. */
+        status = error_out_of_memory(); /* a backend may ignore the failure */
+    /* The bytes do not move from here on. */
     size_t start = 0;
     for (size_t i = 0; status == INGOT_SUCCESS && i < count; ++i) {
         if (classes[i].binary.bytes != NULL)
@@ -166,7 +166,7 @@ static ingot_status_t compile_missing(struct workshop *shop)
     return status;
 }
 
-/* Hands each device its class's binary. */
+/* Gives each device its class's binary. */
 static ingot_status_t load_binaries(struct workshop *shop, void **native)
 {
     const struct ingot_program_desc *desc = shop->desc;
@@ -187,7 +187,7 @@ static ingot_status_t load_binaries(struct workshop *shop, void **native)
     return status;
 }
 
-/* One compilation for equal devices. INGOT_UNIMPLEMENTED: none are equal. */
+/* Compiles once for equal devices. INGOT_UNIMPLEMENTED: no devices are equal. */
 static ingot_status_t build_by_class(struct workshop *shop, void **native)
 {
     const struct ingot_program_desc *desc = shop->desc;
@@ -202,7 +202,7 @@ static ingot_status_t build_by_class(struct workshop *shop, void **native)
     return status == INGOT_SUCCESS ? load_binaries(shop, native) : status;
 }
 
-/* A device that does not say what it is, or a driver without binaries, is no reason not to compile. */
+/* A device without an identity or a driver without binaries does not prevent compiling. */
 static ingot_status_t build_native(struct workshop *shop, void **native)
 {
     const ingot_status_t status = build_by_class(shop, native);
@@ -222,7 +222,7 @@ static size_t known_size(const struct workshop *shop, void *native)
     return shop->device_bytes;
 }
 
-/* Takes the native program over. */
+/* Takes ownership of the native program. */
 static ingot_status_t finish(struct workshop *shop, struct program_parts *parts, ingot_program_t *program)
 {
     parts->device_bytes = known_size(shop, parts->native);
@@ -235,7 +235,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Backends list names in any order; a blob has them sorted. */
+/* Backends list names in any order; blobs have them sorted. */
 static ingot_status_t sort_names(struct workshop *shop, size_t *size, const char **names)
 {
     const struct bytes_writer *given = &shop->names.writer;
@@ -264,7 +264,7 @@ static ingot_status_t sort_names(struct workshop *shop, size_t *size, const char
     return INGOT_SUCCESS;
 }
 
-/* A built program's names are the backend's to say, its log the compiler's. */
+/* The backend knows a built program's names, and the compiler made its log. */
 static ingot_status_t describe_built(struct workshop *shop, struct program_parts *parts)
 {
     const struct ingot_context *context = shop->context;
@@ -304,7 +304,7 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
     return status;
 }
 
-/* Whether a sound blob is for this descriptor, and which of its binaries are for which devices. */
+/* Checks that a sound blob is for this descriptor, and finds its binaries for the devices. */
 static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *blob, const struct cache_blob_id *id,
                                  size_t *found)
 {
@@ -327,7 +327,7 @@ static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *
                        : error_set(INGOT_BLOB_STALE, "the blob is for other devices, drivers or compilers");
 }
 
-/* Compiles for the devices that the blob has nothing for; the log goes on with what that says. */
+/* Compiles for the devices that the blob lacks; the compiler's output is appended to the log. */
 static ingot_status_t complete_blob(struct workshop *shop, struct blob_view *blob)
 {
     bytes_put(&shop->log.writer, blob->log_size, blob->log);

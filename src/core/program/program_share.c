@@ -1,8 +1,8 @@
 /*
- * program_share.c - a program of one descriptor out of a program of another whose id is equal.
+ * program_share.c - makes a program of one descriptor from a program of another with an equal id.
  *
- * Equal ids mean that a build would produce the same, so the native program serves both. The new program holds a
- * reference to the one that owns it; owners own by themselves, so that no chain of them forms.
+ * Equal ids mean equal results of a build, so the native program serves both. The new program holds a reference to the
+ * program that owns the native one, never to another sharer, so that no chains form.
  */
 #include <string.h>
 
