@@ -74,7 +74,7 @@ static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view 
     if (magic == NULL)
         return truncated(size);
     if (memcmp(magic, BLOB_MAGIC, BLOB_MAGIC_SIZE) != 0)
-        return corrupt("it does not begin as one");
+        return corrupt("it does not begin like a blob");
     const uint32_t version = bytes_get_u32(reader);
     if (!reader->failed && version != BLOB_FORMAT_VERSION)
         return error_set(INGOT_BLOB_VERSION, "a blob of format version %" PRIu32 "; this library reads %d", version,
@@ -84,7 +84,7 @@ static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view 
     if (reader->failed || total_size > size)
         return truncated(size);
     if (total_size != size || size < BLOB_HEADER_SIZE + BLOB_CHECKSUM_SIZE)
-        return corrupt("its size is not what it says");
+        return corrupt("its size differs from the size in its header");
 
     struct bytes_reader tail;
     const size_t covered = size - BLOB_CHECKSUM_SIZE;
@@ -93,7 +93,7 @@ static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view 
     const uint64_t low = bytes_get_u64(&tail);
     const uint64_t high = bytes_get_u64(&tail);
     if (low != checksum.low || high != checksum.high)
-        return corrupt("its checksum does not hold");
+        return corrupt("its checksum does not match");
     reader->size = covered;
     return INGOT_SUCCESS;
 }
@@ -112,7 +112,7 @@ static ingot_status_t check_sections(const struct blob_view *view, struct bytes_
             return corrupt("a section is larger than the blob");
         (void)bytes_get(reader, (size_t)binary_size);
     }
-    return bytes_left(reader) == 0 ? INGOT_SUCCESS : corrupt("it has bytes that belong to nothing");
+    return bytes_left(reader) == 0 ? INGOT_SUCCESS : corrupt("it has bytes after its last part");
 }
 
 static bool names_ascend(size_t size, const char *names)

@@ -13,7 +13,7 @@ static ingot_status_t check_ops(const ingot_backend_ops_t *ops)
 {
     if (ops->name == NULL || *ops->name == '\0' ||
         strspn(ops->name, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(ops->name))
-        return error_set(INGOT_INVALID_ARGUMENTS, "the backend's name must be of a-z, 0-9 and _");
+        return error_set(INGOT_INVALID_ARGUMENTS, "the backend's name must consist of a-z, 0-9 and _");
     if (ops->destroy == NULL || ops->identify_device == NULL || ops->accepts == NULL || ops->build == NULL ||
         ops->destroy_program == NULL || ops->get_kernel_names == NULL || ops->create_kernel == NULL ||
         ops->destroy_kernel == NULL)
@@ -79,7 +79,7 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
     if (context == NULL || !STRUCT_READ(known_ops, ops) || !STRUCT_READ(known_info, info != NULL ? info : &defaults))
         return error_set(INGOT_INVALID_ARGUMENTS, "context or ops is NULL, or a struct_size is not set");
     if (device_count == 0 || device_count > INT32_MAX)
-        return error_set(INGOT_INVALID_ARGUMENTS, "a context needs a device");
+        return error_set(INGOT_INVALID_ARGUMENTS, "a context needs at least one device");
     if (alloc_init(&allocator, known_info.allocator) != INGOT_SUCCESS)
         return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
     if ((known_info.flags & ~(uint32_t)INGOT_CONTEXT_IGNORE_ENVIRONMENT) != 0)
@@ -180,7 +180,7 @@ ingot_status_t ingot_context_get_device_info(const_ingot_context_t context, uint
             return status;
     }
     if (!STRUCT_WRITE(info, known))
-        return error_set(INGOT_INVALID_ARGUMENTS, "info is NULL, or struct_size is not set");
+        return error_set(INGOT_INVALID_ARGUMENTS, "info is NULL, or its struct_size is not set");
     return INGOT_SUCCESS;
 }
 

@@ -11,7 +11,7 @@ static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, cons
 {
     ingot_cache_capacity_t known;
     if (!STRUCT_READ(known, capacity))
-        return error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or struct_size is not set");
+        return error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or its struct_size is not set");
     if ((known.flags & ~(uint32_t)(INGOT_CACHE_OFF | INGOT_CACHE_LRU_GROUPS)) != 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "capacity has unknown flags: %#x", (unsigned)known.flags);
     limits->max_entries = known.max_programs != 0 ? known.max_programs : defaults->max_entries;
@@ -57,7 +57,7 @@ ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context, i
                   (limits.drops_least_used_group ? (uint32_t)INGOT_CACHE_LRU_GROUPS : 0);
     return STRUCT_WRITE(capacity, known)
                ? INGOT_SUCCESS
-               : error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or struct_size is not set");
+               : error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or its struct_size is not set");
 }
 
 ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to)
@@ -111,6 +111,7 @@ ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingo
     known.programs = counts.entries;
     known.bytes = counts.bytes;
     known.groups = counts.groups;
-    return STRUCT_WRITE(stats, known) ? INGOT_SUCCESS
-                                      : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or struct_size is not set");
+    return STRUCT_WRITE(stats, known)
+               ? INGOT_SUCCESS
+               : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or its struct_size is not set");
 }

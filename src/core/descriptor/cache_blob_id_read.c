@@ -171,7 +171,7 @@ ingot_status_t cache_blob_id_visit(size_t size, const uint8_t *id, cache_blob_id
     const uint8_t *magic = bytes_get(&reader, ID_MAGIC_SIZE);
     const uint32_t version = bytes_get_u32(&reader);
     if (magic != NULL && memcmp(magic, ID_MAGIC, ID_MAGIC_SIZE) != 0)
-        return error_set(INGOT_BLOB_CORRUPT, "these bytes are no cache blob id");
+        return error_set(INGOT_BLOB_CORRUPT, "these bytes are not a cache blob id");
     if (reader.failed)
         return error_set(INGOT_BLOB_TRUNCATED, "a cache blob id of %zu bytes ends too early", size);
     if (version != ID_FORMAT_VERSION)

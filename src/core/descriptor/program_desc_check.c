@@ -91,7 +91,7 @@ static ingot_status_t check_source_settings(const struct ingot_context *context,
             continue;
         if (context->ops.takes_source_settings == NULL || !context->ops.takes_source_settings(context->state))
             return error_set(INGOT_UNIMPLEMENTED,
-                             "source %zu has options or headers of its own, which the backend %s "
+                             "source %zu has its own options or headers, which the backend %s "
                              "does not take",
                              i, context->ops.name);
         for (size_t j = 0; j < source->header_count * info->header_count; ++j) {

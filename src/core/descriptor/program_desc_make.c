@@ -306,7 +306,7 @@ ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_conte
     bool has_directories = false;
 
     if (desc == NULL || context == NULL || !STRUCT_READ(known, info))
-        return error_set(INGOT_INVALID_ARGUMENTS, "desc, context or info is NULL, or struct_size is not set");
+        return error_set(INGOT_INVALID_ARGUMENTS, "desc, context or info is NULL, or its struct_size is not set");
     ingot_status_t status = program_info_check(context, &known);
     if (status != INGOT_SUCCESS)
         return status;

@@ -30,7 +30,7 @@ static ingot_status_t check(const ingot_source_info_t *info)
     if (info->size == 0 && info->kind != INGOT_SOURCE_HEADER)
         return error_set(INGOT_INVALID_ARGUMENTS, "the source is empty");
     if (info->size > SIZE_MAX / 4)
-        return error_set(INGOT_INVALID_ARGUMENTS, "the source's size is impossible");
+        return error_set(INGOT_INVALID_ARGUMENTS, "the source is too large");
     if (source_kind_is_text(info->kind) && info->size != 0 && memchr(info->bytes, '\0', info->size) != NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "a text source has a NUL byte in it");
     if (info->kind == INGOT_SOURCE_HEADER && (info->name == NULL || *info->name == '\0'))
@@ -42,7 +42,7 @@ static ingot_status_t check_settings(const ingot_source_info_t *info)
 {
     const bool has_some = info->header_count != 0 || (info->compile_options != NULL && *info->compile_options != '\0');
     if (info->kind == INGOT_SOURCE_HEADER && has_some)
-        return error_set(INGOT_INVALID_ARGUMENTS, "a header has no options or headers of its own");
+        return error_set(INGOT_INVALID_ARGUMENTS, "a header cannot have its own options or headers");
     if (info->header_count != 0 && (!source_kind_is_text(info->kind) || info->kind == INGOT_SOURCE_PTX))
         return error_set(INGOT_INVALID_ARGUMENTS, "a source of kind %d includes no headers", (int)info->kind);
     if (info->header_count != 0 && info->headers == NULL)
@@ -93,7 +93,7 @@ ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_in
     ingot_allocator_t allocator;
 
     if (source == NULL || !STRUCT_READ(known, info))
-        return error_set(INGOT_INVALID_ARGUMENTS, "source or info is NULL, or struct_size is not set");
+        return error_set(INGOT_INVALID_ARGUMENTS, "source or info is NULL, or its struct_size is not set");
     ingot_status_t status = check(&known);
     if (status == INGOT_SUCCESS)
         status = check_settings(&known);

@@ -445,7 +445,7 @@ static void put_current_directory(struct bytes_writer *files, struct source_grap
     struct bytes_writer path;
     bytes_writer_init(&path, graph->arena.allocator);
     if (!os_put_current_directory(&path))
-        graph->limit = "debug information names the current directory, whose path cannot be had";
+        graph->limit = "debug information names the current directory, whose path is not available";
     put_entry(files, path.size, path.bytes, ".");
     files->failed = files->failed || path.failed;
     bytes_writer_fini(&path);

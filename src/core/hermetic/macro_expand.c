@@ -53,33 +53,6 @@ static void add_check(struct expansion *expansion, size_t size, const char *name
     *last = check;
 }
 
-static bool is_one_of_the_compilers(size_t size, const char *name)
-{
-    static const char *const whole[] = {"linux", "unix", "i386", "NULL", "true", "false"};
-    static const char *const beginnings[] = {"CL_",     "cl_khr_", "cl_ext_", "cl_intel_", "cl_nv_",
-                                             "cl_amd_", "cl_arm_", "cl_img_", "cl_qcom_",  "cl_clang_"};
-    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); ++i) {
-        if (size == strlen(whole[i]) && memcmp(name, whole[i], size) == 0)
-            return true;
-    }
-    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); ++i) {
-        if (size > strlen(beginnings[i]) && memcmp(name, beginnings[i], strlen(beginnings[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* True for names that compilers may define by themselves, so that the texts do not say what they mean. */
-static bool may_be_predefined(const struct macro *macro, size_t size, const char *name)
-{
-    if (macro != NULL && macro->of_options)
-        return false;
-    const bool nowhere = macro == NULL || macro->definition == NULL;
-    if (size >= 2 && name[0] == '_' && (name[1] == '_' || (nowhere && name[1] >= 'A' && name[1] <= 'Z')))
-        return true;
-    return nowhere && is_one_of_the_compilers(size, name);
-}
-
 static bool has_capital(size_t size, const char *name)
 {
     for (size_t i = 0; i < size; ++i) {
@@ -94,7 +67,7 @@ static bool has_capital(size_t size, const char *name)
 static struct macro_definition *choose(struct expansion *expansion, const struct macro *macro, size_t size,
                                        const char *name)
 {
-    if (may_be_predefined(macro, size, name)) {
+    if (macro_may_be_predefined(macro, size, name)) {
         doubt(expansion, "a compiler may define the macro", size, name);
     } else if (macro == NULL || (macro->definition == NULL && !macro->is_ambiguous)) {
         add_check(expansion, size, name, false);

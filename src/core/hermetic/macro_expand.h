@@ -13,7 +13,7 @@
 enum header_kind { HEADER_NONE, HEADER_QUOTED, HEADER_ANGLE };
 
 struct header_name {
-    enum header_kind kind; /* HEADER_NONE: the tokens are no file name */
+    enum header_kind kind; /* HEADER_NONE: the tokens are not a file name */
     const char *text;      /* with a NUL */
     size_t size;
 };

@@ -47,5 +47,8 @@ void macro_table_doubt(struct macro_table *table, size_t name_size, const char *
 /* Returns the length of the name at the beginning of a text. */
 size_t macro_name_length(size_t size, const char *text);
 struct macro *macro_table_find(const struct macro_table *table, size_t name_size, const char *name);
+/* True if compilers may define the name by themselves, so that the texts do not say what it means. macro may be NULL.
+ */
+bool macro_may_be_predefined(const struct macro *macro, size_t size, const char *name);
 
 #endif

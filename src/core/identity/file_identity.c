@@ -80,7 +80,7 @@ ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *
     for (; status == INGOT_SUCCESS && *paths != NULL; ++paths) {
         char *line = NULL;
         if (count == MAX_PATHS)
-            status = error_set(INGOT_BACKEND_ERROR, "a compiler has over %d data files", MAX_PATHS);
+            status = error_set(INGOT_BACKEND_ERROR, "a compiler has more than %d data files", MAX_PATHS);
         else
             status = make_line(&arena, hash, *paths, &line);
         if (line != NULL)

@@ -80,10 +80,11 @@ ingot_status_t ingot_work_begin_wait(const ingot_work_t *work)
     os_mutex_unlock(&graph_lock);
 
     if (is_own)
-        return error_set(INGOT_INVALID_ARGUMENTS, "this thread asked for what it is making");
+        return error_set(INGOT_INVALID_ARGUMENTS, "this thread requested what it is making");
     if (is_ring)
-        return error_set(INGOT_INVALID_ARGUMENTS,
-                         "this thread asked for what another is making, which waits for what this thread is making");
+        return error_set(
+            INGOT_INVALID_ARGUMENTS,
+            "this thread requested what another thread is making, which waits for what this thread is making");
     return INGOT_SUCCESS;
 }
 

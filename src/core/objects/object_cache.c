@@ -315,7 +315,7 @@ static ingot_status_t find(ingot_object_t *object, ingot_object_cache_t cache, c
              0, 0, place->texts, "");
     if (entry == NULL) {
         atomic_fetch_add_explicit(&cache->misses, 1, memory_order_relaxed);
-        return error_set(INGOT_NOT_FOUND, "there is no object of this name");
+        return error_set(INGOT_NOT_FOUND, "no object has this name");
     }
     *object = (struct ingot_object *)entry;
     return INGOT_SUCCESS;
@@ -437,7 +437,7 @@ static ingot_status_t read_limits(const ingot_object_cache_limits_t *given, stru
     ingot_object_cache_limits_t known;
 
     if (!STRUCT_READ(known, given))
-        return error_set(INGOT_INVALID_ARGUMENTS, "limits is NULL, or struct_size is not set");
+        return error_set(INGOT_INVALID_ARGUMENTS, "limits is NULL, or its struct_size is not set");
     if ((known.flags & ~(uint32_t)INGOT_OBJECT_CACHE_LRU_GROUPS) != 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "limits has unknown flags: %#x", (unsigned)known.flags);
     *limits = (struct memory_cache_limits){.max_entries = SIZE_MAX,
@@ -546,7 +546,7 @@ ingot_status_t ingot_object_cache_get_limits(const_ingot_object_cache_t cache, i
     known.flags = own.drops_least_used_group ? INGOT_OBJECT_CACHE_LRU_GROUPS : 0;
     return STRUCT_WRITE(limits, known)
                ? INGOT_SUCCESS
-               : error_set(INGOT_INVALID_ARGUMENTS, "limits is NULL, or struct_size is not set");
+               : error_set(INGOT_INVALID_ARGUMENTS, "limits is NULL, or its struct_size is not set");
 }
 
 ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache, ingot_object_cache_stats_t *stats)
@@ -570,6 +570,7 @@ ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache, in
     known.evictions_session_groups = counts.evictions[EVICTED_FAMILY];
     known.evictions_bytes = counts.evictions[EVICTED_BYTES];
     known.bytes = counts.bytes;
-    return STRUCT_WRITE(stats, known) ? INGOT_SUCCESS
-                                      : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or struct_size is not set");
+    return STRUCT_WRITE(stats, known)
+               ? INGOT_SUCCESS
+               : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or its struct_size is not set");
 }

@@ -121,7 +121,7 @@ static ingot_status_t find_shared(struct cache_entry *program, const struct ingo
     size_t name_position = 0;
 
     if (!find_device(desc, device, &device_position))
-        return error_set(INGOT_INVALID_ARGUMENTS, "device %u is none of the program's", (unsigned)device);
+        return error_set(INGOT_INVALID_ARGUMENTS, "device %u is not one of the program's devices", (unsigned)device);
     if (!find_name(body, name, &name_position))
         return error_set(INGOT_NOT_FOUND, "the program has no kernel %s", name);
     *position = device_position * body->name_count + name_position;

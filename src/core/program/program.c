@@ -89,7 +89,7 @@ static ingot_status_t check_names(size_t size, const char *names)
     if (size != 0 && names[size - 1] != '\0')
         return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name does not end");
     if (size > UINT32_MAX)
-        return error_set(INGOT_BACKEND_ERROR, "the backend's kernel names are impossibly long");
+        return error_set(INGOT_BACKEND_ERROR, "the backend's kernel names are too long");
     return INGOT_SUCCESS;
 }
 
@@ -226,7 +226,7 @@ static ingot_status_t make(struct cache_entry **entry, size_t *bytes, void *user
     if (program == NULL || program_body(program)->desc->context != making->desc->context ||
         !program_desc_equals(program_body(program)->desc, making->desc)) {
         ingot_program_release(program);
-        return error_set(INGOT_INVALID_ARGUMENTS, "the builder gave a program of another descriptor or context");
+        return error_set(INGOT_INVALID_ARGUMENTS, "the builder returned a program of another descriptor or context");
     }
     *entry = program_entry(program);
     *bytes = program_count_bytes(program_body(program));

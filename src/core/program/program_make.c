@@ -287,7 +287,7 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
     if (program == NULL || desc == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
     if (program_desc_is_of_id(desc))
-        return error_set(INGOT_INVALID_ARGUMENTS, "desc is of an id alone and has no sources to be compiled");
+        return error_set(INGOT_INVALID_ARGUMENTS, "desc was made from an id alone and has no sources to compile");
     ingot_status_t status = workshop_init(&shop, desc);
     if (status == INGOT_SUCCESS)
         status = prepare_texts(&shop);
@@ -322,7 +322,8 @@ static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *
         *found += class->binary.bytes != NULL;
     }
     if (*found != shop->classes.class_count && program_desc_is_of_id(shop->desc))
-        return error_set(INGOT_BLOB_STALE, "the blob lacks a device, for which an id alone cannot be compiled");
+        return error_set(INGOT_BLOB_STALE,
+                         "the blob lacks a device, and a descriptor of an id alone cannot be compiled");
     return *found != 0 ? INGOT_SUCCESS
                        : error_set(INGOT_BLOB_STALE, "the blob is for other devices, drivers or compilers");
 }

@@ -310,7 +310,7 @@ TEST(CacheFlight, MakerThatAsksForItsOwnKeyIsTold)
     const auto ask_again = [&](cache_entry **entry, size_t *) {
         const Answer inner = ask(harness, 1, never());
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, inner.status);
-        EXPECT_NE(std::string::npos, inner.detail.find("this thread asked for what it is making")) << inner.detail;
+        EXPECT_NE(std::string::npos, inner.detail.find("this thread requested what it is making")) << inner.detail;
         return harness.create(1, entry);
     };
     Answer answer = ask(harness, 1, ask_again);
