@@ -23,8 +23,8 @@ static inline bool os_is_same_file(const struct os_file_identity *a, const struc
 /* Returns false if there is no such directory. */
 bool os_identify_directory(const char *path, struct os_file_identity *identity);
 
-/* Appends the current directory's absolute path. Returns false if there is none, or its path has more than 4,095 bytes.
- * */
+/* Appends the current directory's absolute path. Returns false if there is none, or its path has more than 4,095
+ * bytes. */
 bool os_put_current_directory(struct bytes_writer *path);
 
 /* Appends a regular file's content. identity may be NULL. INGOT_NOT_FOUND: the file or a directory of its path does not

@@ -15,8 +15,8 @@ void json_writer_init(struct bytes_writer *writer, ingot_allocator_t *allocator)
     bytes_writer_init(writer, allocator);
 }
 
-/* Returns the length of the UTF-8 sequence at value, or 0 if there is none. Overlong forms and surrogates do not count.
- * */
+/* Returns the length of the UTF-8 sequence at value, or 0 if there is none. Overlong forms and surrogates do not
+ * count. */
 static size_t utf8_length(size_t size, const uint8_t *value)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

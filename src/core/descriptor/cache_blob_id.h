@@ -26,8 +26,8 @@ void cache_blob_id_destroy(struct cache_blob_id *id, const ingot_allocator_t *al
  * in static memory. */
 typedef void (*cache_blob_id_visitor)(void *user, const char *path, size_t size, const uint8_t *value, bool is_text);
 
-/* Calls visit for every field in order. Returns INGOT_BLOB_TRUNCATED, _CORRUPT or _VERSION if the bytes are not an id.
- * */
+/* Calls visit, if it is not NULL, for every field in order. Returns INGOT_BLOB_TRUNCATED, _CORRUPT or _VERSION if the
+ * bytes are not an id. */
 ingot_status_t cache_blob_id_visit(size_t size, const uint8_t *id, cache_blob_id_visitor visit, void *user);
 
 #endif

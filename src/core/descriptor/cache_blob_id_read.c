@@ -44,7 +44,7 @@ static void begin_path(struct walk *walk, const struct id_rule *rule, unsigned i
 /* Visits a value, unless the field ended before it. */
 static void visit_part(struct walk *walk, const char *part, size_t size, const uint8_t *value, bool is_text)
 {
-    if (value == NULL)
+    if (value == NULL || walk->visit == NULL)
         return;
     snprintf(walk->path + walk->path_size, PATH_CAPACITY - walk->path_size, "%s", part);
     walk->visit(walk->user, walk->path, size, value, is_text);
@@ -92,21 +92,23 @@ static void read_kind(struct walk *walk, struct bytes_reader *field)
  * text. */
 static void read_file(struct walk *walk, unsigned index, struct bytes_reader *entry)
 {
-    char path[PATH_CAPACITY] = "includes.blake2b";
+    char part[32] = "includes.blake2b";
     size_t name_size = 0;
     const uint8_t *digest = bytes_get(entry, DIGEST_SIZE);
     const uint8_t *name = NULL;
 
     if (bytes_left(entry) != 0) {
-        snprintf(path, sizeof(path), "file[%u].blake2b", index);
+        snprintf(part, sizeof(part), "[%u].blake2b", index);
         name = bytes_get_framed(entry, &name_size);
+    } else {
+        walk->path_size = 0;
     }
     if (entry->failed)
         return;
-    walk->visit(walk->user, path, DIGEST_SIZE, digest, false);
+    visit_part(walk, part, DIGEST_SIZE, digest, false);
     if (name_size != 0) {
-        snprintf(path, sizeof(path), "file[%u].path", index);
-        walk->visit(walk->user, path, name_size, name, true);
+        snprintf(part, sizeof(part), "[%u].path", index);
+        visit_part(walk, part, name_size, name, true);
     }
 }
 

@@ -64,8 +64,8 @@ static void put_value(struct bytes_writer *json, const struct found_field *field
         bytes_put_text(json, "null");
 }
 
-/* Reports fields that the other id lacks or has with another value. Fields of both are reported in the first pass only.
- * */
+/* Reports fields that the other id lacks or has with another value. Fields of both are reported in the first pass
+ * only. */
 static void compare_field(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
 {
     struct comparison *comparison = user;
@@ -87,15 +87,6 @@ static void compare_field(void *user, const char *path, size_t size, const uint8
     bytes_put_text(json, "}");
 }
 
-static void ignore_field(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
-{
-    (void)user;
-    (void)path;
-    (void)size;
-    (void)value;
-    (void)is_text;
-}
-
 ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,
                                            const uint8_t *found, size_t *text_size, char *text)
 {
@@ -104,9 +95,9 @@ ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *
 
     if ((expected == NULL && expected_size != 0) || (found == NULL && found_size != 0) || text_size == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "an id or text_size is NULL");
-    ingot_status_t status = cache_blob_id_visit(expected_size, expected, ignore_field, NULL);
+    ingot_status_t status = cache_blob_id_visit(expected_size, expected, NULL, NULL);
     if (status == INGOT_SUCCESS)
-        status = cache_blob_id_visit(found_size, found, ignore_field, NULL);
+        status = cache_blob_id_visit(found_size, found, NULL, NULL);
     if (status != INGOT_SUCCESS)
         return status;
 

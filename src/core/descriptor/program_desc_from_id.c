@@ -53,15 +53,6 @@ static uint32_t next_field(struct bytes_reader *reader, struct id_value *value)
     return tag;
 }
 
-static void visit_nothing(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
-{
-    (void)user;
-    (void)path;
-    (void)size;
-    (void)value;
-    (void)is_text;
-}
-
 static bool is_constant(const struct id_value *value)
 {
     return value->size == 4 + 1 || value->size == 4 + 2 || value->size == 4 + 4 || value->size == 4 + 8;
@@ -96,7 +87,7 @@ static ingot_status_t view_id(struct id_view *view, size_t size, const uint8_t *
     struct id_value value;
 
     *view = (struct id_view){.size = size, .bytes = id, .program_start = size};
-    ingot_status_t status = cache_blob_id_visit(size, id, visit_nothing, NULL);
+    ingot_status_t status = cache_blob_id_visit(size, id, NULL, NULL);
     if (status != INGOT_SUCCESS)
         return status;
     begin_fields(&reader, size, id);

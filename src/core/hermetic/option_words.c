@@ -30,8 +30,8 @@ static bool is_white(char c)
 static const char *const odd_character = "with a control character, which compilers read differently";
 static const char *const odd_quotes = "with quotes or a backslash, which compilers read differently";
 
-/* The word must end at the same blank for every compiler: its quotes are balanced, and no backslash escapes the blank.
- * */
+/* The word must end at the same blank for every compiler: its quotes are balanced, and no backslash escapes the
+ * blank. */
 static const char *agreed_word_end(const char *from, bool may_group, struct word *word)
 {
     const char *p = from;

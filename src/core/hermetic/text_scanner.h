@@ -56,8 +56,8 @@ struct scanner {
     const char *problem; /* what stopped the scan at `at`, or NULL */
 };
 
-/* Removes the splices; borrows bytes if there are none. Returns NULL, or a problem (a static sentence) and its *line.
- * */
+/* Removes the splices; borrows bytes if there are none. Returns NULL, or a problem (a static sentence) and its
+ * *line. */
 const char *text_clean(struct arena *arena, struct clean_text *clean, size_t size, const char *bytes, size_t *line);
 size_t text_line(const struct clean_text *clean, const char *at);
 /* Returns the place in raw of an offset in start; after a splice if one is there. */

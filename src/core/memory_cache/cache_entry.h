@@ -153,8 +153,8 @@ static inline uint64_t entry_try_add_shared(struct cache_entry *entry, unsigned 
         if (count == SLOT_DEAD)
             return SLOT_DEAD;
         /* acquire: pairs with the revival in entry_publish, so that the serial that is read next is of this life.
-         * release: all use of the value comes before its reference is dropped; pairs with the exchange in entry_collect
-         * */
+         * release: all use of the value comes before its reference is dropped; pairs with the exchange in
+         * entry_collect */
     } while (!atomic_compare_exchange_weak_explicit(&slot->count, &count, count + change, memory_order_acq_rel,
                                                     memory_order_relaxed));
     return count + change;
