@@ -232,7 +232,7 @@ TEST_F(Hermetic, RefusesWhatMayBeADirective)
     for (const char *source :
          {"int t[] = { /* a\n b */ #include \"x.h\"\n", "int a; /**/ #include \"x.h\"\n", "\xc2\xa0#include \"x.h\"\n",
           "#\xc2\xa0include \"x.h\"\n", "\xe3\x80\x80#include \"x.h\"\n", "#\xe3\x80\x80include \"x.h\"\n",
-          "int a; #include \"x.h\"\n", "\xc2\xa0%:import \"x.h\"\n",
+          "int a; #include \"x.h\"\n", "int a; #/*b*/include \"x.h\"\n", "\xc2\xa0%:import \"x.h\"\n",
           "#\xc2\xa0"
           "embed \"x.h\"\n"})
         EXPECT_TRUE(has(resolve(source).reason, "what may be an including directive, which was not replaced") ||
