@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file ingot.h
- * The core of Ingot: it keeps compiled device programs.
+ * The core of Ingot: an in-memory cache for compiled device programs.
  *
- * An application describes a program (sources, options, constants, devices), and gets it from the
- * in-memory cache, from a cache blob that it kept itself, or by compiling. The core never touches a
- * file for writing; where blobs are kept is the application's choice (see ingot/storage.h and
- * ingot/persist.h for the bundled answer).
+ * An application describes a program (sources, options, constants, devices). The program then comes from the in-memory
+ * cache, from a cache blob that the application stored, or from the compiler. The core does not store blobs in files:
+ * the application decides where to keep them (see ingot/storage.h, and ingot/persist.h for bundled storages).
  *
  * @par Conventions
- *  - Every function that can fail returns an ingot_status_t; ingot_last_error_detail() has a sentence.
- *  - The created object is the first parameter; it is written on success only.
- *  - Bytes are copied out by one size protocol: buffer NULL, *size = bytes needed and success; *size too
- *    small, INGOT_BUFFER_TOO_SMALL, *size = bytes needed and the buffer untouched; else *size = bytes
- *    written. Text sizes count the terminating NUL.
- *  - create / retain / release. A handle may be released from any thread; release(NULL) does nothing.
- *  - NULL or malformed arguments are INGOT_INVALID_ARGUMENTS. A dangling handle is undefined behaviour.
- *  - Info structures begin with struct_size and have an _INIT macro; zero means "default". A flag that this version
+ *  - Every function that can fail returns an ingot_status_t; ingot_last_error_detail() returns a sentence about it.
+ *  - The created object is the first parameter. It is written on success only.
+ *  - Functions that copy bytes out share one size protocol. If the buffer is NULL, they set *size to the required size
+ *    and succeed. If *size is too small, they set it to the required size, leave the buffer untouched and return
+ *    INGOT_BUFFER_TOO_SMALL. Otherwise they set *size to the bytes written. Text sizes count the terminating NUL.
+ *  - Objects have create, retain and release functions. Any thread may release a handle; release(NULL) does nothing.
+ *  - NULL or malformed arguments are INGOT_INVALID_ARGUMENTS. A dangling handle is undefined behavior.
+ *  - Info structures begin with struct_size and have an _INIT macro. Zero means "default". A flag that this version
  *    does not know is INGOT_INVALID_ARGUMENTS.
- *  - Strings are NUL-terminated UTF-8. Sizes are bytes, durations nanoseconds, unless a name says else.
- *  - Unless said otherwise, every function may be called from any number of threads on the same objects.
- *  - pthread_cancel ends no thread where it holds a lock of Ingot or where others wait for what it makes.
+ *  - Strings are NUL-terminated UTF-8. Sizes are in bytes and durations in nanoseconds, unless a name says otherwise.
+ *  - Unless stated otherwise, any number of threads may call any function on the same objects at once.
+ *  - pthread_cancel does not end a thread while it holds an Ingot lock or while other threads wait for its result.
  *    Asynchronous cancellation is not supported.
  */
 #ifndef INGOT_INGOT_H
@@ -29,7 +28,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ingot/event.h>
 #include <ingot/export.h>
+#include <ingot/status.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,125 +40,37 @@ extern "C" {
 #define INGOT_VERSION_MINOR 1
 #define INGOT_VERSION_PATCH 0
 
-/** Version and build revision of the library in use, "MAJOR.MINOR.PATCH+REVISION"; part of every id. */
+/** Returns the version and build revision of the loaded library, "MAJOR.MINOR.PATCH+REVISION". Part of every id. */
 INGOT_API const char *ingot_version(void);
-
-/* ---- status ---------------------------------------------------------------------------------------- */
-
-/** What became of a call. Values are stable; new ones are appended. */
-typedef enum ingot_status {
-    INGOT_SUCCESS = 0,
-    INGOT_OUT_OF_MEMORY = 1,     /**< Host or device; the in-memory cache was emptied and the call tried once more. */
-    INGOT_INVALID_ARGUMENTS = 2, /**< The caller's mistake; the detail names the argument. */
-    INGOT_BUFFER_TOO_SMALL = 3,  /**< The size was set to what is needed, the buffer is untouched. */
-    INGOT_UNIMPLEMENTED = 4,     /**< This backend or driver cannot do it (no binaries, no SPIR-V, ...). */
-    INGOT_NOT_FOUND = 5,         /**< A look-up found nothing; no such kernel. */
-    INGOT_NOT_CACHEABLE = 6,     /**< No id can vouch for this program; ingot_program_desc_is_cacheable says why. */
-    INGOT_BUILD_FAILED = 7,      /**< The compiler refused the program; the detail holds the build log. */
-    INGOT_BACKEND_ERROR = 8,     /**< The driver failed otherwise; ingot_last_error_code has its own code. */
-    INGOT_BLOB_TRUNCATED = 9,    /**< The blob ends before its header says it does. */
-    INGOT_BLOB_CORRUPT = 10,     /**< Not a blob, or its checksum does not hold. */
-    INGOT_BLOB_VERSION = 11,     /**< A blob of a format version that this library does not read. */
-    INGOT_BLOB_MISMATCH = 12,    /**< A sound blob, of another program. */
-    INGOT_BLOB_STALE = 13,       /**< A sound blob, for another device, driver, compiler or library build. */
-    INGOT_BLOB_REJECTED = 14,    /**< All of it checked out and the driver still refused it. */
-    INGOT_IO_ERROR = 15,         /**< Storages: the operating system failed; its errno is in the detail. */
-    INGOT_READ_ONLY = 16,        /**< Storages: opened or found read-only. */
-    INGOT_NO_SPACE = 17,         /**< Storages: disk full, quota, or larger than the storage may become. */
-    INGOT_BUSY = 18,             /**< Storages: a lock was not had in time. */
-    INGOT_UNTRUSTED = 19         /**< Storages: owned or writable by another user, or not a plain directory or file. */
-} ingot_status_t;
-
-/** The enumerator's name, e.g. "INGOT_NOT_FOUND"; "unknown status" for a value that is none. Never NULL. */
-INGOT_API const char *ingot_status_name(ingot_status_t status);
-
-/**
- * A sentence about the last failure in the calling thread, with the driver's code or the build log where there
- * is one. Never NULL; "" where nothing failed yet. Valid until the thread's next call into Ingot that is no release:
- * whatever a release calls or stores, sentence and code stay, so that a failure can be told after cleaning up.
- */
-INGOT_API const char *ingot_last_error_detail(void);
-
-/**
- * The code that belongs to the sentence: what the driver or its compiler answered, such as a cl_int, ze_result_t,
- * CUresult or nvrtcResult (the sentence names the call), or the errno of INGOT_IO_ERROR and other failures of the
- * operating system. 0 where the failure was found by Ingot, or nothing failed yet. Valid as long as the sentence.
- */
-INGOT_API int64_t ingot_last_error_code(void);
 
 /* ---- handles ----------------------------------------------------------------------------------------- */
 
-/** One backend, one native context, its devices, one in-memory cache. */
+/** One backend, one native context, its devices, and one in-memory cache. */
 typedef struct ingot_context *ingot_context_t;
 typedef const struct ingot_context *const_ingot_context_t;
-/** Immutable input of a build: OpenCL C, SPIR-V, CUDA C++, PTX, or a backend's own. Belongs to no context. */
+/** Immutable build input: OpenCL C, SPIR-V, CUDA C++, PTX, or a custom backend's format. Independent of contexts. */
 typedef struct ingot_source *ingot_source_t;
 typedef const struct ingot_source *const_ingot_source_t;
-/** What to build: sources, options, constants and devices of one context. Immutable. */
+/** Describes what to build: sources, options, constants and devices of one context. Immutable. */
 typedef struct ingot_program_desc *ingot_program_desc_t;
 typedef const struct ingot_program_desc *const_ingot_program_desc_t;
-/** A built descriptor; shared by all who asked for an equal one. */
+/** A built program. Requests with equal descriptors share it. */
 typedef struct ingot_program *ingot_program_t;
 typedef const struct ingot_program *const_ingot_program_t;
-/** One entry point of a program on one device; shared. */
+/** One entry point of a program on one device. Shared. */
 typedef struct ingot_kernel *ingot_kernel_t;
 typedef const struct ingot_kernel *const_ingot_kernel_t;
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
-/** What happened. Each kind says what status, bytes and duration_ns of the event mean. */
-typedef enum ingot_event_kind {
-    INGOT_EVENT_HIT = 0,           /**< Found in memory. */
-    INGOT_EVENT_MISS = 1,          /**< Not in memory: a builder runs next. */
-    INGOT_EVENT_WAIT = 2,          /**< Waited duration_ns for another thread's build; status: how it ended. */
-    INGOT_EVENT_BUILD = 3,         /**< Compiled; status, duration_ns. */
-    INGOT_EVENT_LOAD = 4,          /**< Made from a blob of bytes; status (a refusal says why), duration_ns. */
-    INGOT_EVENT_TAKE_BLOB = 5,     /**< The driver was asked for binaries: bytes, duration_ns, status. */
-    INGOT_EVENT_EVICT = 6,         /**< Left the in-memory cache: bytes; reason: what made it go. */
-    INGOT_EVENT_STORAGE_LOAD = 7,  /**< A storage was asked: status (INGOT_NOT_FOUND: a miss), bytes, duration_ns. */
-    INGOT_EVENT_STORAGE_STORE = 8, /**< A blob was handed to a storage: status, bytes, duration_ns. */
-    INGOT_EVENT_STORAGE_EVICT = 9, /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
-    INGOT_EVENT_STORAGE_DEGRADED = 10, /**< A storage went on without something; status and reason say what. */
-    INGOT_EVENT_PREWARM = 11, /**< Loading ahead ended: bytes, duration_ns; reason: why, and how much was loaded. */
-    INGOT_EVENT_NATIVE_BUILD = 12, /**< Compiled as the application asked, with the files that the compiler found: the
-                                    *   program has no blob; reason: what could not be replaced. */
-    INGOT_EVENT_ENVIRONMENT = 13 /**< name is an INGOT_* variable that Ingot does not have; reason: the nearest one. */
-} ingot_event_kind_t;
-
-/** One event. Pointers are valid during the callback only and never NULL. */
-typedef struct ingot_event {
-    size_t struct_size;
-    ingot_event_kind_t kind;
-    ingot_status_t status;
-    uint64_t duration_ns;
-    size_t bytes;
-    const char *group;   /**< The descriptor's group, or "". */
-    const char *name;    /**< The first source's name, an entry's place in a storage, or "". */
-    const char *reason;  /**< Why, for people; "" where the kind says all. */
-    const char *session; /**< Of an object cache's object; "" otherwise. */
-} ingot_event_t;
-#define INGOT_EVENT_INIT                                                                                               \
-    {                                                                                                                  \
-        sizeof(ingot_event_t), INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "", "", "", ""                                    \
-    }
-
-/**
- * Called in the thread in which the event happened, with no lock held. It may call Ingot, except for what would
- * cause the same event for ever. It must not throw or longjmp.
- */
-typedef void (*ingot_event_callback_t)(const ingot_event_t *event, void *user);
-
-/** Kind as it stands in INGOT_TRACE's output, e.g. "hit", "storage_load". Never NULL. */
-INGOT_API const char *ingot_event_kind_name(ingot_event_kind_t kind);
-
-/** Tells the context's callback and its trace; for storages, so that all that happens is in one place. */
+/** Sends an event to the context's callback and trace. For storages, so that all events arrive in one place. */
 INGOT_API void ingot_context_emit_event(const struct ingot_context *context, const ingot_event_t *event);
 
 /* ---- context --------------------------------------------------------------------------------------------- */
 
 /**
- * Host memory for a context and what belongs to it. allocate returns memory aligned to @p alignment (a power of
- * two) or NULL; deallocate takes what allocate gave, with the same size. Both may be called from any thread.
+ * Allocates host memory for a context and its objects. allocate returns memory aligned to @p alignment (a power of
+ * two), or NULL. deallocate gets a pointer from allocate, with the same size. Any thread may call both.
  */
 typedef struct ingot_allocator {
     void *(*allocate)(void *user, size_t size, size_t alignment);
@@ -169,9 +82,9 @@ typedef struct ingot_allocator {
 
 /** Flags of a context's in-memory cache. */
 typedef enum ingot_cache_flags {
-    INGOT_CACHE_OFF = 1, /**< Nothing is kept: every request builds or loads. max_programs is not looked at. */
-    /** Over max_groups the group goes first whose last use was the earliest; without it, the oldest group. Finding it
-     *  looks at every program, once for each group that begins over the limit. */
+    INGOT_CACHE_OFF = 1, /**< Keeps nothing: every request builds or loads. max_programs is ignored. */
+    /** Over max_groups, evicts the least recently used group; without this flag, the oldest group. Finding that group
+     *  examines every program, once for each group that begins over the limit. */
     INGOT_CACHE_LRU_GROUPS = 2
 } ingot_cache_flags_t;
 
@@ -179,11 +92,11 @@ typedef enum ingot_cache_flags {
 typedef struct ingot_cache_capacity {
     size_t struct_size;
     size_t max_programs; /**< 0: INGOT_CACHE_DEFAULT_PROGRAMS. */
-    /** Device binaries and host overhead together; 0: no limit. Where asking the driver would cost more than the build
-     *  (PoCL), a built program counts by an estimate, and by its real size once its blob was taken. */
+    /** Device binaries and host overhead together; 0: no limit. If asking the driver would cost more than the build
+     *  (PoCL), a built program counts with an estimate, and with its real size once its blob was taken. */
     size_t max_bytes;
-    size_t max_groups; /**< Groups; over it the oldest group goes whole (flags); 0: no limit. */
-    uint32_t flags;    /**< ingot_cache_flags_t; others are INGOT_INVALID_ARGUMENTS. */
+    size_t max_groups; /**< Over this limit the oldest group (see flags) is evicted as a whole; 0: no limit. */
+    uint32_t flags;    /**< ingot_cache_flags_t; other values are INGOT_INVALID_ARGUMENTS. */
 } ingot_cache_capacity_t;
 #define INGOT_CACHE_CAPACITY_INIT                                                                                      \
     {                                                                                                                  \
@@ -192,24 +105,24 @@ typedef struct ingot_cache_capacity {
 
 /** Flags of a context. */
 typedef enum ingot_context_flags {
-    INGOT_CONTEXT_IGNORE_ENVIRONMENT = 1 /**< Read no INGOT_* variable. */
+    INGOT_CONTEXT_IGNORE_ENVIRONMENT = 1 /**< Does not read any INGOT_* variable. */
 } ingot_context_flags_t;
 
 /**
- * How a context is to be. Unless INGOT_CONTEXT_IGNORE_ENVIRONMENT is set, the environment is read once, when the
- * context is made: INGOT_TRACE=1 writes one line an event to standard error (INGOT_TRACE=PATH appends to a file);
- * INGOT_COMPILE_OPTIONS and INGOT_LINK_OPTIONS are appended to every program's and part of its id;
- * INGOT_CACHE_CAPACITY, INGOT_CACHE_MAX_BYTES and INGOT_CACHE_GROUPS are used where cache_capacity is NULL;
- * INGOT_CACHE=0 turns the in-memory cache off likewise. A value that makes no sense is INGOT_INVALID_ARGUMENTS, if it
- * would be used; an INGOT_* variable that is not there is told by an INGOT_EVENT_ENVIRONMENT. A setuid program reads
- * none. doc/environment.md has all variables.
+ * Context configuration. Unless INGOT_CONTEXT_IGNORE_ENVIRONMENT is set, creating the context reads the environment
+ * once. INGOT_TRACE=1 writes one line per event to standard error; INGOT_TRACE=PATH appends to a file.
+ * INGOT_COMPILE_OPTIONS and INGOT_LINK_OPTIONS are appended to every program's options and are part of its id.
+ * INGOT_CACHE_CAPACITY, INGOT_CACHE_MAX_BYTES and INGOT_CACHE_GROUPS apply if cache_capacity is NULL, and so does
+ * INGOT_CACHE=0, which turns the in-memory cache off. An invalid value that would be used is INGOT_INVALID_ARGUMENTS.
+ * An unknown INGOT_* variable causes an INGOT_EVENT_ENVIRONMENT. A setuid program reads no variables.
+ * doc/environment.md lists all variables.
  */
 typedef struct ingot_context_info {
     size_t struct_size;
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
     ingot_event_callback_t on_event;    /**< NULL: none. */
     void *on_event_user;
-    const ingot_cache_capacity_t *cache_capacity; /**< NULL: the environment's, else the defaults. */
+    const ingot_cache_capacity_t *cache_capacity; /**< NULL: the environment's, or else the defaults. */
     uint32_t flags;                               /**< ingot_context_flags_t */
 } ingot_context_info_t;
 #define INGOT_CONTEXT_INFO_INIT                                                                                        \
@@ -217,37 +130,37 @@ typedef struct ingot_context_info {
         sizeof(ingot_context_info_t), NULL, NULL, NULL, NULL, 0                                                        \
     }
 
-/* A context is made by a backend's own header (ingot/opencl.h, ingot/level_zero.h, ingot/cuda.h), or by
- * ingot_context_create of ingot/backend.h for a backend of one's own. */
+/* Each backend's header (ingot/opencl.h, ingot/level_zero.h, ingot/cuda.h) creates contexts. For a custom backend,
+ * call ingot_context_create of ingot/backend.h. */
 
-/** One more reference to @p context. */
+/** Adds a reference to @p context. */
 INGOT_API ingot_status_t ingot_context_retain(ingot_context_t context);
 
 /**
- * Lets go of a reference. Descriptors and programs hold references of their own; the native context is let go when
- * the last of all these is. Releasing the application's last one drops the in-memory cache; a build in flight
- * ends, is handed to those who wait for it, and is not kept.
+ * Drops a reference. Descriptors and programs hold their own references; Ingot releases the native context with the
+ * last of all these. Releasing the application's last reference drops the in-memory cache. A build in flight finishes,
+ * goes to the threads that wait for it, and is not kept.
  */
 INGOT_API void ingot_context_release(ingot_context_t context);
 
-/** Devices of the context, as they were given when it was made. 0 for NULL. */
+/** Returns the number of devices that the context was created with; 0 for NULL. */
 INGOT_API uint32_t ingot_context_get_device_count(const_ingot_context_t context);
 
-/** Name of the context's backend: "opencl", "level_zero", "cuda" or that of a custom one. Never NULL; "" for NULL. */
+/** Returns the backend's name: "opencl", "level_zero", "cuda" or a custom one. Never NULL; "" for NULL. */
 INGOT_API const char *ingot_context_get_backend_name(const_ingot_context_t context);
 
-/** What Ingot knows of a device that a user of blobs should know too. */
+/** Properties of a device that matter to users of blobs. */
 typedef struct ingot_device_info {
     size_t struct_size;
-    /** Not 0: the driver finishes code generation at a kernel's first launch, so a blob taken before it leaves that
-     *  part of the compiling to the next process (PoCL). Take blobs after the first launches. */
+    /** Not 0: the driver finishes code generation at a kernel's first launch (PoCL). A blob taken before that launch
+     *  leaves the rest of the compilation to the next process, so take blobs after the first launches. */
     int generates_code_at_launch;
 } ingot_device_info_t;
 #define INGOT_DEVICE_INFO_INIT                                                                                         \
     {                                                                                                                  \
         sizeof(ingot_device_info_t), 0                                                                                 \
     }
-/** @param[in,out] info  struct_size set by the caller. */
+/** Returns a device's properties. @param[in,out] info  The caller sets struct_size. */
 INGOT_API ingot_status_t ingot_context_get_device_info(const_ingot_context_t context, uint32_t device_index,
                                                        ingot_device_info_t *info);
 
@@ -260,24 +173,23 @@ typedef enum ingot_source_kind {
     INGOT_SOURCE_CUDA_CPP = 3,
     INGOT_SOURCE_PTX = 4,
     INGOT_SOURCE_HEADER = 5,        /**< Text that other sources include by name. */
-    INGOT_SOURCE_OWN_TEXT = 0x100,  /**< A backend's own language with C's #include; this and up to 0x1ff. */
-    INGOT_SOURCE_OWN_BINARY = 0x200 /**< A backend's own format without includes; this and up to 0x2ff. */
+    INGOT_SOURCE_OWN_TEXT = 0x100,  /**< A custom backend's language with C's #include; up to 0x1ff. */
+    INGOT_SOURCE_OWN_BINARY = 0x200 /**< A custom backend's format without includes; up to 0x2ff. */
 } ingot_source_kind_t;
 
-/** A source to be. Bytes and name are copied. */
+/** Source configuration. Bytes and name are copied. */
 typedef struct ingot_source_info {
     size_t struct_size;
     ingot_source_kind_t kind;
     const void *bytes;                  /**< Text need not end in NUL and must not contain it. */
     size_t size;                        /**< Bytes; at least 1 except for a header. */
-    const char *name;                   /**< For messages; for a header the name in the #include. NULL: none. */
+    const char *name;                   /**< For messages; for a header, the name in the #include. NULL: none. */
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
-    /** Options for this source alone, behind the program's. For backends that compile source by source; a header has
-     *  none. Copied. NULL: none. */
+    /** Options for this source alone, after the program's. For backends that compile each source separately. A header
+     *  cannot have any. Copied. NULL: none. */
     const char *compile_options;
-    /** Embedded headers for this source alone, beside the program's: of kind INGOT_SOURCE_HEADER, with names that
-     * differ
-     *  among themselves and from the program's. References are taken. */
+    /** Embedded headers for this source alone, in addition to the program's. Each is an INGOT_SOURCE_HEADER; its name
+     *  differs from all the others and from the program's. Ingot takes references. */
     const ingot_source_t *headers;
     size_t header_count;
 } ingot_source_info_t;
@@ -286,27 +198,28 @@ typedef struct ingot_source_info {
         sizeof(ingot_source_info_t), (ingot_source_kind_t)0, NULL, 0, NULL, NULL, NULL, NULL, 0                        \
     }
 
-/** Makes a source; its content is hashed once, here. @retval INGOT_OUT_OF_MEMORY */
+/** Creates a source and hashes its content once. @retval INGOT_OUT_OF_MEMORY */
 INGOT_API ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_info_t *info);
-/** One more reference, and one less. Descriptors hold references of their own. */
+/** Adds a reference. */
 INGOT_API ingot_status_t ingot_source_retain(ingot_source_t source);
+/** Drops a reference. Descriptors hold their own references. */
 INGOT_API void ingot_source_release(ingot_source_t source);
 
-/** Value of one specialization constant, as the device's byte order has it. */
+/** The value of one specialization constant, in the device's byte order. */
 typedef struct ingot_spec_constant {
     uint32_t id;   /**< SPIR-V SpecId. */
-    uint32_t size; /**< Bytes: 1, 2, 4 or 8; booleans take 1. */
+    uint32_t size; /**< Bytes: 1, 2, 4 or 8; 1 for booleans. */
     const void *value;
 } ingot_spec_constant_t;
 
 /** Flags of a program. */
 typedef enum ingot_program_flags {
-    /** Never kept in memory: each request builds or loads, but for those that come while another does. They get what
-     *  that one made. */
+    /** Does not keep the program in memory. Each request builds or loads; a request that arrives during another one
+     *  gets that one's result. */
     INGOT_PROGRAM_NO_MEMORY_CACHE = 1
 } ingot_program_flags_t;
 
-/** A program to be described. Everything is copied; sources are retained. */
+/** Program configuration. Everything is copied; sources are retained. */
 typedef struct ingot_program_info {
     size_t struct_size;
     const ingot_source_t *sources; /**< Several are compiled and linked into one program, in this order. */
@@ -315,16 +228,16 @@ typedef struct ingot_program_info {
     size_t header_count;
     const char *compile_options;                 /**< NULL: none. */
     const char *link_options;                    /**< NULL: none. */
-    const ingot_spec_constant_t *spec_constants; /**< Any order; an id twice is INGOT_INVALID_ARGUMENTS. */
+    const ingot_spec_constant_t *spec_constants; /**< In any order; a repeated id is INGOT_INVALID_ARGUMENTS. */
     size_t spec_constant_count;
-    const uint32_t *device_indices; /**< Any order, each once; NULL: all devices of the context. */
+    const uint32_t *device_indices; /**< In any order, each once; NULL: all devices of the context. */
     size_t device_count;
     /** Eviction group, e.g. an input shape; not part of the id. NULL: none. A program that descriptors of several
-     *  groups asked for belongs to all of these, and goes with the last of them. */
+     *  groups requested belongs to all of these groups, and is evicted with the last of them. */
     const char *group;
     uint32_t flags; /**< ingot_program_flags_t */
-    /** Expressions that name entry points of templates or namespaces, such as "scale<float>", and make them be
-     *  compiled; kernels are then found by them. Any order, each once. For backends that have them (ingot/cuda.h). */
+    /** Expressions that name entry points in templates or namespaces, such as "scale<float>". The compiler instantiates
+     *  them, and they name kernels. In any order, each once. For backends that support them (ingot/cuda.h). */
     const char *const *name_expressions;
     size_t name_expression_count;
 } ingot_program_info_t;
@@ -334,50 +247,52 @@ typedef struct ingot_program_info {
     }
 
 /**
- * Describes a program. Nothing is compiled. Files that text sources can reach by #include are read here, so that
- * a descriptor stands for their content at this moment.
+ * Creates a program descriptor without compiling. Reads the files that text sources can reach by #include, so the
+ * descriptor stands for their content at this moment.
  *
- * A descriptor remembers the program it led to, so keep it and ask with it again: that is the fast path.
+ * A descriptor remembers its program. Keep the descriptor and use it again for the fast path.
  *
- * @retval INGOT_INVALID_ARGUMENTS  A malformed info; a source kind that the backend does not take.
- * @retval INGOT_UNIMPLEMENTED      Name expressions, or options and headers of a source, and the backend has none.
+ * @retval INGOT_INVALID_ARGUMENTS  A malformed info, or a source kind that the backend does not accept.
+ * @retval INGOT_UNIMPLEMENTED      The backend does not support name expressions, or options and headers of a source.
  * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
                                                    const ingot_program_info_t *info);
-/** One more reference, and one less. Programs hold references of their own. */
+/** Adds a reference. */
 INGOT_API ingot_status_t ingot_program_desc_retain(ingot_program_desc_t desc);
+/** Drops a reference. Programs hold their own references. */
 INGOT_API void ingot_program_desc_release(ingot_program_desc_t desc);
 
-/** The context it was created with; borrowed. NULL for NULL. */
+/** Returns the context that the descriptor was created with; borrowed. NULL for NULL. */
 INGOT_API ingot_context_t ingot_program_desc_get_context(const_ingot_program_desc_t desc);
 
-/** Its devices, ascending; @p indices is valid as long as the descriptor. */
+/** Returns the descriptor's devices in ascending order; @p indices is valid as long as the descriptor. */
 INGOT_API ingot_status_t ingot_program_desc_get_devices(const_ingot_program_desc_t desc, size_t *count,
                                                         const uint32_t **indices);
 
 /**
- * Whether an id can vouch for the program.
+ * Checks whether an id can vouch for the program.
  *
  * @param[out] reason  May be NULL. Why not, or "" on success; valid as long as the descriptor.
  * @retval INGOT_SUCCESS        It can, if the program builds with the includes that Ingot resolved. If it does not,
  *                              ingot_program_get_cache_blob says so.
- * @retval INGOT_NOT_CACHEABLE  It cannot: an option that may read a file, __DATE__, __TIME__ or __TIMESTAMP__, or a
- * text
- *                              that compilers read differently (doc/hermetic-builds.md). The program still builds.
+ * @retval INGOT_NOT_CACHEABLE  It cannot, because of an option that may read a file, because of __DATE__, __TIME__ or
+ *                              __TIMESTAMP__, or because of a text that compilers read differently
+ *                              (doc/hermetic-builds.md). The program still builds.
  */
 INGOT_API ingot_status_t ingot_program_desc_is_cacheable(const_ingot_program_desc_t desc, const char **reason);
 
 /* ---- the three entry points for persistence ---------------------------------------------------------------------- */
 
 /**
- * The bytes that identify what a build of @p desc would produce: equal in every process in which sources, options,
- * devices, driver, compiler and library are. Computed at the first call; doc/blob-format.md specifies them.
+ * Returns the bytes that identify the result of building @p desc. They are equal in every process in which sources,
+ * options, devices, driver, compiler and library are equal. The first call computes them. doc/blob-format.md specifies
+ * them.
  *
  * @param[out] size  Bytes.
  * @param[out] id    Valid as long as the descriptor.
  * @retval INGOT_NOT_CACHEABLE  ingot_program_desc_is_cacheable says why.
- * @retval INGOT_BACKEND_ERROR  A device did not tell its identity.
+ * @retval INGOT_BACKEND_ERROR  A device did not report its identity.
  * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_desc_get_cache_blob_id(const_ingot_program_desc_t desc, size_t *size,
@@ -388,27 +303,27 @@ INGOT_API ingot_status_t ingot_program_desc_get_cache_blob_id(const_ingot_progra
  *
  * The blob holds the compiled binary for every distinct device of the program, its kernel names and the build log.
  * It is meaningful only together with an equal descriptor. Asking the driver can cost more than the build did
- * (INGOT_EVENT_TAKE_BLOB tells); what was gathered for a size query is kept until it is copied out.
+ * (INGOT_EVENT_TAKE_BLOB reports it). A size query keeps the bytes it gathered until they are copied out.
  *
  * @param[in]     program     A program, built or loaded.
  * @param[in,out] size        In: capacity of @p cache_blob in bytes. Out: the blob's size in bytes.
- * @param[out]    cache_blob  Where to, or NULL to learn the size.
+ * @param[out]    cache_blob  The destination, or NULL to query the size.
  * @retval INGOT_BUFFER_TOO_SMALL  @p size set, @p cache_blob untouched.
  * @retval INGOT_NOT_CACHEABLE     No id can vouch for this program.
- * @retval INGOT_UNIMPLEMENTED     The driver gives out no binaries.
+ * @retval INGOT_UNIMPLEMENTED     The driver does not provide binaries.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t program, size_t *size, uint8_t *cache_blob);
 
 /**
- * Makes the program of @p desc from a blob, without compiling; parts for devices that the blob lacks are built.
+ * Creates the program of @p desc from a blob, without compiling. Compiles only for devices that the blob lacks.
  *
- * Goes through the in-memory cache: where an equal program is there already, it is returned and the blob is not
- * looked at. A refused blob leaves nothing behind and fails no other caller; call ingot_program_create then.
- * All of the blob is verified before the driver sees a byte of it.
+ * If an equal program is already in the in-memory cache, returns it and ignores the blob. A rejected blob leaves
+ * nothing behind and does not affect other callers; call ingot_program_create then. Ingot verifies the whole blob
+ * before the driver sees any of it.
  *
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION, INGOT_BLOB_MISMATCH, INGOT_BLOB_STALE,
- *         INGOT_BLOB_REJECTED  Refused; each is a miss, to be met by building.
+ *         INGOT_BLOB_REJECTED  The blob was rejected. Treat each as a miss and build.
  * @retval INGOT_NOT_CACHEABLE  No id can vouch for @p desc.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
@@ -416,18 +331,17 @@ INGOT_API ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *p
                                                               size_t size, const uint8_t *cache_blob);
 
 /**
- * A descriptor of an id alone, without sources: for loading a program before anybody describes it, as when a list of
- * ids from a previous run is loaded ahead. It stands for all devices of the context that the id speaks of.
+ * Creates a descriptor from an id alone, without sources. It loads a program before the application describes it, for
+ * example ahead of time from a previous run's list of ids. It stands for all devices of the context that the id names.
  *
- * Its programs are made by ingot_program_load and ingot_program_create_from_cache_blob; to compile it is
- * INGOT_INVALID_ARGUMENTS. To a request by a descriptor with sources it is another program, also where the ids are
- * equal: ingot_program_share, in that one's builder, makes one of the other.
+ * ingot_program_load and ingot_program_create_from_cache_blob create its programs; compiling it is
+ * INGOT_INVALID_ARGUMENTS. The in-memory cache does not return its program to a descriptor with sources, even if the
+ * ids are equal. ingot_program_share, called in that descriptor's builder, creates one from the other.
  *
  * @param[in] id  Copied; from anywhere.
- * @retval INGOT_BLOB_STALE  It is for another device, driver, compiler, backend, library build, or other options of
- *                           the environment: no descriptor of this context can have this id. Found out before anything
- *                           is loaded.
- * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  No id that this library reads.
+ * @retval INGOT_BLOB_STALE  The id is for another device, driver, compiler, backend, library build, or other options in
+ *                           the environment: no descriptor of this context can have it. Detected before loading.
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not an id that this library reads.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY, INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_program_desc_create_from_cache_blob_id(ingot_program_desc_t *desc,
@@ -437,198 +351,203 @@ INGOT_API ingot_status_t ingot_program_desc_create_from_cache_blob_id(ingot_prog
 /* ---- programs ---------------------------------------------------------------------------------------------------- */
 
 /**
- * The program of @p desc: from memory, or by waiting for a thread that builds it, or by building it.
+ * Returns the program of @p desc from memory, waits for a thread that is building it, or builds it.
  *
- * @retval INGOT_BUILD_FAILED   The detail holds the build log. Not remembered: the next call tries anew.
+ * @retval INGOT_BUILD_FAILED   The detail holds the build log. Failures are not cached: the next call tries again.
  * @retval INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_create(ingot_program_t *program, const_ingot_program_desc_t desc);
 
-/** The program of @p desc if it is in memory. @retval INGOT_NOT_FOUND  It is not; nothing was built. */
+/** Returns the program of @p desc if it is in memory. @retval INGOT_NOT_FOUND  It is not; nothing was built. */
 INGOT_API ingot_status_t ingot_program_lookup(ingot_program_t *program, const_ingot_program_desc_t desc);
 
 /**
- * Makes the program of @p desc for ingot_program_get_or_create, typically by ingot_program_load with a blob from
- * somewhere, and ingot_program_build if that fails. Called with no lock held. It may request other programs; a
- * request for the same one through the cache is INGOT_INVALID_ARGUMENTS.
+ * Creates the program of @p desc for ingot_program_get_or_create. Typically it calls ingot_program_load with a blob,
+ * and ingot_program_build if that fails. Called with no lock held. It may request other programs. Requesting the same
+ * program through the cache is INGOT_INVALID_ARGUMENTS.
  */
 typedef ingot_status_t (*ingot_program_builder_t)(ingot_program_t *program, const_ingot_program_desc_t desc,
                                                   void *user);
 
 /**
- * Like ingot_program_create, with a builder of the caller's own: one builder runs per key, however many threads ask.
- * A builder's INGOT_BUILD_FAILED is told to every waiter with its detail. So is INGOT_OUT_OF_MEMORY, after the cache
- * was emptied and the builder called once more. After another failure one waiter tries once more, with its own builder.
+ * Works like ingot_program_create, with a custom builder. One builder runs per key, however many threads ask. Every
+ * waiter gets a builder's INGOT_BUILD_FAILED with its detail. On INGOT_OUT_OF_MEMORY the cache is emptied and the
+ * builder called once more; if that fails too, every waiter gets the status. After any other failure one waiter retries
+ * once, with its own builder.
  *
- * @retval INGOT_INVALID_ARGUMENTS  Also: asked for by the builder of the same key.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if the builder of the same key makes the request.
  */
 INGOT_API ingot_status_t ingot_program_get_or_create(ingot_program_t *program, const_ingot_program_desc_t desc,
                                                      ingot_program_builder_t builder, void *user);
 
 /**
- * Work that one thread does and others wait for outside of Ingot, as when a builder hands a load to a thread pool.
- * Ingot refuses a request that would wait in a ring: for a builder that waits, over any number of others, for the
- * thread which asks. With these four functions it also sees the rings that such work is part of. Zeroed before first
- * use; its content is Ingot's.
+ * Work that one thread does and other threads wait for outside of Ingot, such as a load that a builder passes to a
+ * thread pool. Ingot rejects a request that would deadlock: one that waits for a builder which, directly or through
+ * other builders, waits for the requesting thread. These four functions let Ingot detect deadlocks through such work as
+ * well. Zero it before first use; its content belongs to Ingot.
  */
 typedef struct ingot_work {
     struct ingot_worker *worker;
 } ingot_work_t;
 
-/** The calling thread does @p work from now on. NULL does nothing. */
+/** Marks the calling thread as the one that does @p work from now on. NULL does nothing. */
 INGOT_API void ingot_work_begin(ingot_work_t *work);
-/** The work is done, or given up; by the thread that began it, before those who wait are told. NULL: nothing. */
+/** Ends finished or abandoned work. Call it in the thread that began it, before waking waiters. NULL does nothing. */
 INGOT_API void ingot_work_end(ingot_work_t *work);
 /**
- * Notes that the calling thread waits for @p work from now on, until ingot_work_end_wait; in between it must not call
- * Ingot. A thread waits for one work at a time. The memory of @p work must stay as long.
+ * Notes that the calling thread waits for @p work until ingot_work_end_wait. In between it must not call Ingot. A
+ * thread waits for one work at a time. The memory of @p work must stay valid meanwhile.
  *
  * @retval INGOT_INVALID_ARGUMENTS  The work waits for the calling thread, or is its own: do not wait. Nothing was
  *                                  noted. Or @p work is NULL.
  */
 INGOT_API ingot_status_t ingot_work_begin_wait(const ingot_work_t *work);
-/** The calling thread waits no longer. */
+/** Ends the calling thread's wait. */
 INGOT_API void ingot_work_end_wait(void);
 
-/** Compiles, past the in-memory cache; for builders. Statuses as ingot_program_create. */
+/** Compiles a program and bypasses the in-memory cache. For builders. Statuses as ingot_program_create. */
 INGOT_API ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program_desc_t desc);
 
-/** Makes from a blob, past the in-memory cache; for builders. Statuses as ingot_program_create_from_cache_blob. */
+/** Creates a program from a blob and bypasses the in-memory cache. For builders. Statuses as
+ *  ingot_program_create_from_cache_blob. */
 INGOT_API ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_desc_t desc, size_t size,
                                             const uint8_t *cache_blob);
 
 /**
- * Makes the program of @p desc out of one with an equal id, past the in-memory cache; for builders. Nothing is loaded
- * or compiled: the two share what the driver made, which lives until both are gone.
+ * Creates the program of @p desc from one with an equal id and bypasses the in-memory cache. For builders. Loads and
+ * compiles nothing: the two share the driver's program, which lives until both are released.
  *
- * @param[in] other  Of the same context, and made for all devices of @p desc at least; typically by a descriptor of
- *                   an id alone.
+ * @param[in] other  A program of the same context for at least all devices of @p desc. Typically its descriptor was
+ *                   created from an id alone.
  * @retval INGOT_BLOB_MISMATCH  Their ids differ.
  * @retval INGOT_NOT_FOUND      @p other was not made for one of the devices.
- * @retval INGOT_NOT_CACHEABLE  No id can vouch for @p desc, or for what @p other was compiled of.
+ * @retval INGOT_NOT_CACHEABLE  No id can vouch for @p desc, or for the input that @p other was compiled from.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_share(ingot_program_t *program, const_ingot_program_desc_t desc,
                                              ingot_program_t other);
 
-/** One more reference, and one less. The in-memory cache has its own, as has each kernel. */
+/** Adds a reference. */
 INGOT_API ingot_status_t ingot_program_retain(ingot_program_t program);
+/** Drops a reference. The in-memory cache and each kernel hold their own references. */
 INGOT_API void ingot_program_release(ingot_program_t program);
 
 /**
- * Drops this program from memory, so that the next request makes it anew; who holds it keeps it. For a program that
- * turned out to be of no use, as when the driver refuses its kernels.
+ * Drops this program from memory, so that the next request creates it again. Existing references stay valid. For a
+ * program that turned out to be useless, for example because the driver rejects its kernels.
  *
- * @retval INGOT_NOT_FOUND  It is not in memory, or no longer: another may be in its place, which stays.
+ * @retval INGOT_NOT_FOUND  It is not in memory. If another program took its place, that one stays.
  */
 INGOT_API ingot_status_t ingot_program_forget(ingot_program_t program);
 
-/** 1 where the driver got the program's binaries, or some of them, from a cache blob; 0 where all were compiled. */
+/** Returns 1 if any of the program's binaries came from a cache blob, 0 if all were compiled. */
 INGOT_API int ingot_program_is_from_cache_blob(const_ingot_program_t program);
 
-/** The compiler's messages, devices in order; size protocol, with NUL. Kept in the blob. */
+/** Copies the compiler's messages, in device order; size protocol, with NUL. The blob keeps them. */
 INGOT_API ingot_status_t ingot_program_get_build_log(const_ingot_program_t program, size_t *size, char *log);
 
-/** Kernel names, each with its NUL, sorted; size protocol over all of them together. Kept in the blob. */
+/** Copies the sorted kernel names, each with its NUL; size protocol over all of them. The blob keeps them. */
 INGOT_API ingot_status_t ingot_program_get_kernel_names(const_ingot_program_t program, size_t *size, char *names);
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /**
- * A kernel of a program, shared by all who ask. It holds a reference to the program.
+ * Returns a kernel of a program. All callers share it. It holds a reference to the program.
  *
- * @param[in] device_index  Of the context; one of the program's devices.
+ * @param[in] device_index  The index in the context of one of the program's devices.
  * @retval INGOT_NOT_FOUND  The program has no such kernel.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_kernel_create(ingot_kernel_t *kernel, ingot_program_t program, uint32_t device_index,
                                              const char *name);
 
-/** ingot_program_create and ingot_kernel_create in one look-up: the fast way from a descriptor to a kernel. */
+/** Combines ingot_program_create and ingot_kernel_create in one look-up: the fast path from descriptor to kernel. */
 INGOT_API ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_program_desc_t desc,
                                           uint32_t device_index, const char *name);
 
-/** A native kernel object of its own for the same entry point, e.g. one a thread. @retval INGOT_UNIMPLEMENTED */
+/** Creates a separate native kernel for the same entry point, e.g. one per thread. @retval INGOT_UNIMPLEMENTED */
 INGOT_API ingot_status_t ingot_kernel_clone(ingot_kernel_t *clone, ingot_kernel_t kernel);
 
-/** One more reference, and one less. A shared kernel lives as long as its program. */
+/** Adds a reference. */
 INGOT_API ingot_status_t ingot_kernel_retain(ingot_kernel_t kernel);
+/** Drops a reference. A shared kernel lives as long as its program. */
 INGOT_API void ingot_kernel_release(ingot_kernel_t kernel);
 
 /**
- * Setting arguments and launching is one critical section in OpenCL and Level Zero: who shares a kernel holds its
- * lock meanwhile. Not recursive. Nothing in Ingot takes this lock by itself.
+ * Locks a kernel. In OpenCL and Level Zero, setting arguments and launching is one critical section: callers that share
+ * a kernel must hold its lock while doing both. Not recursive. Ingot itself never takes this lock.
  */
 INGOT_API ingot_status_t ingot_kernel_lock(ingot_kernel_t kernel);
+/** Unlocks a kernel. */
 INGOT_API ingot_status_t ingot_kernel_unlock(ingot_kernel_t kernel);
 
 /* ---- the in-memory cache ----------------------------------------------------------------------------------------- */
 
-/** Sets all limits at once; what is over them is evicted before this returns, least recently used first. */
+/** Sets all limits at once. Before it returns, evicts the least recently used programs that exceed them. */
 INGOT_API ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context,
                                                           const ingot_cache_capacity_t *capacity);
-/** @param[in,out] capacity  struct_size set by the caller. Where the cache is off, max_programs is 0. */
+/** Returns the limits. @param[in,out] capacity  The caller sets struct_size. If the cache is off, max_programs is 0. */
 INGOT_API ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context,
                                                           ingot_cache_capacity_t *capacity);
 
 /**
- * Evicts once, least recently used first and oldest groups first, what is over @p to; the limits stay as they are. For
- * when an application needs memory for something else. Zero: the cache's own limit. INGOT_CACHE_OFF: everything goes.
+ * Evicts once down to @p to, least recently used programs and oldest groups first. The limits do not change. For an
+ * application that needs the memory elsewhere. A zero stands for the cache's own limit. INGOT_CACHE_OFF evicts all.
  */
 INGOT_API ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to);
 
 /**
- * Drops programs from memory: those of @p group that were not asked for in another group or without one, or all for
- * NULL. Held programs live on until released; a build in flight is handed to its waiters and not kept.
+ * Drops the programs of @p group from memory unless they were also requested in another group or without one. NULL
+ * drops all. Held programs stay valid until released. A build in flight goes to its waiters and is not kept.
  */
 INGOT_API ingot_status_t ingot_context_clear_cache(ingot_context_t context, const char *group);
 
-/** Counts since the context was made, and what the cache holds now. */
+/** Counts since the context was created, and the cache's current content. */
 typedef struct ingot_cache_stats {
     size_t struct_size;
     uint64_t hits;             /**< Requests answered from memory. */
     uint64_t misses;           /**< Requests for which a builder ran. */
-    uint64_t waits;            /**< Requests that waited for another's builder. */
+    uint64_t waits;            /**< Requests that waited for another thread's builder. */
     uint64_t builds;           /**< Compilations that succeeded. */
-    uint64_t build_failures;   /**< Compilations that did not. */
-    uint64_t loads;            /**< Programs made from blobs. */
-    uint64_t load_failures;    /**< Blobs refused. */
+    uint64_t build_failures;   /**< Compilations that failed. */
+    uint64_t loads;            /**< Programs created from blobs. */
+    uint64_t load_failures;    /**< Rejected blobs. */
     uint64_t blobs_taken;      /**< Times the driver was asked for binaries. */
     uint64_t evictions_count;  /**< Evicted because of max_programs, ... */
     uint64_t evictions_bytes;  /**< ... max_bytes, ... */
     uint64_t evictions_groups; /**< ... max_groups, ... */
     uint64_t evictions_clear;  /**< ... a call to clear, ... */
     uint64_t evictions_memory; /**< ... or because memory ran out. */
-    size_t programs;           /**< In the cache now. */
-    size_t bytes;              /**< Of these. */
-    size_t groups;             /**< Of these. */
+    size_t programs;           /**< Now in the cache. */
+    size_t bytes;              /**< The bytes of these programs. */
+    size_t groups;             /**< The groups of these programs. */
 } ingot_cache_stats_t;
 #define INGOT_CACHE_STATS_INIT                                                                                         \
     {                                                                                                                  \
         sizeof(ingot_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                    \
     }
-/** @param[in,out] stats  struct_size set by the caller. Exact when no other thread is in a call. */
+/** Returns the counts. @param[in,out] stats  The caller sets struct_size. Exact if no other thread is in a call. */
 INGOT_API ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingot_cache_stats_t *stats);
 
-/* ---- ids and blobs for people ------------------------------------------------------------------------------------ */
+/* ---- ids and blobs as text --------------------------------------------------------------------------------------- */
 
 /**
- * An id as a JSON object, one member a field; size protocol, with NUL.
+ * Describes an id as a JSON object with one member per field; size protocol, with NUL.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  @p id is not one that this library reads.
  */
 INGOT_API ingot_status_t ingot_cache_blob_id_describe(size_t size, const uint8_t *id, size_t *text_size, char *text);
 
 /**
- * Which fields of two ids differ, as a JSON array of {"field", "expected", "found"}; [] for equal ids. Answers "why
- * was this a miss" with the wanted id as @p expected and a stored one as @p found. Statuses as describe.
+ * Lists the fields in which two ids differ as a JSON array of {"field", "expected", "found"}; [] for equal ids. It
+ * explains a miss if @p expected is the wanted id and @p found a stored one. Statuses as describe.
  */
 INGOT_API ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,
                                                      const uint8_t *found, size_t *text_size, char *text);
 
 /**
- * What a blob holds, as a JSON object: "kernels", "binaries" with the digest of the device's identity and the bytes of
- * each, "build_log"; size protocol, with NUL. Needs no device.
- * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Refused, as loading it would be.
+ * Describes a blob's content as a JSON object: "kernels", "binaries" with the digest of the device's identity and the
+ * bytes of each, "build_log"; size protocol, with NUL. Does not need a device.
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Loading the blob would fail in the same way.
  */
 INGOT_API ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob, size_t *text_size,
                                                    char *text);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file event.h
+ * Events: what Ingot reports to an application's callback and to INGOT_TRACE.
+ */
+#ifndef INGOT_EVENT_H
+#define INGOT_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ingot/export.h>
+#include <ingot/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The kind of an event. Each kind defines what the event's status, bytes and duration_ns mean. */
+typedef enum ingot_event_kind {
+    INGOT_EVENT_HIT = 0,               /**< Found in memory. */
+    INGOT_EVENT_MISS = 1,              /**< Not in memory: a builder runs next. */
+    INGOT_EVENT_WAIT = 2,              /**< Waited duration_ns for another thread's build; status: its result. */
+    INGOT_EVENT_BUILD = 3,             /**< Compiled; status, duration_ns. */
+    INGOT_EVENT_LOAD = 4,              /**< Made from a blob of bytes; status (a refusal says why), duration_ns. */
+    INGOT_EVENT_TAKE_BLOB = 5,         /**< Asked the driver for binaries: bytes, duration_ns, status. */
+    INGOT_EVENT_EVICT = 6,             /**< Left the in-memory cache: bytes; reason: the cause. */
+    INGOT_EVENT_STORAGE_LOAD = 7,      /**< Asked a storage: status (INGOT_NOT_FOUND: a miss), bytes, duration_ns. */
+    INGOT_EVENT_STORAGE_STORE = 8,     /**< Passed a blob to a storage: status, bytes, duration_ns. */
+    INGOT_EVENT_STORAGE_EVICT = 9,     /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
+    INGOT_EVENT_STORAGE_DEGRADED = 10, /**< A storage continued with reduced function; see status and reason. */
+    INGOT_EVENT_PREWARM = 11, /**< Loading ahead ended: bytes, duration_ns; reason: why, and how much was loaded. */
+    INGOT_EVENT_NATIVE_BUILD = 12, /**< Compiled with the files that the compiler found itself, so the program has no
+                                    *   blob; reason: the include that Ingot could not replace. */
+    INGOT_EVENT_ENVIRONMENT = 13 /**< name is an INGOT_* variable that Ingot does not know; reason: the nearest one. */
+} ingot_event_kind_t;
+
+/** An event. Its pointers are valid during the callback only and never NULL. */
+typedef struct ingot_event {
+    size_t struct_size;
+    ingot_event_kind_t kind;
+    ingot_status_t status;
+    uint64_t duration_ns;
+    size_t bytes;
+    const char *group;   /**< The descriptor's group, or "". */
+    const char *name;    /**< The first source's name, an entry's place in a storage, or "". */
+    const char *reason;  /**< An explanation for people; "" if the kind needs none. */
+    const char *session; /**< The session of an object cache's object; "" otherwise. */
+} ingot_event_t;
+#define INGOT_EVENT_INIT                                                                                               \
+    {                                                                                                                  \
+        sizeof(ingot_event_t), INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "", "", "", ""                                    \
+    }
+
+/**
+ * Receives events. Ingot calls it in the thread in which the event happened, with no lock held. It may call Ingot,
+ * except for calls that would cause the same event endlessly. It must not throw or longjmp.
+ */
+typedef void (*ingot_event_callback_t)(const ingot_event_t *event, void *user);
+
+/** Returns the kind's name in INGOT_TRACE's output, e.g. "hit" or "storage_load". Never NULL. */
+INGOT_API const char *ingot_event_kind_name(ingot_event_kind_t kind);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file status.h
+ * The status that Ingot's functions return, and the calling thread's sentence and code about its last failure.
+ */
+#ifndef INGOT_STATUS_H
+#define INGOT_STATUS_H
+
+#include <stdint.h>
+
+#include <ingot/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The result of a call. Values are stable; new ones are appended. */
+typedef enum ingot_status {
+    INGOT_SUCCESS = 0,
+    INGOT_OUT_OF_MEMORY = 1,     /**< Host or device memory. Ingot emptied the in-memory cache and retried once. */
+    INGOT_INVALID_ARGUMENTS = 2, /**< The caller's mistake; the detail names the argument. */
+    INGOT_BUFFER_TOO_SMALL = 3,  /**< The size was set to the required size; the buffer is untouched. */
+    INGOT_UNIMPLEMENTED = 4,     /**< This backend or driver cannot do it (no binaries, no SPIR-V, ...). */
+    INGOT_NOT_FOUND = 5,         /**< A look-up found nothing, or the kernel does not exist. */
+    INGOT_NOT_CACHEABLE = 6,     /**< No id can vouch for this program; ingot_program_desc_is_cacheable says why. */
+    INGOT_BUILD_FAILED = 7,      /**< The compiler rejected the program; the detail holds the build log. */
+    INGOT_BACKEND_ERROR = 8,     /**< Any other driver failure; ingot_last_error_code has the driver's code. */
+    INGOT_BLOB_TRUNCATED = 9,    /**< The blob ends before its header says it does. */
+    INGOT_BLOB_CORRUPT = 10,     /**< The bytes are not a blob, or do not match the checksum. */
+    INGOT_BLOB_VERSION = 11,     /**< A blob of a format version that this library does not read. */
+    INGOT_BLOB_MISMATCH = 12,    /**< A valid blob of another program. */
+    INGOT_BLOB_STALE = 13,       /**< A valid blob for another device, driver, compiler or library build. */
+    INGOT_BLOB_REJECTED = 14,    /**< The blob passed all checks, but the driver rejected it. */
+    INGOT_IO_ERROR = 15,         /**< Storages: the operating system failed; its errno is in the detail. */
+    INGOT_READ_ONLY = 16,        /**< Storages: opened read-only or found to be read-only. */
+    INGOT_NO_SPACE = 17,         /**< Storages: disk full, quota reached, or larger than the storage's limit. */
+    INGOT_BUSY = 18,             /**< Storages: a lock was not acquired in time. */
+    INGOT_UNTRUSTED = 19         /**< Storages: owned or writable by another user, or not a plain directory or file. */
+} ingot_status_t;
+
+/** Returns the enumerator's name, e.g. "INGOT_NOT_FOUND", or "unknown status" for any other value. Never NULL. */
+INGOT_API const char *ingot_status_name(ingot_status_t status);
+
+/**
+ * Returns a sentence about the last failure in the calling thread, with the driver's code or the build log if there
+ * is one. Never NULL; "" if nothing has failed yet. The sentence is valid until the thread's next call into Ingot other
+ * than a release. Releases preserve the sentence and the code, whatever they call or store, so that callers can report
+ * a failure after cleaning up.
+ */
+INGOT_API const char *ingot_last_error_detail(void);
+
+/**
+ * Returns the code that belongs to the sentence: the result of the driver or its compiler, such as a cl_int,
+ * ze_result_t, CUresult or nvrtcResult (the sentence names the call), or the errno of INGOT_IO_ERROR and of other
+ * failures of the operating system. 0 if Ingot found the failure itself, or if nothing has failed yet. Valid as long as
+ * the sentence.
+ */
+INGOT_API int64_t ingot_last_error_code(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
