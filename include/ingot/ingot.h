@@ -4,8 +4,9 @@
  * The core of Ingot: an in-memory cache for compiled device programs.
  *
  * An application describes a program (sources, options, constants, devices). The program then comes from the in-memory
- * cache, from a cache blob that the application stored, or from the compiler. The core does not store blobs in files:
- * the application decides where to keep them (see ingot/storage.h, and ingot/persist.h for bundled storages).
+ * cache, from a cache blob that the application stored, or from the compiler. The core writes no file except a
+ * requested trace: the application decides where to keep blobs (see ingot/storage.h, and ingot/persist.h for bundled
+ * storages).
  *
  * @par Conventions
  *  - Every function that can fail returns an ingot_status_t; ingot_last_error_detail() returns a sentence about it.

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file object_cache.h
- * An in-memory cache for objects of one's own: a framework's primitives, memory, workspaces.
+ * An in-memory cache for an application's own objects, such as a framework's primitives, memory and workspaces.
  *
- * It is the engine under Ingot's programs, without the programs. An object has a place of three levels: a session (a
- * model, a request stream), a group in it (an input shape), and a name in that. Finding an object takes no lock and
- * writes no memory that another thread writes. Objects are shared: one thread makes an object, any other gets it, and
- * it lives until the cache and all holders have let go of it.
+ * Ingot's programs use the same cache engine. Three levels locate an object: a session (a model, a request stream), a
+ * group in the session (an input shape), and a name in the group. Finding an object takes no lock and writes no memory
+ * that another thread writes. Threads share objects: one thread creates an object, and any other thread can get it. An
+ * object lives until the cache and all holders have released it.
  *
- * ingot.h has the conventions: statuses, create / retain / release, struct_size.
+ * ingot.h describes the conventions: statuses, create / retain / release, struct_size.
  *
  * @par Names
- * Sessions, groups and names are any strings, "" among them; ("AB", "C") and ("A", "BC") are different places.
+ * Sessions, groups and names are any strings, including ""; ("AB", "C") and ("A", "BC") are different places.
  */
 #ifndef INGOT_OBJECT_CACHE_H
 #define INGOT_OBJECT_CACHE_H
@@ -25,40 +25,40 @@ extern "C" {
 /** A cache of objects. */
 typedef struct ingot_object_cache *ingot_object_cache_t;
 typedef const struct ingot_object_cache *const_ingot_object_cache_t;
-/** A reference to one object; all who ask for the same place get the same handle. */
+/** A reference to one object. Requests for the same place return the same handle. */
 typedef struct ingot_object *ingot_object_t;
 typedef const struct ingot_object *const_ingot_object_t;
 
 /**
- * Ends an object. Called exactly once for each object that the cache took over, when the cache and all holders have
- * let go of it; in the thread that let go last, with no lock held. It may call the cache.
+ * Destroys an object. The cache calls it exactly once for each object that it took over, after the cache and all
+ * holders have released the object, in the thread that released it last, with no lock held. It may call the cache.
  *
- * @param[in] value  As it was set.
+ * @param[in] value  The value that was set.
  * @param[in] user   ingot_object_cache_info_t::user.
  */
 typedef void (*ingot_object_destructor_t)(void *value, void *user);
 
 /**
- * Says how many bytes an object counts for, beside what the cache itself needs for it. Called once for each object,
- * when the cache takes it over, in that thread and with no lock held. It must not call the cache.
+ * Returns how many bytes an object counts for, in addition to the cache's own memory for it. The cache calls it once
+ * for each object, when it takes the object over, in that thread and with no lock held. It must not call the cache.
  *
- * @param[in] value  As it was set or created.
+ * @param[in] value  The value that was set or created.
  * @param[in] user   ingot_object_cache_info_t::user.
  */
 typedef size_t (*ingot_object_size_t)(const void *value, void *user);
 
 /** Flags of an object cache's limits. */
 typedef enum ingot_object_cache_flags {
-    /** Over a limit of groups the one goes first whose last use was the earliest; without it, the oldest one. */
+    /** Over a limit of groups, evicts the least recently used group; without this flag, the oldest group. */
     INGOT_OBJECT_CACHE_LRU_GROUPS = 1
 } ingot_object_cache_flags_t;
 
-/** Limits of an object cache; 0 in any of them: no limit. */
+/** Limits of an object cache. 0 in any of them means no limit. */
 typedef struct ingot_object_cache_limits {
     size_t struct_size;
-    size_t max_groups;         /**< Over all sessions; a group of two sessions is two. */
-    size_t max_session_groups; /**< Of each session. */
-    size_t max_bytes;          /**< Of all objects (ingot_object_size_t), least recently used first. */
+    size_t max_groups;         /**< Over all sessions; the same group name in two sessions counts twice. */
+    size_t max_session_groups; /**< In each session. */
+    size_t max_bytes;          /**< Of all objects (ingot_object_size_t); evicts the least recently used first. */
     uint32_t flags;            /**< ingot_object_cache_flags_t */
 } ingot_object_cache_limits_t;
 #define INGOT_OBJECT_CACHE_LIMITS_INIT                                                                                 \
@@ -66,16 +66,17 @@ typedef struct ingot_object_cache_limits {
         sizeof(ingot_object_cache_limits_t), 0, 0, 0, 0                                                                \
     }
 
-/** How an object cache is to be. */
+/** Object cache configuration. */
 typedef struct ingot_object_cache_info {
     size_t struct_size;
     const ingot_allocator_t *allocator;   /**< Copied. NULL: the C library's. */
     size_t max_groups;                    /**< As for ingot_object_cache_set_capacity. */
-    ingot_object_destructor_t destructor; /**< Of objects that were given none of their own. NULL: nothing is done. */
+    ingot_object_destructor_t destructor; /**< For objects without their own destructor. NULL: nothing is done. */
     void *user;                           /**< For destructors and size_of. */
-    const ingot_object_cache_limits_t *limits; /**< NULL: max_groups is the one limit. Otherwise that is not read. */
-    ingot_object_size_t size_of;               /**< NULL: only the cache's own memory counts. */
-    /** NULL: none. Told of INGOT_EVENT_HIT, _MISS, _WAIT and _EVICT, with session, group and name. */
+    const ingot_object_cache_limits_t
+        *limits;                 /**< NULL: max_groups is the only limit. Otherwise max_groups is ignored. */
+    ingot_object_size_t size_of; /**< NULL: only the cache's own memory counts. */
+    /** NULL: none. Receives INGOT_EVENT_HIT, _MISS, _WAIT and _EVICT, with session, group and name. */
     ingot_event_callback_t on_event;
     void *on_event_user;
 } ingot_object_cache_info_t;
@@ -85,29 +86,29 @@ typedef struct ingot_object_cache_info {
     }
 
 /**
- * Makes an empty cache.
+ * Creates an empty cache.
  *
  * @param[in] info  NULL: defaults.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingot_object_cache_info_t *info);
-/** One more reference to the cache. */
+/** Adds a reference to the cache. */
 INGOT_API ingot_status_t ingot_object_cache_retain(ingot_object_cache_t cache);
-/** Letting go of the last reference clears the cache; objects that are held live on until released. */
+/** Drops a reference to the cache. Dropping the last one clears the cache; held objects live until released. */
 INGOT_API void ingot_object_cache_release(ingot_object_cache_t cache);
 
 /**
- * Puts an object into the cache, where an object that had its place is replaced: who holds that one keeps it, who asks
- * from now on gets the new one. A group is as old as its first object in it since it was last empty; replacing does
- * not change that. Where the capacity is exceeded the oldest group is dropped before this returns.
+ * Puts an object into the cache and replaces any object at the same place. Existing references to the replaced object
+ * stay valid; later requests get the new object. A group's age counts from its first object since the group was last
+ * empty; replacing an object does not change it. If the capacity is exceeded, drops the oldest group before returning.
  *
- * Memory being short drops nothing, since the cache cannot make objects again.
+ * A shortage of memory does not drop objects, because the cache cannot create them again.
  *
- * @param[out] object      May be NULL: not wanted. Else a reference to the new object, to be released.
- * @param[in]  value       Not NULL. The cache's from now on; on failure still the caller's.
- * @param[in]  destructor  Of this object. NULL: the cache's.
- * @retval INGOT_INVALID_ARGUMENTS  Something other than object and destructor is NULL.
- * @retval INGOT_NO_SPACE           It is larger than max_bytes alone. Nothing was set or replaced.
+ * @param[out] object      NULL if not wanted. Otherwise a reference to the new object; the caller releases it.
+ * @param[in]  value       Not NULL. The cache owns it on success; on failure the caller still owns it.
+ * @param[in]  destructor  For this object. NULL: the cache's.
+ * @retval INGOT_INVALID_ARGUMENTS  An argument other than object and destructor is NULL.
+ * @retval INGOT_NO_SPACE           The object alone is larger than max_bytes. Nothing was set or replaced.
  * @retval INGOT_OUT_OF_MEMORY      Nothing was set or replaced.
  */
 INGOT_API ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
@@ -115,40 +116,40 @@ INGOT_API ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_ob
                                                 ingot_object_destructor_t destructor);
 
 /**
- * The object at a place, which stays there for others.
+ * Returns the object at a place. The object stays in the cache.
  *
- * @param[out] object  A reference, to be released.
- * @retval INGOT_NOT_FOUND          There is none; one that is being made by ingot_object_cache_get_or_create is not.
- * @retval INGOT_INVALID_ARGUMENTS  Something is NULL.
+ * @param[out] object  A reference; the caller releases it.
+ * @retval INGOT_NOT_FOUND          There is no object, or ingot_object_cache_get_or_create is still creating it.
+ * @retval INGOT_INVALID_ARGUMENTS  An argument is NULL.
  */
 INGOT_API ingot_status_t ingot_object_cache_get(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
                                                 const char *group, const char *name);
 
 /**
- * The object at a place, out of the cache: of all who take, one gets it. Who got it before holds it still. Parameters
- * and statuses as ingot_object_cache_get.
+ * Takes the object at a place out of the cache. If several threads take it, one of them gets it. Existing references
+ * stay valid. Parameters and statuses as ingot_object_cache_get.
  */
 INGOT_API ingot_status_t ingot_object_cache_take(ingot_object_t *object, ingot_object_cache_t cache,
                                                  const char *session, const char *group, const char *name);
 
 /**
- * Makes the object for ingot_object_cache_get_or_create. Called with no lock held. It may ask the cache for other
- * objects; to ask for its own is INGOT_INVALID_ARGUMENTS. ingot_set_error_detail of ingot/backend.h gives a failure its
- * sentence.
+ * Creates the object for ingot_object_cache_get_or_create. Called with no lock held. It may request other objects from
+ * the cache; requesting its own is INGOT_INVALID_ARGUMENTS. On failure it should call ingot_set_error_detail of
+ * ingot/backend.h.
  */
 typedef ingot_status_t (*ingot_object_creator_t)(void **value, void *user);
 
 /**
- * The object at a place, made if there is none: one creator runs a place, however many threads ask, and the others
- * wait. A creator's INGOT_BUILD_FAILED is told to all who wait. So is INGOT_OUT_OF_MEMORY, after the creator was called
- * once more. After another failure one of those who wait tries once more, with its own creator. A failure is not
- * remembered. What was cleared while it was made, or set by another meanwhile, is given to those who asked and not
- * kept.
+ * Returns the object at a place and creates it if there is none. One creator runs per place, however many threads ask;
+ * the others wait. All waiters get a creator's INGOT_BUILD_FAILED. On INGOT_OUT_OF_MEMORY the creator is called once
+ * more; if that fails too, all waiters get the status. After any other failure one waiter retries once, with its own
+ * creator. Failures are not cached. If the place is cleared, or another thread sets it, while the creator runs, the
+ * requesting threads get the created object but the cache does not keep it.
  *
- * @param[in] creator_user  For @p creator.
- * @param[in] destructor    Of this object if it is made here. NULL: the cache's.
- * @retval INGOT_INVALID_ARGUMENTS  Something but creator_user and destructor is NULL, or the creator succeeded without
- *                                  an object, or asked for its own place.
+ * @param[in] creator_user  Passed to @p creator.
+ * @param[in] destructor    For this object if it is created here. NULL: the cache's.
+ * @retval INGOT_INVALID_ARGUMENTS  An argument other than creator_user and destructor is NULL, or the creator succeeded
+ *                                  without an object, or requested its own place.
  * @retval INGOT_OUT_OF_MEMORY      Or any other status that the creator failed with.
  */
 INGOT_API ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object, ingot_object_cache_t cache,
@@ -156,16 +157,16 @@ INGOT_API ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object
                                                           ingot_object_creator_t creator, void *creator_user,
                                                           ingot_object_destructor_t destructor);
 
-/** One more reference to the object. */
+/** Adds a reference to the object. */
 INGOT_API ingot_status_t ingot_object_retain(ingot_object_t object);
-/** A handle may outlive its cache. */
+/** Drops a reference to the object. A handle may outlive its cache. */
 INGOT_API void ingot_object_release(ingot_object_t object);
-/** As it was set; valid as long as the handle is held. NULL for NULL. */
+/** Returns the value that was set; valid as long as the handle is held. NULL for NULL. */
 INGOT_API void *ingot_object_get_value(const_ingot_object_t object);
 
 /**
- * Drops objects: those of one group of one session, of all groups of a session, of a group in all sessions, or all.
- * Objects that are held live on until released; what is being made for them is not kept.
+ * Drops the objects of one group in one session, of all groups in a session, of a group in all sessions, or all
+ * objects. Held objects live until released. Objects that are being created for these groups are not kept.
  *
  * @param[in] session  NULL: all sessions.
  * @param[in] group    NULL: all groups.
@@ -174,41 +175,41 @@ INGOT_API void *ingot_object_get_value(const_ingot_object_t object);
 INGOT_API ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, const char *session, const char *group);
 
 /**
- * Sets how many groups the cache keeps, over all sessions; the other limits stay. Over it the oldest group
- * goes whole, with all its objects; what is over it now is dropped before this returns.
+ * Sets how many groups the cache keeps over all sessions. The other limits do not change. Over this limit the cache
+ * drops the oldest group with all its objects. Groups that exceed it now are dropped before this returns.
  *
- * @param[in] max_groups  0: no limit; the cache then never drops anything by itself. That is the default.
+ * @param[in] max_groups  0: no limit; the cache then never drops an object by itself. This is the default.
  */
 INGOT_API ingot_status_t ingot_object_cache_set_capacity(ingot_object_cache_t cache, size_t max_groups);
 
-/** Sets all limits at once; what is over them is dropped before this returns. @retval INGOT_INVALID_ARGUMENTS */
+/** Sets all limits at once and drops what exceeds them before it returns. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_object_cache_set_limits(ingot_object_cache_t cache,
                                                        const ingot_object_cache_limits_t *limits);
-/** @param[in,out] limits  struct_size set by the caller. @retval INGOT_INVALID_ARGUMENTS */
+/** Returns the limits. @param[in,out] limits  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_object_cache_get_limits(const_ingot_object_cache_t cache,
                                                        ingot_object_cache_limits_t *limits);
 
-/** Counts since the cache was made, and what it holds now. */
+/** Counts since the cache was created, and its current content. */
 typedef struct ingot_object_cache_stats {
     size_t struct_size;
-    uint64_t hits;                     /**< Requests that found their object; taking is one. */
-    uint64_t misses;                   /**< Requests that did not; creators run are among them. */
-    uint64_t waits;                    /**< Requests that waited for another's creator. */
-    uint64_t replaced;                 /**< Objects that another was set in place of, ... */
+    uint64_t hits;                     /**< Requests that found their object, including takes. */
+    uint64_t misses;                   /**< Requests that did not, including those that ran a creator. */
+    uint64_t waits;                    /**< Requests that waited for another thread's creator. */
+    uint64_t replaced;                 /**< Objects that were replaced by a set, ... */
     uint64_t taken;                    /**< ... that were taken, ... */
     uint64_t evictions_groups;         /**< ... dropped because of max_groups, ... */
-    uint64_t evictions_clear;          /**< ... or by a call to clear. */
-    size_t objects;                    /**< In the cache now. */
-    size_t groups;                     /**< Of these. */
-    uint64_t evictions_session_groups; /**< Dropped because of max_session_groups, ... */
-    uint64_t evictions_bytes;          /**< ... or of max_bytes. */
-    size_t bytes;                      /**< Of the objects in the cache. */
+    uint64_t evictions_clear;          /**< ... or dropped by a call to clear. */
+    size_t objects;                    /**< Now in the cache. */
+    size_t groups;                     /**< The groups of these objects. */
+    uint64_t evictions_session_groups; /**< Objects dropped because of max_session_groups, ... */
+    uint64_t evictions_bytes;          /**< ... or because of max_bytes. */
+    size_t bytes;                      /**< The bytes of the objects in the cache. */
 } ingot_object_cache_stats_t;
 #define INGOT_OBJECT_CACHE_STATS_INIT                                                                                  \
     {                                                                                                                  \
         sizeof(ingot_object_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                         \
     }
-/** @param[in,out] stats  struct_size set by the caller. Exact when no other thread is in a call. */
+/** Returns the counts. @param[in,out] stats  The caller sets struct_size. Exact if no other thread is in a call. */
 INGOT_API ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache,
                                                       ingot_object_cache_stats_t *stats);
 
