@@ -279,8 +279,9 @@ typedef struct ingot_backend_ops {
      *  driver costs more than a build, returns an estimate, which get_binary's sizes replace. NULL: unknown. */
     size_t (*get_program_size)(void *state, void *program);
 
-    /** Returns nonzero if programs may have name expressions. Then get_kernel_names also names kernels by their expressions,
-     *  and create_kernel finds them by these, also after load: get_binary keeps the data for that. NULL: no. */
+    /** Returns nonzero if programs may have name expressions. Then get_kernel_names also names kernels by their
+     * expressions, and create_kernel finds them by these, also after load: get_binary keeps the data for that. NULL:
+     * no. */
     int (*takes_name_expressions)(void *state);
 
     /** Describes how the compiler of text sources reads options and finds files. @p rules has struct_size and zeros.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file export.h
- * What makes a function part of a library's binary interface. Everything else is hidden.
+ * INGOT_API, which exports a function from a library. All other functions are hidden.
  */
 #ifndef INGOT_EXPORT_H
 #define INGOT_EXPORT_H

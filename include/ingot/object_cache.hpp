@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file object_cache.hpp
- * object_cache.h for C++17: objects of one's own by std::unique_ptr in and by counted handles out. Header-only.
+ * object_cache.h for C++17: takes objects as std::unique_ptr and returns them as counted handles. Header-only.
  *
- * ingot.hpp has the conventions: handles, exceptions, threads.
+ * ingot.hpp describes the conventions: handles, exceptions, threads.
  *
  * @par Types
- * The cache does not know the type of an object: who asks says it, and must say the type that it was set with.
+ * The cache does not know the type of an object. Each request must name the type that the object was set with.
  */
 #ifndef INGOT_OBJECT_CACHE_HPP
 #define INGOT_OBJECT_CACHE_HPP
@@ -19,37 +19,37 @@
 namespace ingot
 {
 
-/** A reference to an object of a cache, which it may outlive; deleted when the cache and all handles have let go. */
+/** A reference to a cached object. It may outlive the cache. The last reference deletes the object. */
 template <typename T> class object : public detail::reference<ingot_object_t, ingot_object_retain, ingot_object_release>
 {
 public:
     object() noexcept = default;
-    /** Takes over a reference to an object that is a T. */
+    /** Takes ownership of a reference to an object that is a T. */
     explicit object(ingot_object_t handle) noexcept : reference(handle) {}
 
-    /** NULL for an empty handle. Shared: T decides what threads may do at once. */
+    /** Returns the object; NULL for an empty handle. It is shared: T decides what threads may do at once. */
     T *value() const noexcept { return static_cast<T *>(ingot_object_get_value(get())); }
     T &operator*() const noexcept { return *value(); }
     T *operator->() const noexcept { return value(); }
 };
 
-/** Where an object is: a session, a group in it, a name in that. */
+/** The place of an object: a session, a group in the session, and a name in the group. */
 struct object_place {
     const char *session;
     const char *group;
     const char *name;
 };
 
-/** An in-memory cache for objects of one's own. */
+/** An in-memory cache for an application's own objects. */
 class object_cache
     : public detail::reference<ingot_object_cache_t, ingot_object_cache_retain, ingot_object_cache_release>
 {
 public:
     object_cache() noexcept = default;
-    /** Takes over a reference. */
+    /** Takes ownership of a reference. */
     explicit object_cache(ingot_object_cache_t handle) noexcept : reference(handle) {}
     explicit object_cache(const ingot_object_cache_info_t &info) { check(ingot_object_cache_create(out(), &info)); }
-    /** An empty cache. @param max_groups  0: no limit. @throws error  INGOT_OUT_OF_MEMORY */
+    /** Creates an empty cache. @param max_groups  0: no limit. @throws error  INGOT_OUT_OF_MEMORY */
     static object_cache create(size_t max_groups = 0)
     {
         ingot_object_cache_info_t info = INGOT_OBJECT_CACHE_INFO_INIT;
@@ -57,7 +57,7 @@ public:
         return object_cache(info);
     }
 
-    /** Puts an object where one may be, which is replaced.
+    /** Puts an object at a place and replaces any object there.
      *  @throws error  INGOT_OUT_OF_MEMORY; @p value is deleted then. */
     template <typename T> object<T> set(const object_place &place, std::unique_ptr<T> value)
     {
@@ -67,7 +67,7 @@ public:
         return object<T>(handle);
     }
 
-    /** The object at a place; empty where there is none. */
+    /** Returns the object at a place, or an empty handle if there is none. */
     template <typename T> object<T> get_object(const object_place &place) const
     {
         ingot_object_t handle = nullptr;
@@ -75,7 +75,7 @@ public:
         return found<T>(status, handle);
     }
 
-    /** The same, and out of the cache: of all who take, one gets it. */
+    /** Takes the object at a place out of the cache. If several threads take it, one of them gets it. */
     template <typename T> object<T> take(const object_place &place)
     {
         ingot_object_t handle = nullptr;
@@ -84,8 +84,9 @@ public:
     }
 
     /**
-     * The object at a place, made by `std::unique_ptr<T> creator()` if there is none: one creator runs a place, in this
-     * thread; what it throws is thrown here. An ingot::error with INGOT_BUILD_FAILED also goes to those who wait.
+     * Returns the object at a place. If there is none, `std::unique_ptr<T> creator()` creates it in this thread. One
+     * creator runs per place. This function rethrows the creator's exceptions. Waiting threads also get an ingot::error
+     * with INGOT_BUILD_FAILED.
      */
     template <typename T, typename Creator> object<T> get_or_create(const object_place &place, Creator &&creator)
     {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file persist.h
- * The bundled storages, and programs through a storage. Library ingot::persist, built on the public API alone.
+ * Bundled storages, and programs through a storage. Library ingot::persist, built on the public API alone.
  *
- * A directory store holds one entry a program, `<root>/[<namespace>/]<bucket>/<n>/{key.bin,kernel.bin}`, is shared by
- * threads and processes, survives crashes, and keeps itself below its limits. doc/store-format.md specifies it.
- * Nothing about a store makes ingot_persist_program_create fail: what cannot be loaded is compiled.
+ * A directory store holds one entry per program, `<root>/[<namespace>/]<bucket>/<n>/{key.bin,kernel.bin}`. Threads and
+ * processes share it. It survives crashes and stays within its limits. doc/store-format.md specifies it. A failing
+ * store never makes ingot_persist_program_create fail: programs that cannot be loaded are compiled.
  */
 #ifndef INGOT_PERSIST_H
 #define INGOT_PERSIST_H
@@ -16,22 +16,24 @@
 extern "C" {
 #endif
 
-/** In what order a full store lets entries go. */
+/** The order in which a full store evicts entries. */
 typedef enum ingot_persist_eviction {
-    INGOT_PERSIST_EVICT_FIFO = 0, /**< Oldest created first. */
-    INGOT_PERSIST_EVICT_LRU = 1,  /**< Least recently loaded first, to the second; FIFO where that cannot be noted. */
-    INGOT_PERSIST_EVICT_OFF = 2   /**< Never: what would go over the limit is not stored. */
+    INGOT_PERSIST_EVICT_FIFO = 0, /**< Evicts the oldest entry first. */
+    INGOT_PERSIST_EVICT_LRU = 1,  /**< Least recently loaded first, to the second; FIFO if uses cannot be noted. */
+    INGOT_PERSIST_EVICT_OFF = 2   /**< Never evicts: blobs that would exceed the limit are not stored. */
 } ingot_persist_eviction_t;
 
-/** When blobs are taken from the driver and stored. */
+/** When a storage takes blobs from the driver and stores them. */
 typedef enum ingot_persist_store_mode {
     /**
-     * As what taking a blob costs. For most devices that is little: before ingot_persist_program_create returns.
+     * Depends on the cost of taking a blob. For most devices it is low, and the blob is stored before
+     * ingot_persist_program_create returns.
      *
-     * A device that generates code at launch (ingot_device_info_t) may need many times as long as for the build, its
-     * blobs lack the code of later launches, and builds of the application wait for it. There, blobs are stored while
-     * the process ends, within the storage's exit time, the most expensive builds first; and, if a quiet time is set,
-     * in the background when no program was made through the storage for so long. What was lost is told.
+     * A device that generates code at launch (ingot_device_info_t) may need many times as long for a blob as for the
+     * build. Its blobs lack the code of later launches, and the application's builds wait meanwhile. For such a device,
+     * blobs are stored while the process ends, within the storage's exit time, the most expensive builds first. If a
+     * quiet time is set, blobs are also stored in the background after no program was created through the storage for
+     * that time. An event reports lost programs.
      */
     INGOT_PERSIST_STORE_AUTO = 0,
     INGOT_PERSIST_STORE_NOW = 1,      /**< Before ingot_persist_program_create returns. */
@@ -42,38 +44,39 @@ typedef enum ingot_persist_store_mode {
 
 /** Flags of a directory store. */
 typedef enum ingot_persist_flags {
-    INGOT_PERSIST_READ_ONLY = 1,   /**< Never write, not even the directory. */
-    INGOT_PERSIST_DURABLE = 2,     /**< fsync what is stored. Off by default: what is torn is detected. */
-    INGOT_PERSIST_MAKE_PARENTS = 4 /**< Create (0700) the directories above the root that are missing. */
+    INGOT_PERSIST_READ_ONLY = 1,   /**< Never writes, and does not create the directory. */
+    INGOT_PERSIST_DURABLE = 2,     /**< Calls fsync. Off by default: torn entries are detected. */
+    INGOT_PERSIST_MAKE_PARENTS = 4 /**< Creates (0700) missing directories above the root. */
 } ingot_persist_flags_t;
 
-/** A directory store to be. */
+/** Directory store configuration. */
 typedef struct ingot_persist_info {
     size_t struct_size;
     const char *path;       /**< The root, created (0700) if missing; its parent must exist. Required. */
     const char *name_space; /**< First level below the root: 1 to 64 of [A-Za-z0-9._-], not digits alone, and
                                  none of ".", "..", "CACHEDIR.TAG", "index.bin", "lock", "size.txt",
                                  "tmp". NULL: none. */
-    uint64_t max_bytes;     /**< Of the namespace's entries' files together; 0: 1 GiB. UINT64_MAX: no limit. */
+    uint64_t max_bytes;     /**< All files of the namespace's entries together; 0: 1 GiB. UINT64_MAX: no limit. */
     ingot_persist_eviction_t eviction;
     ingot_persist_store_mode_t store_mode;
-    uint32_t lock_timeout_ms;           /**< How long accounting may wait for another process; 0: 200. */
+    uint32_t lock_timeout_ms;           /**< How long accounting may wait for another process; 0: 200 ms. */
     uint32_t flags;                     /**< ingot_persist_flags_t */
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
-    ingot_event_callback_t on_event;    /**< NULL: none. ingot_persist_program_create tells the context's too. */
+    ingot_event_callback_t on_event;    /**< NULL: none. ingot_persist_program_create also calls the context's. */
     void *on_event_user;
-    /** Of the namespace's entries; 0: no limit. */
+    /** The number of entries in the namespace; 0: no limit. */
     uint64_t max_entries;
-    /** Older entries are misses, and go: some when the store is opened, and some with each store. Age counts from
-     *  creation, or with LRU from the last load; 0: no limit. */
+    /** Older entries are misses and are removed, some when the store is opened and some with each store. Age counts
+     * from creation, or with LRU from the last load; 0: no limit. */
     uint64_t max_age_seconds;
     uint64_t min_blob_bytes; /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
-    uint64_t max_blob_bytes; /**< Nor are larger ones; 0: no limit but the format's. */
-    /** Of the limits, what an eviction leaves at most, most of it by the next stores: 1 to 100; 0: 50. */
+    uint64_t max_blob_bytes; /**< Larger blobs are not stored either; 0: the format's limit. */
+    /** The percentage of the limits that an eviction leaves at most, 1 to 100; 0: 50. The next stores do most of the
+     *  eviction. */
     uint32_t low_water_percent;
-    uint32_t exit_time_ms;  /**< As in ingot_persist_storing_t. */
-    uint32_t quiet_time_ms; /**< Likewise. */
-    const char *backends;   /**< As ingot_persist_set_backends takes it. NULL: all. */
+    uint32_t exit_time_ms;  /**< See ingot_persist_storing_t. */
+    uint32_t quiet_time_ms; /**< See ingot_persist_storing_t. */
+    const char *backends;   /**< See ingot_persist_set_backends. NULL: all. */
 } ingot_persist_info_t;
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
     {                                                                                                                  \
@@ -82,16 +85,16 @@ typedef struct ingot_persist_info {
     }
 
 /**
- * Sets the fields of @p info that the user's environment speaks of; nothing reads it unless this is called.
+ * Sets the fields of @p info that the user's environment names. Only this function reads these variables.
  *
- * INGOT_PERSIST=0 turns persistence off, 1 is as if unset. INGOT_PERSIST_DIR is the root; otherwise it is
- * $XDG_CACHE_HOME/ingot, otherwise $HOME/.cache/ingot (both only if absolute), with INGOT_PERSIST_MAKE_PARENTS;
- * otherwise persistence is off. doc/environment.md has all variables and how values are written. A value that nothing
- * uses, such as a limit of a store that is read-only, is not looked at. A setuid program reads none.
+ * INGOT_PERSIST=0 turns persistence off; 1 is the same as unset. INGOT_PERSIST_DIR is the root. If it is unset, the
+ * root is $XDG_CACHE_HOME/ingot or else $HOME/.cache/ingot (both only if absolute), with INGOT_PERSIST_MAKE_PARENTS. If
+ * there is no root, persistence is off. doc/environment.md lists all variables and the syntax of their values. Values
+ * without an effect, such as a limit of a read-only store, are not checked. A setuid program reads no variables.
  *
- * @param[in,out] info           Initialized; its path becomes @p path. A name_space is behind it in the same memory.
- * @param[out]    path           Where the root is put; it must live until the store is opened.
- * @retval INGOT_NOT_FOUND          Persistence is off; the detail says why. @p info is untouched, as with any failure.
+ * @param[in,out] info           Initialized. Its path becomes @p path; its name_space follows in the same memory.
+ * @param[out]    path           Receives the root; it must live until the store is opened.
+ * @retval INGOT_NOT_FOUND          Persistence is off; the detail says why. Any failure leaves @p info untouched.
  * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value.
  * @retval INGOT_BUFFER_TOO_SMALL   @p path is too small for the root and the namespace.
  */
@@ -101,17 +104,16 @@ INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_
 /**
  * Opens a directory store.
  *
- * A relative path is one from the working directory of now. The store stays in the directory that it was opened in,
- * wherever that is moved; when it is deleted, the next miss or store opens or makes the one at the path, and tells by
- * an INGOT_EVENT_STORAGE_DEGRADED.
+ * A relative path is relative to the current working directory. The store stays in the opened directory even if that
+ * directory is moved. If the directory is deleted, the next miss or store opens or creates the directory at the path
+ * and emits an INGOT_EVENT_STORAGE_DEGRADED.
  *
  * @retval INGOT_INVALID_ARGUMENTS  A malformed info.
- * @retval INGOT_UNTRUSTED          The root is a link, not a directory, of another user (a store that is opened
- *                                  read-only may also be root's), or writable by others. The detail says its owner, its
- *                                  mode and the remedy.
- * @retval INGOT_NOT_FOUND          The directory that the root is to be in is missing; INGOT_PERSIST_MAKE_PARENTS makes
- *                                  it.
- * @retval INGOT_READ_ONLY          The root is missing and may not be made.
+ * @retval INGOT_UNTRUSTED          The root is a link, is not a directory, belongs to another user (a store that is
+ *                                  opened read-only may also belong to root), or is writable by others. The detail says
+ *                                  its owner, its mode and the remedy.
+ * @retval INGOT_NOT_FOUND          The root's parent directory is missing; INGOT_PERSIST_MAKE_PARENTS creates it.
+ * @retval INGOT_READ_ONLY          The root is missing and must not be created.
  * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *info);
@@ -122,14 +124,14 @@ typedef enum ingot_origin {
     INGOT_ORIGIN_STORAGE = 1, /**< A blob of the storage. */
     INGOT_ORIGIN_BUILD = 2    /**< Compiled. */
 } ingot_origin_t;
-/** "memory", "storage" or "build". Never NULL. */
+/** Returns "memory", "storage" or "build". Never NULL. */
 INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
 
 /**
- * The program of @p desc from memory, else from @p storage, else by compiling, after which it is stored.
+ * Returns the program of @p desc from memory, or else from @p storage, or else compiles and stores it.
  *
- * A blob that is refused is removed from the storage, built anew and stored again. A program that is not cacheable is
- * compiled. No failure of the storage is one of this function; events tell of them.
+ * If a blob is rejected, it is removed from the storage, and the program is compiled and stored again. A program that
+ * is not cacheable is compiled. Failures of the storage do not make this function fail; events report them.
  *
  * @param[out] origin  May be NULL.
  * Statuses as ingot_program_create.
@@ -138,36 +140,37 @@ INGOT_API ingot_status_t ingot_persist_program_create(ingot_program_t *program, 
                                                       ingot_storage_t storage, ingot_origin_t *origin);
 
 /**
- * A kernel of the program of @p desc, which comes from where ingot_persist_program_create has it from.
+ * Returns a kernel of the program of @p desc, which it gets as ingot_persist_program_create does.
  *
- * Some drivers look at a binary only when a kernel is made of it. Where one refuses it then (INGOT_BACKEND_ERROR or
- * INGOT_BLOB_REJECTED), and the program is from a blob, now or since earlier, the program is dropped from memory and
- * its blob from @p storage; it is compiled, stored again, and asked for the kernel once more. That is told by an
- * INGOT_EVENT_LOAD with INGOT_BLOB_REJECTED, counted as rejected, and, where the blob cannot be removed (a bundle, or a
- * chain that asks one first), told by an INGOT_EVENT_STORAGE_DEGRADED: then each process compiles. Programs and kernels
- * that others hold already are left as they are. What was compiled in this process is not compiled again.
+ * Some drivers examine a binary only when they create a kernel from it. If the driver then rejects a binary from a blob
+ * (INGOT_BACKEND_ERROR or INGOT_BLOB_REJECTED), the program is dropped from memory and its blob from @p storage. The
+ * program is compiled and stored again, and the kernel is requested once more. An INGOT_EVENT_LOAD with
+ * INGOT_BLOB_REJECTED reports this, and the statistics count it as rejected. If the blob cannot be removed (from a
+ * bundle, or from a chain that asks a bundle first), an INGOT_EVENT_STORAGE_DEGRADED reports it, and every process
+ * compiles. Existing references to programs and kernels stay valid. Programs that this process compiled are not
+ * compiled again.
  *
- * @param[in]  device_index  Of the context; one of the program's devices.
- * @param[out] origin        The program's; INGOT_ORIGIN_BUILD also where its blob was refused. May be NULL.
+ * @param[in]  device_index  The index in the context of one of the program's devices.
+ * @param[out] origin        The program's; INGOT_ORIGIN_BUILD also if its blob was rejected. May be NULL.
  * @retval INGOT_NOT_FOUND   The program has no such kernel.
- * Else statuses as ingot_persist_program_create and ingot_kernel_create.
+ * Other statuses as ingot_persist_program_create and ingot_kernel_create.
  */
 INGOT_API ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, const_ingot_program_desc_t desc,
                                                      ingot_storage_t storage, uint32_t device_index, const char *name,
                                                      ingot_origin_t *origin);
 
-/** In place of a time: none at all. */
+/** A value for times that means "no time at all". */
 #define INGOT_PERSIST_NO_TIME UINT32_MAX
 
 /** When a storage stores, and for how long. */
 typedef struct ingot_persist_storing {
     size_t struct_size;
     ingot_persist_store_mode_t store_mode;
-    /** For how long exit() may be held up to store what waits; 0: 5000. INGOT_PERSIST_NO_TIME: not at all. */
+    /** How long exit() may take to store waiting programs; 0: 5000. INGOT_PERSIST_NO_TIME: not at all. */
     uint32_t exit_time_ms;
-    /** INGOT_PERSIST_STORE_AUTO, devices that generate code at launch: for how long no program must have been made
-     *  through the storage before it stores in the background; long enough for the first launches. 0 and
-     *  INGOT_PERSIST_NO_TIME: never in the background. Set it only where the driver bears that: PoCL 3.1 ends the
+    /** For INGOT_PERSIST_STORE_AUTO and devices that generate code at launch: the time without a new program through
+     * the storage after which it stores in the background. Make it long enough for the first launches. 0 and
+     *  INGOT_PERSIST_NO_TIME: never in the background. Set it only if the driver supports this: PoCL 3.1 ends the
      *  process if a kernel is first launched while its program's blob is taken. */
     uint32_t quiet_time_ms;
 } ingot_persist_storing_t;
@@ -177,47 +180,48 @@ typedef struct ingot_persist_storing {
     }
 
 /**
- * Sets when a storage of any kind stores the programs that are made from now on; the times also count for what waits.
- * What is INGOT_PERSIST_STORE_AUTO or 0 in a chain is as in the first of its tiers that can be written: a chain over a
+ * Sets when a storage of any kind stores programs that are created from now on. The times also apply to waiting
+ * programs. For a chain, INGOT_PERSIST_STORE_AUTO or 0 means the setting of its first writable tier: a chain over a
  * store that stores at once stores at once.
  *
  * @par Threads  Any number at once.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_persist_set_storing(ingot_storage_t storage, const ingot_persist_storing_t *storing);
-/** What was set. @param[in,out] storing  struct_size set by the caller. @retval INGOT_INVALID_ARGUMENTS */
+/** Returns the setting. @param[in,out] storing  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingot_persist_storing_t *storing);
 
 /**
- * Takes and stores what waits for it; returns when that is done, also what the storage's thread is at. Where it is
- * recorded what is asked for (ingot/prewarm.h), the record is saved, too.
+ * Takes and stores all waiting blobs, and returns after the storage's thread has finished its current one too. If the
+ * storage records requests (ingot/prewarm.h), saves the record as well.
  *
- * What waits holds its program and its context, whose event callback may be called until then, in any thread. At most
- * 256 programs and 64 MiB of their ids wait. Whoever adds one more stores the oldest first; of those that wait for a
- * quiet moment, the one that was the fastest to build is dropped, and an event tells. After fork, the child's queue is
- * empty. Called by a storage's event callback, it does not wait for what that callback is called from; such a callback
- * must not release the last reference.
+ * A waiting program holds references to itself and its context, whose event callback may be called until the program is
+ * stored, in any thread. At most 256 programs and 64 MiB of their ids wait. A thread that adds one more stores the
+ * oldest first. Among programs that wait for a quiet time, the one with the fastest build is dropped instead, and an
+ * event reports it. After fork, the child's queue is empty. If a storage's event callback calls this, it does not wait
+ * for the operation that called the callback. Such a callback must not release the last reference.
  *
  * @par exit()
- * What waits when the process exits is stored by the storage's thread within its exit time; what is expected to take
- * longer is not begun. Then exit() waits for the one call of a driver that a thread of a storage is in, for 10 s since
- * it began or for the exit time, if that is longer. After that nothing is taken any more, this returns INGOT_BUSY where
- * something waits, and an INGOT_EVENT_STORAGE_DEGRADED tells how many programs were lost, in a thread of Ingot: so what
- * an event callback and a storage of the application's use must live until exit() is through with handlers that were
- * registered after the context was made. A call of a driver that takes longer than that may crash the process, because
- * the driver shuts down around it. Nothing is stored when a process is killed or ends by _exit() or quick_exit().
+ * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not
+ * begin a program that is expected to take longer. exit() then waits for the one driver call that a thread of a storage
+ * is in: until 10 s after that call began, or for the exit time if that is longer. Afterwards no more blobs are taken.
+ * This function returns INGOT_BUSY if programs still wait, and an INGOT_EVENT_STORAGE_DEGRADED reports the number of
+ * lost programs in a thread of Ingot. Everything that event callbacks and custom storages use must therefore live until
+ * exit() has run all handlers that were registered after the context was created. A longer driver call may crash the
+ * process, because the driver shuts down during the call. Nothing is stored if the process is killed or ends by _exit()
+ * or quick_exit().
  *
- * @return The first failure since the last flush; all are tried.
+ * @return The first failure since the last flush. A failure does not stop the others.
  */
 INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage);
 
-/** How far a flush is. */
+/** Progress of a flush. */
 typedef struct ingot_persist_flush_progress {
     size_t struct_size;
-    uint64_t stored_count; /**< Since it began, by whichever thread. */
+    uint64_t stored_count; /**< Stored since the flush began, by any thread. */
     uint64_t failed_count;
-    uint64_t stored_bytes;  /**< Of blobs. */
-    uint64_t waiting_count; /**< Those that are being stored included. */
+    uint64_t stored_bytes;  /**< Bytes of these blobs. */
+    uint64_t waiting_count; /**< Including programs that are being stored. */
     uint64_t elapsed_ns;
 } ingot_persist_flush_progress_t;
 #define INGOT_PERSIST_FLUSH_PROGRESS_INIT                                                                              \
@@ -225,10 +229,11 @@ typedef struct ingot_persist_flush_progress {
         sizeof(ingot_persist_flush_progress_t), 0, 0, 0, 0, 0                                                          \
     }
 
-/** Not 0: go on. Called in the thread that flushes, with no lock held, after a program was stored or could not be. */
+/** Receives progress in the flushing thread, with no lock held, after each stored or failed program. Not 0: continue.
+ */
 typedef int (*ingot_persist_flush_callback_t)(const ingot_persist_flush_progress_t *so_far, void *user);
 
-/** How to flush. */
+/** Flush configuration. */
 typedef struct ingot_persist_flush_info {
     size_t struct_size;
     uint64_t max_time_ns;                       /**< 0: no limit. */
@@ -241,136 +246,137 @@ typedef struct ingot_persist_flush_info {
     }
 
 /**
- * ingot_persist_flush within a time, and with progress. Most expensive builds first.
+ * Flushes like ingot_persist_flush, with a time limit and progress. Stores the most expensive builds first.
  *
- * With max_time_ns the storage's thread does the work, and this returns in time whatever the driver is at; a program
- * that is being stored then is stored in the background, and one that is expected to take longer than what is left is
- * not begun. Programs that are not stored yet wait on.
+ * With max_time_ns the storage's thread does the work, and this returns in time even if a driver call takes longer. The
+ * program that is being stored at that moment is finished in the background. A program that is expected to take longer
+ * than the remaining time is not begun. Programs that are not stored keep waiting.
  *
  * @param[in]     info      NULL: as ingot_persist_flush.
- * @param[in,out] progress  How far it came, whatever is returned; struct_size set by the caller. May be NULL.
+ * @param[in,out] progress  The progress made, set for every status; the caller sets struct_size. May be NULL.
  * @par Threads  Any number at once.
- * @retval INGOT_BUSY  The time was up, or the callback ended it: something still waits.
+ * @retval INGOT_BUSY  The time ran out, or the callback stopped the flush: programs still wait.
  * @retval INGOT_INVALID_ARGUMENTS
- * @return Else as ingot_persist_flush.
+ * @return Otherwise as ingot_persist_flush.
  */
 INGOT_API ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
                                                   ingot_persist_flush_progress_t *progress);
 
-/** What a storage of any kind did in this process, and what a directory store holds. */
+/** Counts of a storage of any kind in this process, and the size of a directory store. */
 typedef struct ingot_persist_stats {
     size_t struct_size;
     uint64_t hits, misses, stores;
-    uint64_t refused; /**< Bad entries that were found; this and the next, of a directory store. */
+    uint64_t refused; /**< Bad entries found. This and evictions are counts of a directory store. */
     uint64_t evictions;
-    uint64_t failures; /**< Loads and stores that failed otherwise than by a miss; by reason below. */
-    uint64_t bytes;    /**< Of a directory store's namespace, by its size.txt; 0 for others. */
+    uint64_t failures; /**< Loads and stores that failed, except misses; by reason below. */
+    uint64_t bytes;    /**< Size of a directory store's namespace according to size.txt; 0 for other storages. */
     uint64_t read_only, no_space, lock_timeouts, untrusted, corrupt, other_versions, io_errors, out_of_memory;
-    uint64_t not_kept;  /**< Blobs outside of min_blob_bytes and max_blob_bytes. */
-    uint64_t expired;   /**< Entries beyond max_age_seconds that a load found. */
-    uint64_t unstamped; /**< Loads of which the time could not be noted: LRU is FIFO for those. */
-    uint64_t rejected;  /**< Sound entries that the core or the driver refused, at a load or at a kernel. */
-    uint64_t waiting;   /**< Programs that are to be stored later, now. */
-    uint64_t leftovers; /**< What killed processes left behind in the store and was removed. */
+    uint64_t not_kept;  /**< Blobs outside the range of min_blob_bytes and max_blob_bytes. */
+    uint64_t expired;   /**< Entries older than max_age_seconds that a load found. */
+    uint64_t unstamped; /**< Loads whose time could not be noted: LRU is FIFO for these entries. */
+    uint64_t rejected;  /**< Valid entries that the core or the driver rejected, at a load or at a kernel. */
+    uint64_t waiting;   /**< Programs that wait to be stored now. */
+    uint64_t leftovers; /**< Leftovers of killed processes that were removed from the store. */
 } ingot_persist_stats_t;
 #define INGOT_PERSIST_STATS_INIT                                                                                       \
     {                                                                                                                  \
         sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                   \
     }
 /**
- * The counts of a storage since it was made. Those of a chain are its own; each tier has its own, too.
+ * Returns the counts of a storage since it was created. A chain and each of its tiers count separately.
  *
- * @param[in,out] stats  struct_size set by the caller.
+ * @param[in,out] stats  The caller sets struct_size.
  * @par Threads  Any number at once.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats);
 
-/* ---- looking into a directory store, and keeping it ------------------------------------------------------ */
+/* ---- inspecting and maintaining a directory store --------------------------------------------------------- */
 
-/* A store that was opened with a namespace means its namespace alone here; one without means all of them. Each may run
- * at the same time as anything else; entries that come and go meanwhile may be seen or not. A process may be killed in
- * any of them without harm. INGOT_UNIMPLEMENTED: neither a directory store nor, where that is said, a bundle. */
+/* These functions work on the namespace that the store was opened with, or on all namespaces if it was opened without
+ * one. They may run at the same time as anything else; they may or may not see entries that appear or disappear
+ * meanwhile. Killing a process in any of them does no harm. INGOT_UNIMPLEMENTED means that the storage is not a
+ * directory store nor, where a function accepts one, a bundle. */
 
-/** An entry, as its files have it. Pointers are valid during the callback only. */
+/** A store entry, as read from its files. Pointers are valid during the callback only. */
 typedef struct ingot_persist_entry {
     size_t struct_size;
-    const char *name_space; /**< "" where it is in none. */
+    const char *name_space; /**< "" without a namespace. */
     uint64_t bucket;
     uint32_t number;
-    /** INGOT_SUCCESS; INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT: a bad entry; INGOT_BLOB_VERSION: of another format;
-     *  INGOT_UNTRUSTED; INGOT_IO_ERROR; INGOT_OUT_OF_MEMORY: it could not be read. */
+    /** INGOT_SUCCESS; INGOT_BLOB_TRUNCATED or INGOT_BLOB_CORRUPT for a bad entry; INGOT_BLOB_VERSION for another
+     * format; INGOT_UNTRUSTED; INGOT_IO_ERROR or INGOT_OUT_OF_MEMORY for an entry that could not be read. */
     ingot_status_t status;
     const char *reason;   /**< "" with INGOT_SUCCESS. */
-    uint64_t identity;    /**< Differs when another entry takes its place. */
-    uint64_t bytes;       /**< Of its files together. */
-    size_t blob_size;     /**< This and all below: 0 or NULL where the header is no good. */
+    uint64_t identity;    /**< Changes when another entry takes its place. */
+    uint64_t bytes;       /**< Size of all its files. */
+    size_t blob_size;     /**< This and all fields below are 0 or NULL if the header is bad. */
     uint64_t created_ns;  /**< Since 1970-01-01 00:00 UTC. */
-    uint64_t last_use_ns; /**< Likewise; created_ns where no use was noted. */
+    uint64_t last_use_ns; /**< Likewise; created_ns if no use was noted. */
     size_t id_size;
     const uint8_t *id;
 } ingot_persist_entry_t;
 
-/** Not 0: go on. */
+/** Visits an entry. Not 0: continue. */
 typedef int (*ingot_persist_visit_t)(const ingot_persist_entry_t *entry, void *user);
 
 /**
- * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number; blobs are not read.
+ * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number. Does not read blobs.
  *
- * A callback may load, remove and store. INGOT_SUCCESS also where it ended the visit.
- * @retval INGOT_IO_ERROR  The store, or a part of it, could not be listed; what could was visited.
+ * The callback may load, remove and store. If it stops the visit, the status is INGOT_SUCCESS.
+ * @retval INGOT_IO_ERROR  The store, or a part of it, could not be listed; the rest was visited.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
 
-/** The verified blob of this very entry; no hit is counted and no use noted.
- *  @retval INGOT_NOT_FOUND  It is gone, or another is in its place. Else the entry's statuses. */
+/** Loads and verifies the blob of exactly this entry, without counting a hit or noting a use.
+ *  @retval INGOT_NOT_FOUND  The entry is gone or was replaced. Other statuses as the entry's. */
 INGOT_API ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
                                                   ingot_buffer_t *blob);
-/** Removes this very entry. @retval INGOT_NOT_FOUND  As above. Else as ingot_storage_remove. */
+/** Removes exactly this entry. @retval INGOT_NOT_FOUND  As above. Other statuses as ingot_storage_remove. */
 INGOT_API ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry);
 
-/** What verifying found. */
+/** The result of a verification. */
 typedef struct ingot_persist_verification {
     size_t struct_size;
-    uint64_t entry_count; /**< To be verified. */
-    uint64_t done_count;  /**< Less where the callback ended it. */
+    uint64_t entry_count; /**< Entries to verify. */
+    uint64_t done_count;  /**< Less if the callback stopped it. */
     uint64_t done_bytes;
     uint64_t bad_count;      /**< Truncated or corrupt. */
-    uint64_t removed_count;  /**< Bad ones that were taken away. */
-    uint64_t foreign_count;  /**< Of another format version, or not trusted: left alone. */
-    uint64_t unread_count;   /**< Neither good nor bad: the operating system failed, or memory was short. */
-    uint64_t leftover_count; /**< What killed processes left in tmp; with repair it is removed. */
-    uint64_t leftover_bytes; /**< Of the files of that. */
+    uint64_t removed_count;  /**< Bad entries that were removed. */
+    uint64_t foreign_count;  /**< Of another format version, or not trusted: not touched. */
+    uint64_t unread_count;   /**< Unknown: the operating system failed, or memory was short. */
+    uint64_t leftover_count; /**< Leftovers of killed processes in tmp; repair removes them. */
+    uint64_t leftover_bytes; /**< Size of the leftover files. */
 } ingot_persist_verification_t;
 #define INGOT_PERSIST_VERIFICATION_INIT                                                                                \
     {                                                                                                                  \
         sizeof(ingot_persist_verification_t), 0, 0, 0, 0, 0, 0, 0, 0, 0                                                \
     }
 
-/** Told after each entry; @p entry's status is that of all of it. Not 0: go on. */
+/** Receives progress after each entry; @p entry's status covers all of its content. Not 0: continue. */
 typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry,
                                         void *user);
 
 /**
- * Reads every entry and holds all checksums, and that its bucket is its id's.
+ * Reads every entry and verifies all checksums, and that the entry's bucket matches its id.
  *
- * @param repair    Not 0: bad entries and what killed processes left are taken away, and size.txt is set right.
+ * @param repair    Not 0: removes bad entries and leftovers of killed processes, and corrects size.txt.
  * @param progress  NULL: none.
- * @retval INGOT_SUCCESS    Done, or ended by the callback; @p found says what there was.
- * @retval INGOT_READ_ONLY  To be repaired and opened read-only.
+ * @retval INGOT_SUCCESS    Done, or stopped by the callback; @p found has the result.
+ * @retval INGOT_READ_ONLY  Repair was requested, but the store was opened read-only.
  */
 INGOT_API ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress,
                                               void *user, ingot_persist_verification_t *found);
 
-/** To what a store is to be reduced. */
+/** The limits to which a store is reduced. */
 typedef struct ingot_persist_limits {
     size_t struct_size;
-    /** UINT64_MAX in any of them: no limit, as INGOT_PERSIST_LIMITS_INIT has it. Zero is a limit here, unlike in other
-     *  structures: nothing is to be left. */
+    /** UINT64_MAX in any field means no limit; INGOT_PERSIST_LIMITS_INIT sets all to it. Unlike in other structures,
+     * zero is a limit here: nothing remains. */
     uint64_t max_bytes;
     uint64_t max_entries;
-    uint64_t max_age_seconds; /**< By the order of eviction: since creation, or since the last use. */
+    uint64_t max_age_seconds; /**< Depends on the eviction order: since creation, or since the last use. */
 } ingot_persist_limits_t;
 #define INGOT_PERSIST_LIMITS_INIT                                                                                      \
     {                                                                                                                  \
@@ -378,69 +384,70 @@ typedef struct ingot_persist_limits {
     }
 
 /**
- * Lets entries go in the store's order (that of FIFO where eviction is off) until these limits are kept.
+ * Evicts entries in the store's order (FIFO if eviction is off) until the store is within these limits.
  *
- * @param[out] entry_count, bytes  What went; each may be NULL. Set whatever is returned.
- * @retval INGOT_BUSY  The lock was not to be had within its timeout.
+ * @param[out] entry_count, bytes  The evicted amount, set for every status; each may be NULL.
+ * @retval INGOT_BUSY  The lock was not acquired within its timeout.
  * @retval INGOT_READ_ONLY, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits,
                                              uint64_t *entry_count, uint64_t *bytes);
 
-/** Removes every entry of the store (of its namespace, where it has one), and what killed processes left. Statuses as
- *  ingot_persist_evict. */
+/** Removes every entry of the store (of its namespace, if it has one) and the leftovers of killed processes. Statuses
+ * as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
 
-/** What recounting found. */
+/** The result of a recount. */
 typedef struct ingot_persist_count {
     size_t struct_size;
     uint64_t entry_count;
     uint64_t counted_bytes;
-    uint64_t recorded_bytes; /**< What size.txt said before. */
-    int is_recorded;         /**< 0: size.txt was missing or said nothing. */
+    uint64_t recorded_bytes; /**< The previous value of size.txt. */
+    int is_recorded;         /**< 0: size.txt was missing or had no value. */
 } ingot_persist_count_t;
 #define INGOT_PERSIST_COUNT_INIT                                                                                       \
     {                                                                                                                  \
         sizeof(ingot_persist_count_t), 0, 0, 0, 0                                                                      \
     }
 
-/** Counts the store and sets its index and size.txt right; a read-only store is counted only.
+/** Counts the store and corrects its index and size.txt. Only counts a read-only store.
  *  Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 
 /**
  * Sets the limits of an open directory store: max_bytes, max_entries and max_age_seconds. 0 stands for the default, as
- * in ingot_persist_info_t, and UINT64_MAX for the lack of a limit. The next store evicts what is over them;
- * ingot_persist_evict does it at once. Other processes that have the store open go by their own.
+ * in ingot_persist_info_t, and UINT64_MAX for no limit. The next store evicts entries that exceed them;
+ * ingot_persist_evict does so at once. Other processes that have the store open use their own limits.
  *
- * @par Threads  Any number at once, with any use of the store.
+ * @par Threads  Any number at once, during any use of the store.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a directory store.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_persist_limits_t *limits);
-/** The limits in force, with the defaults in place. @param[in,out] limits  struct_size set by the caller.
+/** Returns the current limits, with defaults filled in. @param[in,out] limits  The caller sets struct_size.
  *  Statuses as ingot_persist_set_limits. */
 INGOT_API ingot_status_t ingot_persist_get_limits(ingot_storage_t storage, ingot_persist_limits_t *limits);
 
-/* ---- any storage, while it is in use ----------------------------------------------------------------------- */
+/* ---- settings of a storage in use -------------------------------------------------------------------------- */
 
 /**
- * Turns a storage of any kind off and on. One that is off has nothing (INGOT_NOT_FOUND) and takes nothing
- * (INGOT_READ_ONLY), so programs are compiled; in a chain the other tiers go on. What waits to be stored is refused if
- * it is off at that moment, and events tell.
+ * Turns a storage of any kind off or on. A storage that is off returns INGOT_NOT_FOUND for loads and INGOT_READ_ONLY
+ * for stores, so programs are compiled. In a chain the other tiers continue. If the storage is off when a waiting
+ * program's turn comes, the program is not stored, and an event reports it.
  *
- * @param is_enabled  0: off. On where nothing was said.
- * @par Threads  Any number at once; requests that are under way may end either way.
+ * @param is_enabled  0: off. Storages start on.
+ * @par Threads  Any number at once. Requests in progress may end either way.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_persist_set_enabled(ingot_storage_t storage, int is_enabled);
 
 /**
- * For which backends the programs and kernels that are asked for through this storage are loaded and stored; those of
- * others are compiled.
+ * Sets the backends for which this storage loads and stores programs and kernels. Programs of other backends are
+ * compiled.
  *
- * @param backends  Names as of ingot_context_get_backend_name, in either case, separated by commas: "opencl,cuda" is
- *                  these two, "-level_zero" all but this one. At most 127 bytes. Copied. NULL, as "", is all.
+ * @param backends  Names as returned by ingot_context_get_backend_name, in either case, separated by commas.
+ *                  "opencl,cuda" means these two, "-level_zero" all except this one. At most 127 bytes. Copied. NULL
+ *                  and "" mean all.
  * @par Threads  Any number at once.
  * @retval INGOT_INVALID_ARGUMENTS
  */
@@ -449,8 +456,8 @@ INGOT_API ingot_status_t ingot_persist_set_backends(ingot_storage_t storage, con
 /* ---- other storages -------------------------------------------------------------------------------------- */
 
 /**
- * A storage that is one file with one program's blob, for a program that runs one program. Another program's blob
- * replaces it. Nothing else is written but, for a moment, the same name with ".new" behind it.
+ * Opens a storage that is one file with one program's blob, for an application with a single program. Another program's
+ * blob replaces it. The only other file written is a temporary one with ".new" appended to the name.
  *
  * @param path  The file, which may be missing; its directory must exist.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_NOT_FOUND (the directory), INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
@@ -458,30 +465,31 @@ INGOT_API ingot_status_t ingot_persist_set_backends(ingot_storage_t storage, con
 INGOT_API ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *path);
 
 /**
- * A read-only storage of many blobs in one file, to ship with an application. doc/bundle-format.md.
+ * Opens a bundle: a read-only storage of many blobs in one file, to ship with an application. See doc/bundle-format.md.
  *
- * Its index is read and verified here. Each blob is read and verified when it is first loaded; it then stays in memory
- * until the storage and its blobs are released, and is handed out without a copy. The file stays open and must not be
- * changed meanwhile: one that is to be replaced is renamed over. Where it is truncated all the same, first loads fail
- * with INGOT_BLOB_TRUNCATED. ingot_persist_for_each,
- * ingot_persist_load_entry and ingot_persist_verify (without repair) take a bundle, too.
+ * Reads and verifies the bundle's index. Each blob is read and verified at its first load. It then stays in memory
+ * until the storage and its blobs are released, and later loads return it without a copy. The file stays open and must
+ * not change meanwhile; to replace it, rename a new file over it. If it is truncated nevertheless, first loads fail
+ * with INGOT_BLOB_TRUNCATED. ingot_persist_for_each, ingot_persist_load_entry and ingot_persist_verify (without repair)
+ * also accept a bundle.
  *
  * @retval INGOT_NOT_FOUND  No such file.
- * @retval INGOT_UNTRUSTED  A link, no file, of a user other than this and root, or writable by others.
+ * @retval INGOT_UNTRUSTED  A link, not a file, owned by a user other than this one and root, or writable by others.
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *path);
 
 /**
- * Writes the sound entries of a directory store or a bundle to a new bundle, which then replaces what is at @p path.
+ * Writes the valid entries of a directory store or a bundle to a new bundle, which then replaces any file at @p path.
  *
- * Others may use the store meanwhile. Of entries with the same id (in several namespaces), the newest is taken.
+ * Threads and processes may use the store meanwhile. Of entries with the same id (in several namespaces), the newest is
+ * written.
  *
- * @param select            NULL: all. Else not 0: this entry is to be in it.
- * @param[out] entry_count  In the bundle. May be NULL.
+ * @param select            Returns not 0 to include an entry. NULL: all.
+ * @param[out] entry_count  The number of entries in the bundle. May be NULL.
  * @retval INGOT_BUSY       Another process is writing the same bundle.
- * @retval INGOT_NOT_FOUND  The directory that it is to be in is missing.
+ * @retval INGOT_NOT_FOUND  The bundle's directory is missing.
  * @retval INGOT_UNIMPLEMENTED, INGOT_INVALID_ARGUMENTS, INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_IO_ERROR,
  *         INGOT_OUT_OF_MEMORY
  */
@@ -489,33 +497,33 @@ INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, con
                                                     ingot_persist_visit_t select, void *user, uint64_t *entry_count);
 
 /**
- * A storage that stands for another one, which can be exchanged while it is in use: an application makes it once, and
- * points it to another store, or to none, when its user says so.
+ * Creates a storage that forwards to a target storage, which can be exchanged while in use. An application creates it
+ * once, and points it to another store, or to none, when its user changes the setting.
  *
- * It takes over the target's store mode and times as they are then, where nothing was said to it. Programs that wait
- * are stored in what it is switched to when their turn comes. Its statistics are its own. What looks into a directory
- * store takes the target.
+ * It uses the target's current store mode and times unless it has its own setting. Waiting programs are stored in its
+ * target at the time when their turn comes. It has its own statistics. Functions that inspect a directory store accept
+ * the target, not the switch.
  *
- * @param target  A reference is taken. NULL: none, the storage is off.
+ * @param target  A reference is taken. NULL: none, and the storage is off.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t target);
 /**
- * From now on @p storage stands for @p target. The reference to the one before is dropped when the last operation in
- * it has ended, in the thread of that operation or in this one; if it is the last reference, that stores what waits
- * for it.
+ * Makes @p storage forward to @p target. The reference to the previous target is dropped when the last operation in it
+ * ends, in the thread of that operation or in this one. If it is the last reference, the previous target's waiting
+ * programs are stored.
  *
  * @param target  Not @p storage itself, nor a chain or a switch that leads to it. NULL: none.
- * @par Threads  Any number at once, with any use of the storage.
+ * @par Threads  Any number at once, during any use of the storage.
  * @retval INGOT_UNIMPLEMENTED  @p storage was not made by ingot_persist_switch.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_storage_t target);
 
 /**
- * Storages in order: the first that has a blob gives it, and it is stored in those before; what is stored goes to the
- * first that can be written; what is removed is removed from all that can be written. That is INGOT_READ_ONLY where one
- * that cannot, before all that can, has it, too. References are taken.
+ * Creates a storage from several storages in order, and takes references to them. A load returns the blob of the first
+ * tier that has it and stores it in the tiers before that one. A store goes to the first writable tier. A remove goes
+ * to all writable tiers; it returns INGOT_READ_ONLY if a read-only tier before all writable ones has the blob too.
  *
  * @param tier_count  1 to 16.
  */

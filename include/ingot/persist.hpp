@@ -3,8 +3,8 @@
  * @file persist.hpp
  * storage.h and persist.h for C++17. Header-only; link ingot::persist.
  *
- * ingot.hpp has the conventions: handles, exceptions, threads. What looks into a directory store (entries,
- * verification, eviction) is used by its C functions and storage::get().
+ * ingot.hpp describes the conventions: handles, exceptions, threads. To inspect a directory store (entries,
+ * verification, eviction), call the C functions with storage::get().
  */
 #ifndef INGOT_PERSIST_HPP
 #define INGOT_PERSIST_HPP
@@ -17,12 +17,12 @@
 namespace ingot
 {
 
-/** Bytes that a storage handed out; let go of when destroyed. */
+/** Bytes that a storage returned. The destructor releases them. */
 class buffer
 {
 public:
     buffer() noexcept = default;
-    /** Takes over. */
+    /** Takes ownership. */
     explicit buffer(const ingot_buffer_t &bytes) noexcept : bytes_(bytes) {}
     buffer(buffer &&other) noexcept : bytes_(std::exchange(other.bytes_, INGOT_BUFFER_INIT)) {}
     buffer &operator=(buffer &&other) noexcept
@@ -36,7 +36,7 @@ public:
             bytes_.release(&bytes_);
     }
 
-    /** Whether there are any: false is a miss. */
+    /** True if there are bytes; false means a miss. */
     explicit operator bool() const noexcept { return bytes_.bytes != nullptr; }
     operator bytes_view() const noexcept { return bytes_view(bytes_.bytes, bytes_.size); }
 
@@ -44,23 +44,23 @@ private:
     ingot_buffer_t bytes_ = INGOT_BUFFER_INIT;
 };
 
-/** Keeps blobs by id. Letting go of the last reference stores what waits, as flush() does. */
+/** A storage, which keeps blobs by id. Dropping the last reference flushes as flush() does. */
 class storage : public detail::reference<ingot_storage_t, ingot_storage_retain, ingot_storage_release>
 {
 public:
     storage() noexcept = default;
-    /** Takes over a reference. */
+    /** Takes ownership of a reference. */
     explicit storage(ingot_storage_t handle) noexcept : reference(handle) {}
-    /** By any function that makes one, with what it takes after the storage: ingot_storage_create,
-     *  ingot_persist_chain, ... */
+    /** Creates a storage with any C function (ingot_storage_create, ingot_persist_chain, ...) and the arguments that
+     *  follow its storage parameter. */
     template <typename Create, typename... Arguments> static storage create(Create function, Arguments &&...arguments)
     {
         storage made;
         check(function(made.out(), std::forward<Arguments>(arguments)...));
         return made;
     }
-    /** A directory store. @throws error  INGOT_INVALID_ARGUMENTS, INGOT_UNTRUSTED, INGOT_READ_ONLY, INGOT_IO_ERROR,
-     *  INGOT_OUT_OF_MEMORY */
+    /** Opens a directory store. @throws error  INGOT_INVALID_ARGUMENTS, INGOT_UNTRUSTED, INGOT_READ_ONLY,
+     * INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY */
     static storage open(const ingot_persist_info_t &info) { return create(ingot_persist_open, &info); }
     static storage open(const std::string &path)
     {
@@ -68,12 +68,12 @@ public:
         info.path = path.c_str();
         return open(info);
     }
-    /** One file for one program. */
+    /** Opens a file that holds one program. */
     static storage open_file(const std::string &path) { return create(ingot_persist_open_file, path.c_str()); }
-    /** A read-only file of many programs. */
+    /** Opens a read-only file of many programs. */
     static storage open_bundle(const std::string &path) { return create(ingot_persist_open_bundle, path.c_str()); }
 
-    /** The blob of an id; false where there is none. @throws error  Any other failure. */
+    /** Returns the blob of an id; false if there is none. @throws error  Any other failure. */
     buffer load(bytes_view id) const
     {
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -82,12 +82,12 @@ public:
             check(status);
         return buffer(blob);
     }
-    /** @throws error  INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_BUSY, INGOT_IO_ERROR */
+    /** Stores a blob. @throws error  INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_BUSY, INGOT_IO_ERROR */
     void store(bytes_view id, bytes_view blob)
     {
         check(ingot_storage_store(get(), id.size(), id.data(), blob.size(), blob.data()));
     }
-    /** Whether there was one. */
+    /** Removes a blob. False if there was none. */
     bool remove(bytes_view id)
     {
         const ingot_status_t status = ingot_storage_remove(get(), id.size(), id.data());
@@ -95,9 +95,10 @@ public:
             check(status);
         return status == INGOT_SUCCESS;
     }
-    /** Stores what waits. @throws error  The first failure since the last flush. */
+    /** Stores all waiting blobs. @throws error  The first failure since the last flush. */
     void flush() { check(ingot_persist_flush(get())); }
-    /** Stores what waits, within a time. Whether all is stored; what is not waits on. @throws error  As flush(). */
+    /** Stores waiting blobs within a time. True if all are stored; the others keep waiting. @throws error  As flush().
+     */
     bool flush_within(std::chrono::nanoseconds time)
     {
         ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
@@ -107,15 +108,16 @@ public:
             check(status);
         return status == INGOT_SUCCESS;
     }
-    /** When to store, and for how long. @throws error  INGOT_INVALID_ARGUMENTS */
+    /** Sets when to store, and for how long. @throws error  INGOT_INVALID_ARGUMENTS */
     void set_storing(const ingot_persist_storing_t &storing) { check(ingot_persist_set_storing(get(), &storing)); }
-    /** Off: it has nothing and takes nothing. */
+    /** Turns the storage on or off. If it is off, it returns no blobs and stores none. */
     void set_enabled(bool is_enabled) { check(ingot_persist_set_enabled(get(), is_enabled ? 1 : 0)); }
-    /** "opencl,cuda": for these alone; "-opencl": not for this one. @throws error  INGOT_INVALID_ARGUMENTS */
+    /** Sets its backends. "opencl,cuda": these only; "-opencl": all except this one. @throws error
+     * INGOT_INVALID_ARGUMENTS */
     void set_backends(const std::string &backends) { check(ingot_persist_set_backends(get(), backends.c_str())); }
-    /** Of a directory store. @throws error  INGOT_UNIMPLEMENTED */
+    /** Sets the limits of a directory store. @throws error  INGOT_UNIMPLEMENTED */
     void set_limits(const ingot_persist_limits_t &limits) { check(ingot_persist_set_limits(get(), &limits)); }
-    /** Of one that create(ingot_persist_switch, target) made. @throws error  INGOT_UNIMPLEMENTED */
+    /** Changes the target of a storage from create(ingot_persist_switch, target). @throws error  INGOT_UNIMPLEMENTED */
     void switch_to(const storage &target) { check(ingot_persist_switch_to(get(), target.get())); }
     ingot_persist_stats_t stats() const
     {
@@ -126,10 +128,10 @@ public:
 };
 
 /**
- * The program of @p desc from memory, else from @p storage, else by compiling, after which it is stored.
+ * Returns the program of @p desc from memory, or else from @p storage, or else compiles and stores it.
  *
  * @param[out] origin  May be NULL.
- * @throws error  As ingot::program; no failure of the storage is one of this function.
+ * @throws error  As ingot::program. Failures of the storage do not make this function fail.
  */
 inline program create_program(const program_desc &desc, const storage &storage, ingot_origin_t *origin = nullptr)
 {
@@ -139,7 +141,7 @@ inline program create_program(const program_desc &desc, const storage &storage, 
 }
 
 /**
- * A kernel of the program of @p desc, which is compiled anew where the driver refuses the kernel of a stored one.
+ * Returns a kernel of the program of @p desc. If the driver rejects the kernel of a stored program, compiles it again.
  *
  * @param[out] origin  The program's. May be NULL.
  * @throws error  As create_program and ingot::kernel.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file prewarm.hpp
- * prewarm.h for C++17. Header-only; link ingot::persist. ingot.hpp has the conventions.
+ * prewarm.h for C++17. Header-only; link ingot::persist. ingot.hpp describes the conventions.
  */
 #ifndef INGOT_PREWARM_HPP
 #define INGOT_PREWARM_HPP
@@ -12,25 +12,25 @@
 namespace ingot
 {
 
-/** Records from now on what is asked of @p storage. @throws error  As ingot_persist_record. */
+/** Starts recording the requests to @p storage. @throws error  As ingot_persist_record. */
 inline void record(const storage &storage, const ingot_persist_record_info_t &info)
 {
     check(ingot_persist_record(storage.get(), &info));
 }
-/** @param manifest  The path of the file. */
+/** Starts recording with default settings. @param manifest  The path of the file. */
 inline void record(const storage &storage, const std::string &manifest)
 {
     ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
     info.path = manifest.c_str();
     record(storage, info);
 }
-/** Saves what was recorded, and records no more. @throws error  As ingot_persist_record_save. */
+/** Saves and ends the recording. @throws error  As ingot_persist_record_save. */
 inline void end_record(const storage &storage)
 {
     check(ingot_persist_record(storage.get(), nullptr));
 }
 
-/** Programs that are loaded ahead. Destroying it cancels, waits, and lets go of what nobody asked for. */
+/** Programs that are loaded ahead. The destructor cancels, waits, and releases programs that were not requested. */
 class prewarm
 {
 public:
@@ -39,7 +39,7 @@ public:
     {
         check(ingot_prewarm_start(&handle_, context.get(), storage.get(), &info));
     }
-    /** @param manifest  The path of the file. @param thread_count  0: 2. */
+    /** Starts a prewarm. @param manifest  The path of the file. @param thread_count  0: 2. */
     prewarm(const context &context, const storage &storage, const std::string &manifest, uint32_t thread_count = 0)
     {
         ingot_prewarm_info_t info = INGOT_PREWARM_INFO_INIT;
@@ -55,18 +55,18 @@ public:
     }
     ~prewarm() { ingot_prewarm_release(handle_); }
 
-    /** Borrowed; NULL where it is empty. */
+    /** Returns the borrowed C handle; NULL if it is empty. */
     ingot_prewarm_t get() const noexcept { return handle_; }
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-    /** Returns when no load goes on. @throws error  INGOT_BUSY: in one of its own threads. */
+    /** Waits until no load is in progress. @throws error  INGOT_BUSY: called in one of its own threads. */
     ingot_prewarm_progress_t wait() const
     {
         ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
         check(ingot_prewarm_wait(handle_, &progress));
         return progress;
     }
-    /** Begins no more loads, and waits. @throws error  As wait; then it is cancelled all the same. */
+    /** Stops beginning loads and waits. @throws error  As wait; it is cancelled nevertheless. */
     void cancel() const { check(ingot_prewarm_cancel(handle_)); }
     ingot_prewarm_progress_t progress() const
     {
