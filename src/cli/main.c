@@ -20,15 +20,15 @@ enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), FULL_NAME_SIZE = 
 static void print_help(FILE *file)
 {
     (void)fputs("Usage: ingot COMMAND [OPTION...]\n"
-                "Looks into a store of compiled device programs, and keeps it.\n\n",
+                "Inspects and maintains a store of compiled device programs.\n\n",
                 file);
     for (size_t i = 0; i < COMMAND_COUNT; ++i)
         (void)fprintf(file, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
-    (void)fputs("\n\"ingot COMMAND --help\" tells a command's options. --version tells the library's version.\n"
-                "The store is that of --dir, else of INGOT_PERSIST_DIR, else $XDG_CACHE_HOME/ingot or ~/.cache/ingot.\n"
+    (void)fputs("\n\"ingot COMMAND --help\" shows a command's options. --version shows the library's version.\n"
+                "The store is --dir, otherwise INGOT_PERSIST_DIR, otherwise $XDG_CACHE_HOME/ingot or ~/.cache/ingot.\n"
                 "\n"
                 "Exit status: 0 done; 1 the answer is no (bad entries, no such entry, a miss, a wrong total);\n"
-                "2 wrong usage; 3 no store; 4 failed on the way; 130 interrupted.\n",
+                "2 wrong usage; 3 no store; 4 failed; 130 interrupted.\n",
                 file);
 }
 
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
             return run(commands[i], argc - 1, argv + 1);
     }
     if (name[0] != '\0')
-        (void)fprintf(stderr, "ingot: no command \"%s\"\n", name);
+        (void)fprintf(stderr, "ingot: \"%s\" is not a command\n", name);
     print_help(stderr);
     return EXIT_USAGE;
 }

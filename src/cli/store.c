@@ -38,7 +38,7 @@ static bool is_there(const char *path, enum store_access store_access)
     if (access(path, F_OK) != 0)
         (void)fprintf(stderr, "ingot: no store at %s: %s\n", path, strerror(errno));
     else if (store_access == STORE_WRITE && !is_store(path))
-        (void)fprintf(stderr, "ingot: %s is no store: it has neither lock nor CACHEDIR.TAG\n", path);
+        (void)fprintf(stderr, "ingot: %s is not a store: it has neither lock nor CACHEDIR.TAG\n", path);
     else
         return true;
     return false;

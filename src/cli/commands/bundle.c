@@ -139,7 +139,7 @@ static void take_action(struct bundling *bundling, const char *name, struct argp
     else if (strcmp(name, "extract") == 0)
         bundling->action = extract;
     else
-        argp_error(state, "\"%s\" is nothing to do with a bundle", name);
+        argp_error(state, "\"%s\" is not a bundle command: use create, list or extract", name);
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -156,7 +156,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (bundling->path == NULL)
-            argp_error(state, "what to do and a file are to be named");
+            argp_error(state, "name a bundle command and a file");
         return 0;
     default: return options_parse_other(key, state);
     }
@@ -168,8 +168,8 @@ static int run(int argc, char **argv)
         NULL,
         parse_option,
         "create FILE\nlist FILE\nextract FILE",
-        "Makes a bundle of the store's sound entries, lists a bundle's entries, or stores them in the store, which is "
-        "made if it is missing.",
+        "Creates a bundle from the store's valid entries, lists a bundle's entries, or stores them in the store, which "
+        "is created if it is missing.",
         options_common,
         NULL,
         NULL};

@@ -23,12 +23,11 @@ struct evicting {
 };
 
 static const struct argp_option evict_options[] = {
-    {"max-size", 's', "SIZE", 0, "Until at most SIZE is left: bytes, or with K, M, G or T", 0},
-    {"max-entries", 'e', "COUNT", 0, "Until at most COUNT entries are left", 0},
-    {"max-age", 'a', "AGE", 0, "Until none is older than AGE: a number and s, m, h, d or w", 0},
+    {"max-size", 's', "SIZE", 0, "Evict until at most SIZE remains: bytes, with an optional K, M, G or T", 0},
+    {"max-entries", 'e', "COUNT", 0, "Evict until at most COUNT entries remain", 0},
+    {"max-age", 'a', "AGE", 0, "Evict until no entry is older than AGE: a number with s, m, h, d or w", 0},
     {"order", 'o', "ORDER", 0,
-     "fifo: oldest created first; lru: least recently used first. Default: what INGOT_PERSIST_EVICTION says, else fifo",
-     0},
+     "fifo: oldest created first; lru: least recently used first. Default: INGOT_PERSIST_EVICTION, or fifo", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -40,14 +39,14 @@ static void parse_order(struct evicting *evicting, const char *value, struct arg
     else if (strcmp(value, "lru") == 0)
         evicting->order = INGOT_PERSIST_EVICT_LRU;
     else
-        argp_error(state, "\"%s\" is no order", value);
+        argp_error(state, "\"%s\" is not an order: use fifo or lru", value);
 }
 
 static void take_limit(struct evicting *evicting, bool is_parsed, const char *value, struct argp_state *state)
 {
     evicting->has_limit = true;
     if (!is_parsed)
-        argp_error(state, "\"%s\" is no such limit", value);
+        argp_error(state, "\"%s\" is not a valid limit", value);
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -61,7 +60,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'o': parse_order(evicting, value, state); return 0;
     case ARGP_KEY_END:
         if (!evicting->has_limit)
-            argp_error(state, "--max-size, --max-entries or --max-age is to be given");
+            argp_error(state, "give --max-size, --max-entries or --max-age");
         return 0;
     default: return options_parse_other(key, state);
     }
@@ -96,7 +95,7 @@ static int evict(const struct evicting *evicting)
 static int run_evict(int argc, char **argv)
 {
     static const struct argp argp = {
-        evict_options,  parse_option, NULL, "Removes entries in order until the limits are kept.",
+        evict_options,  parse_option, NULL, "Removes entries in order until the store is within the limits.",
         options_common, NULL,         NULL};
     struct evicting evicting = {.limits = INGOT_PERSIST_LIMITS_INIT};
     (void)argp_parse(&argp, argc, argv, 0, NULL, &evicting);

@@ -54,7 +54,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (explaining->wanted_name == NULL)
-            argp_error(state, "an id is to be named");
+            argp_error(state, "name an id");
         return 0;
     default: return options_parse_other(key, state);
     }
@@ -294,16 +294,17 @@ static bool needs_store(const struct explaining *explaining)
 
 static int run(int argc, char **argv)
 {
-    static const struct argp argp = {
-        NULL,
-        parse_option,
-        "ID [ENTRY]\nID FILE",
-        "Tells why ID would be a miss: in which fields the nearest stored id, or that of ENTRY or of the single file "
-        "FILE, differs. ID is a file with a cache blob id, a store's key.bin, a single file, or the name of an entry, "
-        "which is compared with all others.",
-        options_common,
-        NULL,
-        NULL};
+    static const struct argp argp = {NULL,
+                                     parse_option,
+                                     "ID [ENTRY]\nID FILE",
+                                     "Explains why ID would be a miss: lists the fields in which the nearest stored "
+                                     "id, or the id of ENTRY or of the "
+                                     "single file FILE, differs. ID is a file with a cache blob id, a store's key.bin, "
+                                     "a single file, or the name of an "
+                                     "entry, which is compared with all others.",
+                                     options_common,
+                                     NULL,
+                                     NULL};
     struct explaining explaining = {.wanted_name = NULL};
     ingot_storage_t storage = NULL;
 
@@ -325,4 +326,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const struct command command_explain = {"explain", "why an id would be a miss", run};
+const struct command command_explain = {"explain", "explain why an id would be a miss", run};

@@ -118,16 +118,16 @@ static compare_rows find_order(const char *name)
 }
 
 static const struct argp_option ls_options[] = {
-    {"device", 'D', "TEXT", 0, "Only entries for a device whose name has TEXT in it", 0},
-    {"driver", 'V', "TEXT", 0, "Only entries of a driver whose version has TEXT in it", 0},
+    {"device", 'D', "TEXT", 0, "Only entries for a device whose name contains TEXT", 0},
+    {"driver", 'V', "TEXT", 0, "Only entries of a driver whose version contains TEXT", 0},
     {"source", 'S', "TEXT", 0,
-     "Only entries with a source whose digest begins with TEXT, or whose kind, headers or files have TEXT in it", 0},
+     "Only entries with a source whose digest begins with TEXT, or whose kind, headers or files contain TEXT", 0},
     {"sort", 's', "KEY", 0,
      "Sort by created (newest first, the default), used (last first), size (largest first), name, device, driver or "
      "source",
      0},
-    {"reverse", 'r', NULL, 0, "Sort the other way", 0},
-    {"names", '1', NULL, 0, "Print names only, one a line", 0},
+    {"reverse", 'r', NULL, 0, "Reverse the order", 0},
+    {"names", '1', NULL, 0, "Print names only, one per line", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -143,7 +143,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 's':
         listing->compare = find_order(value);
         if (listing->compare == NULL)
-            argp_error(state, "\"%s\" is no key to sort by", value);
+            argp_error(state, "\"%s\" is not a sort key", value);
         return 0;
     default: return options_parse_other(key, state);
     }

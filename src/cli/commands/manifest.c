@@ -25,12 +25,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_ARG:
         if (listing->path != NULL)
-            argp_error(state, "one manifest at a time");
+            argp_error(state, "name one manifest only");
         listing->path = value;
         return 0;
     case ARGP_KEY_END:
         if (listing->path == NULL)
-            argp_error(state, "a manifest is to be named");
+            argp_error(state, "name a manifest");
         return 0;
     default: return options_parse_other(key, state);
     }
@@ -71,14 +71,14 @@ static int visit(size_t size, const uint8_t *bytes, uint32_t age, void *user)
 
 static int run(int argc, char **argv)
 {
-    static const struct argp argp = {
-        NULL,
-        parse_option,
-        "FILE",
-        "Lists a manifest's programs in the order in which they were asked for. AGE is how many runs in a row did not.",
-        options_common,
-        NULL,
-        NULL};
+    static const struct argp argp = {NULL,
+                                     parse_option,
+                                     "FILE",
+                                     "Lists a manifest's programs in the order of the requests. AGE is the number of "
+                                     "runs in a row without a request.",
+                                     options_common,
+                                     NULL,
+                                     NULL};
     static const struct table_column columns[] = {
         {"AGE", true}, {"BACKEND", false}, {"DRIVER", false}, {"SOURCE", false}, {"DEVICE", false}};
     struct listing listing = {.path = NULL};
@@ -101,4 +101,5 @@ static int run(int argc, char **argv)
     return status == INGOT_SUCCESS ? EXIT_DONE : EXIT_NO_STORE;
 }
 
-const struct command command_manifest = {"manifest", "what a run asked for, for the next one to load ahead", run};
+const struct command command_manifest = {"manifest",
+                                         "list the programs that a run requested and the next run can load ahead", run};

@@ -17,7 +17,7 @@ struct recounting {
 };
 
 static const struct argp_option recount_options[] = {
-    {"dry-run", 'y', NULL, 0, "Count only; exit status 1 where the recorded total is wrong", 0},
+    {"dry-run", 'y', NULL, 0, "Count only; exit status 1 if the recorded total is wrong", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -68,7 +68,7 @@ static int run(int argc, char **argv)
     static const struct argp argp = {recount_options,
                                      parse_option,
                                      NULL,
-                                     "Counts the whole store, all its namespaces, and sets its recorded total right.",
+                                     "Counts the whole store with all namespaces, and corrects its recorded total.",
                                      options_common,
                                      NULL,
                                      NULL};
@@ -94,4 +94,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const struct command command_recount = {"recount", "count the store and set its recorded total right", run};
+const struct command command_recount = {"recount", "count the store and correct its recorded total", run};

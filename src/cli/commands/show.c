@@ -34,7 +34,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (showing->name_count == 0)
-            argp_error(state, "an entry is to be named");
+            argp_error(state, "name an entry");
         return 0;
     default: return options_parse_other(key, state);
     }
@@ -181,7 +181,7 @@ static int run(int argc, char **argv)
         NULL,
         parse_option,
         "ENTRY...",
-        "Tells everything that entries say. ENTRY is a name as \"ingot ls\" prints it, or the beginning of one.",
+        "Shows all details of entries. ENTRY is a name as printed by \"ingot ls\", or the beginning of one.",
         options_common,
         NULL,
         NULL};

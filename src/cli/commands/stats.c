@@ -189,7 +189,7 @@ static int run(int argc, char **argv)
     static const struct argp argp = {NULL,
                                      options_parse_none,
                                      NULL,
-                                     "Tells what a store holds. \"recorded\" is what size.txt says, all together.",
+                                     "Summarizes a store's content. \"recorded\" is the total of all size.txt files.",
                                      options_common,
                                      NULL,
                                      NULL};
@@ -217,4 +217,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const struct command command_stats = {"stats", "what a store holds, by backend, device and driver", run};
+const struct command command_stats = {"stats", "summarize a store by backend, device and driver", run};

@@ -24,7 +24,7 @@ struct verifying {
 };
 
 static const struct argp_option verify_options[] = {
-    {"repair", 'r', NULL, 0, "Remove truncated and corrupt entries and what killed processes left", 0},
+    {"repair", 'r', NULL, 0, "Remove truncated and corrupt entries and the leftovers of killed processes", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -107,8 +107,8 @@ static int run(int argc, char **argv)
     static const struct argp argp = {verify_options,
                                      parse_option,
                                      NULL,
-                                     "Reads every entry and holds all its checksums. Exit status 1: bad entries are "
-                                     "left, or entries that cannot be read or that others may write.",
+                                     "Reads every entry and verifies all checksums. Exit status 1: bad entries remain, "
+                                     "or entries that cannot be read or that other users may write.",
                                      options_common,
                                      NULL,
                                      NULL};
@@ -140,4 +140,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const struct command command_verify = {"verify", "hold all checksums; --repair removes bad entries", run};
+const struct command command_verify = {"verify", "verify all checksums; --repair removes bad entries", run};
