@@ -1,8 +1,8 @@
 /*
- * level_zero_quickstart.c - Ingot in an application that has its Level Zero context already.
+ * level_zero_quickstart.c - Ingot in an application that already has a Level Zero context.
  *
- * Takes a SPIR-V module for all devices of the first driver, and prints its kernels. Run it twice with the same
- * directory: the second process takes the program from there and compiles nothing.
+ * Builds a SPIR-V module for all devices of the first driver, and prints its kernels. Run it twice with the same
+ * directory: the second process loads the program from there and compiles nothing.
  */
 #include <ingot/level_zero.h>
 #include <ingot/persist.h>
@@ -21,7 +21,7 @@ static void check(ingot_status_t status, const char *call)
     exit(1);
 }
 
-/* What an application has: a driver and a context. */
+/* The application's own driver and context. */
 static int open_driver(ze_driver_handle_t *driver, ze_context_handle_t *ze_context)
 {
     const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
@@ -49,7 +49,7 @@ static void *read_module(const char *path, size_t *size)
     return bytes;
 }
 
-/* A native kernel for each name; an application would set its arguments and append it to a command list. */
+/* Gets a native kernel for each name; an application would set its arguments and append it to a command list. */
 static void list_kernels(ingot_program_t program, ingot_program_desc_t desc, ingot_storage_t store)
 {
     size_t size = 0;
@@ -62,7 +62,8 @@ static void list_kernels(ingot_program_t program, ingot_program_desc_t desc, ing
         ingot_kernel_t kernel;
         ze_kernel_handle_t native;
         ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
-        CHECK(ingot_persist_kernel_create(&kernel, desc, store, 0, name, NULL)); /* Builds anew what is refused. */
+        CHECK(ingot_persist_kernel_create(&kernel, desc, store, 0, name,
+                                          NULL)); /* Compiles the program again if the driver rejects its kernel. */
         CHECK(ingot_level_zero_kernel_get_native(kernel, &native));
         if (zeKernelGetProperties(native, &properties) == ZE_RESULT_SUCCESS)
             printf("kernel: %s, %u arguments\n", name, (unsigned)properties.numKernelArgs);
@@ -100,7 +101,7 @@ int main(int count, char **arguments)
     CHECK(ingot_source_create(&source, &source_info));
     CHECK(ingot_program_desc_create(&desc, context, &program_info));
     CHECK(ingot_persist_open(&store, &store_info));
-    CHECK(ingot_persist_program_create(&program, desc, store, &origin)); /* Loaded, or built and stored. */
+    CHECK(ingot_persist_program_create(&program, desc, store, &origin)); /* Loads, or builds and stores. */
 
     printf("devices: %u\norigin: %s\n", (unsigned)ingot_context_get_device_count(context), ingot_origin_name(origin));
     list_kernels(program, desc, store);
@@ -109,7 +110,7 @@ int main(int count, char **arguments)
     ingot_storage_release(store);
     ingot_program_desc_release(desc);
     ingot_source_release(source);
-    ingot_context_release(context); /* The last of Ingot: only now may the native context go. */
+    ingot_context_release(context); /* The last reference: only now may the native context be destroyed. */
     zeContextDestroy(ze_context);
     free(module);
     return 0;

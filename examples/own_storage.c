@@ -1,9 +1,9 @@
 /*
- * own_storage.c - an application that keeps blobs in its own SQLite file, by the core's three entry points alone.
+ * own_storage.c - an application that stores blobs in its own SQLite file, with the core's three entry points alone.
  *
- * Run it twice with the same file: the second process takes the program from there and compiles nothing. A blob that
- * Ingot refuses (another driver, damaged bytes) is a miss: the program is built and the row replaced. Nothing that goes
- * wrong with the database keeps the program from being made.
+ * Run it twice with the same file: the second process loads the program from there and compiles nothing. A blob that
+ * Ingot rejects (another driver, damaged bytes) is a miss: the program is built and the row replaced. Failures of the
+ * database do not prevent the program from being built.
  */
 #include <ingot/opencl.h>
 
@@ -30,7 +30,7 @@ struct native {
     cl_command_queue queue;
 };
 
-/* Says what failed; returns whether the call succeeded. */
+/* Returns true if the call succeeded; otherwise prints what failed. */
 static int succeeded(ingot_status_t status, const char *doing)
 {
     if (status != INGOT_SUCCESS)
@@ -38,7 +38,7 @@ static int succeeded(ingot_status_t status, const char *doing)
     return status == INGOT_SUCCESS;
 }
 
-/* ids are up to a few kilobytes, and SQLite compares them in full. */
+/* Ids have up to a few kilobytes, and SQLite compares them in full. */
 static sqlite3 *open_database(const char *path)
 {
     sqlite3 *database = NULL;
@@ -72,7 +72,7 @@ static int copy_column(sqlite3_stmt *row, struct blob *blob)
     return 1;
 }
 
-/* Whether the database has a blob under the id. */
+/* True if the database has a blob under the id. */
 static int load(sqlite3 *database, size_t id_size, const uint8_t *id, struct blob *blob)
 {
     sqlite3_stmt *query = NULL;
@@ -107,7 +107,7 @@ static int take_blob(ingot_program_t program, struct blob *blob)
     return succeeded(status, "taking the blob");
 }
 
-/* The third entry point: the program from a blob, else by compiling. */
+/* The third entry point: the program from a blob, or by compiling. */
 static ingot_program_t make_program(ingot_program_desc_t desc, const struct blob *blob, int *from_storage)
 {
     ingot_program_t program = NULL;
@@ -163,7 +163,7 @@ static int launch(const struct native *native, ingot_program_t program)
     return right;
 }
 
-/* The first entry point: the id. Then load, make, run, and keep what was compiled. */
+/* The first entry point: the id. Then loads or builds the program, runs it, and stores it if it was compiled. */
 static int use_program(const struct native *native, ingot_program_desc_t desc, sqlite3 *database)
 {
     size_t id_size = 0;
@@ -179,7 +179,8 @@ static int use_program(const struct native *native, ingot_program_desc_t desc, s
         return 0;
     printf("origin: %s\n", from_storage ? "storage" : "build");
 
-    /* After the first launch, because some drivers finish code generation there (see ingot_device_info_t). */
+    /* Takes the blob after the first launch, because some drivers finish code generation there (see
+     * ingot_device_info_t). */
     const int right = launch(native, program);
     blob.bytes = NULL;
     if (has_id && database != NULL && !from_storage && take_blob(program, &blob))

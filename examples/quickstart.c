@@ -1,7 +1,7 @@
 /*
- * quickstart.c - Ingot in an application that has its OpenCL context already; the lines of README.md.
+ * quickstart.c - Ingot in an application that already has an OpenCL context; README.md shows its main part.
  *
- * Run it twice with the same directory: the second process takes the program from there and compiles nothing.
+ * Run it twice with the same directory: the second process loads the program from there and compiles nothing.
  */
 #include <ingot/opencl.h>
 #include <ingot/persist.h>
@@ -22,7 +22,7 @@ static void check(ingot_status_t status, const char *call)
     exit(1);
 }
 
-/* What an application has: a device, a context, a queue. */
+/* The application's own device, context and queue. */
 static int open_device(cl_device_id *device, cl_context *cl_ctx, cl_command_queue *queue)
 {
     cl_platform_id platform;
@@ -95,7 +95,7 @@ int main(int count, char **arguments)
     const int result = run_scale(cl_ctx, queue, native);
 
     ingot_kernel_release(kernel);
-    ingot_storage_release(store); /* Stores what waits; without this, the process does so as it ends. */
+    ingot_storage_release(store); /* Stores waiting programs; otherwise the process does so when it ends. */
     ingot_program_desc_release(desc);
     ingot_source_release(source);
     ingot_context_release(context);

@@ -1,5 +1,5 @@
 /*
- * clock.c - apart from the rest, which is plain C11, because the monotonic clock is POSIX.
+ * clock.c - the monotonic clock of POSIX; the other files are plain C11.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "clock.h"

@@ -1,10 +1,10 @@
 /*
- * clock.h - milliseconds for the stages' times.
+ * clock.h - measures the stages' times in milliseconds.
  */
 #ifndef DIGITS_CLOCK_H
 #define DIGITS_CLOCK_H
 
-/* From an arbitrary start; never goes back. */
+/* Returns the time from an arbitrary start; it never goes back. */
 double clock_ms(void);
 
 #endif

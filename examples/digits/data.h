@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Written without parentheses or suffixes, since the kernels' options are made of them too. */
+/* Written without parentheses or suffixes, because the kernels' options also use them. */
 #define SIDE 8
 #define PIXELS 64
 #define MAX_PIXEL 16
@@ -30,21 +30,22 @@ enum tensor {
 };
 
 struct weights {
-    float *values; /* Owned; the tensors one after the other. */
+    float *values; /* Owned; the tensors without gaps. */
     const float *tensors[TENSOR_COUNT];
     size_t sizes[TENSOR_COUNT]; /* In floats. */
 };
 
 struct images {
     size_t count;
-    uint8_t *pixels; /* Owned; PIXELS bytes an image, each 0 to MAX_PIXEL. */
+    uint8_t *pixels; /* Owned; PIXELS bytes per image, each 0 to MAX_PIXEL. */
     uint8_t *labels; /* Owned; 0 to 9. */
 };
 
-/* The whole file, with a NUL that *size does not count; free it. NULL after saying why. */
+/* Returns the whole file, with a NUL that *size does not count; the caller frees it. On failure prints why, returns
+ * NULL. */
 char *data_read_file(const char *folder, const char *name, size_t *size);
 
-/* Return 0, or -1 after saying why. */
+/* Return 0; on failure print why, return -1. */
 int data_read_weights(struct weights *weights, const char *folder);
 int data_read_images(struct images *images, const char *folder);
 

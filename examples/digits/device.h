@@ -1,5 +1,5 @@
 /*
- * device.h - the application's own OpenCL objects. Ingot is handed these; it makes none of them.
+ * device.h - the application's own OpenCL objects. Ingot gets them and creates none of them.
  */
 #ifndef DIGITS_DEVICE_H
 #define DIGITS_DEVICE_H
@@ -17,7 +17,8 @@ struct device {
     char name[256];
 };
 
-/* The first device of the first platform whose name contains the word ("": any). Returns 0, or -1 after saying why. */
+/* Opens the first device of the first platform whose name contains the word ("": any). Returns 0; on failure prints
+ * why, returns -1. */
 int device_open(struct device *device, const char *platform_word);
 void device_close(struct device *device);
 

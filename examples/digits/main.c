@@ -1,5 +1,5 @@
 /*
- * main.c - classifies handwritten digits on an OpenCL device and says where the time went.
+ * main.c - classifies handwritten digits on an OpenCL device and reports the time of each stage.
  *
  * Run it twice with the same --store: the first process compiles and stores, the second compiles nothing.
  */
@@ -54,7 +54,7 @@ static int parse_store_mode(const char *text, ingot_persist_store_mode_t *mode)
     return -1;
 }
 
-/* Returns 0, or -1 for arguments that make no sense. */
+/* Returns 0, or -1 for invalid arguments. */
 static int parse_options(struct options *options, int count, char **arguments)
 {
     const struct {
@@ -99,7 +99,7 @@ static int make_programs(struct demo *demo, const struct options *options)
     return 0;
 }
 
-/* One image first: a driver that generates code at launch does it here. */
+/* Runs one image first: a driver that generates code at launch does so here. */
 static int classify(struct demo *demo, uint8_t *labels, float *logits)
 {
     const struct images *images = &demo->images;

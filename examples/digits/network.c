@@ -1,8 +1,8 @@
 /*
- * network.c - one launch a layer on an in-order queue, so that no layer waits for the host.
+ * network.c - one launch per layer on an in-order queue, so that no layer waits for the host.
  *
- * The kernels are Ingot's shared ones. Setting arguments and launching would need ingot_kernel_lock if several
- * threads did it; here one does.
+ * The kernels are shared. Setting arguments and launching needs ingot_kernel_lock if several threads do it; here only
+ * one thread does.
  */
 #include "network.h"
 
@@ -37,7 +37,7 @@ static cl_mem make_buffer(const struct device *device, size_t size, const void *
     const cl_mem_flags flags = content != NULL ? CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR : CL_MEM_READ_WRITE;
     if (*error != CL_SUCCESS)
         return NULL;
-    /* The interface takes no pointer to const, and only reads. */
+    /* The interface does not take a pointer to const, but only reads. */
     return clCreateBuffer(device->context, flags, size, (void *)(uintptr_t)content, error);
 }
 
@@ -91,7 +91,7 @@ static int launch(struct network *network, enum program layer, const struct shap
         sizeof(cl_mem), &(buffer)                                                                                      \
     }
 
-/* A layer that maps one array to another, one work-item a value. */
+/* Runs a layer that maps one array to another, with one work-item per value. */
 static int launch_map(struct network *network, enum program layer, cl_mem *input, cl_mem *output, cl_uint images,
                       size_t items)
 {

@@ -1,5 +1,5 @@
 /*
- * programs.c - a program is described by its source file and options; Ingot says whether it must be compiled.
+ * programs.c - describes programs by source file and options; Ingot decides whether to compile them.
  */
 #include "programs.h"
 
@@ -66,11 +66,11 @@ int programs_open(struct programs *programs, const struct device *device, const 
     info.path = store_path;
     info.store_mode = store_mode;
     if (programs_check(ingot_persist_open(&programs->store, &info), "store") != 0)
-        fputs("digits: goes on without a store\n", stderr); /* a cache is no reason to fail */
+        fputs("digits: goes on without a store\n", stderr); /* a failing cache does not stop the application */
     return 0;
 }
 
-/* The file as the compiler will see it, with the options under which it becomes this program. */
+/* A source file with the options that make it this program. */
 static int describe(ingot_program_desc_t *desc, ingot_context_t context, const struct recipe *recipe,
                     const char *kernel_folder)
 {
@@ -111,7 +111,7 @@ static int make(struct programs *programs, enum program which, const char *kerne
         status = ingot_persist_program_create(&programs->list[which], desc, programs->store, &programs->origins[which]);
     } else {
         status = ingot_program_create(&programs->list[which], desc);
-        programs->origins[which] = INGOT_ORIGIN_BUILD; /* Each program is asked for once. */
+        programs->origins[which] = INGOT_ORIGIN_BUILD; /* Each program is requested once. */
     }
     ingot_program_desc_release(desc);
     return programs_check(status, recipes[which].name);

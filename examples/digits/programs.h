@@ -22,13 +22,13 @@ enum program {
     PROGRAM_COUNT
 };
 
-/* Work-group sizes. They are fixed in the kernels too, so that machine code is made for one size. */
+/* Work-group sizes. The kernels fix them too, so that machine code is generated for one size. */
 #define GROUP 64
 #define TILE 8
 
 struct programs {
     ingot_context_t context;
-    ingot_storage_t store; /* NULL: nothing is kept. */
+    ingot_storage_t store; /* NULL: stores nothing. */
     ingot_program_t list[PROGRAM_COUNT];
     ingot_origin_t origins[PROGRAM_COUNT];
     double ms[PROGRAM_COUNT]; /* Reading, describing, and building or loading. */
@@ -38,17 +38,17 @@ struct programs {
 const char *programs_name(enum program program);
 const char *programs_kernel(enum program program);
 
-/* Return 0, or -1 after saying why. store_path NULL: no store. */
+/* Return 0; on failure print why, return -1. store_path NULL: no store. */
 int programs_open(struct programs *programs, const struct device *device, const char *store_path,
                   ingot_persist_store_mode_t store_mode);
 int programs_make_all(struct programs *programs, const char *kernel_folder);
 
-/* Stores what waits for it: on a device that generates code at launch, blobs are whole after the first launches. */
+/* Stores waiting blobs. On a device that generates code at launch, blobs are complete after the first launches. */
 void programs_flush(struct programs *programs);
 
 void programs_close(struct programs *programs);
 
-/* Says on stderr what Ingot could not do, and returns -1; 0 for success. */
+/* Returns 0 for success; otherwise prints what Ingot could not do to stderr and returns -1. */
 int programs_check(ingot_status_t status, const char *doing);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * reference.c - written for likeness with train.py, not for speed.
+ * reference.c - mirrors train.py; it is not optimized for speed.
  */
 #include "reference.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Devices add in another order and fuse multiplications with additions; a wrong kernel is off by far more. */
+/* Devices add in another order and fuse multiplications with additions; a wrong kernel has much larger errors. */
 #define TOLERANCE 1e-3f
 
 static float at(const float *plane, int row, int column)

@@ -1,5 +1,5 @@
 /*
- * reference.h - the same network in plain C, against which the device's answers are checked.
+ * reference.h - the same network in plain C, to check the device's answers.
  */
 #ifndef DIGITS_REFERENCE_H
 #define DIGITS_REFERENCE_H
@@ -9,8 +9,8 @@
 /* The logits of one image. */
 void reference_classify(const struct weights *weights, const uint8_t *pixels, float logits[CLASSES]);
 
-/* How many of the images the device got otherwise than the reference: another label, or a logit further away than
- * rounding explains. Says on stderr which. */
+/* Returns the number of images for which the device differs from the reference: another label, or a logit with an error
+ * larger than rounding. Prints them to stderr. */
 size_t reference_count_differences(const struct weights *weights, const struct images *images, const uint8_t *labels,
                                    const float *logits);
 

@@ -1,5 +1,5 @@
 /*
- * report.c - both forms say the same.
+ * report.c - prints the same content as a table or as JSON.
  */
 #include "report.h"
 
@@ -35,7 +35,7 @@ void report_print(const struct report *report, const struct device *device, cons
                report->right, report->images, report->differences);
 }
 
-/* Drivers' names are plain text, but theirs to choose. */
+/* Drivers choose their names, so escape them. */
 static void write_string(FILE *file, const char *text)
 {
     fputc('"', file);

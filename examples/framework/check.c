@@ -1,5 +1,5 @@
 /*
- * check.c - an example ends with a sentence where a step fails; see check.h.
+ * check.c - ends the example with a sentence if a step fails; see check.h.
  */
 #include "check.h"
 

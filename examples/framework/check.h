@@ -1,5 +1,5 @@
 /*
- * check.h - an example ends with a sentence where a step fails; a framework would pass the status on.
+ * check.h - ends the example with a sentence if a step fails; a framework would pass the status on.
  */
 #ifndef FRAMEWORK_CHECK_H
 #define FRAMEWORK_CHECK_H

@@ -1,8 +1,8 @@
 /*
- * device.h - what the executor needs of a device: a context of Ingot, a dialect, and a way to run a kernel.
+ * device.h - the device interface of the executor: an Ingot context, a dialect, and a function that runs a kernel.
  *
- * Two are here: OpenCL, and the backend of ../own_backend, which compiles C for this processor. The executor does not
- * know which it has; a framework's own JIT would be a third.
+ * There are two implementations: OpenCL, and the backend of ../own_backend, which compiles C for this processor. The
+ * executor does not know which one it has. A framework's own JIT would be a third.
  */
 #ifndef FRAMEWORK_DEVICE_H
 #define FRAMEWORK_DEVICE_H
@@ -14,14 +14,14 @@
 struct device {
     ingot_context_t context;
     ingot_source_kind_t kind;
-    const char *dialect; /* what the kernels include as "dialect.h" */
-    /* Any number of threads at once. Shared kernels have state in OpenCL, so a device locks them where that is so. */
+    const char *dialect; /* the kernels include it as "dialect.h" */
+    /* Runs a kernel, in any number of threads at once. Shared OpenCL kernels have state, so that device locks them. */
     void (*run)(struct device *device, ingot_kernel_t kernel, size_t row_count, const double *in, size_t in_count,
                 double *out, size_t out_count);
     void (*close)(struct device *device);
 };
 
-/* NULL where this build has no such device. The context's memory comes from the allocator, its limits are capacity. */
+/* Creates a device; NULL if this build does not have it. The context uses this allocator and capacity. */
 struct device *device_open_opencl(const ingot_allocator_t *allocator, const ingot_cache_capacity_t *capacity);
 struct device *device_open_jit(const ingot_allocator_t *allocator, const ingot_cache_capacity_t *capacity);
 

@@ -1,7 +1,7 @@
 /*
  * device_jit.c - this processor, with the compiler of ../own_backend.
  *
- * Its kernels are plain functions without state: nothing is locked to run them.
+ * Its kernels are plain functions without state, so running them needs no lock.
  */
 #include "device.h"
 

@@ -1,8 +1,8 @@
 /*
  * device_opencl.c - the first OpenCL device of the machine.
  *
- * Ingot hands one kernel to all who ask for it, and in OpenCL a kernel carries its arguments: so setting them and
- * launching is done under the kernel's lock.
+ * All threads share one kernel, and an OpenCL kernel stores its arguments. Setting them and launching therefore happens
+ * under the kernel's lock.
  */
 #include "device.h"
 

@@ -13,14 +13,14 @@ enum { NAME_SIZE = 48, OPTIONS_SIZE = 64 };
 
 /* ---- the objects ---- */
 
-/* What it takes to run a layer of one shape. It holds its kernels, and they hold their program, in the cache or not. */
+/* A plan to run a layer of one shape. It holds its kernels, and they hold their program even after an eviction. */
 struct plan {
     struct object object; /* first, as below */
     ingot_kernel_t forward;
     ingot_kernel_t backward;
 };
 
-/* The packed bias, or what a forward operation leaves for the backward one. */
+/* The packed bias, or the data that a forward operation leaves for the backward operation. */
 struct values {
     struct object object;
     double values[];
@@ -52,7 +52,7 @@ static ingot_source_t make_source(ingot_source_kind_t kind, const char *text, co
     return source;
 }
 
-/* The group is all it takes to bound programs by shapes. */
+/* The group is sufficient to bound programs by shapes. */
 static ingot_program_desc_t describe(const struct executor *executor, const struct shape *shape, const char *group)
 {
     ingot_source_t source = make_source(executor->device->kind, layer_source, "layer");
@@ -95,7 +95,7 @@ struct request {
     const char *group;
 };
 
-/* One thread makes a plan; who asks for the same one meanwhile waits, who asks for another does not. */
+/* One thread creates a plan. Threads that request the same plan wait; threads that request another one do not. */
 static ingot_status_t make_plan(void **value, void *user)
 {
     const struct request *request = user;
@@ -120,7 +120,7 @@ static ingot_status_t make_bias(void **value, void *user)
     return INGOT_SUCCESS;
 }
 
-/* The caller's until released, also when the shape is dropped meanwhile. */
+/* Returns a reference that stays valid until released, even if the shape is dropped. */
 static ingot_object_t get_object(struct executor *executor, const char *session, const struct shape *shape,
                                  const char *name, ingot_object_creator_t creator)
 {
@@ -157,7 +157,7 @@ static double value_of(size_t step, size_t index)
     return (double)((step * 31 + index * 17) % 101) / 16 - 3;
 }
 
-/* The result, as an object that nobody knows of yet. */
+/* Returns the result as an object that is not in the cache yet. */
 static struct values *compute_forward(struct executor *executor, const char *session, const struct shape *shape,
                                       size_t step, struct scratch *scratch)
 {
@@ -199,7 +199,8 @@ void executor_backward(struct executor *executor, const char *session, const str
 
     shape_get_name(shape, group);
     get_saved_name(step, name);
-    /* Out of the cache, since nobody else wants it. If the shape was dropped meanwhile it is computed once more. */
+    /* Takes the result out of the cache, because no other thread needs it. If the shape was dropped, computes it again.
+     */
     if (ingot_object_cache_take(&saved, executor->objects, session, group, name) == INGOT_SUCCESS) {
         object_check(ingot_object_get_value(saved));
         memcpy(scratch->in + count, values_of(saved), layer_forward_out(shape) * sizeof(double));
@@ -255,7 +256,7 @@ void executor_end_session(struct executor *executor, const char *session)
     check_ingot(ingot_object_cache_clear(executor->objects, session, NULL), "clearing a session");
 }
 
-/* Groups that are kept; and beside them what threads hold of groups that were dropped, and unfinished steps left. */
+/* The cached groups, plus dropped groups that threads still hold, plus the data of unfinished steps. */
 size_t executor_object_limit(size_t max_shapes, size_t session_count, size_t thread_count, size_t step_count,
                              const struct shape *largest)
 {

@@ -1,12 +1,12 @@
 /*
- * executor.h - runs layers of any shape, forward and backward, and keeps what it made for a shape within bounds.
+ * executor.h - runs layers of any shape, forward and backward, and bounds the memory for each shape's objects.
  *
- * Start here. What is kept, and where:
+ * Start here. The executor keeps:
  *  - programs, compiled for a shape, in the in-memory cache of Ingot's context, in a group of the shape's name. All
  *    sessions share them.
  *  - a session's own objects in an ingot_object_cache, at (session, shape, name): the plan of a layer, its packed bias,
- *    and what a forward operation leaves for the backward one.
- * Both caches know the shape as a group, and both are bounded by a number of groups: the oldest goes whole.
+ *    and the data that a forward operation leaves for the backward one.
+ * In both caches a shape is a group, and both limit the number of groups: the oldest is dropped as a whole.
  */
 #ifndef FRAMEWORK_EXECUTOR_H
 #define FRAMEWORK_EXECUTOR_H
@@ -19,7 +19,7 @@
 
 struct executor {
     struct device *device;
-    ingot_storage_t storage; /* NULL: programs are not kept for other processes */
+    ingot_storage_t storage; /* NULL: programs are not stored for other processes */
     ingot_object_cache_t objects;
     struct object_counts *counts;
     size_t max_program_groups;
@@ -27,12 +27,12 @@ struct executor {
     atomic_size_t recomputed; /* forward operations whose result was dropped before the backward operation */
 };
 
-/* The cache of objects keeps a group of each session for a shape, so its limit is sessions times shapes. */
+/* The object cache has one group per session and shape, so its limit is sessions times shapes. */
 void executor_open(struct executor *executor, struct device *device, ingot_storage_t storage,
                    struct object_counts *counts, size_t max_shapes, size_t session_count);
 void executor_close(struct executor *executor);
 
-/* Memory of one thread that runs operations; large enough for every shape up to this one. */
+/* Allocates one thread's memory for operations, large enough for every shape up to this one. */
 struct scratch {
     double *in;
     double *out;
@@ -40,18 +40,18 @@ struct scratch {
 void scratch_open(struct scratch *scratch, const struct shape *largest);
 void scratch_close(struct scratch *scratch);
 
-/* One operation of a step. Any thread may run the backward operation of another's forward operation. */
+/* Runs one operation of a step. Any thread may run the backward operation for another thread's forward operation. */
 void executor_forward(struct executor *executor, const char *session, const struct shape *shape, size_t step,
                       struct scratch *scratch);
 void executor_backward(struct executor *executor, const char *session, const struct shape *shape, size_t step,
                        struct scratch *scratch);
 
-/* Runs the largest shape once, to see that it fits, and lets go of all of it: its objects and its program. */
+/* Runs the largest shape once to check that it fits, then releases its objects and its program. */
 void executor_warm_up(struct executor *executor, const struct shape *largest, struct scratch *scratch);
-/* Lets go of a session's objects; programs stay for the others. */
+/* Releases a session's objects; programs stay for other sessions. */
 void executor_end_session(struct executor *executor, const char *session);
 
-/* The most bytes that objects of its own may take, with this many threads and unfinished steps. */
+/* Returns the maximum bytes of the executor's own objects, with this many threads and unfinished steps. */
 size_t executor_object_limit(size_t max_shapes, size_t session_count, size_t thread_count, size_t step_count,
                              const struct shape *largest);
 

@@ -1,5 +1,5 @@
 /*
- * layer.c - row normalization: its kernels' source, and the same in plain C to compare with.
+ * layer.c - row normalization: its kernels' source, and a reference in plain C.
  */
 #include "layer.h"
 

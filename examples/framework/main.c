@@ -1,5 +1,6 @@
 /*
- * main.c - the executor with 1, 4 and 16 threads: prints memory and hits, and ends with 1 where a bound was not kept.
+ * main.c - runs the executor with 1, 4 and 16 threads, prints memory and hits, and exits with 1 if a limit was
+ * exceeded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +77,7 @@ static struct device *open_device(const char *name, struct object_counts *counts
 
 /* ---- programs of the previous process ---- */
 
-/* What this process asks for is recorded, and what the one before asked for is loaded while this one starts. */
+/* Loads the previous process's programs while this one starts, and records this process's requests. */
 static ingot_storage_t open_storage(const char *path, ingot_context_t context, ingot_prewarm_t *prewarm)
 {
     char manifest[PATH_SIZE];
@@ -91,14 +92,14 @@ static ingot_storage_t open_storage(const char *path, ingot_context_t context, i
     info.path = path;
     check_ingot(ingot_persist_open(&storage, &info), "a store");
     ahead.manifest = manifest;
-    ahead.max_bytes = (uint64_t)4 << 20; /* it is held beside the caches and their bounds */
+    ahead.max_bytes = (uint64_t)4 << 20; /* a prewarm has its own limit, apart from the caches */
     check_ingot(ingot_prewarm_start(prewarm, context, storage, &ahead), "loading ahead");
     record.path = manifest;
     check_ingot(ingot_persist_record(storage, &record), "a record");
     return storage;
 }
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 
 static void print_prewarm(ingot_prewarm_t prewarm)
 {
@@ -153,7 +154,7 @@ static void run(const struct options *options, size_t thread_count)
     print_caches(&executor, &result);
     ingot_prewarm_release(prewarm);
     executor_close(&executor);
-    ingot_storage_release(storage); /* stores what waits for it, and saves the record */
+    ingot_storage_release(storage); /* stores waiting programs and saves the record */
     device->close(device);
 
     printf("  memory: own objects at most %.1f KiB of %.1f KiB; %zu were made, %zu ended; Ingot at most %.1f KiB\n",

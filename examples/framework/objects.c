@@ -1,5 +1,5 @@
 /*
- * objects.c - objects that know whether they live; see objects.h.
+ * objects.c - objects that record whether they are alive; see objects.h.
  */
 #include "objects.h"
 

@@ -1,8 +1,8 @@
 /*
  * objects.h - the framework's own objects, which it keeps in an ingot_object_cache.
  *
- * Every object says whether it lives, and all are counted: an object that is used after its end or ended twice ends the
- * example, and so do objects that are left over.
+ * Every object records whether it is alive, and all are counted. Using an object after its end, ending it twice, or
+ * leaking it ends the example.
  */
 #ifndef FRAMEWORK_OBJECTS_H
 #define FRAMEWORK_OBJECTS_H
@@ -29,12 +29,12 @@ struct object {
     uint64_t life;
     size_t bytes;
     struct object_counts *counts;
-    void (*finish)(struct object *object); /* NULL: it holds nothing but memory */
+    void (*finish)(struct object *object); /* NULL: it only holds memory */
 };
 
-/* Zeroed, with this many bytes in all. */
+/* Creates a zeroed object with this many bytes in total. */
 void *object_make(struct object_counts *counts, size_t bytes, void (*finish)(struct object *object));
-/* Ends the example if it is not alive. */
+/* Ends the example if the object is not alive. */
 void object_check(const void *object);
 /* An ingot_object_destructor_t. */
 void object_end(void *object, void *user);

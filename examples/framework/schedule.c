@@ -1,9 +1,9 @@
 /*
  * schedule.c - steps of two sessions on a number of threads; see schedule.h.
  *
- * A thread prefers a backward operation that waits, but with others there it leaves alone those it made wait itself: so
- * that what a forward operation left goes from thread to thread. The mutex guards everything in struct schedule and is
- * not held while an operation runs.
+ * A thread prefers a waiting backward operation. With several threads, it skips those whose forward operation it ran,
+ * so that data moves from thread to thread. The mutex guards everything in struct schedule and is not held while an
+ * operation runs.
  */
 #include "schedule.h"
 
@@ -17,7 +17,7 @@ static const char *const session_names[SESSION_COUNT] = {"the short session", "t
 
 struct pending {
     size_t step;
-    size_t thread; /* that ran the forward operation */
+    size_t thread; /* the thread that ran the forward operation */
 };
 
 struct schedule {
@@ -54,7 +54,8 @@ static struct shape shape_of(const struct schedule *schedule, size_t step)
     return shape_of_number(step % STEPS_PER_SHAPE == 0 ? step / STEPS_PER_SHAPE : step * 7 % hot);
 }
 
-/* Locked, as all below but the work itself. Where in pending there is one for this thread; pending_count: nowhere. */
+/* Called with the lock held, like all functions below except the work itself. Returns the index in pending of an
+ * operation for this thread, or pending_count if there is none. */
 static size_t find_pending(const struct schedule *schedule, size_t thread)
 {
     size_t i = 0;

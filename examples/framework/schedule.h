@@ -10,14 +10,14 @@ enum { SESSION_COUNT = 2, STEPS_PER_SHAPE = 4, HOT_SHAPES = 8 };
 
 struct schedule_result {
     size_t steps;
-    size_t handed_over;         /* backward operations in another thread than their forward operation */
-    size_t most_program_groups; /* seen in the in-memory cache at any time */
+    size_t handed_over;         /* backward operations in a different thread than their forward operation */
+    size_t most_program_groups; /* the most seen in the in-memory cache at any time */
     size_t most_object_groups;
 };
 
-/* Forward operations whose backward one has not begun, at most. */
+/* The maximum number of forward operations whose backward operation has not begun. */
 size_t schedule_max_pending(size_t thread_count);
-/* Most steps have one of a few hot shapes; every fourth has one that was not there yet. Ends both sessions. */
+/* Runs the steps and ends both sessions. Most steps have one of a few hot shapes; every fourth has a new one. */
 struct schedule_result schedule_run(struct executor *executor, size_t thread_count, size_t shape_count,
                                     const struct shape *largest);
 

@@ -1,8 +1,8 @@
 /*
- * backend.c - the table of operations, and the context made of it.
+ * backend.c - the table of operations, and the function that creates a context.
  *
- * A program is one image a device: the bytes as the compiler wrote them, which are its binary, and the same in memory,
- * ready to run. Nothing is written after an operation made it, so that there is no lock here.
+ * A program is one image per device: the compiler's bytes, which are its binary, and the same code in memory, ready to
+ * run. No object changes after its creation, so there are no locks.
  */
 #include "tinycc.h"
 
@@ -16,7 +16,7 @@
 #include "image.h"
 
 struct state {
-    ingot_allocator_t allocator; /* the context's: a user sees our memory in its own accounts */
+    ingot_allocator_t allocator; /* the context's, so that the user's allocator counts this memory */
     uint32_t device_count;
     tinycc_device_t devices[];
 };
@@ -48,7 +48,7 @@ static void destroy(void *self)
     ingot_deallocate(&allocator, state, state_size(state->device_count));
 }
 
-/* ---- what a binary depends on ---- */
+/* ---- device identity ---- */
 
 static ingot_status_t identify_device(void *self, uint32_t device_index, ingot_identity_t *identity)
 {
@@ -60,7 +60,7 @@ static ingot_status_t identify_device(void *self, uint32_t device_index, ingot_i
     ingot_status_t status = ingot_identity_add(identity, "target", sizeof(target) - 1, target);
     if (status == INGOT_SUCCESS)
         status = ingot_identity_add(identity, "lanes", sizeof(lanes_byte), &lanes_byte);
-    /* Debian's libtcc is a static library, so its build-id is that of the program that it is part of. */
+    /* Debian's libtcc is a static library, so its build-id is that of the program that contains it. */
     if (status == INGOT_SUCCESS)
         status = ingot_identity_add_compiler(identity, (const void *)(uintptr_t)tcc_new, NULL);
     return status;
@@ -134,7 +134,7 @@ static ingot_status_t load_part(struct part *part, const ingot_binary_t *binary)
         memcpy(part->bytes, binary->bytes, binary->size);
     part->size = binary->size;
     const ingot_status_t status = image_load(&part->image, part->bytes, part->size);
-    return status == INGOT_BUILD_FAILED ? INGOT_BLOB_REJECTED : status; /* no compiler was asked */
+    return status == INGOT_BUILD_FAILED ? INGOT_BLOB_REJECTED : status; /* no compiler ran */
 }
 
 static ingot_status_t load(void *self, const ingot_build_request_t *request, size_t device_count,
@@ -192,7 +192,7 @@ static size_t get_program_size(void *self, void *made)
     return size;
 }
 
-/* ---- kernels: an address, which needs no object of its own ---- */
+/* ---- kernels: a kernel is an address and needs no object ---- */
 
 static ingot_status_t create_kernel(void *self, void *program, uint32_t device_index, const char *name, void **kernel)
 {

@@ -1,10 +1,9 @@
 /*
  * compile.c - see compile.h.
  *
- * libtcc writes to a file, so it is given a file in memory. What it finds by #include is what Ingot finds for the id:
- * the embedded headers and the -I directories, and none of its own (-nostdinc).
- * Lock: libtcc compiles with global state, and what of it is guarded differs between its versions; so one thread
- * compiles at a time.
+ * libtcc writes to a file, so it gets a file in memory. It finds the same includes that Ingot finds for the id: the
+ * embedded headers and the -I directories, but no system headers (-nostdinc). Lock: libtcc has global state, and its
+ * versions guard different parts of it, so only one thread compiles at a time.
  */
 #include "compile.h"
 
@@ -22,10 +21,10 @@
 
 static pthread_mutex_t compiler_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What the compiler says goes to the log; the first error also becomes the detail of the failure. */
+/* Writes the compiler's messages to the log; the first error also becomes the failure's detail. */
 struct messages {
     ingot_sink_t *log;
-    ingot_status_t status; /* of writing the log */
+    ingot_status_t status; /* the status of writing the log */
     char first_error[512];
 };
 
@@ -66,7 +65,7 @@ static ingot_status_t read_image(int file, uint8_t **image, size_t *size)
     return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the compiler's output could not be read");
 }
 
-/* Under the lock. */
+/* Called with the lock held. */
 static ingot_status_t run_compiler(const ingot_build_request_t *request, uint32_t lanes, const char *header_directory,
                                    struct messages *messages, int file)
 {

@@ -1,8 +1,8 @@
 /*
- * conformance.cpp - this backend, as the conformance suite asks for it.
+ * conformance.cpp - describes this backend to the conformance suite.
  *
- * Its machine has three devices: two with the same lanes and another. A variable of the test stands in for an exchange
- * of the hardware between two processes; none can exchange the compiler, which is part of the program.
+ * Its machine has three devices: two with the same lanes and a different one. A test variable simulates a change
+ * of the hardware between two processes. The compiler is part of the program, so it cannot be exchanged.
  */
 #include <conformance/device_under_test.h>
 

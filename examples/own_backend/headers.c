@@ -1,5 +1,5 @@
 /*
- * headers.c - see headers.h. A name may have directories in it ("shapes/box.h"), and never leaves the directory.
+ * headers.c - see headers.h. A name may contain directories ("shapes/box.h"), but never leaves the directory.
  */
 #include "headers.h"
 

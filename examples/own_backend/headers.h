@@ -1,5 +1,5 @@
 /*
- * headers.h - a program's embedded headers, as files for a compiler that includes nothing else.
+ * headers.h - writes a program's embedded headers to files, for a compiler that includes nothing else.
  */
 #ifndef TINYCC_HEADERS_H
 #define TINYCC_HEADERS_H
@@ -8,9 +8,9 @@
 
 enum { HEADER_DIRECTORY_SIZE = 1024 };
 
-/* Writes the request's headers into a new private directory; "" where there are none. Removes it if it fails. */
+/* Writes the request's headers into a new private directory; "" if there are none. Removes it on failure. */
 ingot_status_t headers_write(const ingot_build_request_t *request, char directory[HEADER_DIRECTORY_SIZE]);
-/* Removes the directory and what is in it. */
+/* Removes the directory and its content. */
 void headers_remove(const char *directory);
 
 #endif

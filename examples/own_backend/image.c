@@ -1,8 +1,8 @@
 /*
  * image.c - see image.h.
  *
- * Everything is read from the copy in memory, below span: an address of the object is an offset there. place() is the
- * one way to it, and checks.
+ * All reads go to the copy in memory, below span: an address of the object is an offset there. All accesses go through
+ * place(), which checks them.
  */
 #include "image.h"
 
@@ -18,7 +18,7 @@ static const char kernel_prefix[] = "kernel_";
 struct image {
     uint8_t *memory;
     size_t span;
-    uint64_t code_begin; /* of the one segment that may run */
+    uint64_t code_begin; /* of the only executable segment */
     uint64_t code_end;
     const Elf64_Sym *symbols;
     size_t symbol_count;
@@ -26,7 +26,7 @@ struct image {
     size_t names_size;
 };
 
-/* What programs may call: the device's library. */
+/* The device's library: the functions that programs may call. */
 static const struct {
     const char *name;
     void *address;
@@ -64,7 +64,7 @@ static uint64_t page_up(uint64_t address)
 
 /* ---- segments ---- */
 
-/* The program headers; NULL where the file is not of the right kind. */
+/* Returns the program headers; NULL if the file is not of the right kind. */
 static const Elf64_Phdr *find_segments(const uint8_t *bytes, size_t size, size_t *count)
 {
     static const unsigned char kind[] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
@@ -78,7 +78,7 @@ static const Elf64_Phdr *find_segments(const uint8_t *bytes, size_t size, size_t
     return (const void *)(bytes + header->e_phoff);
 }
 
-/* How much memory the segments take. 0: they are not in the file, overlap in a page, or are not in order. */
+/* Returns the memory size of the segments. 0: they are not in the file, overlap in a page, or are not in order. */
 static uint64_t span_of(const Elf64_Phdr *segments, size_t count, size_t size)
 {
     uint64_t end = 0;
@@ -104,7 +104,7 @@ static void copy_segments(struct image *image, const Elf64_Phdr *segments, size_
     }
 }
 
-/* Code loses its write permission as it gets that to run. */
+/* Code loses its write permission when it becomes executable. */
 static int protect_code(struct image *image, const Elf64_Phdr *segments, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -120,7 +120,7 @@ static int protect_code(struct image *image, const Elf64_Phdr *segments, size_t 
 
 /* ---- symbols and relocations ---- */
 
-/* The value of a dynamic entry; 0 where there is none. */
+/* Returns the value of a dynamic entry; 0 if there is none. */
 static uint64_t dynamic_value(const Elf64_Dyn *entries, size_t count, Elf64_Sxword tag)
 {
     for (size_t i = 0; i < count && entries[i].d_tag != DT_NULL; ++i) {
@@ -134,7 +134,7 @@ static int find_symbols(struct image *image, const Elf64_Dyn *entries, size_t co
 {
     const uint64_t table = dynamic_value(entries, count, DT_SYMTAB);
     const uint64_t hash = dynamic_value(entries, count, DT_HASH);
-    const uint32_t *counts = place(image, hash, 2 * sizeof(*counts)); /* of buckets, and of symbols */
+    const uint32_t *counts = place(image, hash, 2 * sizeof(*counts)); /* numbers of buckets and symbols */
 
     if (hash == 0 || hash % 4 != 0 || table % 8 != 0 || counts == NULL)
         return -1;
@@ -153,7 +153,7 @@ static const char *name_of(const struct image *image, const Elf64_Sym *symbol)
     return symbol->st_name < image->names_size ? image->names + symbol->st_name : "";
 }
 
-/* Its address here or in the library; 0 where it has none. */
+/* Returns the symbol's address here or in the library; 0 if it has none. */
 static uint64_t resolve(const struct image *image, uint64_t index)
 {
     if (index >= image->symbol_count)
@@ -221,7 +221,7 @@ static ingot_status_t link_image(struct image *image, const Elf64_Phdr *segments
 
 /* ---- images ---- */
 
-/* The caller undoes what a failure leaves. */
+/* On failure the caller cleans up. */
 static ingot_status_t map_and_link(struct image *image, const uint8_t *bytes, size_t size)
 {
     size_t count = 0;
@@ -266,7 +266,7 @@ void image_unload(struct image *image)
     free(image);
 }
 
-/* The kernel's name, or NULL where the symbol is none. */
+/* Returns the kernel's name, or NULL if the symbol is not a kernel. */
 static const char *kernel_name(const struct image *image, const Elf64_Sym *symbol)
 {
     const char *name = name_of(image, symbol);

@@ -1,8 +1,8 @@
 /*
- * main.c - formulas that are compiled when they are known: cold, then warm in a new process.
+ * main.c - compiles formulas at run time: cold, then warm in a new process.
  *
- * Each formula is a polynomial whose coefficients are written into its source, as a program that gets them at run time
- * would do it. The backend is used as any other; nothing here knows what it compiles to.
+ * Each formula is a polynomial with its coefficients in the source, as in a program that gets them at run time. The
+ * application uses the backend like any other and does not know what it compiles to.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,13 +18,13 @@
 
 enum { FORMULA_COUNT = 16, TERM_COUNT = 1000, ITEM_COUNT = 64, LINE_SIZE = 48 };
 
-/* What a process has to say when its formulas are ready and were computed. */
+/* One process's results. */
 struct result {
     double ready_ms; /* from the first call into Ingot to the last kernel */
     uint64_t builds;
     uint64_t loads;
-    double sum;       /* of all values of all formulas */
-    double max_error; /* against the same computed without a compiler */
+    double sum;       /* over all values of all formulas */
+    double max_error; /* compared with the same computed in plain C */
 };
 
 static void check(ingot_status_t status, const char *what)
@@ -53,7 +53,7 @@ static double item(int index)
     return (double)index / (double)ITEM_COUNT - 0.5;
 }
 
-/* Horner's scheme, a line a coefficient. */
+/* Horner's scheme, one line per coefficient. */
 static char *write_source(int formula)
 {
     const size_t capacity = (size_t)(TERM_COUNT + 8) * LINE_SIZE;
@@ -93,7 +93,7 @@ static void compute(const ingot_kernel_t *kernels, struct result *result)
     }
 }
 
-/* One process's work, over the store in the directory. */
+/* Does one process's work with the store in the directory. */
 static void run(const char *directory, char *const *texts, struct result *result)
 {
     const tinycc_device_t device = {.lanes = 1};
@@ -134,11 +134,11 @@ static void run(const char *directory, char *const *texts, struct result *result
     result->loads = stats.loads;
     for (int formula = 0; formula < FORMULA_COUNT; ++formula)
         ingot_kernel_release(kernels[formula]);
-    ingot_storage_release(store); /* what is not stored yet is stored now */
+    ingot_storage_release(store); /* stores the remaining programs */
     ingot_context_release(context);
 }
 
-/* run() in a process of its own. */
+/* Calls run() in a separate process. */
 static void run_in_process(const char *directory, char *const *texts, struct result *result)
 {
     int ends[2];

@@ -1,5 +1,5 @@
 /*
- * options.c - see options.h. Words are separated by spaces; quotes keep spaces and are taken off, as Ingot reads them.
+ * options.c - see options.h. Spaces separate words; quotes protect spaces and are removed, as in Ingot.
  */
 #include "options.h"
 
@@ -11,7 +11,7 @@ static int is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The next word goes to word, which has room for all of the text; returns what follows, or NULL at the end. */
+/* Copies the next word to word, which has room for the whole text. Returns the rest, or NULL at the end. */
 static const char *next_word(const char *text, char *word)
 {
     char quote = '\0';

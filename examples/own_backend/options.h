@@ -1,5 +1,5 @@
 /*
- * options.h - the options of a program, for the compiler.
+ * options.h - passes a program's options to the compiler.
  */
 #ifndef TINYCC_OPTIONS_H
 #define TINYCC_OPTIONS_H
@@ -9,8 +9,8 @@
 #include <ingot/backend.h>
 
 /*
- * Hands -I, -D and -U to the compiler; takes -O..., -W... and -g, which change nothing. INGOT_BUILD_FAILED: another
- * one. libtcc could read options itself, but ends the process over one that it does not know.
+ * Passes -I, -D and -U to the compiler. Accepts -O..., -W... and -g, which have no effect. INGOT_BUILD_FAILED: any
+ * other option. libtcc could read options itself, but it ends the process on an unknown one.
  */
 ingot_status_t options_apply(TCCState *compiler, const char *options);
 
