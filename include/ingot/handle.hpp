@@ -25,7 +25,7 @@ namespace ingot
 class error : public std::runtime_error
 {
 public:
-    /** Copies @p detail. @p code is as from ingot_last_error_code. */
+    /** Copies @p detail. @p code is a code as returned by ingot_last_error_code. */
     error(ingot_status_t status, const char *detail, std::int64_t code = 0)
         : std::runtime_error(std::string(ingot_status_name(status)) + ": " + detail), status_(status), code_(code)
     {

@@ -94,7 +94,7 @@ typedef struct ingot_cache_capacity {
     size_t struct_size;
     size_t max_programs; /**< 0: INGOT_CACHE_DEFAULT_PROGRAMS. */
     /** Device binaries and host overhead together; 0: no limit. If asking the driver would cost more than the build
-     *  (PoCL), a built program counts with an estimate, and with its real size once its blob was taken. */
+     *  (PoCL), the size of a built program is an estimate until its blob is taken. */
     size_t max_bytes;
     size_t max_groups; /**< Over this limit the oldest group (see flags) is evicted as a whole; 0: no limit. */
     uint32_t flags;    /**< ingot_cache_flags_t; other values are INGOT_INVALID_ARGUMENTS. */
@@ -114,9 +114,9 @@ typedef enum ingot_context_flags {
  * once. INGOT_TRACE=1 writes one line per event to standard error; INGOT_TRACE=PATH appends to a file.
  * INGOT_COMPILE_OPTIONS and INGOT_LINK_OPTIONS are appended to every program's options and are part of its id.
  * INGOT_CACHE_CAPACITY, INGOT_CACHE_MAX_BYTES and INGOT_CACHE_GROUPS apply if cache_capacity is NULL, and so does
- * INGOT_CACHE=0, which turns the in-memory cache off. An invalid value that would be used is INGOT_INVALID_ARGUMENTS.
- * An unknown INGOT_* variable causes an INGOT_EVENT_ENVIRONMENT. A setuid program reads no variables.
- * doc/environment.md lists all variables.
+ * INGOT_CACHE=0, which turns the in-memory cache off. Creating the context fails with INGOT_INVALID_ARGUMENTS if a
+ * value that it uses is invalid. An unknown INGOT_* variable causes an INGOT_EVENT_ENVIRONMENT. A setuid program reads
+ * no variables. doc/environment.md lists all variables.
  */
 typedef struct ingot_context_info {
     size_t struct_size;
@@ -359,7 +359,7 @@ INGOT_API ingot_status_t ingot_program_desc_create_from_cache_blob_id(ingot_prog
  */
 INGOT_API ingot_status_t ingot_program_create(ingot_program_t *program, const_ingot_program_desc_t desc);
 
-/** Returns the program of @p desc if it is in memory. @retval INGOT_NOT_FOUND  It is not; nothing was built. */
+/** Returns the program of @p desc if it is in memory. @retval INGOT_NOT_FOUND  Not in memory; nothing was built. */
 INGOT_API ingot_status_t ingot_program_lookup(ingot_program_t *program, const_ingot_program_desc_t desc);
 
 /**

@@ -195,21 +195,21 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
  * Takes and stores all waiting blobs, and returns after the storage's thread has finished its current one too. If the
  * storage records requests (ingot/prewarm.h), saves the record as well.
  *
- * A waiting program holds references to itself and its context, whose event callback may be called until the program is
- * stored, in any thread. At most 256 programs and 64 MiB of their ids wait. A thread that adds one more stores the
- * oldest first. Among programs that wait for a quiet time, the one with the fastest build is dropped instead, and an
- * event reports it. After fork, the child's queue is empty. If a storage's event callback calls this, it does not wait
- * for the operation that called the callback. Such a callback must not release the last reference.
+ * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
+ * the context's event callback. At most 256 programs and 64 MiB of their ids wait. A thread that adds one more stores
+ * the oldest first. Among programs that wait for a quiet time, the one with the fastest build is dropped instead, and
+ * an event reports it. After fork, the child's queue is empty. If a storage's event callback calls this, it does not
+ * wait for the operation that called the callback. Such a callback must not release the last reference.
  *
  * @par exit()
  * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not
  * begin a program that is expected to take longer. exit() then waits for the one driver call that a thread of a storage
- * is in: until 10 s after that call began, or for the exit time if that is longer. Afterwards no more blobs are taken.
- * This function returns INGOT_BUSY if programs still wait, and an INGOT_EVENT_STORAGE_DEGRADED reports the number of
- * lost programs in a thread of Ingot. Everything that event callbacks and custom storages use must therefore live until
- * exit() has run all handlers that were registered after the context was created. A longer driver call may crash the
- * process, because the driver shuts down during the call. Nothing is stored if the process is killed or ends by _exit()
- * or quick_exit().
+ * is in, until 10 s after exit() began, or for the exit time if that is longer. Afterwards no more blobs are taken.
+ * This function then returns INGOT_BUSY if programs still wait. A thread of Ingot emits an
+ * INGOT_EVENT_STORAGE_DEGRADED with the number of lost programs. Everything that event callbacks and custom storages
+ * use must therefore live until exit() has run all handlers that were registered after the context was created. A
+ * longer driver call may crash the process, because the driver shuts down during the call. Nothing is stored if the
+ * process is killed or ends by _exit() or quick_exit().
  *
  * @return The first failure since the last flush. A failure does not stop the others.
  */
@@ -486,7 +486,7 @@ INGOT_API ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, con
  * Threads and processes may use the store meanwhile. Of entries with the same id (in several namespaces), the newest is
  * written.
  *
- * @param select            Returns not 0 to include an entry. NULL: all.
+ * @param select            Returns nonzero for the entries to include. NULL: all.
  * @param[out] entry_count  The number of entries in the bundle. May be NULL.
  * @retval INGOT_BUSY       Another process is writing the same bundle.
  * @retval INGOT_NOT_FOUND  The bundle's directory is missing.

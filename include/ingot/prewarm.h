@@ -41,8 +41,8 @@ typedef struct ingot_persist_record_info {
  * Starts recording the programs that ingot_persist_program_create loads or compiles with this storage, each once. A
  * program found in memory was recorded when it was loaded or compiled, unless it got into memory in another way.
  *
- * The manifest is written by ingot_persist_record_save, ingot_persist_flush, or the storage's last release. A process
- * that is killed or exits before leaves the previous run's manifest. A forked child records nothing.
+ * The manifest is written by ingot_persist_record_save, ingot_persist_flush, or the storage's last release. If a
+ * process is killed or exits before that, the previous run's manifest remains. A forked child records nothing.
  *
  * @param[in] info  NULL: saves and ends recording. A new recording also saves and ends the current one.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
