@@ -70,7 +70,7 @@ typedef struct ingot_object_cache_limits {
 typedef struct ingot_object_cache_info {
     size_t struct_size;
     const ingot_allocator_t *allocator;   /**< Copied. NULL: the C library's. */
-    size_t max_groups;                    /**< As for ingot_object_cache_set_capacity. */
+    size_t max_groups;                    /**< See ingot_object_cache_set_capacity. */
     ingot_object_destructor_t destructor; /**< For objects without their own destructor. NULL: nothing is done. */
     void *user;                           /**< For destructors and size_of. */
     const ingot_object_cache_limits_t

@@ -340,7 +340,7 @@ INGOT_API ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, con
 typedef struct ingot_persist_verification {
     size_t struct_size;
     uint64_t entry_count; /**< Entries to verify. */
-    uint64_t done_count;  /**< Less if the callback stopped it. */
+    uint64_t done_count;  /**< Verified entries; fewer if the callback stopped it. */
     uint64_t done_bytes;
     uint64_t bad_count;      /**< Truncated or corrupt. */
     uint64_t removed_count;  /**< Bad entries that were removed. */
