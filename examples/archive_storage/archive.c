@@ -2,7 +2,7 @@
  * archive.c - the application's archive: records in a file, and an index of them in memory.
  *
  * A record is 16 bytes of header, the key and the value. It is written at the end, and only then the index points to
- * it, so a failed write leaves the archive as it was. Values have no checksum; Ingot verifies its blobs itself.
+ * it, so a failed write does not change the archive. Values have no checksum; Ingot verifies its blobs itself.
  */
 #include "archive.h"
 
@@ -14,7 +14,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* In the byte order of the machine: the file stays on it. */
+/* In the machine's byte order: the file stays on this machine. */
 struct header {
     char magic[3];
     char kind;
@@ -23,7 +23,7 @@ struct header {
 };
 #define REMOVED UINT64_MAX
 #define MAX_KEY_SIZE (1u << 26)
-#define NO_RECORD (-1) /* Beside errno's values. */
+#define NO_RECORD (-1) /* Distinct from all values of errno. */
 
 struct entry {
     struct entry *next;
@@ -78,7 +78,7 @@ static struct entry **find(struct archive *archive, const struct header *header,
     return at;
 }
 
-/* Makes the index point to an entry in place of an older one; an entry that says "removed" only takes that one out. */
+/* Points the index to an entry instead of an older one; a "removed" entry only takes the older one out. */
 static void replace(struct archive *archive, struct entry *entry)
 {
     struct entry **at = find(archive, &entry->header, entry->key), *old = *at;
@@ -103,7 +103,7 @@ static struct entry *new_entry(const struct header *header, off_t offset)
     return entry;
 }
 
-/* NO_RECORD: the file has no whole record there. */
+/* NO_RECORD: the file does not have a complete record there. */
 static int read_record(struct archive *archive, off_t file_size)
 {
     struct header header;
@@ -206,7 +206,7 @@ static int append(struct archive *archive, const struct header *header, const vo
     int error = write_at(archive->fd, entry->value_offset - header->key_size, header->key_size, key);
     if (error == 0)
         error = write_at(archive->fd, entry->value_offset, value_size, value);
-    if (error == 0) /* Last, so that a record with a header is whole. */
+    if (error == 0) /* Written last, so that a record with a header is complete. */
         error = write_at(archive->fd, archive->end, sizeof(*header), header);
     if (error != 0) {
         free(entry);

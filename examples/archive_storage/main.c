@@ -1,8 +1,8 @@
 /*
- * main.c - ingot_storage_ops_t over an archive that the application has for its own entries, too.
+ * main.c - ingot_storage_ops_t over an archive that also holds the application's own entries.
  *
- * Run it twice with the same file: the second process takes the program from there and compiles nothing. All else is
- * persist's: storing later, waiting for another thread's build, building anew what the driver refuses.
+ * Run it twice with the same file: the second process loads the program from there and compiles nothing. persist does
+ * the rest: storing later, waiting for another thread's build, compiling again if the driver rejects a kernel.
  */
 #include <ingot/backend.h> /* for ingot_set_error */
 #include <ingot/opencl.h>
@@ -29,7 +29,7 @@ static void check(ingot_status_t status, const char *call)
     exit(1);
 }
 
-/* What persist asks of a storage: a status that says what to do, and a sentence. */
+/* Converts an errno to what persist expects: a status and a sentence. */
 static ingot_status_t status_of(int error)
 {
     ingot_status_t status = INGOT_IO_ERROR;
@@ -75,7 +75,7 @@ static const ingot_storage_ops_t archive_ops = {
     .struct_size = sizeof(archive_ops), .load = load, .store = store, .remove = forget};
 /* own-storage end */
 
-/* An entry of the application's own: how often it was run. */
+/* The application's own entry: the number of its runs. */
 static int count_runs(struct archive *archive)
 {
     size_t size = 0;
@@ -146,7 +146,7 @@ static int run(struct archive *archive, cl_device_id device, cl_context cl_ctx, 
     printf("origin: %s\n", ingot_origin_name(origin));
     const int is_right = launch_scale(cl_ctx, queue, native);
 
-    CHECK(ingot_persist_flush(storage)); /* While the archive is open: what waits is stored now. */
+    CHECK(ingot_persist_flush(storage)); /* Stores waiting programs while the archive is open. */
     ingot_storage_release(storage);
     ingot_kernel_release(kernel);
     ingot_program_desc_release(desc);

@@ -71,9 +71,9 @@ INGOT_API ingot_status_t ingot_sink_reserve(ingot_sink_t *sink, size_t size, voi
  */
 INGOT_API ingot_status_t ingot_sink_write_log(ingot_sink_t *sink, const char *text);
 /**
- * Refuses a program: writes a sentence to the build log, and sets it as ingot_set_error does.
+ * Rejects a program: writes a sentence to the build log, and sets it as ingot_set_error does.
  *
- * @param[in] code  The driver's own, or 0.
+ * @param[in] code  The driver's code, or 0.
  * @retval INGOT_BUILD_FAILED
  * @retval INGOT_OUT_OF_MEMORY
  */
