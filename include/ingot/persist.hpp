@@ -97,8 +97,8 @@ public:
     }
     /** Stores all waiting blobs. @throws error  The first failure since the last flush. */
     void flush() { check(ingot_persist_flush(get())); }
-    /** Stores waiting blobs within a time. True if all are stored; the others keep waiting. @throws error  As flush().
-     */
+    /** Stores waiting blobs within a time. True if all are stored; the others keep waiting.
+     *  @throws error  As flush(). */
     bool flush_within(std::chrono::nanoseconds time)
     {
         ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;

@@ -39,8 +39,8 @@ typedef struct ingot_storage_ops {
     /** Returns the blob of @p id. @retval INGOT_NOT_FOUND  A miss. Any other failure counts as a miss and is reported.
      */
     ingot_status_t (*load)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-    /** Stores or replaces a blob. NULL: read-only. @retval INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_BUSY, INGOT_IO_ERROR
-     */
+    /** Stores or replaces a blob. NULL: read-only.
+     *  @retval INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_BUSY, INGOT_IO_ERROR */
     ingot_status_t (*store)(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob);
     /** Removes a blob; INGOT_NOT_FOUND if there is none. NULL: not supported. */
     ingot_status_t (*remove)(void *self, size_t id_size, const uint8_t *id);
