@@ -199,8 +199,7 @@ void executor_backward(struct executor *executor, const char *session, const str
 
     shape_get_name(shape, group);
     get_saved_name(step, name);
-    /* Takes the result out of the cache, because no other thread needs it. If the shape was dropped, computes it again.
-     */
+    /* Takes the result out of the cache, because no other thread needs it. If the shape was dropped, computes it. */
     if (ingot_object_cache_take(&saved, executor->objects, session, group, name) == INGOT_SUCCESS) {
         object_check(ingot_object_get_value(saved));
         memcpy(scratch->in + count, values_of(saved), layer_forward_out(shape) * sizeof(double));

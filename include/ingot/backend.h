@@ -307,8 +307,7 @@ INGOT_API ingot_status_t ingot_context_create(ingot_context_t *context, const in
 
 /** Returns the backend's state if the context has these operations (compared by ops->build), otherwise NULL. */
 INGOT_API void *ingot_context_get_backend_state(const_ingot_context_t context, const ingot_backend_ops_t *ops);
-/** Returns the program of ops->build or ops->load under the same condition. Borrowed; valid while the program is held.
- */
+/** Returns the program of ops->build or ops->load under the same condition. Borrowed while the program is held. */
 INGOT_API void *ingot_program_get_backend_program(const_ingot_program_t program, const ingot_backend_ops_t *ops);
 /** Returns the kernel of ops->create_kernel or ops->clone_kernel. Condition and lifetime as above. */
 INGOT_API void *ingot_kernel_get_backend_kernel(const_ingot_kernel_t kernel, const ingot_backend_ops_t *ops);

@@ -229,8 +229,7 @@ typedef struct ingot_persist_flush_progress {
         sizeof(ingot_persist_flush_progress_t), 0, 0, 0, 0, 0                                                          \
     }
 
-/** Receives progress in the flushing thread, with no lock held, after each stored or failed program. Not 0: continue.
- */
+/** Receives progress after each stored or failed program, in the flushing thread with no lock held. Not 0: continue. */
 typedef int (*ingot_persist_flush_callback_t)(const ingot_persist_flush_progress_t *so_far, void *user);
 
 /** Flush configuration. */

@@ -36,8 +36,8 @@ typedef struct ingot_storage *ingot_storage_t;
  */
 typedef struct ingot_storage_ops {
     size_t struct_size;
-    /** Returns the blob of @p id. @retval INGOT_NOT_FOUND  A miss. Any other failure counts as a miss and is reported.
-     */
+    /** Returns the blob of @p id.
+     *  @retval INGOT_NOT_FOUND  A miss. Any other failure counts as a miss and is reported. */
     ingot_status_t (*load)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
     /** Stores or replaces a blob. NULL: read-only.
      *  @retval INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_BUSY, INGOT_IO_ERROR */
