@@ -295,10 +295,10 @@ public:
     }
 
     /**
-     * Gets the program from memory or from @p builder, which this thread calls as `program builder(const program_desc
-     * &)`. One builder runs per key, however many threads ask. It creates programs by build() and load(). This function
-     * rethrows the builder's exceptions. Waiting threads get the status of an ingot::error. After any other exception,
-     * one of them retries with its own builder.
+     * Gets the program from memory or from @p builder. This thread calls it as
+     * `program builder(const program_desc &)`; it creates programs by build() and load(). One builder runs per key,
+     * however many threads ask. This function rethrows the builder's exceptions. Waiting threads get the status of an
+     * ingot::error. After any other exception, one of them retries with its own builder.
      */
     template <typename Builder> static program get_or_create(const program_desc &desc, Builder &&builder)
     {
