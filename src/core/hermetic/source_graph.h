@@ -115,7 +115,8 @@ bool graph_is_stopped(const struct source_graph *graph);
 /* The first problem is kept; at is in the clean text, or NULL. */
 void graph_set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause);
 
-/* equal_files.c: sets once_owner; sets the graph's limit if a file has two names and names matter. */
+/* equal_files.c: sets once_owner; sets the graph's limit if names matter and a
+ * file or directory has two names. */
 void graph_find_equal_files(struct source_graph *graph);
 void graph_check_file_names(struct source_graph *graph);
 

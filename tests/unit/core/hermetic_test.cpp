@@ -331,6 +331,19 @@ TEST_F(Hermetic, TakesPathsInWhereATextAsksForItsName)
     EXPECT_NE(named("a.cl"), named("b.cl"));
 }
 
+/* clang calls x.h "one/x.h" here, and "./one/x.h" without the option. */
+TEST_F(Hermetic, RefusesADirectoryWithTwoNamesWhereATextAsksForItsName)
+{
+    write("one/a.h", "#include \"x.h\"\n");
+    write("one/x.h", "__FILE__\n");
+    write("one/y.h", "int y;\n");
+    const std::string source = "#include \"one/a.h\"\n";
+    EXPECT_EQ("", resolve(source).reason);
+    EXPECT_TRUE(has(resolve(source, "-I one").reason, "a directory is found by two names"));
+    write("one/x.h", "int x;\n");
+    EXPECT_EQ("", resolve(source, "-I one").reason) << "no text asks";
+}
+
 TEST_F(Hermetic, TakesNamesInForAnAssertThatTheCompilerBrings)
 {
     const auto with_name = [this](const char *name, ingot_source_kind_t kind) {
