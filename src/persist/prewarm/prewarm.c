@@ -232,18 +232,11 @@ static ingot_status_t read_manifest(struct ingot_prewarm *prewarm)
     return INGOT_SUCCESS;
 }
 
-/* Without a place that it could be given, a thread begins anywhere. */
 static bool start_thread(struct ingot_prewarm *prewarm)
 {
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    thread_place_choose(&prewarm->place, prewarm->thread_count, &attributes);
     struct prewarm_thread *own = &prewarm->threads[prewarm->thread_count];
     own->prewarm = prewarm;
-    own->runs = pthread_create(&own->thread, &attributes, prewarm_run, own) == 0 ||
-                pthread_create(&own->thread, NULL, prewarm_run, own) == 0;
-    pthread_attr_destroy(&attributes);
+    own->runs = pthread_create(&own->thread, NULL, prewarm_run, own) == 0;
     return own->runs;
 }
 
@@ -254,7 +247,6 @@ static void start_threads(struct ingot_prewarm *prewarm)
     sigset_t before;
     const size_t wanted = prewarm->info.thread_count < prewarm->manifest.ids.count ? prewarm->info.thread_count
                                                                                    : prewarm->manifest.ids.count;
-    thread_place_init(&prewarm->place, wanted);
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     while (prewarm->thread_count < wanted && start_thread(prewarm)) {

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 
 #include "persist/base/process_lock.h"
-#include "persist/base/thread_place.h"
 #include "persist/prewarm/id_list.h"
 #include "persist/prewarm/manifest.h"
 
@@ -54,7 +53,6 @@ struct ingot_prewarm {
     size_t thread_count;
     bool is_being_joined;
     bool is_joined;
-    struct thread_place place;
     struct prewarm_thread threads[];
 };
 

@@ -8,15 +8,10 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/base/thread_heap.h"
-#include "persist/base/thread_place.h"
 #include "persist/prewarm/prewarm.h"
 #include "persist/storage/events.h"
 #include "persist/storage/process_end.h"
 #include "persist/storage/storage.h"
-
-/* What a driver allocates for a program, by the size of its blob: PoCL twice that, Intel's four times. */
-#define MEMORY_OVER_BLOB 4u
 
 /* ---- under the lock ---- */
 
@@ -88,19 +83,9 @@ static bool make_program(struct ingot_prewarm *prewarm, const struct listed_id *
     return status == INGOT_SUCCESS;
 }
 
-/* As if the programs from this one on were all as large. */
-static void expect_memory(const struct ingot_prewarm *prewarm, size_t number, size_t blob_size,
-                          struct thread_heap *heap)
+static enum prewarm_outcome load_described(struct ingot_prewarm *prewarm, const struct listed_id *id,
+                                           ingot_program_desc_t desc, ingot_program_t *program)
 {
-    const size_t bytes = blob_size < SIZE_MAX / MEMORY_OVER_BLOB ? blob_size * MEMORY_OVER_BLOB : SIZE_MAX;
-    const size_t programs = (prewarm->manifest.ids.count - number) / prewarm->info.thread_count + 1;
-    thread_heap_expect(heap, bytes, bytes < SIZE_MAX / programs ? bytes * programs : SIZE_MAX);
-}
-
-static enum prewarm_outcome load_described(struct ingot_prewarm *prewarm, size_t number, ingot_program_desc_t desc,
-                                           struct thread_heap *heap, ingot_program_t *program)
-{
-    const struct listed_id *id = &prewarm->manifest.ids.ids[number];
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     enum prewarm_outcome outcome = PREWARM_LOADED;
     const ingot_status_t status = storage_load_blob(prewarm->storage, prewarm->context, id->size, id->bytes, &blob);
@@ -108,18 +93,14 @@ static enum prewarm_outcome load_described(struct ingot_prewarm *prewarm, size_t
         outcome = status == INGOT_NOT_FOUND ? PREWARM_MISSING : PREWARM_FAILED;
     else if (!reserve_bytes(prewarm, blob.size))
         outcome = PREWARM_TOO_LARGE;
-    if (outcome == PREWARM_LOADED)
-        expect_memory(prewarm, number, blob.size, heap);
     if (outcome == PREWARM_LOADED && !make_program(prewarm, id, desc, &blob, program))
         outcome = PREWARM_FAILED;
     memory_release_buffer(&blob);
     return outcome;
 }
 
-static enum prewarm_outcome load(struct ingot_prewarm *prewarm, size_t number, struct thread_heap *heap,
-                                 ingot_program_t *program)
+static enum prewarm_outcome load(struct ingot_prewarm *prewarm, const struct listed_id *id, ingot_program_t *program)
 {
-    const struct listed_id *id = &prewarm->manifest.ids.ids[number];
     ingot_program_desc_t desc = NULL;
     const uint64_t started_ns = files_steady_clock_ns();
     if (!storage_serves(prewarm->storage, prewarm->context))
@@ -134,7 +115,7 @@ static enum prewarm_outcome load(struct ingot_prewarm *prewarm, size_t number, s
                             ingot_last_error_detail());
         return status == INGOT_BLOB_STALE ? PREWARM_STALE : PREWARM_FAILED;
     }
-    const enum prewarm_outcome outcome = load_described(prewarm, number, desc, heap, program);
+    const enum prewarm_outcome outcome = load_described(prewarm, id, desc, program);
     ingot_program_desc_release(desc);
     return outcome;
 }
@@ -169,15 +150,13 @@ void *prewarm_run(void *user)
     struct prewarm_thread *self = user;
     struct ingot_prewarm *prewarm = self->prewarm;
     const struct ingot_context *before = events_enter(prewarm->context);
-    struct thread_heap heap = {0};
     size_t number;
-    thread_place_leave(&prewarm->place);
     prewarm_lock(prewarm);
     ingot_work_begin(&self->work);
     while ((number = begin_item(prewarm)) != ID_LIST_NONE) {
         ingot_program_t program = NULL;
         prewarm_unlock(prewarm);
-        const enum prewarm_outcome outcome = load(prewarm, number, &heap, &program);
+        const enum prewarm_outcome outcome = load(prewarm, &prewarm->manifest.ids.ids[number], &program);
         prewarm_lock(prewarm);
         finish_item(prewarm, number, outcome, program);
         tell_progress(prewarm);

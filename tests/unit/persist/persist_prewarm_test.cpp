@@ -3,7 +3,6 @@
  */
 #include <gtest/gtest.h>
 
-#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,28 +144,6 @@ TEST_F(PersistPrewarm, LoadsWhatThePreviousRunAskedFor)
     EXPECT_EQ(12u, progress_of(prewarm).taken);
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get()));
     EXPECT_EQ(0u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
-}
-
-TEST_F(PersistPrewarm, ItsThreadsMayRunWhereverWhoStartedThemMay)
-{
-    struct Places {
-        cpu_set_t expected;
-        std::atomic<int> equal{0};
-    } places;
-    ASSERT_EQ(0, sched_getaffinity(0, sizeof(places.expected), &places.expected));
-    Session session;
-    ingot_prewarm_info_t twelve = info(12);
-    twelve.on_progress = [](const ingot_prewarm_progress_t *, void *user) {
-        auto *seen = static_cast<Places *>(user);
-        cpu_set_t own;
-        if (sched_getaffinity(0, sizeof(own), &own) == 0 && CPU_EQUAL(&own, &seen->expected))
-            ++seen->equal;
-        return 1;
-    };
-    twelve.on_progress_user = &places;
-    const Prewarm prewarm = start(session, twelve);
-    EXPECT_EQ(12u, wait(prewarm).loaded);
-    EXPECT_EQ(12, places.equal);
 }
 
 TEST_F(PersistPrewarm, GivesItsProgramsToTheGroupOfWhoAsks)
