@@ -145,7 +145,7 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
 
 struct bundle *bundle_of(ingot_storage_t storage)
 {
-    return storage != NULL && storage->ops.load == load ? storage->self : NULL;
+    return storage_self(storage, STORAGE_BUNDLE);
 }
 
 uint64_t bundle_entry_count(const struct bundle *bundle)
@@ -289,7 +289,7 @@ ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *p
     if (status == INGOT_SUCCESS)
         status = read_index(bundle);
     if (status == INGOT_SUCCESS)
-        status = storage_create(storage, &ops, bundle, &allocator, INGOT_PERSIST_STORE_AUTO);
+        status = storage_create(storage, STORAGE_BUNDLE, &ops, bundle, &allocator, NULL);
     if (status != INGOT_SUCCESS)
         destroy(bundle);
     return status;

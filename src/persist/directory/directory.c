@@ -10,16 +10,17 @@
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/directory/account.h"
-#include "persist/directory/bucket.h"
+#include "persist/directory/layout/account.h"
+#include "persist/directory/layout/bucket.h"
+#include "persist/directory/layout/root.h"
+#include "persist/directory/layout/temporary.h"
 #include "persist/directory/limits.h"
 #include "persist/directory/publish.h"
-#include "persist/directory/root.h"
-#include "persist/directory/temporary.h"
 #include "persist/directory/upkeep/evict.h"
 #include "persist/directory/use.h"
-#include "persist/storage/events.h"
+#include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
+#include "persist/storage/storing.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
@@ -32,22 +33,6 @@ static const char *place_of(struct directory *directory, size_t id_size, const u
 {
     paths_bucket(path, directory->name_space, directory->bucket_of(id_size, id));
     return path;
-}
-
-void directory_count_failure(struct directory_counters *counters, ingot_status_t status)
-{
-    directory_count(&counters->failures, 1);
-    switch ((int)status) {
-    case INGOT_READ_ONLY: directory_count(&counters->read_only, 1); break;
-    case INGOT_NO_SPACE: directory_count(&counters->no_space, 1); break;
-    case INGOT_BUSY: directory_count(&counters->lock_timeouts, 1); break;
-    case INGOT_UNTRUSTED: directory_count(&counters->untrusted, 1); break;
-    case INGOT_BLOB_TRUNCATED:
-    case INGOT_BLOB_CORRUPT: directory_count(&counters->corrupt, 1); break;
-    case INGOT_BLOB_VERSION: directory_count(&counters->other_versions, 1); break;
-    case INGOT_OUT_OF_MEMORY: directory_count(&counters->out_of_memory, 1); break;
-    default: directory_count(&counters->io_errors, 1); break;
-    }
 }
 
 static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
@@ -63,13 +48,12 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
         if (status != INGOT_SUCCESS)
             memory_release_buffer(blob);
     }
-    struct directory_counters *counters = &directory->counters;
-    directory_count(status == INGOT_SUCCESS ? &counters->hits : &counters->misses, 1);
+    counters_add(&directory->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
     if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
-        directory_count_failure(&directory->counters, status);
+        counters_add_failure(&directory->counters, status);
     if (directory->on_event != NULL)
-        events_tell(directory, INGOT_EVENT_STORAGE_LOAD, status, status == INGOT_SUCCESS ? blob->size : 0, started_ns,
-                    bucket.path, status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+        directory_tell(directory, INGOT_EVENT_STORAGE_LOAD, status, status == INGOT_SUCCESS ? blob->size : 0,
+                       started_ns, bucket.path, status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     return status;
 }
 
@@ -82,12 +66,13 @@ static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_
     if (status != INGOT_SUCCESS && root_renew(directory))
         status = publish_entry(directory, id_size, id, blob_size, blob);
     if (status == INGOT_SUCCESS)
-        directory_count(&directory->counters.stores, 1);
+        counters_add(&directory->counters, COUNTER_STORES, 1);
     else
-        directory_count_failure(&directory->counters, status);
+        counters_add_failure(&directory->counters, status);
     if (directory->on_event != NULL)
-        events_tell(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns,
-                    place_of(directory, id_size, id, path), status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+        directory_tell(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns,
+                       place_of(directory, id_size, id, path),
+                       status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     return status;
 }
 
@@ -124,11 +109,6 @@ static void destroy(void *self)
     root_fini(directory);
     const ingot_allocator_t allocator = directory->allocator;
     memory_free(&allocator, directory, sizeof(*directory));
-}
-
-struct directory *directory_of(ingot_storage_t storage)
-{
-    return storage != NULL && storage->ops.load == load ? storage->self : NULL;
 }
 
 static ingot_status_t check_info(const ingot_persist_info_t *info)
@@ -211,13 +191,10 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
         goto done;
     if (!directory->is_read_only)
         evict_expired(directory);
-    status = storage_create(storage, &ops, directory, &allocator, info.store_mode);
+    status = storage_create(storage, STORAGE_DIRECTORY, &ops, directory, &allocator, &info);
     if (status != INGOT_SUCCESS)
         goto done;
     directory = NULL; /* handed over */
-    atomic_store_explicit(&(*storage)->exit_time_ms, info.exit_time_ms, memory_order_relaxed);
-    atomic_store_explicit(&(*storage)->quiet_time_ms, info.quiet_time_ms, memory_order_relaxed);
-    (void)ingot_persist_set_backends(*storage, info.backends); /* checked */
 done:
     destroy(directory);
     return status;
@@ -228,19 +205,4 @@ ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
     return directory_open(storage, info, checksum_bucket_of);
-}
-
-ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory)
-{
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    *directory = directory_of(storage);
-    if (*directory == NULL)
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "it takes a directory store");
-    return INGOT_SUCCESS;
-}
-
-const char *directory_name_space(const struct directory *directory)
-{
-    return directory->name_space[0] != '\0' ? directory->name_space : NULL;
 }

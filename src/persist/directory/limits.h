@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_DIRECTORY_LIMITS_H
 #define INGOT_PERSIST_DIRECTORY_LIMITS_H
 
-#include "persist/directory/directory.h"
+#include "persist/directory/layout/state.h"
 
 /* As in ingot_persist_info_t: 0 is the default of each. */
 void limits_set(struct directory *directory, uint64_t max_bytes, uint64_t max_entries, uint64_t max_age_seconds);

@@ -12,11 +12,11 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/directory/account.h"
-#include "persist/directory/bucket.h"
 #include "persist/directory/format/entry.h"
 #include "persist/directory/format/key_file.h"
-#include "persist/directory/temporary.h"
+#include "persist/directory/layout/account.h"
+#include "persist/directory/layout/bucket.h"
+#include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/adopt.h"
 #include "persist/directory/upkeep/evict.h"
 
@@ -47,7 +47,7 @@ static ingot_status_t check_sizes(struct directory *directory, size_t id_size, s
         return ingot_set_error_detail(INGOT_NO_SPACE, "an id of %zu and a blob of %zu bytes are too large for an entry",
                                       id_size, blob_size);
     if (blob_size < directory->min_blob_bytes || blob_size > directory->max_blob_bytes) {
-        directory_count(&directory->counters.not_kept, 1);
+        counters_add(&directory->counters, COUNTER_NOT_KEPT, 1);
         return ingot_set_error_detail(INGOT_NO_SPACE, "blobs of %zu bytes are not to be kept", blob_size);
     }
     if (entry_bytes_for(id_size, blob_size) > directory->max_bytes)

@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_DIRECTORY_PUBLISH_H
 #define INGOT_PERSIST_DIRECTORY_PUBLISH_H
 
-#include "persist/directory/directory.h"
+#include "persist/directory/layout/state.h"
 
 /* INGOT_SUCCESS also where an equal entry was there already, or another writer was faster. */
 ingot_status_t publish_entry(struct directory *directory, size_t id_size, const uint8_t *id, size_t blob_size,

@@ -10,9 +10,8 @@
 #include <ingot/backend.h>
 
 #include "persist/base/files.h"
-#include "persist/directory/account_files.h"
 #include "persist/directory/format/index.h"
-#include "persist/storage/events.h"
+#include "persist/directory/layout/account_files.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define ATTEMPTS 3u
@@ -60,12 +59,12 @@ static int look_up_and_note(struct directory *directory, const struct bucket *bu
 
 static void tell_unstamped(struct directory *directory, int error, const char *entry_path)
 {
-    directory_count(&directory->counters.unstamped, 1);
+    counters_add(&directory->counters, COUNTER_UNSTAMPED, 1);
     if (atomic_exchange_explicit(&directory->has_told_unstamped, true, memory_order_relaxed))
         return;
     const ingot_status_t status = files_write_failed(error, "noting the use of", entry_path);
-    events_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), entry_path,
-                "uses cannot be noted: what was created first goes first");
+    directory_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), entry_path,
+                   "uses cannot be noted: what was created first goes first");
 }
 
 ingot_status_t use_note(struct directory *directory, const struct bucket *bucket)
@@ -79,7 +78,7 @@ ingot_status_t use_note(struct directory *directory, const struct bucket *bucket
     paths_entry(path, bucket->path, bucket->number);
     const int result = is_lru ? look_up_and_note(directory, bucket, now_ns, &last_use_ns) : 0;
     if (is_expired(directory, now_ns, bucket->created_ns, last_use_ns)) {
-        directory_count(&directory->counters.expired, 1);
+        counters_add(&directory->counters, COUNTER_EXPIRED, 1);
         if (!directory->is_read_only)
             (void)bucket_take_away(directory, directory->name_space, bucket->hash, bucket->number, bucket->inode, 0);
         return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is older than the age limit", path);

@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_DIRECTORY_USE_H
 #define INGOT_PERSIST_DIRECTORY_USE_H
 
-#include "persist/directory/bucket.h"
+#include "persist/directory/layout/bucket.h"
 
 /* After an entry was found. INGOT_NOT_FOUND: it was beyond the age limit, and is taken away. */
 ingot_status_t use_note(struct directory *directory, const struct bucket *bucket);

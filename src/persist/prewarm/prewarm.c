@@ -19,6 +19,8 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
+#include "persist/prewarm/prewarm_list.h"
+#include "persist/prewarm/prewarm_load.h"
 #include "persist/storage/events.h"
 #include "persist/storage/process_end.h"
 #include "persist/storage/storage.h"
@@ -27,75 +29,6 @@
 
 #define DEFAULT_THREADS 2u
 #define MAX_THREADS 64u
-
-/* ---- the list ---- */
-
-static void forget(void *user)
-{
-    struct prewarm_list *list = user;
-    list->first = NULL;
-    atomic_store_explicit(&list->count, 0, memory_order_relaxed);
-    (void)pthread_cond_init(&list->loaded, NULL); /* cannot fail where it needs no memory, as on Linux */
-    (void)pthread_cond_init(&list->changed, NULL);
-}
-
-static void lock(struct prewarm_list *list)
-{
-    process_lock_take(&list->lock, forget, list);
-}
-
-void prewarm_lock(struct ingot_prewarm *prewarm)
-{
-    lock(&prewarm->storage->prewarms);
-}
-
-void prewarm_unlock(struct ingot_prewarm *prewarm)
-{
-    process_lock_give(&prewarm->storage->prewarms.lock);
-}
-
-ingot_status_t prewarm_list_init(struct prewarm_list *list)
-{
-    ingot_status_t status = INGOT_OUT_OF_MEMORY;
-    list->first = NULL;
-    atomic_init(&list->count, 0);
-    if (pthread_cond_init(&list->loaded, NULL) != 0)
-        return ingot_set_error_detail(status, "no locks for a storage");
-    if (pthread_cond_init(&list->changed, NULL) != 0)
-        (void)ingot_set_error_detail(status, "no locks for a storage");
-    else if ((status = process_lock_init(&list->lock)) == INGOT_SUCCESS)
-        return INGOT_SUCCESS;
-    else
-        pthread_cond_destroy(&list->changed);
-    pthread_cond_destroy(&list->loaded);
-    return status;
-}
-
-/* Prewarms hold their storage, so there is none any more. */
-void prewarm_list_fini(struct prewarm_list *list)
-{
-    process_lock_fini(&list->lock);
-    pthread_cond_destroy(&list->changed);
-    pthread_cond_destroy(&list->loaded);
-}
-
-static void add_to_list(struct prewarm_list *list, struct ingot_prewarm *prewarm)
-{
-    prewarm->next = list->first;
-    list->first = prewarm;
-    atomic_fetch_add_explicit(&list->count, 1, memory_order_relaxed);
-}
-
-static void remove_from_list(struct prewarm_list *list, const struct ingot_prewarm *prewarm)
-{
-    for (struct ingot_prewarm **place = &list->first; *place != NULL; place = &(*place)->next) {
-        if (*place == prewarm) {
-            *place = prewarm->next;
-            atomic_fetch_sub_explicit(&list->count, 1, memory_order_relaxed);
-            return;
-        }
-    }
-}
 
 /* ---- handing over ---- */
 
@@ -112,7 +45,7 @@ static bool is_own_thread(const struct ingot_prewarm *prewarm)
  * waits for this one, so there was no waiting. */
 static bool wait_for(struct ingot_prewarm *prewarm, const ingot_work_t *work, pthread_cond_t *condition)
 {
-    struct prewarm_list *list = &prewarm->storage->prewarms;
+    struct prewarm_list *list = prewarm->list;
     if (ingot_work_begin_wait(work) != INGOT_SUCCESS)
         return false;
     ++prewarm->waiting_count;
@@ -133,7 +66,7 @@ static bool take_item(struct ingot_prewarm *prewarm, struct prewarm_item *item, 
         ++prewarm->progress.done;
         return false;
     }
-    while (item->state == PREWARM_LOADING && wait_for(prewarm, &item->work, &prewarm->storage->prewarms.loaded))
+    while (item->state == PREWARM_LOADING && wait_for(prewarm, &item->work, &prewarm->list->loaded))
         *has_waited = true;
     if (item->state != PREWARM_READY)
         return false;
@@ -156,13 +89,13 @@ static bool is_any_own_thread(const struct prewarm_list *list)
 bool prewarm_take(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id,
                   ingot_program_t *program)
 {
-    struct prewarm_list *list = &storage->prewarms;
+    struct prewarm_list *list = prewarm_list_of(storage);
     bool has_waited = false; /* then others may have left the list */
     bool is_taken = false;
-    if (atomic_load_explicit(&list->count, memory_order_relaxed) == 0)
+    if (list == NULL || atomic_load_explicit(&list->count, memory_order_relaxed) == 0)
         return false;
     const uint64_t started_ns = files_steady_clock_ns();
-    lock(list);
+    prewarm_list_lock(list);
     const bool may_wait = !is_any_own_thread(list);
     for (struct ingot_prewarm *prewarm = list->first; prewarm != NULL && !is_taken && !has_waited;
          prewarm = prewarm->next) {
@@ -174,7 +107,7 @@ bool prewarm_take(ingot_storage_t storage, const struct ingot_context *context, 
         if (item->state != PREWARM_LOADING || may_wait)
             is_taken = take_item(prewarm, item, program, &has_waited);
     }
-    process_lock_give(&list->lock);
+    prewarm_list_unlock(list);
     if (has_waited)
         events_tell_context(context, INGOT_EVENT_WAIT, is_taken ? INGOT_SUCCESS : INGOT_NOT_FOUND, 0, started_ns,
                             "loaded ahead");
@@ -260,14 +193,14 @@ static void start_threads(struct ingot_prewarm *prewarm)
 
 static ingot_status_t start(struct ingot_prewarm *prewarm)
 {
-    struct prewarm_list *list = &prewarm->storage->prewarms;
+    struct prewarm_list *list = prewarm->list;
     process_end_watch();
-    lock(list);
+    prewarm_list_lock(list);
     start_threads(prewarm);
     const bool has_failed = prewarm->thread_count == 0 && prewarm->manifest.ids.count != 0;
     if (!has_failed)
-        add_to_list(list, prewarm);
-    process_lock_give(&list->lock);
+        prewarm_list_add(list, prewarm);
+    prewarm_list_unlock(list);
     return has_failed ? ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no thread to load programs ahead") : INGOT_SUCCESS;
 }
 
@@ -281,11 +214,11 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_context_t con
     if (status != INGOT_SUCCESS)
         return status;
     const size_t size = sizeof(struct ingot_prewarm) + known.thread_count * sizeof(struct prewarm_thread);
-    struct ingot_prewarm *made = memory_allocate(&storage->allocator, size);
+    struct ingot_prewarm *made = memory_allocate(storage_allocator(storage), size);
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a prewarm");
     memset(made, 0, size);
-    made->allocator = storage->allocator;
+    made->allocator = *storage_allocator(storage);
     made->storage = storage;
     made->context = context;
     made->info = known;
@@ -293,7 +226,9 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_context_t con
     made->start_ns = files_steady_clock_ns();
     made->progress = (ingot_prewarm_progress_t)INGOT_PREWARM_PROGRESS_INIT;
     manifest_init(&made->manifest, &made->allocator);
-    status = read_manifest(made);
+    status = prewarm_list_make(storage, &made->list);
+    if (status == INGOT_SUCCESS)
+        status = read_manifest(made);
     made->info.manifest = NULL; /* the caller's, and not looked at any more */
     if (status == INGOT_SUCCESS)
         status = start(made);
@@ -327,7 +262,7 @@ static void join_threads(struct ingot_prewarm *prewarm)
 static ingot_status_t wait_for_threads(struct ingot_prewarm *prewarm)
 {
     static const ingot_work_t short_work; /* of the thread that joins */
-    pthread_cond_t *changed = &prewarm->storage->prewarms.changed;
+    pthread_cond_t *changed = &prewarm->list->changed;
     for (size_t i = 0; i < prewarm->thread_count; ++i) {
         while (prewarm->threads[i].runs) {
             if (!wait_for(prewarm, &prewarm->threads[i].work, changed))
@@ -339,9 +274,9 @@ static ingot_status_t wait_for_threads(struct ingot_prewarm *prewarm)
     if (prewarm->is_joined)
         return INGOT_SUCCESS;
     prewarm->is_being_joined = true;
-    prewarm_unlock(prewarm);
+    prewarm_list_unlock(prewarm->list);
     join_threads(prewarm);
-    prewarm_lock(prewarm);
+    prewarm_list_lock(prewarm->list);
     prewarm->is_being_joined = false;
     prewarm->is_joined = true;
     pthread_cond_broadcast(changed);
@@ -355,7 +290,7 @@ static ingot_status_t end(struct ingot_prewarm *prewarm, bool cancels, ingot_pre
         (void)STRUCT_WRITE(progress, prewarm->progress);
         return INGOT_SUCCESS;
     }
-    prewarm_lock(prewarm);
+    prewarm_list_lock(prewarm->list);
     if (cancels && !prewarm->is_ending && prewarm->progress.state == INGOT_PREWARM_RUNNING) {
         prewarm->is_ending = true;
         prewarm->progress.state = INGOT_PREWARM_CANCELLED;
@@ -365,7 +300,7 @@ static ingot_status_t end(struct ingot_prewarm *prewarm, bool cancels, ingot_pre
     else
         status = wait_for_threads(prewarm);
     (void)STRUCT_WRITE(progress, prewarm->progress);
-    prewarm_unlock(prewarm);
+    prewarm_list_unlock(prewarm->list);
     return status;
 }
 
@@ -389,10 +324,10 @@ ingot_status_t ingot_prewarm_get_progress(ingot_prewarm_t prewarm, ingot_prewarm
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "prewarm, progress or its struct_size is missing");
     const bool locks = is_ours(prewarm);
     if (locks)
-        prewarm_lock(prewarm);
+        prewarm_list_lock(prewarm->list);
     (void)STRUCT_WRITE(progress, prewarm->progress);
     if (locks)
-        prewarm_unlock(prewarm);
+        prewarm_list_unlock(prewarm->list);
     return INGOT_SUCCESS;
 }
 
@@ -400,10 +335,10 @@ ingot_status_t ingot_prewarm_get_progress(ingot_prewarm_t prewarm, ingot_prewarm
 static void end_for_good(struct ingot_prewarm *prewarm)
 {
     while (end(prewarm, true, NULL) != INGOT_SUCCESS) {
-        prewarm_lock(prewarm);
+        prewarm_list_lock(prewarm->list);
         while (prewarm->active_count != 0)
-            process_lock_wait(&prewarm->storage->prewarms.lock, &prewarm->storage->prewarms.changed);
-        prewarm_unlock(prewarm);
+            process_lock_wait(&prewarm->list->lock, &prewarm->list->changed);
+        prewarm_list_unlock(prewarm->list);
     }
 }
 
@@ -417,11 +352,11 @@ void ingot_prewarm_release(ingot_prewarm_t prewarm)
     kept_error_save(&kept);
     if (is_ours(prewarm)) {
         end_for_good(prewarm);
-        prewarm_lock(prewarm);
-        remove_from_list(&storage->prewarms, prewarm);
+        prewarm_list_lock(prewarm->list);
+        prewarm_list_remove(prewarm->list, prewarm);
         while (prewarm->waiting_count != 0)
-            process_lock_wait(&storage->prewarms.lock, &storage->prewarms.changed);
-        prewarm_unlock(prewarm);
+            process_lock_wait(&prewarm->list->lock, &prewarm->list->changed);
+        prewarm_list_unlock(prewarm->list);
         destroy(prewarm);
     } /* else its programs are of a driver that a child does not have: they stay where they are */
     ingot_context_release(context);

@@ -3,15 +3,18 @@
  *
  * No lock is held while the storage is asked, while the driver loads, and while anybody is told.
  */
+#include "persist/prewarm/prewarm_load.h"
+
 #include <ingot/backend.h>
 #include <stdio.h>
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/prewarm/prewarm.h"
+#include "persist/prewarm/prewarm_list.h"
 #include "persist/storage/events.h"
 #include "persist/storage/process_end.h"
-#include "persist/storage/storage.h"
+#include "persist/storage/program_blob.h"
+#include "persist/storage/serving.h"
 
 /* ---- under the lock ---- */
 
@@ -56,17 +59,17 @@ static void finish_item(struct ingot_prewarm *prewarm, size_t number, enum prewa
     case PREWARM_TOO_LARGE: end(prewarm, INGOT_PREWARM_OUT_OF_BYTES); break;
     }
     progress->done += outcome != PREWARM_TOO_LARGE;
-    pthread_cond_broadcast(&prewarm->storage->prewarms.loaded);
+    pthread_cond_broadcast(&prewarm->list->loaded);
 }
 
 static bool reserve_bytes(struct ingot_prewarm *prewarm, size_t size)
 {
     const uint64_t limit = prewarm->info.max_bytes;
-    prewarm_lock(prewarm);
+    prewarm_list_lock(prewarm->list);
     const bool fits = limit == 0 || (prewarm->progress.bytes <= limit && size <= limit - prewarm->progress.bytes);
     if (fits)
         prewarm->progress.bytes += size;
-    prewarm_unlock(prewarm);
+    prewarm_list_unlock(prewarm->list);
     return fits;
 }
 
@@ -126,9 +129,9 @@ static void tell_progress(struct ingot_prewarm *prewarm)
     const ingot_prewarm_progress_t progress = prewarm->progress;
     if (prewarm->info.on_progress == NULL)
         return;
-    prewarm_unlock(prewarm);
+    prewarm_list_unlock(prewarm->list);
     const bool goes_on = prewarm->info.on_progress(&progress, prewarm->info.on_progress_user) != 0;
-    prewarm_lock(prewarm);
+    prewarm_list_lock(prewarm->list);
     if (!goes_on)
         end(prewarm, INGOT_PREWARM_CANCELLED);
 }
@@ -151,28 +154,28 @@ void *prewarm_run(void *user)
     struct ingot_prewarm *prewarm = self->prewarm;
     const struct ingot_context *before = events_enter(prewarm->context);
     size_t number;
-    prewarm_lock(prewarm);
+    prewarm_list_lock(prewarm->list);
     ingot_work_begin(&self->work);
     while ((number = begin_item(prewarm)) != ID_LIST_NONE) {
         ingot_program_t program = NULL;
-        prewarm_unlock(prewarm);
+        prewarm_list_unlock(prewarm->list);
         const enum prewarm_outcome outcome = load(prewarm, &prewarm->manifest.ids.ids[number], &program);
-        prewarm_lock(prewarm);
+        prewarm_list_lock(prewarm->list);
         finish_item(prewarm, number, outcome, program);
         tell_progress(prewarm);
     }
     if (prewarm->active_count == 1) { /* the last one: nothing loads any more */
         end(prewarm, INGOT_PREWARM_COMPLETE);
         const ingot_prewarm_progress_t progress = prewarm->progress;
-        prewarm_unlock(prewarm);
+        prewarm_list_unlock(prewarm->list);
         tell_end(prewarm, &progress);
-        prewarm_lock(prewarm);
+        prewarm_list_lock(prewarm->list);
     }
     --prewarm->active_count;
     self->runs = false;
     ingot_work_end(&self->work);
-    pthread_cond_broadcast(&prewarm->storage->prewarms.changed);
-    prewarm_unlock(prewarm);
+    pthread_cond_broadcast(&prewarm->list->changed);
+    prewarm_list_unlock(prewarm->list);
     events_leave(before);
     return NULL;
 }

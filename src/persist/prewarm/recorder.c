@@ -8,11 +8,14 @@
 #include "persist/prewarm/recorder.h"
 
 #include <ingot/backend.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/base/process_lock.h"
 #include "persist/base/replacement.h"
 #include "persist/prewarm/manifest.h"
 #include "persist/storage/storage.h"
@@ -36,6 +39,19 @@ struct record {
     size_t path_size;
     char path[];
 };
+
+struct recorder {
+    ingot_allocator_t allocator;
+    struct process_lock lock;
+    struct record *record;    /* under lock; NULL: nothing is recorded */
+    atomic_bool is_recording; /* true if it is worth taking the lock; relaxed, the lock decides */
+};
+
+/* NULL before the first record. */
+static struct recorder *recorder_of(ingot_storage_t storage)
+{
+    return storage_get_part(storage, STORAGE_RECORDER);
+}
 
 static void destroy(struct record *record)
 {
@@ -65,13 +81,6 @@ static void unlock_and_let_go(struct recorder *recorder, struct record *record)
     process_lock_give(&recorder->lock);
     if (is_last)
         destroy(record);
-}
-
-ingot_status_t recorder_init(struct recorder *recorder)
-{
-    recorder->record = NULL;
-    atomic_init(&recorder->is_recording, false);
-    return process_lock_init(&recorder->lock);
 }
 
 static void tell(const ingot_persist_record_info_t *info, ingot_event_kind_t kind, ingot_status_t status, size_t bytes,
@@ -112,9 +121,10 @@ static bool note(struct record *record, size_t id_size, const uint8_t *id)
     return true;
 }
 
-void recorder_note(struct recorder *recorder, size_t id_size, const uint8_t *id)
+void recorder_note(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
-    if (!atomic_load_explicit(&recorder->is_recording, memory_order_relaxed))
+    struct recorder *recorder = recorder_of(storage);
+    if (recorder == NULL || !atomic_load_explicit(&recorder->is_recording, memory_order_relaxed))
         return;
     lock(recorder);
     struct record *record = recorder->record;
@@ -237,8 +247,11 @@ static ingot_status_t save_record(struct recorder *recorder, struct record *reco
     return status;
 }
 
-ingot_status_t recorder_save(struct recorder *recorder)
+ingot_status_t recorder_save(ingot_storage_t storage)
 {
+    struct recorder *recorder = recorder_of(storage);
+    if (recorder == NULL)
+        return INGOT_SUCCESS;
     lock(recorder);
     struct record *record = recorder->record;
     if (record != NULL)
@@ -299,29 +312,56 @@ static ingot_status_t replace_record(struct recorder *recorder, struct record *r
     return status;
 }
 
-void recorder_fini(struct recorder *recorder)
+/* Saves; the storage's last reference is gone. */
+static void end_recorder(void *part)
 {
+    struct recorder *recorder = part;
+    const ingot_allocator_t allocator = recorder->allocator;
     (void)replace_record(recorder, NULL);
     process_lock_fini(&recorder->lock);
+    memory_free(&allocator, recorder, sizeof(*recorder));
+}
+
+static ingot_status_t get_recorder(ingot_storage_t storage, struct recorder **recorder)
+{
+    *recorder = recorder_of(storage);
+    if (*recorder != NULL)
+        return INGOT_SUCCESS;
+    struct recorder *made = memory_allocate(storage_allocator(storage), sizeof(*made));
+    if (made == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a record");
+    *made = (struct recorder){.allocator = *storage_allocator(storage)};
+    const ingot_status_t status = process_lock_init(&made->lock);
+    if (status != INGOT_SUCCESS) {
+        memory_free(storage_allocator(storage), made, sizeof(*made));
+        return status;
+    }
+    *recorder = storage_add_part(storage, STORAGE_RECORDER, made, end_recorder);
+    if (*recorder != made)
+        end_recorder(made);
+    return INGOT_SUCCESS;
 }
 
 ingot_status_t ingot_persist_record(ingot_storage_t storage, const ingot_persist_record_info_t *info)
 {
     ingot_persist_record_info_t known;
+    struct recorder *recorder;
     struct record *made = NULL;
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
     ingot_status_t status = info != NULL ? read_info(&known, info) : INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS)
+        status = get_recorder(storage, &recorder);
     if (status == INGOT_SUCCESS && info != NULL)
-        status = make(&made, &storage->allocator, &known);
+        status = make(&made, storage_allocator(storage), &known);
     if (status != INGOT_SUCCESS)
         return status;
-    return replace_record(&storage->recorder, made);
+    return replace_record(recorder, made);
 }
 
 ingot_status_t ingot_persist_record_save(ingot_storage_t storage)
 {
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    return recorder_save(&storage->recorder);
+    return recorder_save(storage);
 }

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "persist/base/files.h"
+#include "persist/program/program.h"
 #include "persist/storage/events.h"
-#include "persist/storage/storage.h"
+#include "persist/storage/program_blob.h"
 
 /* Another thread may load the same blob once more before it is removed. */
 #define ATTEMPTS 3u
@@ -45,7 +46,7 @@ ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, const_ingot_p
         (void)ingot_program_forget(program);
         ingot_program_release(program);
         program = NULL;
-        status = storage_replace_program(storage, &program, desc, &made_from);
+        status = program_replace(storage, &program, desc, &made_from);
     }
     ingot_program_release(program);
     if (status == INGOT_SUCCESS && origin != NULL)

@@ -4,18 +4,21 @@
  * Nothing that a storage does wrong is told to who wants a program, except as an event. Storing happens after the
  * program was handed to all who waited for it, mostly by the storage's queue.
  */
+#include "persist/program/program.h"
+
 #include <ingot/backend.h>
-#include <ingot/persist.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/prewarm/prewarm.h"
+#include "persist/prewarm/recorder.h"
 #include "persist/storage/events.h"
-#include "persist/storage/process_end.h"
-#include "persist/storage/storage.h"
-
-#define REASON_CAPACITY 256u
+#include "persist/storage/last_work.h"
+#include "persist/storage/program_blob.h"
+#include "persist/storage/serving.h"
+#include "persist/storage/store_queue.h"
+#include "persist/storage/storing.h"
 
 /* One request, as its builder sees it. */
 struct request {
@@ -37,44 +40,6 @@ const char *ingot_origin_name(ingot_origin_t origin)
     case INGOT_ORIGIN_BUILD: return "build";
     }
     return "unknown origin";
-}
-
-bool storage_is_refusal(ingot_status_t status)
-{
-    return status >= INGOT_BLOB_TRUNCATED && status <= INGOT_BLOB_REJECTED;
-}
-
-ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
-                                 const uint8_t *id, ingot_buffer_t *blob)
-{
-    const uint64_t started_ns = files_steady_clock_ns();
-    const ingot_status_t status = ingot_storage_load(storage, id_size, id, blob);
-    events_tell_context(context, INGOT_EVENT_STORAGE_LOAD, status, blob->size, started_ns,
-                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
-    return status;
-}
-
-void storage_reject(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id)
-{
-    const uint64_t started_ns = files_steady_clock_ns();
-    atomic_fetch_add_explicit(&storage->rejected, 1, memory_order_relaxed);
-    const ingot_status_t status = ingot_storage_remove(storage, id_size, id);
-    if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
-        return;
-    char why[REASON_CAPACITY];
-    (void)stpncpy(why, ingot_last_error_detail(), sizeof(why) - 1);
-    why[sizeof(why) - 1] = '\0';
-    (void)ingot_set_error_detail(status, "a refused blob stays in the storage: %s", why);
-    events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, ingot_last_error_detail());
-}
-
-ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
-                                    size_t id_size, const uint8_t *id, const ingot_buffer_t *blob)
-{
-    const ingot_status_t status = ingot_program_load(program, desc, blob->size, blob->bytes);
-    if (storage_is_refusal(status))
-        storage_reject(storage, ingot_program_desc_get_context(desc), id_size, id);
-    return status;
 }
 
 /* Only what the storage lacks or should not have had is stored after a build. */
@@ -154,40 +119,6 @@ static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_d
     return status;
 }
 
-/* *blob, to be freed with *capacity bytes whatever is returned. */
-static ingot_status_t take(ingot_storage_t storage, ingot_program_t program, size_t *size, uint8_t **blob,
-                           size_t *capacity)
-{
-    const ingot_status_t status = ingot_program_get_cache_blob(program, size, NULL);
-    if (status != INGOT_SUCCESS)
-        return status;
-    *capacity = *size;
-    *blob = memory_allocate(&storage->allocator, *capacity);
-    if (*blob == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", *size);
-    return ingot_program_get_cache_blob(program, size, *blob);
-}
-
-struct storage_outcome storage_take_and_store(ingot_storage_t storage, const struct ingot_context *context,
-                                              ingot_program_t program, size_t id_size, const uint8_t *id)
-{
-    size_t size = 0;
-    size_t capacity = 0;
-    uint8_t *blob = NULL;
-    const uint64_t started_ns = files_steady_clock_ns();
-    if (!process_end_enter()) /* no event: the application is as good as gone */
-        return (struct storage_outcome){.status = ingot_set_error_detail(INGOT_BUSY, "the process is ending")};
-    ingot_status_t status = take(storage, program, &size, &blob, &capacity);
-    process_end_leave();
-    const uint64_t store_started_ns = status == INGOT_SUCCESS ? files_steady_clock_ns() : started_ns;
-    if (status == INGOT_SUCCESS)
-        status = ingot_storage_store(storage, id_size, id, size, blob);
-    events_tell_context(context, INGOT_EVENT_STORAGE_STORE, status, size, store_started_ns,
-                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
-    memory_free(&storage->allocator, blob, capacity);
-    return (struct storage_outcome){status, store_started_ns - started_ns, size};
-}
-
 static bool generates_code_at_launch(const_ingot_program_desc_t desc)
 {
     size_t count = 0;
@@ -210,10 +141,10 @@ static void store_now_or_later(const struct request *request, const_ingot_progra
     if (!storage_is_writable(storage))
         return;
     if (mode == INGOT_PERSIST_STORE_NOW || (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc))) {
-        store_queue_note_failure(
-            storage, storage_take_and_store(storage, request->context, program, request->id_size, request->id).status);
+        store_queue_store_now(storage, request->context, program, request->id_size, request->id);
         return;
     }
+    last_work_add(storage);
     store_queue_add(storage, request->context, program, request->id_size, request->id, request->build_ns,
                     mode == INGOT_PERSIST_STORE_BACKGROUND ? STORE_QUEUE_SOON
                     : mode == INGOT_PERSIST_STORE_AUTO     ? STORE_QUEUE_WHEN_QUIET
@@ -229,7 +160,7 @@ static ingot_status_t request_program(ingot_program_t *program, const_ingot_prog
     if (status == INGOT_SUCCESS && request.is_to_store)
         store_now_or_later(&request, desc, *program);
     if (status == INGOT_SUCCESS && request.has_id)
-        recorder_note(&storage->recorder, request.id_size, request.id);
+        recorder_note(storage, request.id_size, request.id);
     events_leave(before);
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = request.origin;
@@ -244,8 +175,8 @@ ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingo
     return request_program(program, desc, storage, load_or_build, origin);
 }
 
-ingot_status_t storage_replace_program(ingot_storage_t storage, ingot_program_t *program,
-                                       const_ingot_program_desc_t desc, ingot_origin_t *origin)
+ingot_status_t program_replace(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
+                               ingot_origin_t *origin)
 {
     return request_program(program, desc, storage, build_anew, origin);
 }

@@ -174,7 +174,7 @@ ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *pat
     file->allocator = allocator;
     file->path_size = path_size;
     memcpy(file->path, path, path_size);
-    const ingot_status_t status = storage_create(storage, &ops, file, &allocator, INGOT_PERSIST_STORE_AUTO);
+    const ingot_status_t status = storage_create(storage, STORAGE_OTHER, &ops, file, &allocator, NULL);
     if (status != INGOT_SUCCESS)
         destroy(file);
     return status;

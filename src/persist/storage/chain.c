@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "persist/base/memory.h"
+#include "persist/storage/state.h"
 #include "persist/storage/storage.h"
+#include "persist/storage/storing.h"
 
 #define MAX_TIERS 16u
 
@@ -114,12 +116,11 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
         (void)ingot_storage_retain(tiers[i]);
         chain->tiers[i] = tiers[i];
     }
-    const ingot_status_t status = storage_create(storage, &ops, chain, &allocator, INGOT_PERSIST_STORE_AUTO);
+    const ingot_status_t status = storage_create(storage, STORAGE_CHAIN, &ops, chain, &allocator, NULL);
     if (status != INGOT_SUCCESS) {
         destroy(chain);
         return status;
     }
-    (*storage)->is_chain = true;
     for (size_t i = 0; i < tier_count && (*storage)->model == NULL; ++i)
         (*storage)->model = storage_is_writable(tiers[i]) ? tiers[i] : NULL;
     return INGOT_SUCCESS;

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "persist/directory/format/paths.h"
-#include "persist/storage/storage.h"
+#include "persist/storage/serving.h"
 #include "util/environment.h"
 #include "util/struct_size.h"
 

@@ -6,6 +6,8 @@
  */
 #include "persist/storage/events.h"
 
+#include <stdbool.h>
+
 #include "persist/base/files.h"
 
 static _Thread_local const struct ingot_context *current_context;
@@ -35,16 +37,16 @@ static ingot_event_t make(ingot_event_kind_t kind, ingot_status_t status, uint64
     return event;
 }
 
-void events_tell(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
-                 uint64_t started_ns, const char *name, const char *reason)
+void events_tell(ingot_event_callback_t on_event, void *user, ingot_event_kind_t kind, ingot_status_t status,
+                 uint64_t bytes, uint64_t started_ns, const char *name, const char *reason)
 {
     const bool is_callers = kind == INGOT_EVENT_STORAGE_LOAD || kind == INGOT_EVENT_STORAGE_STORE;
     const struct ingot_context *context = is_callers ? NULL : current_context;
-    if (directory->on_event == NULL && context == NULL)
+    if (on_event == NULL && context == NULL)
         return;
     const ingot_event_t event = make(kind, status, bytes, started_ns, name, reason);
-    if (directory->on_event != NULL)
-        directory->on_event(&event, directory->on_event_user);
+    if (on_event != NULL)
+        on_event(&event, user);
     if (context != NULL)
         ingot_context_emit_event(context, &event);
 }

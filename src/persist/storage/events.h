@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_STORAGE_EVENTS_H
 #define INGOT_PERSIST_STORAGE_EVENTS_H
 
-#include "persist/directory/directory.h"
+#include <ingot/backend.h>
 
 /*
  * While a thread works for a program of a context, what its storage does by itself (evictions, degradations) is told to
@@ -13,9 +13,10 @@
 const struct ingot_context *events_enter(const struct ingot_context *context);
 void events_leave(const struct ingot_context *before);
 
-/* Loads and stores are told to the store's own callback only: whoever called tells the context. */
-void events_tell(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
-                 uint64_t started_ns, const char *name, const char *reason);
+/* To a storage's callback, which may be NULL, and unless it is a load or a store, which callers tell, to that context.
+ */
+void events_tell(ingot_event_callback_t on_event, void *user, ingot_event_kind_t kind, ingot_status_t status,
+                 uint64_t bytes, uint64_t started_ns, const char *name, const char *reason);
 
 /* To a context alone. */
 void events_tell_context(const struct ingot_context *context, ingot_event_kind_t kind, ingot_status_t status,

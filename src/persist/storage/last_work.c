@@ -1,5 +1,5 @@
 /*
- * last_work.c - what storages do while the process ends, and who hears of what they did not get done.
+ * last_work.c - what storages do while the process ends, and who hears of what was left undone.
  *
  * exit() runs in a thread that may hold any of the application's locks. So nothing is stored and nobody is told in it:
  * that is done by the storages' threads and by one that tells, for which it waits, though never for longer than the
@@ -23,7 +23,10 @@
 #include "persist/base/files.h"
 #include "persist/base/process_lock.h"
 #include "persist/storage/events.h"
-#include "persist/storage/storage.h"
+#include "persist/storage/process_end.h"
+#include "persist/storage/state.h"
+#include "persist/storage/store_queue.h"
+#include "persist/storage/storing.h"
 
 #define PAUSE_NS 500000u
 #define MAX_LOCK_WAIT_NS UINT64_C(1000000000)
@@ -58,25 +61,6 @@ static ingot_storage_t *find(ingot_storage_t storage)
     return at;
 }
 
-void last_work_add(ingot_storage_t storage)
-{
-    process_lock_take(&lock, forget, NULL);
-    if (*find(storage) == NULL) {
-        storage->queue.next = first;
-        first = storage;
-    }
-    process_lock_give(&lock);
-}
-
-void last_work_remove(ingot_storage_t storage)
-{
-    process_lock_take(&lock, forget, NULL);
-    ingot_storage_t *at = find(storage);
-    if (*at != NULL)
-        *at = storage->queue.next;
-    process_lock_give(&lock);
-}
-
 static bool is_any_hurrying(void)
 {
     bool is_hurrying = false;
@@ -88,7 +72,9 @@ static bool is_any_hurrying(void)
     return is_hurrying;
 }
 
-uint64_t last_work_do(uint64_t now_ns)
+/* Has the threads of all storages store what waits, each for as long as its storage may hold up the end, and waits for
+ * that. Returns the longest such time. */
+static uint64_t do_all(uint64_t now_ns)
 {
     uint64_t longest_ns = 0;
     if (store_queue_is_worked_here() || !try_lock(now_ns))
@@ -105,6 +91,16 @@ uint64_t last_work_do(uint64_t now_ns)
     return longest_ns;
 }
 
+/* Adds a reference, unless the last one is gone. */
+static bool retain_if_alive(ingot_storage_t storage)
+{
+    size_t count = atomic_load_explicit(&storage->references, memory_order_relaxed);
+    while (count != 0 && !atomic_compare_exchange_weak_explicit(&storage->references, &count, count + 1,
+                                                                memory_order_relaxed, memory_order_relaxed)) {
+    }
+    return count != 0;
+}
+
 /* One storage with programs of one context that were not stored; it stays for good. 0: there is none. */
 static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **context)
 {
@@ -113,12 +109,20 @@ static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **c
         return 0;
     for (ingot_storage_t each = first; each != NULL && count == 0; each = each->queue.next) {
         count = store_queue_give_up(each, context); /* nobody frees it while it is in the list */
-        if (count != 0 && !storage_retain_if_alive(each))
+        if (count != 0 && !retain_if_alive(each))
             count = 0; /* another thread releases it, which stores what waits */
         *storage = each;
     }
     process_lock_give(&lock);
     return count;
+}
+
+static void tell_degraded(ingot_storage_t storage, const struct ingot_context *context, const char *reason)
+{
+    const uint64_t now_ns = files_steady_clock_ns();
+    events_tell(storage->on_event, storage->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, now_ns, "",
+                reason);
+    events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, now_ns, reason);
 }
 
 static void *tell(void *user)
@@ -133,13 +137,14 @@ static void *tell(void *user)
                        "%zu programs were not stored before the process ended, for which it had %llu ms; "
                        "the next one compiles them",
                        count, (unsigned long long)(storage_exit_time_ns(storage) / NS_PER_MS));
-        storage_tell_degraded(storage, context, INGOT_BUSY, reason);
+        tell_degraded(storage, context, reason);
     }
     atomic_store_explicit(&is_told, true, memory_order_release);
     return NULL;
 }
 
-void last_work_tell(void)
+/* Tells of what was not stored. */
+static void tell_losses(void)
 {
     const uint64_t began_ns = files_steady_clock_ns();
     sigset_t all;
@@ -160,4 +165,24 @@ void last_work_tell(void)
     (void)pthread_detach(thread);
     while (!atomic_load_explicit(&is_told, memory_order_acquire) && files_steady_clock_ns() - began_ns < MAX_TELLING_NS)
         files_pause_ns(PAUSE_NS);
+}
+
+void last_work_add(ingot_storage_t storage)
+{
+    process_end_set_work(do_all, tell_losses);
+    process_lock_take(&lock, forget, NULL);
+    if (*find(storage) == NULL) {
+        storage->queue.next = first;
+        first = storage;
+    }
+    process_lock_give(&lock);
+}
+
+void last_work_remove(ingot_storage_t storage)
+{
+    process_lock_take(&lock, forget, NULL);
+    ingot_storage_t *at = find(storage);
+    if (*at != NULL)
+        *at = storage->queue.next;
+    process_lock_give(&lock);
 }

@@ -4,8 +4,8 @@
  * A driver shuts down in exit(), by handlers and destructors that were registered when it was loaded. A storage's
  * thread that is in the driver at that moment would crash the process, though the application did nothing wrong. So a
  * handler of ours, registered later and therefore run earlier, has the storages do what they can within their time
- * (last_work.c), then lets the one call in progress end, and no other begin. It is registered again with each program
- * and after the first calls, since drivers make static objects as they go.
+ * (process_end_set_work), then lets the one call in progress end, and no other begin. It is registered again with each
+ * program and after the first calls, since drivers make static objects as they go.
  *
  * It waits for no lock, since others may hold theirs for ever while the process ends, and not for more than a few
  * seconds. How many are inside is counted with the process's number, so that a forked child begins with none.
@@ -17,7 +17,6 @@
 #include <stdlib.h>
 
 #include "persist/base/files.h"
-#include "persist/storage/last_work.h"
 #include "util/cancellation.h"
 
 #define MAX_HANDLERS 4096u /* one is a few words that nobody gives back */
@@ -27,6 +26,8 @@
 
 static _Atomic(uint64_t) inside; /* process << 32 | threads */
 static atomic_bool is_ending;
+static uint64_t (*_Atomic begin_work)(uint64_t now_ns); /* NULL: none; release, after finish_work, pairs with acquire */
+static void (*_Atomic finish_work)(void);
 static atomic_uint handler_count;
 static atomic_int handlers_wanted;
 static _Thread_local unsigned own_depth; /* of enter; a callback may ask for the process to end */
@@ -58,15 +59,22 @@ static void on_exit_of_process(void)
     static uint64_t wait_until_ns; /* exit() runs handlers one after the other; all of them wait for as long as one */
     const uint64_t began_ns = files_steady_clock_ns();
     const bool is_first = !atomic_load_explicit(&is_ending, memory_order_relaxed);
+    uint64_t (*const begin)(uint64_t) = atomic_load_explicit(&begin_work, memory_order_acquire);
 
     if (is_first)
-        wait_until_ns = began_ns + process_end_max_wait_ns(last_work_do(began_ns));
+        wait_until_ns = began_ns + process_end_max_wait_ns(begin != NULL ? begin(began_ns) : 0);
     atomic_store_explicit(&is_ending, true, memory_order_seq_cst); /* pairs with process_end_enter */
     while (count_of(atomic_load_explicit(&inside, memory_order_seq_cst), process_bits()) > own_depth &&
            files_steady_clock_ns() < wait_until_ns)
         files_pause_ns(PAUSE_NS);
-    if (is_first)
-        last_work_tell();
+    if (is_first && begin != NULL)
+        atomic_load_explicit(&finish_work, memory_order_relaxed)();
+}
+
+void process_end_set_work(uint64_t (*begin)(uint64_t now_ns), void (*finish)(void))
+{
+    atomic_store_explicit(&finish_work, finish, memory_order_relaxed);
+    atomic_store_explicit(&begin_work, begin, memory_order_release);
 }
 
 uint64_t process_end_max_wait_ns(uint64_t exit_time_ns)

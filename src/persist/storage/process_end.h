@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Sets what is done besides: first of all begin, which returns the longest time that it may take, and finish when no
+ * driver is called any more. There is only one such pair; it may be set any number of times. */
+void process_end_set_work(uint64_t (*begin)(uint64_t now_ns), void (*finish)(void));
+
 /*
  * To be called before work is put off that calls a driver, when the driver is loaded: so that the end of the process is
  * heard of before the driver shuts down. Any number of times.

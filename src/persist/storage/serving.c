@@ -1,10 +1,12 @@
 /*
  * serving.c - whether a storage is used at all, and for which backends: what can be said while it is in use.
  */
+#include "persist/storage/serving.h"
+
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/storage/storage.h"
+#include "persist/storage/state.h"
 #include "util/environment.h"
 
 static void forget_nothing(void *user)

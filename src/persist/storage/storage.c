@@ -7,6 +7,11 @@
 
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
+#include "persist/storage/last_work.h"
+#include "persist/storage/serving.h"
+#include "persist/storage/state.h"
+#include "persist/storage/store_queue.h"
+#include "persist/storage/storing.h"
 #include "util/struct_size.h"
 
 static ingot_status_t copy_ops(ingot_storage_ops_t *copy, const ingot_storage_ops_t *ops)
@@ -18,33 +23,30 @@ static ingot_status_t copy_ops(ingot_storage_ops_t *copy, const ingot_storage_op
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t init_parts(struct ingot_storage *storage)
+static ingot_status_t init(struct ingot_storage *storage)
 {
-    ingot_status_t status = store_queue_init(&storage->queue);
+    const ingot_status_t status = store_queue_init(storage);
     if (status != INGOT_SUCCESS)
         return status;
-    status = process_lock_init(&storage->backends_lock);
-    if (status != INGOT_SUCCESS)
-        goto no_backends;
-    status = recorder_init(&storage->recorder);
-    if (status != INGOT_SUCCESS)
-        goto no_recorder;
-    status = prewarm_list_init(&storage->prewarms);
-    if (status != INGOT_SUCCESS)
-        goto no_prewarms;
-    return INGOT_SUCCESS;
-
-no_prewarms:
-    recorder_fini(&storage->recorder);
-no_recorder:
-    process_lock_fini(&storage->backends_lock);
-no_backends:
-    store_queue_fini(storage);
-    return status;
+    const ingot_status_t locked = process_lock_init(&storage->backends_lock);
+    if (locked != INGOT_SUCCESS)
+        store_queue_fini(storage);
+    return locked;
 }
 
-ingot_status_t storage_create(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self,
-                              const ingot_allocator_t *allocator, ingot_persist_store_mode_t store_mode)
+static void take_info(struct ingot_storage *storage, const ingot_persist_info_t *info)
+{
+    storage->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
+    storage->on_event = info->on_event;
+    storage->on_event_user = info->on_event_user;
+    atomic_init(&storage->store_mode, info->store_mode);
+    atomic_init(&storage->exit_time_ms, info->exit_time_ms);
+    atomic_init(&storage->quiet_time_ms, info->quiet_time_ms);
+    (void)ingot_persist_set_backends(storage, info->backends); /* checked */
+}
+
+ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
+                              void *self, const ingot_allocator_t *allocator, const ingot_persist_info_t *info)
 {
     ingot_storage_ops_t copy;
     const ingot_status_t status = copy_ops(&copy, ops);
@@ -53,14 +55,15 @@ ingot_status_t storage_create(ingot_storage_t *storage, const ingot_storage_ops_
     struct ingot_storage *made = memory_allocate(allocator, sizeof(*made));
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
-    *made = (struct ingot_storage){.ops = copy, .self = self, .allocator = *allocator};
-    atomic_init(&made->store_mode, store_mode);
+    *made = (struct ingot_storage){.kind = kind, .ops = copy, .self = self, .allocator = *allocator};
     atomic_init(&made->references, 1);
-    const ingot_status_t initialized = init_parts(made);
+    const ingot_status_t initialized = init(made);
     if (initialized != INGOT_SUCCESS) {
         memory_free(allocator, made, sizeof(*made));
         return initialized;
     }
+    if (info != NULL)
+        take_info(made, info);
     *storage = made;
     return INGOT_SUCCESS;
 }
@@ -71,7 +74,7 @@ ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storag
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
     (void)memory_init(&allocator, NULL);
-    return storage_create(storage, ops, self, &allocator, INGOT_PERSIST_STORE_AUTO);
+    return storage_create(storage, STORAGE_OTHER, ops, self, &allocator, NULL);
 }
 
 ingot_status_t ingot_storage_retain(ingot_storage_t storage)
@@ -82,24 +85,26 @@ ingot_status_t ingot_storage_retain(ingot_storage_t storage)
     return INGOT_SUCCESS;
 }
 
-bool storage_retain_if_alive(ingot_storage_t storage)
+static void destroy_parts(struct ingot_storage *storage)
 {
-    size_t count = atomic_load_explicit(&storage->references, memory_order_relaxed);
-    while (count != 0 && !atomic_compare_exchange_weak_explicit(&storage->references, &count, count + 1,
-                                                                memory_order_relaxed, memory_order_relaxed)) {
+    for (size_t i = 0; i < STORAGE_PART_COUNT; ++i) {
+        void *part = atomic_load_explicit(&storage->parts[i], memory_order_acquire);
+        if (part != NULL)
+            atomic_load_explicit(&storage->destroy_parts[i], memory_order_relaxed)(part);
     }
-    return count != 0;
 }
 
 void ingot_storage_release(ingot_storage_t storage)
 {
+    static const ingot_persist_flush_info_t all = INGOT_PERSIST_FLUSH_INFO_INIT;
     struct kept_error kept;
     if (storage == NULL || atomic_fetch_sub_explicit(&storage->references, 1, memory_order_acq_rel) != 1)
         return;
     kept_error_save(&kept); /* what is stored now may fail; events tell of that */
+    (void)store_queue_flush(storage, &all, NULL);
+    last_work_remove(storage);
     store_queue_fini(storage);
-    recorder_fini(&storage->recorder);
-    prewarm_list_fini(&storage->prewarms);
+    destroy_parts(storage);
     process_lock_fini(&storage->backends_lock);
     if (storage->ops.destroy != NULL)
         storage->ops.destroy(storage->self);
@@ -126,11 +131,11 @@ ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the storage is off");
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
     const ingot_status_t result = storage->ops.load(storage->self, id_size, id, &loaded);
-    directory_count(result == INGOT_SUCCESS ? &storage->counters.hits : &storage->counters.misses, 1);
+    counters_add(&storage->counters, result == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
     if (result == INGOT_SUCCESS)
         *blob = loaded;
     else if (result != INGOT_NOT_FOUND)
-        directory_count_failure(&storage->counters, result);
+        counters_add_failure(&storage->counters, result);
     return result;
 }
 
@@ -148,9 +153,9 @@ ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, cons
         return ingot_set_error_detail(INGOT_READ_ONLY, "the storage is off");
     const ingot_status_t result = storage->ops.store(storage->self, id_size, id, blob_size, blob);
     if (result == INGOT_SUCCESS)
-        directory_count(&storage->counters.stores, 1);
+        counters_add(&storage->counters, COUNTER_STORES, 1);
     else
-        directory_count_failure(&storage->counters, result);
+        counters_add_failure(&storage->counters, result);
     return result;
 }
 
@@ -162,4 +167,87 @@ ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, con
     if (storage->ops.remove == NULL)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no remove operation");
     return storage->ops.remove(storage->self, id_size, id);
+}
+
+/* ---- for other rooms ---- */
+
+void *storage_self(ingot_storage_t storage, enum storage_kind kind)
+{
+    return storage != NULL && storage->kind == kind ? storage->self : NULL;
+}
+
+const ingot_allocator_t *storage_allocator(ingot_storage_t storage)
+{
+    return &storage->allocator;
+}
+
+void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ingot_persist_stats_t *stats)
+{
+    const struct counters *counters = own != NULL ? own : &storage->counters;
+    stats->hits = counters_get(counters, COUNTER_HITS);
+    stats->misses = counters_get(counters, COUNTER_MISSES);
+    stats->stores = counters_get(counters, COUNTER_STORES);
+    stats->refused = counters_get(counters, COUNTER_REFUSED);
+    stats->evictions = counters_get(counters, COUNTER_EVICTIONS);
+    stats->failures = counters_get(counters, COUNTER_FAILURES);
+    stats->read_only = counters_get(counters, COUNTER_READ_ONLY);
+    stats->no_space = counters_get(counters, COUNTER_NO_SPACE);
+    stats->lock_timeouts = counters_get(counters, COUNTER_LOCK_TIMEOUTS);
+    stats->untrusted = counters_get(counters, COUNTER_UNTRUSTED);
+    stats->corrupt = counters_get(counters, COUNTER_CORRUPT);
+    stats->other_versions = counters_get(counters, COUNTER_OTHER_VERSIONS);
+    stats->io_errors = counters_get(counters, COUNTER_IO_ERRORS);
+    stats->out_of_memory = counters_get(counters, COUNTER_OUT_OF_MEMORY);
+    stats->not_kept = counters_get(counters, COUNTER_NOT_KEPT);
+    stats->expired = counters_get(counters, COUNTER_EXPIRED);
+    stats->unstamped = counters_get(counters, COUNTER_UNSTAMPED);
+    stats->leftovers = counters_get(counters, COUNTER_LEFTOVERS);
+    stats->rejected = atomic_load_explicit(&storage->rejected, memory_order_relaxed);
+    stats->waiting = store_queue_count(storage);
+}
+
+void *storage_get_part(ingot_storage_t storage, enum storage_part which)
+{
+    return atomic_load_explicit(&storage->parts[which], memory_order_acquire);
+}
+
+void *storage_add_part(ingot_storage_t storage, enum storage_part which, void *part, storage_destroy_part_t destroy)
+{
+    void *before = NULL;
+    atomic_store_explicit(&storage->destroy_parts[which], destroy, memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(&storage->parts[which], &before, part, memory_order_acq_rel,
+                                                   memory_order_acquire)
+               ? part
+               : before;
+}
+
+/* ---- when it stores ---- */
+
+ingot_status_t ingot_persist_set_storing(ingot_storage_t storage, const ingot_persist_storing_t *storing)
+{
+    ingot_persist_storing_t known = INGOT_PERSIST_STORING_INIT;
+    if (storage == NULL || !STRUCT_READ_OVER(known, storing))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, storing or its struct_size is missing");
+    if (!storing_is_mode(known.store_mode))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "store_mode %d is not a valid value",
+                                      (int)known.store_mode);
+    atomic_store_explicit(&storage->store_mode, known.store_mode, memory_order_relaxed);
+    atomic_store_explicit(&storage->exit_time_ms, known.exit_time_ms, memory_order_relaxed);
+    atomic_store_explicit(&storage->quiet_time_ms, known.quiet_time_ms, memory_order_relaxed);
+    store_queue_wake(storage);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingot_persist_storing_t *storing)
+{
+    if (storage == NULL || !STRUCT_IS_SET(storing))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, storing or its struct_size is missing");
+    const ingot_persist_storing_t known = {
+        .struct_size = sizeof(known),
+        .store_mode = atomic_load_explicit(&storage->store_mode, memory_order_relaxed),
+        .exit_time_ms = atomic_load_explicit(&storage->exit_time_ms, memory_order_relaxed),
+        .quiet_time_ms = atomic_load_explicit(&storage->quiet_time_ms, memory_order_relaxed),
+    };
+    (void)STRUCT_WRITE(storing, known);
+    return INGOT_SUCCESS;
 }

@@ -27,9 +27,10 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/storage/events.h"
-#include "persist/storage/last_work.h"
 #include "persist/storage/process_end.h"
-#include "persist/storage/storage.h"
+#include "persist/storage/state.h"
+#include "persist/storage/storing.h"
+#include "persist/storage/take_blob.h"
 #include "util/cancellation.h"
 
 #define MAX_COUNT 256u
@@ -63,8 +64,9 @@ no_has_work:
     return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no locks for a storage");
 }
 
-ingot_status_t store_queue_init(struct store_queue *queue)
+ingot_status_t store_queue_init(ingot_storage_t storage)
 {
+    struct store_queue *queue = &storage->queue;
     memset(queue, 0, sizeof(*queue));
     const ingot_status_t status = init_conditions(queue);
     if (status != INGOT_SUCCESS)
@@ -320,7 +322,6 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
         return;
     }
     item->build_ns = build_ns;
-    last_work_add(storage);
     process_end_watch();
     lock(queue);
     store_list_append(&queue->lists[when], item);
@@ -330,8 +331,10 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
     unlock(queue);
 }
 
-void store_queue_note_failure(ingot_storage_t storage, ingot_status_t status)
+void store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
+                           size_t id_size, const uint8_t *id)
 {
+    const ingot_status_t status = storage_take_and_store(storage, context, program, id_size, id).status;
     if (status == INGOT_SUCCESS)
         return;
     lock(&storage->queue);
@@ -465,10 +468,7 @@ ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_fl
 
 void store_queue_fini(ingot_storage_t storage)
 {
-    static const ingot_persist_flush_info_t all = INGOT_PERSIST_FLUSH_INFO_INIT;
     struct store_queue *queue = &storage->queue;
-    (void)store_queue_flush(storage, &all, NULL);
-    last_work_remove(storage);
     lock(queue);
     queue->is_ending = true;
     const bool has_thread = queue->has_thread;

@@ -5,52 +5,22 @@
 #define INGOT_PERSIST_STORAGE_STORE_QUEUE_H
 
 #include <ingot/persist.h>
-#include <pthread.h>
 #include <stdbool.h>
 
-#include "persist/base/process_lock.h"
-#include "persist/storage/store_list.h"
+#include "persist/storage/kinds.h"
 
-/* When an item is to be worked. */
-enum store_queue_when {
-    STORE_QUEUE_SOON = 0,       /* by the storage's thread */
-    STORE_QUEUE_WHEN_QUIET = 1, /* by it, too, once nobody asked for a program for a while */
-    STORE_QUEUE_AT_FLUSH = 2,
-    STORE_QUEUE_LISTS = 3
-};
-
-struct store_queue {
-    struct process_lock lock;
-    pthread_cond_t has_work;                          /* for the thread */
-    pthread_cond_t is_done;                           /* for callers that flush */
-    struct store_queue_list lists[STORE_QUEUE_LISTS]; /* under lock, as all below, by store_queue_when */
-    struct store_queue_list active;                   /* items that a thread is at */
-    size_t active_count;                              /* of these, and of those that are being freed */
-    size_t making_count;                              /* programs that are being loaded or built */
-    uint64_t last_made_ns;                            /* when the last one was */
-    uint64_t urgent_until_ns;                         /* until then the thread works all lists */
-    uint64_t taken_ns; /* how long it took to take all blobs so far, and to build their programs */
-    uint64_t built_ns;
-    ingot_persist_flush_progress_t total; /* since the storage was made */
-    ingot_status_t failure;               /* the first one that no flush has told yet */
-    bool has_thread;
-    bool is_ending;
-    pthread_t thread;                                     /* where has_thread */
-    struct store_queue_list inherited[STORE_QUEUE_LISTS]; /* a forked child's: its parent's, never touched */
-    ingot_storage_t next;                                 /* of last_work.c */
-};
-
-ingot_status_t store_queue_init(struct store_queue *queue);
-/* Works what waits, ends the thread, and frees what it used. */
+ingot_status_t store_queue_init(ingot_storage_t storage);
+/* Ends the thread, and frees what it used; the queue was flushed. */
 void store_queue_fini(ingot_storage_t storage);
 
-/* Remembers a program that took so long to build. Where too many wait, the oldest are worked right here, or, of those
- * that wait for a quiet moment, the cheapest to build is dropped. */
+/* Remembers a program that took so long to build, after last_work_add. Where too many wait, the oldest are worked right
+ * here, or, of those that wait for a quiet moment, the cheapest to build is dropped. */
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                      size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when);
 
-/* For the next flush to tell, where a program was stored at once; not of a success. */
-void store_queue_note_failure(ingot_storage_t storage, ingot_status_t status);
+/* Stores a program at once; a failure is for the next flush to tell. */
+void store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
+                           size_t id_size, const uint8_t *id);
 
 /* The storage's times have changed. */
 void store_queue_wake(ingot_storage_t storage);

@@ -7,7 +7,10 @@
 #include <ingot/backend.h>
 
 #include "persist/base/memory.h"
+#include "persist/base/process_lock.h"
+#include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
+#include "persist/storage/storing.h"
 
 struct storage_switch {
     ingot_allocator_t allocator;
@@ -87,7 +90,7 @@ static void turn(ingot_storage_t storage, ingot_storage_t target)
         (void)ingot_storage_retain(target);
         storage_inherit_storing(storage, target);
     }
-    ingot_storage_release(exchange_target(storage->self, target));
+    ingot_storage_release(exchange_target(storage_self(storage, STORAGE_SWITCH), target));
     storage_set_off(storage, STORAGE_OFF_BY_SWITCH, target == NULL);
 }
 
@@ -108,7 +111,7 @@ ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t ta
         return status;
     }
     ingot_storage_t made = NULL;
-    status = storage_create(&made, &ops, self, &allocator, INGOT_PERSIST_STORE_AUTO);
+    status = storage_create(&made, STORAGE_SWITCH, &ops, self, &allocator, NULL);
     if (status != INGOT_SUCCESS) {
         destroy(self);
         return status;
@@ -122,7 +125,7 @@ ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_storage_t 
 {
     if (storage == NULL || storage == target)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL, or its own target");
-    if (storage->ops.load != load)
+    if (storage_self(storage, STORAGE_SWITCH) == NULL)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "it takes a storage of ingot_persist_switch");
     turn(storage, target);
     return INGOT_SUCCESS;

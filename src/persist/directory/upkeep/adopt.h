@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_ADOPT_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_ADOPT_H
 
-#include "persist/directory/account.h"
+#include "persist/directory/layout/account.h"
 
 /* As many buckets as one store looks at. */
 #define ADOPT_STEP 64u

@@ -11,9 +11,8 @@
 #include <string.h>
 
 #include "persist/base/files.h"
-#include "persist/directory/bucket.h"
-#include "persist/directory/temporary.h"
-#include "persist/storage/events.h"
+#include "persist/directory/layout/bucket.h"
+#include "persist/directory/layout/temporary.h"
 
 /* An index of so many pages is read whole: some 5,000 entries. */
 #define EXACT_PAGES 128u
@@ -177,7 +176,7 @@ void evict_begin(struct eviction *eviction, struct account *account)
 
 static size_t drain_at_most(const struct directory *directory)
 {
-    const uint64_t cost_ns = directory_counted(&directory->eviction_cost_ns);
+    const uint64_t cost_ns = atomic_load_explicit(&directory->eviction_cost_ns, memory_order_relaxed);
     const uint64_t most = cost_ns == 0 ? EVICT_BATCH : DRAIN_BUDGET_NS / cost_ns;
     return most < DRAIN_LEAST ? DRAIN_LEAST : most < EVICT_BATCH ? (size_t)most : EVICT_BATCH;
 }
@@ -263,9 +262,9 @@ void evict_end(struct eviction *eviction)
     atomic_store_explicit(&directory->eviction_cost_ns,
                           (files_steady_clock_ns() - eviction->started_ns) / eviction->entry_count,
                           memory_order_relaxed);
-    directory_count(&directory->counters.evictions, eviction->entry_count);
-    events_tell(directory, INGOT_EVENT_STORAGE_EVICT, INGOT_SUCCESS, eviction->bytes, eviction->started_ns, "",
-                reason_of(directory));
+    counters_add(&directory->counters, COUNTER_EVICTIONS, eviction->entry_count);
+    directory_tell(directory, INGOT_EVENT_STORAGE_EVICT, INGOT_SUCCESS, eviction->bytes, eviction->started_ns, "",
+                   reason_of(directory));
 }
 
 void evict_expired(struct directory *directory)

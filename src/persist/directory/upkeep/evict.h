@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_EVICT_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_EVICT_H
 
-#include "persist/directory/account.h"
+#include "persist/directory/layout/account.h"
 
 /* How many entries go at most before the lock is given back. */
 #define EVICT_BATCH 16u

@@ -12,8 +12,8 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/bundle/bundle.h"
-#include "persist/directory/bucket.h"
 #include "persist/directory/format/entry.h"
+#include "persist/directory/layout/bucket.h"
 #include "util/struct_size.h"
 
 static ingot_status_t read_pinned(const struct directory *directory, const struct entry_place *place, bool is_whole,

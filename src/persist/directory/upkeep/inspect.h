@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_INSPECT_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_INSPECT_H
 
-#include "persist/directory/directory.h"
+#include "persist/directory/layout/state.h"
 #include "persist/directory/upkeep/survey.h"
 
 /* An entry that was read, with what it owns. */

@@ -3,8 +3,8 @@
  */
 #include <ingot/backend.h>
 
-#include "persist/directory/account.h"
-#include "persist/directory/temporary.h"
+#include "persist/directory/layout/account.h"
+#include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/reduce.h"
 #include "persist/storage/storage.h"
 #include "util/struct_size.h"
@@ -16,29 +16,8 @@ ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_st
     if (storage == NULL || !STRUCT_IS_SET(stats))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, stats or its struct_size is missing");
     const struct directory *directory = directory_of(storage);
-    const struct directory_counters *counters = directory != NULL ? &directory->counters : &storage->counters;
-    ingot_persist_stats_t current = {
-        .hits = directory_counted(&counters->hits),
-        .misses = directory_counted(&counters->misses),
-        .stores = directory_counted(&counters->stores),
-        .refused = directory_counted(&counters->refused),
-        .evictions = directory_counted(&counters->evictions),
-        .failures = directory_counted(&counters->failures),
-        .read_only = directory_counted(&counters->read_only),
-        .no_space = directory_counted(&counters->no_space),
-        .lock_timeouts = directory_counted(&counters->lock_timeouts),
-        .untrusted = directory_counted(&counters->untrusted),
-        .corrupt = directory_counted(&counters->corrupt),
-        .other_versions = directory_counted(&counters->other_versions),
-        .io_errors = directory_counted(&counters->io_errors),
-        .out_of_memory = directory_counted(&counters->out_of_memory),
-        .not_kept = directory_counted(&counters->not_kept),
-        .expired = directory_counted(&counters->expired),
-        .unstamped = directory_counted(&counters->unstamped),
-        .rejected = directory_counted(&storage->rejected),
-        .waiting = store_queue_count(storage),
-        .leftovers = directory_counted(&counters->leftovers),
-    };
+    ingot_persist_stats_t current = {.struct_size = sizeof(current)};
+    storage_fill_stats(storage, directory != NULL ? &directory->counters : NULL, &current);
     if (directory == NULL || !account_peek(directory, directory->name_space, &current.bytes))
         current.bytes = 0;
     (void)STRUCT_WRITE(stats, current);

@@ -10,10 +10,9 @@
 #include <string.h>
 
 #include "persist/base/files.h"
-#include "persist/directory/bucket.h"
+#include "persist/directory/layout/bucket.h"
 #include "persist/directory/upkeep/adopt.h"
 #include "persist/directory/upkeep/survey.h"
-#include "persist/storage/events.h"
 
 static bool is_over(const struct directory *directory, const struct reduce_limits *limits,
                     const struct survey_entry *entry, uint64_t bytes, uint64_t entry_count, uint64_t now_ns)
@@ -55,8 +54,8 @@ ingot_status_t reduce_to_limits(struct directory *directory, const char *name_sp
         status = let_go(directory, &survey, limits, result);
     survey_fini(&survey);
     if (result->entry_count != 0) {
-        directory_count(&directory->counters.evictions, result->entry_count);
-        events_tell(directory, INGOT_EVENT_STORAGE_EVICT, status, result->bytes, started_ns, "", reason);
+        counters_add(&directory->counters, COUNTER_EVICTIONS, result->entry_count);
+        directory_tell(directory, INGOT_EVENT_STORAGE_EVICT, status, result->bytes, started_ns, "", reason);
     }
     return status;
 }

@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_REDUCE_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_REDUCE_H
 
-#include "persist/directory/directory.h"
+#include "persist/directory/layout/state.h"
 
 /* To what a store is to be reduced; UINT64_MAX is no limit. */
 struct reduce_limits {

@@ -13,9 +13,9 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/directory/account_files.h"
 #include "persist/directory/format/entry.h"
 #include "persist/directory/format/index.h"
+#include "persist/directory/layout/account_files.h"
 
 #define FIRST_CAPACITY 64u
 #define NS_PER_SECOND UINT64_C(1000000000)

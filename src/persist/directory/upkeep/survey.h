@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_SURVEY_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_SURVEY_H
 
-#include "persist/directory/directory.h"
+#include "persist/directory/layout/state.h"
 
 /* One entry, with what is needed to order it and to find it again. */
 struct survey_entry {

@@ -6,9 +6,9 @@
 
 #include "persist/base/memory.h"
 #include "persist/bundle/bundle.h"
-#include "persist/directory/bucket.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/temporary.h"
+#include "persist/directory/layout/bucket.h"
+#include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/inspect.h"
 #include "persist/directory/upkeep/reduce.h"
 #include "util/struct_size.h"
@@ -87,12 +87,11 @@ static ingot_status_t verify_bundle(struct bundle *bundle, int repair, ingot_per
 static void count_leftovers(struct directory *directory, int repair, ingot_persist_verification_t *so_far)
 {
     const struct leftovers leftovers = temporary_reclaim(directory, repair != 0);
-    const struct directory_counters *counters = &directory->counters;
     so_far->leftover_count = leftovers.count;
     so_far->leftover_bytes = leftovers.bytes;
     if (repair != 0) {
-        so_far->leftover_count = directory_counted(&counters->leftovers);
-        so_far->leftover_bytes = directory_counted(&counters->leftover_bytes);
+        so_far->leftover_count = counters_get(&directory->counters, COUNTER_LEFTOVERS);
+        so_far->leftover_bytes = counters_get(&directory->counters, COUNTER_LEFTOVER_BYTES);
     }
 }
 

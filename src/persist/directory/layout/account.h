@@ -5,11 +5,11 @@
  * begin and an end of its own, so that a process that is killed in the middle leaves a note of what it was at. The next
  * account_begin completes or undoes that.
  */
-#ifndef INGOT_PERSIST_DIRECTORY_ACCOUNT_H
-#define INGOT_PERSIST_DIRECTORY_ACCOUNT_H
+#ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_H
+#define INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_H
 
-#include "persist/directory/account_files.h"
 #include "persist/directory/format/index.h"
+#include "persist/directory/layout/account_files.h"
 
 /* When waiting for locks is to end, as files_steady_clock_ns counts. */
 uint64_t account_deadline(const struct directory *directory);

@@ -5,7 +5,7 @@
  * a process is still there is the kernel's: it goes with its process, and no other process can be taken for it. It
  * belongs to the open file; a forked child makes a session of its own.
  */
-#include "persist/directory/temporary.h"
+#include "persist/directory/layout/temporary.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
@@ -188,8 +188,8 @@ struct leftovers temporary_reclaim(struct directory *directory, bool is_removing
     if (reclaim.lock_fd >= 0)
         (void)files_close(reclaim.lock_fd);
     if (is_removing) {
-        directory_count(&directory->counters.leftovers, reclaim.found.count);
-        directory_count(&directory->counters.leftover_bytes, reclaim.found.bytes);
+        counters_add(&directory->counters, COUNTER_LEFTOVERS, reclaim.found.count);
+        counters_add(&directory->counters, COUNTER_LEFTOVER_BYTES, reclaim.found.bytes);
     }
     return reclaim.found;
 }

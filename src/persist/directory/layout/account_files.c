@@ -5,7 +5,7 @@
  * do. Files are kept open for whoever comes next, in the process that opened them only, and as long as they are what
  * their names say. Only the files of the store's own namespace are kept.
  */
-#include "persist/directory/account_files.h"
+#include "persist/directory/layout/account_files.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * is polled, because waiting in the kernel has no deadline; first without a pause, because it is held for a few system
  * calls.
  */
-#include "persist/directory/account.h"
+#include "persist/directory/layout/account.h"
 
 #include <errno.h>
 #include <ingot/backend.h>

@@ -3,7 +3,7 @@
  *
  * Number 0 is tried by its path; only when that does not end the search is the bucket listed. Searching locks nothing.
  */
-#include "persist/directory/bucket.h"
+#include "persist/directory/layout/bucket.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
@@ -12,7 +12,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/temporary.h"
+#include "persist/directory/layout/temporary.h"
 
 /* The lowest numbers of a bucket, ascending. */
 struct numbers {
@@ -93,7 +93,7 @@ static ingot_status_t refuse(const struct search *search, const char *entry_path
     struct file_facts facts;
     if (files_facts_at(directory->root, entry_path, &facts) < 0 || facts.inode != inode)
         return INGOT_NOT_FOUND; /* it was being deleted while it was read */
-    directory_count(&directory->counters.refused, 1);
+    counters_add(&directory->counters, COUNTER_REFUSED, 1);
     if (!directory->is_read_only)
         (void)bucket_take_away(directory, directory->name_space, search->bucket->hash, number, inode, 0);
     return status;

@@ -1,11 +1,11 @@
 /*
  * bucket.h - the entries of one bucket: which has an id, which number is free, and taking one away.
  */
-#ifndef INGOT_PERSIST_DIRECTORY_BUCKET_H
-#define INGOT_PERSIST_DIRECTORY_BUCKET_H
+#ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_BUCKET_H
+#define INGOT_PERSIST_DIRECTORY_LAYOUT_BUCKET_H
 
-#include "persist/directory/account.h"
-#include "persist/directory/directory.h"
+#include "persist/directory/layout/account.h"
+#include "persist/directory/layout/state.h"
 
 /* How many numbers of a bucket are looked at, the lowest; 64-bit hashes hardly ever share a bucket at all. */
 #define BUCKET_MAX_ENTRIES 64u

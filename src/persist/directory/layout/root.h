@@ -1,10 +1,10 @@
 /*
  * root.h - the directory that a store is in.
  */
-#ifndef INGOT_PERSIST_DIRECTORY_ROOT_H
-#define INGOT_PERSIST_DIRECTORY_ROOT_H
+#ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_ROOT_H
+#define INGOT_PERSIST_DIRECTORY_LAYOUT_ROOT_H
 
-#include "persist/directory/directory.h"
+#include "persist/directory/layout/state.h"
 
 /* Opens the root of info, or makes it, and judges it: INGOT_UNTRUSTED, INGOT_READ_ONLY, ... */
 ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t *info);

@@ -4,10 +4,10 @@
  * Names are paths below the store's root, so that no handle of tmp is needed. Each says which byte of the file lock its
  * process has locked for as long as the store is open: where that byte is free, the process is gone.
  */
-#ifndef INGOT_PERSIST_DIRECTORY_TEMPORARY_H
-#define INGOT_PERSIST_DIRECTORY_TEMPORARY_H
+#ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_TEMPORARY_H
+#define INGOT_PERSIST_DIRECTORY_LAYOUT_TEMPORARY_H
 
-#include "persist/directory/directory.h"
+#include "persist/directory/layout/state.h"
 
 /* What processes left that are gone. */
 struct leftovers {

@@ -1,10 +1,10 @@
 /*
  * account_files.h - the files in which a namespace keeps its accounts, open for one user at a time.
  */
-#ifndef INGOT_PERSIST_DIRECTORY_ACCOUNT_FILES_H
-#define INGOT_PERSIST_DIRECTORY_ACCOUNT_FILES_H
+#ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_FILES_H
+#define INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_FILES_H
 
-#include "persist/directory/directory.h"
+#include "persist/directory/layout/state.h"
 
 /* Files for one use, by one thread. */
 struct open_account_files {

@@ -5,7 +5,7 @@
  * comes to mean something else. Only when the directory was deleted is its path looked at again: who deletes a cache
  * wants it empty, not off. The new directory is put under the old one's descriptor, so no other thread has to know.
  */
-#include "persist/directory/root.h"
+#include "persist/directory/layout/root.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
@@ -13,8 +13,7 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/directory/temporary.h"
-#include "persist/storage/events.h"
+#include "persist/directory/layout/temporary.h"
 
 #define ROOT_PATH_MAX 4096u
 
@@ -162,7 +161,7 @@ bool root_renew(struct directory *directory)
     temporary_renew(directory);
     if (!directory->is_read_only)
         furnish(directory);
-    events_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_FOUND, 0, started_ns, directory->path,
-                "the store's directory was deleted: it goes on in a new one");
+    directory_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_FOUND, 0, started_ns, directory->path,
+                   "the store's directory was deleted: it goes on in a new one");
     return true;
 }

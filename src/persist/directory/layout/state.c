@@ -1,0 +1,35 @@
+/*
+ * state.c - what all files of an open directory store need of it.
+ */
+#include "persist/directory/layout/state.h"
+
+#include <ingot/backend.h>
+
+#include "persist/storage/events.h"
+#include "persist/storage/storage.h"
+
+struct directory *directory_of(ingot_storage_t storage)
+{
+    return storage_self(storage, STORAGE_DIRECTORY);
+}
+
+ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    *directory = directory_of(storage);
+    if (*directory == NULL)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "it takes a directory store");
+    return INGOT_SUCCESS;
+}
+
+const char *directory_name_space(const struct directory *directory)
+{
+    return directory->name_space[0] != '\0' ? directory->name_space : NULL;
+}
+
+void directory_tell(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
+                    uint64_t started_ns, const char *name, const char *reason)
+{
+    events_tell(directory->on_event, directory->on_event_user, kind, status, bytes, started_ns, name, reason);
+}

@@ -1,0 +1,81 @@
+/*
+ * prewarm_list.h - the prewarms of a storage, their items, and the lock of both.
+ */
+#ifndef INGOT_PERSIST_PREWARM_PREWARM_LIST_H
+#define INGOT_PERSIST_PREWARM_PREWARM_LIST_H
+
+#include <ingot/prewarm.h>
+#include <stdbool.h>
+
+#include "persist/base/process_lock.h"
+#include "persist/prewarm/id_list.h"
+#include "persist/prewarm/manifest.h"
+
+enum prewarm_item_state {
+    PREWARM_WAITING = 0,
+    PREWARM_LOADING,
+    PREWARM_READY,
+    PREWARM_GONE /* taken, skipped, failed, or asked for before its turn */
+};
+
+/* What became of an item that was looked at. */
+enum prewarm_outcome { PREWARM_LOADED, PREWARM_STALE, PREWARM_MISSING, PREWARM_FAILED, PREWARM_TOO_LARGE };
+
+struct prewarm_item {
+    enum prewarm_item_state state;
+    ingot_work_t work;       /* while it is loading, of the thread that loads it */
+    ingot_program_t program; /* where it is ready */
+};
+
+struct prewarm_thread {
+    struct ingot_prewarm *prewarm;
+    pthread_t thread;
+    bool runs;
+    ingot_work_t work; /* as long as it runs */
+};
+
+/* All but what is set before the first thread is under the lock of the list. */
+struct ingot_prewarm {
+    struct ingot_prewarm *next;
+    ingot_allocator_t allocator;
+    ingot_storage_t storage; /* referenced, as the context */
+    struct prewarm_list *list;
+    ingot_context_t context;
+    ingot_prewarm_info_t info;
+    long process; /* whose it is; a forked child's is over */
+    uint64_t start_ns;
+    struct manifest manifest;
+    struct prewarm_item *items; /* one an id of the manifest */
+    size_t next_item;
+    ingot_prewarm_progress_t progress;
+    bool is_ending;       /* begin no more loads */
+    size_t active_count;  /* threads that run */
+    size_t waiting_count; /* of threads that wait for an item, or for the end */
+    size_t thread_count;
+    bool is_being_joined;
+    bool is_joined;
+    struct prewarm_thread threads[];
+};
+
+/* The prewarms of a storage. */
+struct prewarm_list {
+    ingot_allocator_t allocator;
+    struct process_lock lock;
+    pthread_cond_t loaded;       /* an item is no longer loading; nobody waits who waits for an end */
+    pthread_cond_t changed;      /* a thread has ended, nobody waits any more */
+    struct ingot_prewarm *first; /* under lock */
+    atomic_size_t count;         /* whether it is worth taking the lock; relaxed, the lock decides */
+};
+
+/* Returns a storage's list, which has none before its first prewarm: NULL then. */
+struct prewarm_list *prewarm_list_of(ingot_storage_t storage);
+/* Makes it if there is none. */
+ingot_status_t prewarm_list_make(ingot_storage_t storage, struct prewarm_list **list);
+
+void prewarm_list_lock(struct prewarm_list *list);
+void prewarm_list_unlock(struct prewarm_list *list);
+/* Locked. */
+void prewarm_list_add(struct prewarm_list *list, struct ingot_prewarm *prewarm);
+void prewarm_list_remove(struct prewarm_list *list, const struct ingot_prewarm *prewarm);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * flush.c - storing what waits, and saving what was recorded.
+ */
+#include <ingot/backend.h>
+
+#include "persist/prewarm/recorder.h"
+#include "persist/storage/store_queue.h"
+#include "util/struct_size.h"
+
+ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
+                                        ingot_persist_flush_progress_t *progress)
+{
+    ingot_persist_flush_info_t known = INGOT_PERSIST_FLUSH_INFO_INIT;
+    ingot_persist_flush_progress_t reached = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+    if (storage == NULL || (info != NULL && !STRUCT_READ_OVER(known, info)) ||
+        (progress != NULL && !STRUCT_IS_SET(progress)))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL, or a struct_size is not set");
+    const ingot_status_t flushed = store_queue_flush(storage, &known, &reached);
+    (void)STRUCT_WRITE(progress, reached);
+    const ingot_status_t saved = recorder_save(storage);
+    return flushed != INGOT_SUCCESS ? flushed : saved;
+}
+
+ingot_status_t ingot_persist_flush(ingot_storage_t storage)
+{
+    return ingot_persist_flush_with(storage, NULL, NULL);
+}

@@ -1,0 +1,44 @@
+/*
+ * counters.h - what loads and stores did, and how they failed, counted for ingot_persist_get_stats.
+ *
+ * Relaxed: the counters order nothing.
+ */
+#ifndef INGOT_PERSIST_STORAGE_COUNTERS_H
+#define INGOT_PERSIST_STORAGE_COUNTERS_H
+
+#include <ingot/storage.h>
+#include <stdatomic.h>
+
+enum counter {
+    COUNTER_HITS,
+    COUNTER_MISSES,
+    COUNTER_STORES,
+    COUNTER_REFUSED,
+    COUNTER_EVICTIONS,
+    COUNTER_FAILURES,
+    COUNTER_READ_ONLY, /* this and the next seven: failures by their status */
+    COUNTER_NO_SPACE,
+    COUNTER_LOCK_TIMEOUTS,
+    COUNTER_UNTRUSTED,
+    COUNTER_CORRUPT,
+    COUNTER_OTHER_VERSIONS,
+    COUNTER_IO_ERRORS,
+    COUNTER_OUT_OF_MEMORY,
+    COUNTER_NOT_KEPT,
+    COUNTER_EXPIRED,
+    COUNTER_UNSTAMPED,
+    COUNTER_LEFTOVERS,
+    COUNTER_LEFTOVER_BYTES,
+    COUNTER_COUNT
+};
+
+struct counters {
+    _Atomic uint64_t values[COUNTER_COUNT];
+};
+
+void counters_add(struct counters *counters, enum counter counter, uint64_t more);
+uint64_t counters_get(const struct counters *counters, enum counter counter);
+/* Counts a load or a store that failed otherwise than by a miss, and its reason. */
+void counters_add_failure(struct counters *counters, ingot_status_t status);
+
+#endif

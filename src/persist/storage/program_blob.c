@@ -1,0 +1,55 @@
+/*
+ * program_blob.c - the blob of a program: asking a storage for it, making a program of it, and rejecting it.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "persist/storage/program_blob.h"
+
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/storage/events.h"
+#include "persist/storage/state.h"
+
+#define REASON_CAPACITY 256u
+
+bool storage_is_refusal(ingot_status_t status)
+{
+    return status >= INGOT_BLOB_TRUNCATED && status <= INGOT_BLOB_REJECTED;
+}
+
+ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
+                                 const uint8_t *id, ingot_buffer_t *blob)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    const ingot_status_t status = ingot_storage_load(storage, id_size, id, blob);
+    events_tell_context(context, INGOT_EVENT_STORAGE_LOAD, status, blob->size, started_ns,
+                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    return status;
+}
+
+void storage_reject(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    atomic_fetch_add_explicit(&storage->rejected, 1, memory_order_relaxed);
+    const ingot_status_t status = ingot_storage_remove(storage, id_size, id);
+    if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
+        return;
+    char why[REASON_CAPACITY];
+    (void)stpncpy(why, ingot_last_error_detail(), sizeof(why) - 1);
+    why[sizeof(why) - 1] = '\0';
+    (void)ingot_set_error_detail(status, "a refused blob stays in the storage: %s", why);
+    events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, ingot_last_error_detail());
+}
+
+ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
+                                    size_t id_size, const uint8_t *id, const ingot_buffer_t *blob)
+{
+    const ingot_status_t status = ingot_program_load(program, desc, blob->size, blob->bytes);
+    if (storage_is_refusal(status))
+        storage_reject(storage, ingot_program_desc_get_context(desc), id_size, id);
+    return status;
+}

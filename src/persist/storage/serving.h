@@ -1,0 +1,23 @@
+/*
+ * serving.h - whether a storage is used at all, and for which backends.
+ */
+#ifndef INGOT_PERSIST_STORAGE_SERVING_H
+#define INGOT_PERSIST_STORAGE_SERVING_H
+
+#include <ingot/storage.h>
+#include <stdbool.h>
+
+#define STORAGE_OFF_BY_CALL 1u
+#define STORAGE_OFF_BY_SWITCH 2u
+
+/* Off: nothing is loaded from it or stored to it. */
+bool storage_is_on(ingot_storage_t storage);
+void storage_set_off(ingot_storage_t storage, unsigned reason, bool is_off);
+/* True if requests of this context go to it. */
+bool storage_serves(ingot_storage_t storage, const struct ingot_context *context);
+/* True if it is names with an optional minus each, and short enough. */
+bool serving_is_list(const char *list);
+/* True if a backend is among those that a list means. */
+bool serving_includes(const char *list, const char *backend);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * state.h - a storage's state, for the files of this room.
+ */
+#ifndef INGOT_PERSIST_STORAGE_STATE_H
+#define INGOT_PERSIST_STORAGE_STATE_H
+
+#include <ingot/persist.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "persist/base/process_lock.h"
+#include "persist/storage/counters.h"
+#include "persist/storage/kinds.h"
+#include "persist/storage/store_list.h"
+
+#define STORAGE_BACKENDS_CAPACITY 128u
+
+struct store_queue {
+    struct process_lock lock;
+    pthread_cond_t has_work;                          /* for the thread */
+    pthread_cond_t is_done;                           /* for callers that flush */
+    struct store_queue_list lists[STORE_QUEUE_LISTS]; /* under lock, as all below, by store_queue_when */
+    struct store_queue_list active;                   /* items that a thread is at */
+    size_t active_count;                              /* of these, and of those that are being freed */
+    size_t making_count;                              /* programs that are being loaded or built */
+    uint64_t last_made_ns;                            /* when the last one was */
+    uint64_t urgent_until_ns;                         /* until then the thread works all lists */
+    uint64_t taken_ns; /* how long it took to take all blobs so far, and to build their programs */
+    uint64_t built_ns;
+    ingot_persist_flush_progress_t total; /* since the storage was made */
+    ingot_status_t failure;               /* the first one that no flush has told yet */
+    bool has_thread;
+    bool is_ending;
+    pthread_t thread;                                     /* where has_thread */
+    struct store_queue_list inherited[STORE_QUEUE_LISTS]; /* a forked child's: its parent's, never touched */
+    ingot_storage_t next;                                 /* of last_work.c */
+};
+
+struct ingot_storage {
+    enum storage_kind kind;
+    ingot_storage_ops_t ops;
+    void *self;
+    ingot_allocator_t allocator;
+    bool is_read_only;               /* whatever its operations are */
+    ingot_event_callback_t on_event; /* its own; NULL: none */
+    void *on_event_user;
+    _Atomic(ingot_persist_store_mode_t) store_mode; /* relaxed, as the next two: they order nothing */
+    _Atomic uint32_t exit_time_ms;                  /* as in ingot_persist_storing_t */
+    _Atomic uint32_t quiet_time_ms;
+    atomic_size_t references;                           /* release pairs with acquire of the last one */
+    _Atomic(ingot_persist_store_mode_t) inherited_mode; /* of a switch: what counts where nothing was said to it */
+    _Atomic uint32_t inherited_exit_ms;
+    _Atomic uint32_t inherited_quiet_ms;
+    _Atomic unsigned off;     /* of STORAGE_OFF_...; relaxed, a request more or less does no harm */
+    atomic_bool has_backends; /* release pairs with acquire: true if it is worth taking the lock */
+    struct process_lock backends_lock;
+    char backends[STORAGE_BACKENDS_CAPACITY]; /* under backends_lock */
+    struct counters counters;                 /* of loads and stores; a directory store also has its own */
+    ingot_storage_t model;     /* a chain's tier that is stored to, for what was not said to the chain; NULL: none */
+    _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
+    struct store_queue queue;
+    _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; release pairs with acquire */
+    _Atomic(storage_destroy_part_t) destroy_parts[STORAGE_PART_COUNT]; /* relaxed: set before the part is added */
+};
+
+#endif

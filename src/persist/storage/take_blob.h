@@ -1,0 +1,20 @@
+/*
+ * take_blob.h - taking a program's blob and storing it.
+ */
+#ifndef INGOT_PERSIST_STORAGE_TAKE_BLOB_H
+#define INGOT_PERSIST_STORAGE_TAKE_BLOB_H
+
+#include <ingot/storage.h>
+
+/* What became of one program that was to be stored. */
+struct storage_outcome {
+    ingot_status_t status;
+    uint64_t take_ns; /* of the driver */
+    size_t bytes;     /* of the blob; 0: it was not had */
+};
+
+/* Takes a program's blob and stores it. */
+struct storage_outcome storage_take_and_store(ingot_storage_t storage, const struct ingot_context *context,
+                                              ingot_program_t program, size_t id_size, const uint8_t *id);
+
+#endif
