@@ -11,8 +11,8 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/prewarm/prewarm_list.h"
-#include "persist/storage/events.h"
-#include "persist/storage/process_end.h"
+#include "persist/storage/common/events.h"
+#include "persist/storage/common/process_end.h"
 #include "persist/storage/program_blob.h"
 #include "persist/storage/serving.h"
 

@@ -10,7 +10,7 @@
 
 #include "persist/base/files.h"
 #include "persist/program/program.h"
-#include "persist/storage/events.h"
+#include "persist/storage/common/events.h"
 #include "persist/storage/program_blob.h"
 
 /* Another thread may load the same blob once more before it is removed. */

@@ -13,7 +13,7 @@
 #include "persist/base/memory.h"
 #include "persist/prewarm/prewarm.h"
 #include "persist/prewarm/recorder.h"
-#include "persist/storage/events.h"
+#include "persist/storage/common/events.h"
 #include "persist/storage/last_work.h"
 #include "persist/storage/program_blob.h"
 #include "persist/storage/serving.h"

@@ -22,8 +22,8 @@
 
 #include "persist/base/files.h"
 #include "persist/base/process_lock.h"
-#include "persist/storage/events.h"
-#include "persist/storage/process_end.h"
+#include "persist/storage/common/events.h"
+#include "persist/storage/common/process_end.h"
 #include "persist/storage/state.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"

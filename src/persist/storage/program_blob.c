@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "persist/base/files.h"
-#include "persist/storage/events.h"
+#include "persist/storage/common/events.h"
 #include "persist/storage/state.h"
 
 #define REASON_CAPACITY 256u

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 #include "persist/base/process_lock.h"
-#include "persist/storage/counters.h"
-#include "persist/storage/kinds.h"
+#include "persist/storage/common/counters.h"
+#include "persist/storage/common/kinds.h"
 #include "persist/storage/store_list.h"
 
 #define STORAGE_BACKENDS_CAPACITY 128u

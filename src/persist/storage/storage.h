@@ -6,8 +6,8 @@
 
 #include <ingot/persist.h>
 
-#include "persist/storage/counters.h"
-#include "persist/storage/kinds.h"
+#include "persist/storage/common/counters.h"
+#include "persist/storage/common/kinds.h"
 
 /* Does what ingot_storage_create does, with the allocator that self is from. Of info, which may be NULL and is checked,
  * it takes what is not the directory's alone: read-only, the callback, the backends, when to store and for how long. */

@@ -26,8 +26,8 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/storage/events.h"
-#include "persist/storage/process_end.h"
+#include "persist/storage/common/events.h"
+#include "persist/storage/common/process_end.h"
 #include "persist/storage/state.h"
 #include "persist/storage/storing.h"
 #include "persist/storage/take_blob.h"

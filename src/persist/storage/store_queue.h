@@ -7,7 +7,7 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
-#include "persist/storage/kinds.h"
+#include "persist/storage/common/kinds.h"
 
 ingot_status_t store_queue_init(ingot_storage_t storage);
 /* Ends the thread, and frees what it used; the queue was flushed. */

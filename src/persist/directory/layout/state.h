@@ -13,7 +13,7 @@
 
 #include "persist/base/process_lock.h"
 #include "persist/directory/format/paths.h"
-#include "persist/storage/counters.h"
+#include "persist/storage/common/counters.h"
 
 /* size.txt and index.bin, kept open for the next store: opening and closing them costs as much as what is done to
  * them. */

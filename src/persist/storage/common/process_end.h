@@ -1,8 +1,8 @@
 /*
  * process_end.h - whether storages may still ask drivers for something on their own account.
  */
-#ifndef INGOT_PERSIST_STORAGE_PROCESS_END_H
-#define INGOT_PERSIST_STORAGE_PROCESS_END_H
+#ifndef INGOT_PERSIST_STORAGE_COMMON_PROCESS_END_H
+#define INGOT_PERSIST_STORAGE_COMMON_PROCESS_END_H
 
 #include <stdbool.h>
 #include <stdint.h>

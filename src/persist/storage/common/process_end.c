@@ -10,7 +10,7 @@
  * It waits for no lock, since others may hold theirs for ever while the process ends, and not for more than a few
  * seconds. How many are inside is counted with the process's number, so that a forked child begins with none.
  */
-#include "persist/storage/process_end.h"
+#include "persist/storage/common/process_end.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  *
  * Relaxed: the counters order nothing.
  */
-#ifndef INGOT_PERSIST_STORAGE_COUNTERS_H
-#define INGOT_PERSIST_STORAGE_COUNTERS_H
+#ifndef INGOT_PERSIST_STORAGE_COMMON_COUNTERS_H
+#define INGOT_PERSIST_STORAGE_COMMON_COUNTERS_H
 
 #include <ingot/storage.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /*
  * counters.c - what loads and stores did, and how they failed.
  */
-#include "persist/storage/counters.h"
+#include "persist/storage/common/counters.h"
 
 void counters_add(struct counters *counters, enum counter counter, uint64_t more)
 {

@@ -4,7 +4,7 @@
  * A storage belongs to no context, but works in a thread of someone who has one; that one is remembered per thread,
  * which is the only mutable global of persist. Callbacks run with no lock held.
  */
-#include "persist/storage/events.h"
+#include "persist/storage/common/events.h"
 
 #include <stdbool.h>
 

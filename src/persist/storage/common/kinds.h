@@ -1,8 +1,8 @@
 /*
  * kinds.h - the kinds of storages, what other rooms keep with one, and when it stores.
  */
-#ifndef INGOT_PERSIST_STORAGE_KINDS_H
-#define INGOT_PERSIST_STORAGE_KINDS_H
+#ifndef INGOT_PERSIST_STORAGE_COMMON_KINDS_H
+#define INGOT_PERSIST_STORAGE_COMMON_KINDS_H
 
 /* What is behind a storage, where another file has to know. */
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CHAIN, STORAGE_SWITCH };
