@@ -5,8 +5,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
+
+#include "util/quantity.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -59,60 +60,9 @@ uint64_t units_now_ns(void)
     return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
-static bool parse_digits(const char *text, uint64_t *number, const char **end)
-{
-    uint64_t value = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9'; ++at) {
-        const uint64_t digit = (uint64_t)(*at - '0');
-        if (value > (UINT64_MAX - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    *number = value;
-    *end = at;
-    return at != text;
-}
-
-static bool scale(uint64_t *number, uint64_t factor)
-{
-    if (*number > UINT64_MAX / factor)
-        return false;
-    *number *= factor;
-    return true;
-}
-
-bool units_parse_bytes(const char *text, uint64_t *bytes)
-{
-    static const char prefixes[] = "KMGT";
-    const char *end;
-    if (!parse_digits(text, bytes, &end))
-        return false;
-    if (strcmp(end, "") == 0 || strcmp(end, "B") == 0)
-        return true;
-    const char *prefix = strchr(prefixes, *end & ~0x20); /* either case */
-    if (prefix == NULL || *prefix == '\0' || (strcmp(end + 1, "") != 0 && strcmp(end + 1, "iB") != 0))
-        return false;
-    return scale(bytes, UINT64_C(1) << (10u * (unsigned)(prefix - prefixes + 1)));
-}
-
 bool units_parse_age(const char *text, uint64_t *seconds)
 {
-    const char *end;
-    if (!parse_digits(text, seconds, &end) || *end == '\0' || end[1] != '\0')
-        return false;
-    switch (*end) {
-    case 's': return true;
-    case 'm': return scale(seconds, 60);
-    case 'h': return scale(seconds, 3600);
-    case 'd': return scale(seconds, 86400);
-    case 'w': return scale(seconds, UINT64_C(7) * 86400);
-    default: return false;
-    }
-}
-
-bool units_parse_count(const char *text, uint64_t *count)
-{
-    const char *end;
-    return parse_digits(text, count, &end) && *end == '\0';
+    static const struct quantity_unit units[] = {{"s", 1},     {"m", 60},        {"h", 3600},
+                                                 {"d", 86400}, {"w", 7 * 86400}, {NULL, 0}};
+    return quantity_read(text, 0, units, seconds);
 }

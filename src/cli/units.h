@@ -17,10 +17,7 @@ const char *units_age(uint64_t since_ns, uint64_t now_ns, char text[UNITS_TEXT_S
 const char *units_time(uint64_t since_epoch_ns, char text[UNITS_TEXT_SIZE]);
 uint64_t units_now_ns(void);
 
-/* "1048576", "512M", "2GiB". */
-bool units_parse_bytes(const char *text, uint64_t *bytes);
 /* "90s", "15m", "12h", "30d", "4w". */
 bool units_parse_age(const char *text, uint64_t *seconds);
-bool units_parse_count(const char *text, uint64_t *count);
 
 #endif

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "util/quantity.h"
+
 enum environment_kind {
     ENVIRONMENT_SWITCH, /* 0 or 1 */
     ENVIRONMENT_SIZE,   /* bytes, or a count */
@@ -51,47 +53,16 @@ static inline const char *const *environment_names(void)
     return names;
 }
 
-static inline char environment_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* Independent of the locale. */
-static inline bool environment_is_word(const char *text, const char *word)
-{
-    while (*text != '\0' && environment_lower(*text) == *word) {
-        ++text;
-        ++word;
-    }
-    return *text == '\0' && *word == '\0';
-}
-
 /* Finds which of count words the text is. */
 static inline bool environment_choose(const char *text, size_t count, const char *const *words, size_t *chosen)
 {
     for (size_t i = 0; i < count; ++i) {
-        if (environment_is_word(text, words[i])) {
+        if (text_is_word(text, words[i])) {
             *chosen = i;
             return true;
         }
     }
     return false;
-}
-
-/* Sets *rest to the end of the digits. */
-static inline bool environment_read_digits(const char *text, uint64_t *number, const char **rest)
-{
-    uint64_t value = 0;
-    const char *c = text;
-    for (; *c >= '0' && *c <= '9'; ++c) {
-        const uint64_t digit = (uint64_t)(*c - '0');
-        if (value > (UINT64_MAX - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    *number = value;
-    *rest = c;
-    return c != text;
 }
 
 static inline bool environment_read_switch(const char *text, uint64_t *value)
@@ -104,39 +75,16 @@ static inline bool environment_read_switch(const char *text, uint64_t *value)
     return true;
 }
 
-/* Multiplies the number by its suffix's factor, or by none if there is no suffix. */
-static inline bool environment_read_with_unit(const char *text, size_t count, const char *const *suffixes,
-                                              const uint64_t *factors, uint64_t none, uint64_t *value)
-{
-    const char *rest = text;
-    uint64_t number = 0;
-    uint64_t factor = none;
-    size_t chosen = 0;
-    if (!environment_read_digits(text, &number, &rest))
-        return false;
-    if (*rest != '\0') {
-        if (!environment_choose(rest, count, suffixes, &chosen))
-            return false;
-        factor = factors[chosen];
-    }
-    if (number > UINT64_MAX / factor)
-        return false;
-    *value = number * factor;
-    return true;
-}
-
 /* Leaves *value untouched if it returns false. */
 static inline bool environment_parse(enum environment_kind kind, const char *text, uint64_t *value)
 {
-    static const char *const sizes[] = {"k", "m", "g", "t"};
-    static const uint64_t bytes[] = {UINT64_C(1) << 10, UINT64_C(1) << 20, UINT64_C(1) << 30, UINT64_C(1) << 40};
-    static const char *const times[] = {"ms", "s", "m", "h", "d"};
-    static const uint64_t milliseconds[] = {1, 1000, 60000, 3600000, 86400000};
+    static const struct quantity_unit times[] = {{"ms", 1},      {"s", 1000},     {"m", 60000},
+                                                 {"h", 3600000}, {"d", 86400000}, {NULL, 0}};
     switch (kind) {
     case ENVIRONMENT_SWITCH: return environment_read_switch(text, value);
-    case ENVIRONMENT_SIZE: return environment_read_with_unit(text, 4, sizes, bytes, 1, value);
-    case ENVIRONMENT_TIME: return environment_read_with_unit(text, 5, times, milliseconds, 1, value);
-    case ENVIRONMENT_DAYS: return environment_read_with_unit(text, 5, times, milliseconds, milliseconds[4], value);
+    case ENVIRONMENT_SIZE: return quantity_read_size(text, value);
+    case ENVIRONMENT_TIME: return quantity_read(text, 1, times, value);
+    case ENVIRONMENT_DAYS: return quantity_read(text, 86400000, times, value);
     }
     return false;
 }

@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/store.h"
 #include "cli/units.h"
+#include "util/quantity.h"
 
 struct evicting {
     struct common_options common;
@@ -54,8 +55,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct evicting *evicting = state->input;
     ingot_persist_limits_t *limits = &evicting->limits;
     switch (key) {
-    case 's': take_limit(evicting, units_parse_bytes(value, &limits->max_bytes), value, state); return 0;
-    case 'e': take_limit(evicting, units_parse_count(value, &limits->max_entries), value, state); return 0;
+    case 's': take_limit(evicting, quantity_read_size(value, &limits->max_bytes), value, state); return 0;
+    case 'e': take_limit(evicting, quantity_read_count(value, &limits->max_entries), value, state); return 0;
     case 'a': take_limit(evicting, units_parse_age(value, &limits->max_age_seconds), value, state); return 0;
     case 'o': parse_order(evicting, value, state); return 0;
     case ARGP_KEY_END:

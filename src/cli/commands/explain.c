@@ -22,8 +22,10 @@
 #include "cli/store.h"
 #include "cli/text.h"
 #include "cli/words.h"
+#include "util/key_bin.h"
+#include "util/little_endian.h"
 
-enum { ID_SIZE_LIMIT = 1 << 26, KEY_HEADER_SIZE = 128, KEY_ID_SIZE = 16, SOURCE_WEIGHT = 1000 };
+enum { ID_SIZE_LIMIT = 1 << 26, SOURCE_WEIGHT = 1000 };
 
 static const double order_weight = 0.01; /* of a field that differs at all */
 
@@ -63,24 +65,21 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 /* The size that a key.bin's header says its id has; what is behind it in a single file is the blob. */
 static size_t id_size_in(const uint8_t *header, size_t at_most)
 {
-    uint64_t size = 0;
-    for (unsigned i = 0; i < sizeof(size); ++i)
-        size |= (uint64_t)header[KEY_ID_SIZE + i] << (8 * i);
+    const uint64_t size = le_get_u64(header + KEY_BIN_AT_ID_SIZE);
     return size < at_most ? (size_t)size : at_most;
 }
 
 /* The content of a file: an id, or a header and an id (key.bin), or these and a blob (a single file). */
 static int read_id_file(struct entry *entry, const char *path, FILE *file)
 {
-    static const char key_magic[] = "\x89INGKEY\n";
     uint8_t *bytes = NULL;
     size_t size = 0;
-    for (int c = getc(file); c != EOF && size <= ID_SIZE_LIMIT + KEY_HEADER_SIZE; c = getc(file)) {
+    for (int c = getc(file); c != EOF && size <= (size_t)ID_SIZE_LIMIT + KEY_BIN_AT_ID; c = getc(file)) {
         bytes = memory_grow(bytes, size, 1);
         bytes[size++] = (uint8_t)c;
     }
-    const bool has_header = size > KEY_HEADER_SIZE && memcmp(bytes, key_magic, sizeof(key_magic) - 1) == 0;
-    const size_t header_size = has_header ? KEY_HEADER_SIZE : 0;
+    const bool has_header = size > KEY_BIN_AT_ID && memcmp(bytes, KEY_BIN_MAGIC, sizeof(KEY_BIN_MAGIC) - 1) == 0;
+    const size_t header_size = has_header ? KEY_BIN_AT_ID : 0;
     const size_t id_size = has_header ? id_size_in(bytes, size - header_size) : size;
     entry->facts.id_size = id_size;
     entry->facts.id = memory_copy(id_size, size != 0 ? bytes + header_size : NULL);

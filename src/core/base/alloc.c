@@ -3,28 +3,13 @@
  */
 #include "core/base/alloc.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-static void *c_library_allocate(void *user, size_t size, size_t alignment)
-{
-    (void)user;
-    if (alignment <= _Alignof(max_align_t))
-        return malloc(size);
-    void *memory = NULL;
-    return posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
-}
-
-static void c_library_deallocate(void *user, void *memory, size_t size)
-{
-    (void)user;
-    (void)size;
-    free(memory);
-}
+#include "util/c_allocator.h"
 
 ingot_status_t alloc_init(ingot_allocator_t *out, const ingot_allocator_t *from)
 {
-    static const ingot_allocator_t c_library = {c_library_allocate, c_library_deallocate, NULL};
+    static const ingot_allocator_t c_library = {c_allocator_allocate, c_allocator_deallocate, NULL};
 
     if (from != NULL && (from->allocate == NULL || from->deallocate == NULL))
         return INGOT_INVALID_ARGUMENTS;

@@ -13,7 +13,9 @@
 
 #include <ingot/backend.h>
 
-enum { ERROR_DETAIL_CAPACITY = 8192 };
+#include "util/error_text.h"
+
+enum { ERROR_DETAIL_CAPACITY = ERROR_TEXT_CAPACITY };
 
 /* A copy of the thread's sentence, kept while code that may call Ingot runs. */
 struct error_detail {

@@ -5,17 +5,18 @@
 #define INGOT_PERSIST_BASE_KEPT_ERROR_H
 
 #include <ingot/backend.h>
-#include <stdio.h>
+
+#include "util/error_text.h"
 
 struct kept_error {
     int64_t code;
-    char text[8192]; /* as much as the core keeps */
+    char text[ERROR_TEXT_CAPACITY];
 };
 
 static inline void kept_error_save(struct kept_error *kept)
 {
     kept->code = ingot_last_error_code();
-    (void)snprintf(kept->text, sizeof(kept->text), "%s", ingot_last_error_detail());
+    error_text_copy(kept->text, sizeof(kept->text), ingot_last_error_detail());
 }
 
 static inline void kept_error_restore(const struct kept_error *kept)

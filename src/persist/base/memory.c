@@ -7,31 +7,18 @@
 
 #include <ingot/backend.h>
 #include <stdalign.h>
-#include <stdlib.h>
+
+#include "util/c_allocator.h"
 
 struct buffer_head {
     alignas(max_align_t) ingot_allocator_t allocator;
     size_t size_bytes; /* head and bytes together */
 };
 
-static void *allocate_plain(void *user, size_t size, size_t alignment)
-{
-    (void)user;
-    (void)alignment; /* never more than malloc gives: see memory_allocate */
-    return malloc(size);
-}
-
-static void deallocate_plain(void *user, void *memory, size_t size)
-{
-    (void)user;
-    (void)size;
-    free(memory);
-}
-
 ingot_status_t memory_init(ingot_allocator_t *allocator, const ingot_allocator_t *wanted)
 {
     if (wanted == NULL) {
-        *allocator = (ingot_allocator_t){allocate_plain, deallocate_plain, NULL};
+        *allocator = (ingot_allocator_t){c_allocator_allocate, c_allocator_deallocate, NULL};
         return INGOT_SUCCESS;
     }
     if (wanted->allocate == NULL || wanted->deallocate == NULL)

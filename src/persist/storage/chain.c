@@ -6,12 +6,12 @@
  */
 #include <ingot/backend.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "persist/base/memory.h"
 #include "persist/storage/state.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/storing.h"
+#include "util/error_text.h"
 
 #define MAX_TIERS 16u
 
@@ -42,11 +42,8 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
             return status;
         }
         if (reason == INGOT_NOT_FOUND && status != INGOT_NOT_FOUND) {
-            const char *text = ingot_last_error_detail();
-            const size_t length = strnlen(text, sizeof(detail) - 1);
             reason = status;
-            memcpy(detail, text, length);
-            detail[length] = '\0';
+            error_text_copy(detail, sizeof(detail), ingot_last_error_detail());
         }
     }
     return ingot_set_error_detail(reason, "%s", detail);

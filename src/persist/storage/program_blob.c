@@ -1,18 +1,14 @@
 /*
  * program_blob.c - the blob of a program: asking a storage for it, making a program of it, and rejecting it.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "persist/storage/program_blob.h"
 
 #include <ingot/backend.h>
-#include <string.h>
 
 #include "persist/base/files.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/state.h"
+#include "util/error_text.h"
 
 #define REASON_CAPACITY 256u
 
@@ -39,8 +35,7 @@ void storage_reject(ingot_storage_t storage, const struct ingot_context *context
     if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
         return;
     char why[REASON_CAPACITY];
-    (void)stpncpy(why, ingot_last_error_detail(), sizeof(why) - 1);
-    why[sizeof(why) - 1] = '\0';
+    error_text_copy(why, sizeof(why), ingot_last_error_detail());
     (void)ingot_set_error_detail(status, "a refused blob stays in the storage: %s", why);
     events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, ingot_last_error_detail());
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "persist/storage/state.h"
-#include "util/environment.h"
+#include "util/quantity.h"
 
 static void forget_nothing(void *user)
 {
@@ -23,7 +23,7 @@ bool serving_is_list(const char *list)
 {
     const size_t length = strnlen(list, STORAGE_BACKENDS_CAPACITY);
     for (size_t i = 0; i < length; ++i) {
-        const char c = environment_lower(list[i]);
+        const char c = text_lower(list[i]);
         const bool is_first = i == 0 || is_separator(list[i - 1]);
         if (!is_separator(c) && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_' &&
             !(c == '-' && is_first && i + 1 < length && !is_separator(list[i + 1])))
@@ -35,7 +35,7 @@ bool serving_is_list(const char *list)
 static bool is_name(const char *text, size_t size, const char *name)
 {
     size_t i = 0;
-    while (i < size && name[i] != '\0' && environment_lower(text[i]) == name[i])
+    while (i < size && name[i] != '\0' && text_lower(text[i]) == name[i])
         ++i;
     return i == size && name[i] == '\0';
 }

@@ -89,6 +89,20 @@ TEST(PersistEnvironment, ZeroTurnsOffAndNoLimitIsNotTheDefault)
     EXPECT_EQ(0u, read({{"INGOT_PERSIST_DIR", "d"}}).info.max_bytes);
 }
 
+TEST(PersistEnvironment, SizesHaveUnitsInEitherCase)
+{
+    const std::vector<std::pair<std::string, uint64_t>> sizes = {{"7", 7},
+                                                                 {"7b", 7},
+                                                                 {"2k", 2048},
+                                                                 {"2KiB", 2048},
+                                                                 {"2M", 2ull << 20},
+                                                                 {"2mib", 2ull << 20},
+                                                                 {"2GIB", 2ull << 30},
+                                                                 {"2TiB", 2ull << 40}};
+    for (const auto &[text, bytes] : sizes)
+        EXPECT_EQ(bytes, read({{"INGOT_PERSIST_MAX_SIZE", text}, {"INGOT_PERSIST_DIR", "d"}}).info.max_bytes) << text;
+}
+
 TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
 {
     const std::vector<std::pair<std::string, std::vector<std::string>>> nonsense = {

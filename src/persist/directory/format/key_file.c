@@ -14,9 +14,7 @@
 
 #define FORMAT_VERSION 1u
 #define MUST_UNDERSTAND_FLAGS 0xffffu
-#define CHECKED_SIZE 96u
-
-static const uint8_t magic[8] = {0x89, 'I', 'N', 'G', 'K', 'E', 'Y', '\n'};
+#define MAGIC_SIZE (sizeof(KEY_BIN_MAGIC) - 1)
 
 void key_file_encode_last_use(uint64_t last_use_ns, uint8_t stamp[KEY_FILE_LAST_USE_SIZE])
 {
@@ -39,34 +37,34 @@ struct key_file key_file_of(size_t id_size, const uint8_t *id, size_t blob_size,
 void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_SIZE])
 {
     memset(header, 0, KEY_FILE_HEADER_SIZE);
-    memcpy(header, magic, sizeof(magic));
-    le_put_u32(header + 8, FORMAT_VERSION);
-    le_put_u32(header + 12, KEY_FILE_HEADER_SIZE);
-    le_put_u64(header + 16, key->id_size_bytes);
-    le_put_u64(header + 24, key->blob_size_bytes);
-    memcpy(header + 32, key->id_checksum.bytes, CHECKSUM_SIZE);
-    memcpy(header + 48, key->blob_checksum.bytes, CHECKSUM_SIZE);
-    le_put_u64(header + 64, key->created_ns);
-    le_put_u32(header + 72, key->flags);
-    const struct checksum checksum = checksum_of(CHECKED_SIZE, header);
-    memcpy(header + CHECKED_SIZE, checksum.bytes, CHECKSUM_SIZE);
-    key_file_encode_last_use(key->last_use_ns, header + KEY_FILE_LAST_USE_OFFSET);
+    memcpy(header + KEY_BIN_AT_MAGIC, KEY_BIN_MAGIC, MAGIC_SIZE);
+    le_put_u32(header + KEY_BIN_AT_VERSION, FORMAT_VERSION);
+    le_put_u32(header + KEY_BIN_AT_HEADER_SIZE, KEY_FILE_HEADER_SIZE);
+    le_put_u64(header + KEY_BIN_AT_ID_SIZE, key->id_size_bytes);
+    le_put_u64(header + KEY_BIN_AT_BLOB_SIZE, key->blob_size_bytes);
+    memcpy(header + KEY_BIN_AT_ID_CHECKSUM, key->id_checksum.bytes, CHECKSUM_SIZE);
+    memcpy(header + KEY_BIN_AT_BLOB_CHECKSUM, key->blob_checksum.bytes, CHECKSUM_SIZE);
+    le_put_u64(header + KEY_BIN_AT_CREATED, key->created_ns);
+    le_put_u32(header + KEY_BIN_AT_FLAGS, key->flags);
+    const struct checksum checksum = checksum_of(KEY_BIN_AT_CHECKSUM, header);
+    memcpy(header + KEY_BIN_AT_CHECKSUM, checksum.bytes, CHECKSUM_SIZE);
+    key_file_encode_last_use(key->last_use_ns, header + KEY_BIN_AT_LAST_USE);
 }
 
 static ingot_status_t check_frame(size_t header_size, const uint8_t *header)
 {
     if (header_size < KEY_FILE_HEADER_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "key.bin ends within its header");
-    if (memcmp(header, magic, sizeof(magic)) != 0)
+    if (memcmp(header + KEY_BIN_AT_MAGIC, KEY_BIN_MAGIC, MAGIC_SIZE) != 0)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "key.bin does not begin as one");
-    const uint32_t version = le_get_u32(header + 8);
+    const uint32_t version = le_get_u32(header + KEY_BIN_AT_VERSION);
     if (version != FORMAT_VERSION)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "key.bin has format version %u", (unsigned)version);
-    const struct checksum checksum = checksum_of(CHECKED_SIZE, header);
-    if (le_get_u32(header + 12) != KEY_FILE_HEADER_SIZE ||
-        memcmp(header + CHECKED_SIZE, checksum.bytes, CHECKSUM_SIZE) != 0)
+    const struct checksum checksum = checksum_of(KEY_BIN_AT_CHECKSUM, header);
+    if (le_get_u32(header + KEY_BIN_AT_HEADER_SIZE) != KEY_FILE_HEADER_SIZE ||
+        memcmp(header + KEY_BIN_AT_CHECKSUM, checksum.bytes, CHECKSUM_SIZE) != 0)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of key.bin's header does not hold");
-    const uint32_t flags = le_get_u32(header + 72);
+    const uint32_t flags = le_get_u32(header + KEY_BIN_AT_FLAGS);
     if ((flags & MUST_UNDERSTAND_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "key.bin has unknown flags %#x", (unsigned)flags);
     return INGOT_SUCCESS;
@@ -78,8 +76,8 @@ ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t 
     if (status != INGOT_SUCCESS)
         return status;
 
-    const uint64_t id_size = le_get_u64(header + 16);
-    const uint64_t blob_size = le_get_u64(header + 24);
+    const uint64_t id_size = le_get_u64(header + KEY_BIN_AT_ID_SIZE);
+    const uint64_t blob_size = le_get_u64(header + KEY_BIN_AT_BLOB_SIZE);
     if (id_size == 0 || id_size > KEY_FILE_MAX_ID_SIZE || blob_size == 0 || blob_size > KEY_FILE_MAX_BLOB_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "key.bin has impossible sizes");
     if (file_size < KEY_FILE_HEADER_SIZE + id_size)
@@ -89,12 +87,12 @@ ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t 
 
     key->id_size_bytes = id_size;
     key->blob_size_bytes = blob_size;
-    memcpy(key->id_checksum.bytes, header + 32, CHECKSUM_SIZE);
-    memcpy(key->blob_checksum.bytes, header + 48, CHECKSUM_SIZE);
-    key->created_ns = le_get_u64(header + 64);
-    key->flags = le_get_u32(header + 72);
-    const uint64_t last_use_ns = le_get_u64(header + KEY_FILE_LAST_USE_OFFSET);
-    const bool is_torn = le_get_u64(header + KEY_FILE_LAST_USE_OFFSET + 8) != ~last_use_ns;
+    memcpy(key->id_checksum.bytes, header + KEY_BIN_AT_ID_CHECKSUM, CHECKSUM_SIZE);
+    memcpy(key->blob_checksum.bytes, header + KEY_BIN_AT_BLOB_CHECKSUM, CHECKSUM_SIZE);
+    key->created_ns = le_get_u64(header + KEY_BIN_AT_CREATED);
+    key->flags = le_get_u32(header + KEY_BIN_AT_FLAGS);
+    const uint64_t last_use_ns = le_get_u64(header + KEY_BIN_AT_LAST_USE);
+    const bool is_torn = le_get_u64(header + KEY_BIN_AT_LAST_USE + 8) != ~last_use_ns;
     key->last_use_ns = is_torn ? key->created_ns : last_use_ns;
     return INGOT_SUCCESS;
 }

@@ -7,9 +7,9 @@
 #include <ingot/ingot.h>
 
 #include "persist/base/checksum.h"
+#include "util/key_bin.h"
 
-#define KEY_FILE_HEADER_SIZE 128u
-#define KEY_FILE_LAST_USE_OFFSET 112u
+#define KEY_FILE_HEADER_SIZE ((size_t)KEY_BIN_AT_ID)
 #define KEY_FILE_LAST_USE_SIZE 16u
 #define KEY_FILE_MAX_ID_SIZE ((uint64_t)1 << 26)
 #define KEY_FILE_MAX_BLOB_SIZE UINT32_MAX
@@ -30,7 +30,7 @@ struct key_file key_file_of(size_t id_size, const uint8_t *id, size_t blob_size,
 /* The header of a key.bin. */
 void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_SIZE]);
 
-/* The 16 bytes that are written over those at KEY_FILE_LAST_USE_OFFSET. */
+/* The 16 bytes that are written over those at KEY_BIN_AT_LAST_USE. */
 void key_file_encode_last_use(uint64_t last_use_ns, uint8_t stamp[KEY_FILE_LAST_USE_SIZE]);
 
 /*

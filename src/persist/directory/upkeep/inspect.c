@@ -14,6 +14,7 @@
 #include "persist/bundle/bundle.h"
 #include "persist/directory/format/entry.h"
 #include "persist/directory/layout/bucket.h"
+#include "util/error_text.h"
 #include "util/struct_size.h"
 
 static ingot_status_t read_pinned(const struct directory *directory, const struct entry_place *place, bool is_whole,
@@ -40,11 +41,8 @@ static void fill(struct inspected *inspected, const struct key_file *key, uint64
     entry->id = inspected->id.bytes;
     entry->status = status;
     entry->reason = inspected->reason;
-    if (status != INGOT_SUCCESS) {
-        const char *detail = ingot_last_error_detail();
-        const size_t length = strnlen(detail, sizeof(inspected->reason) - 1);
-        memcpy(inspected->reason, detail, length);
-    }
+    if (status != INGOT_SUCCESS)
+        error_text_copy(inspected->reason, sizeof(inspected->reason), ingot_last_error_detail());
 }
 
 bool inspect_init(struct inspected *inspected, const struct directory *directory, const struct survey *survey,

@@ -1,0 +1,26 @@
+/*
+ * c_allocator.h - the C library's allocator, for applications that bring none.
+ */
+#ifndef INGOT_UTIL_C_ALLOCATOR_H
+#define INGOT_UTIL_C_ALLOCATOR_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+static inline void *c_allocator_allocate(void *user, size_t size, size_t alignment)
+{
+    (void)user;
+    if (alignment <= _Alignof(max_align_t))
+        return malloc(size);
+    void *memory = NULL;
+    return posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
+}
+
+static inline void c_allocator_deallocate(void *user, void *memory, size_t size)
+{
+    (void)user;
+    (void)size;
+    free(memory);
+}
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * error_text.h - copies of the sentence about a thread's last failure.
+ */
+#ifndef INGOT_UTIL_ERROR_TEXT_H
+#define INGOT_UTIL_ERROR_TEXT_H
+
+#include <stddef.h>
+#include <string.h>
+
+/* As much of a sentence as is kept, with its NUL. */
+#define ERROR_TEXT_CAPACITY 8192u
+
+/* Copies as much of a sentence as there is room for; capacity is not 0. */
+static inline void error_text_copy(char *copy, size_t capacity, const char *text)
+{
+    const char *end = memchr(text, '\0', capacity - 1);
+    const size_t length = end != NULL ? (size_t)(end - text) : capacity - 1;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+}
+
+#endif

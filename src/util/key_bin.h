@@ -1,0 +1,25 @@
+/*
+ * key_bin.h - where the fields of a key.bin and of a single file are, as doc/store-format.md has them.
+ */
+#ifndef INGOT_UTIL_KEY_BIN_H
+#define INGOT_UTIL_KEY_BIN_H
+
+#define KEY_BIN_MAGIC "\x89INGKEY\n"
+
+/* Bytes from the beginning of the file. */
+enum key_bin_offset {
+    KEY_BIN_AT_MAGIC = 0,
+    KEY_BIN_AT_VERSION = 8,
+    KEY_BIN_AT_HEADER_SIZE = 12,
+    KEY_BIN_AT_ID_SIZE = 16,
+    KEY_BIN_AT_BLOB_SIZE = 24,
+    KEY_BIN_AT_ID_CHECKSUM = 32,
+    KEY_BIN_AT_BLOB_CHECKSUM = 48,
+    KEY_BIN_AT_CREATED = 64,
+    KEY_BIN_AT_FLAGS = 72,
+    KEY_BIN_AT_CHECKSUM = 96, /* of all before it */
+    KEY_BIN_AT_LAST_USE = 112,
+    KEY_BIN_AT_ID = 128
+};
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * quantity.h - numbers and sizes as text, read in one way by the environment and by the tool.
+ *
+ * Units may be in either case, whatever the locale.
+ */
+#ifndef INGOT_UTIL_QUANTITY_H
+#define INGOT_UTIL_QUANTITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline char text_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* True if the text is the word, which has small letters. */
+static inline bool text_is_word(const char *text, const char *word)
+{
+    while (*text != '\0' && text_lower(*text) == *word) {
+        ++text;
+        ++word;
+    }
+    return *text == '\0' && *word == '\0';
+}
+
+struct quantity_unit {
+    const char *name; /* NULL: the last one */
+    uint64_t factor;
+};
+
+/* Reads digits and a unit; without a unit the factor is `plain`, and with a plain of 0 it is required. *value stays as
+ * it is where it returns false: for another text, and for a value that is too large. */
+static inline bool quantity_read(const char *text, uint64_t plain, const struct quantity_unit *units, uint64_t *value)
+{
+    uint64_t number = 0;
+    uint64_t factor = 0;
+    const char *c = text;
+    for (; *c >= '0' && *c <= '9'; ++c) {
+        const uint64_t digit = (uint64_t)(*c - '0');
+        if (number > (UINT64_MAX - digit) / 10)
+            return false;
+        number = number * 10 + digit;
+    }
+    if (*c == '\0')
+        factor = plain;
+    for (; *c != '\0' && factor == 0 && units->name != NULL; ++units)
+        factor = text_is_word(c, units->name) ? units->factor : 0;
+    if (c == text || factor == 0 || number > UINT64_MAX / factor)
+        return false;
+    *value = number * factor;
+    return true;
+}
+
+/* Reads a number without a unit. */
+static inline bool quantity_read_count(const char *text, uint64_t *count)
+{
+    static const struct quantity_unit none = {NULL, 0};
+    return quantity_read(text, 1, &none, count);
+}
+
+/* Reads bytes: "1048576", "512M", "2GiB". */
+static inline bool quantity_read_size(const char *text, uint64_t *bytes)
+{
+    static const struct quantity_unit units[] = {
+        {"b", 1},
+        {"k", UINT64_C(1) << 10},
+        {"kib", UINT64_C(1) << 10},
+        {"m", UINT64_C(1) << 20},
+        {"mib", UINT64_C(1) << 20},
+        {"g", UINT64_C(1) << 30},
+        {"gib", UINT64_C(1) << 30},
+        {"t", UINT64_C(1) << 40},
+        {"tib", UINT64_C(1) << 40},
+        {NULL, 0},
+    };
+    return quantity_read(text, 1, units, bytes);
+}
+
+#endif
