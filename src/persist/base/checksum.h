@@ -17,7 +17,7 @@ struct checksum {
 /* XXH3-128 of size bytes. */
 struct checksum checksum_of(size_t size, const void *bytes);
 
-/* Whether that is what it is. */
+/* True if the bytes match the checksum. */
 bool checksum_holds(const struct checksum *checksum, size_t size, const void *bytes);
 
 /* XXH3-64 of size bytes: the bucket of an id. */

@@ -10,7 +10,8 @@
 
 #define DIGITS_MAX 20 /* of a number of 64 bits */
 
-/* The digits that a text of so many bytes begins with; *count of them. False: none, or the number is over max. */
+/* Reads the digits that a text of so many bytes begins with, and sets *count to their number. False: there are none,
+ * or the number is over max. */
 static inline bool digits_read(size_t size, const char *text, uint64_t max, uint64_t *number, size_t *count)
 {
     uint64_t value = 0;

@@ -1,5 +1,5 @@
 /*
- * files.c - the operating system, all of it that a store needs.
+ * files.c - all of the operating system that a store needs.
  *
  * Below a handle, openat2 lets the kernel refuse links on the whole way; where it is missing, each component is opened
  * by itself. That no path leaves the handle's directory is checked here: the kernel's own check (RESOLVE_BENEATH) costs
@@ -103,7 +103,7 @@ static int open_name(int at, const char *name, int flags, mode_t mode)
     return result;
 }
 
-/* Whether a path has a component "..", or begins at the root of the file system. */
+/* True if a path has a component "..", or begins at the root of the file system. */
 static bool may_leave(const char *path)
 {
     if (*path == '/')
@@ -114,7 +114,7 @@ static bool may_leave(const char *path)
     return false;
 }
 
-/* The same as openat2 with RESOLVE_NO_SYMLINKS, a component at a time. */
+/* Does what openat2 with RESOLVE_NO_SYMLINKS does, one component at a time. */
 static int open_by_components(int at, const char *path, int flags, mode_t mode)
 {
     int directory = at;

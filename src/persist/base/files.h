@@ -1,5 +1,5 @@
 /*
- * files.h - the operating system, all of it that a store needs.
+ * files.h - all of the operating system that a store needs.
  *
  * Every system call of persist is behind these functions, so that each can be made to fail. They return 0 (or a
  * descriptor, or a count) or a negated errno, retry EINTR, and never follow a symbolic link below a directory handle.
@@ -31,24 +31,24 @@ static inline bool files_are_private(const struct file_facts *facts, uint32_t us
     return facts->is_closed && facts->owner == user;
 }
 
-/* What a negated errno means to a caller, with a detail that has action, name and errno. */
+/* Returns what a negated errno means to a caller, with a detail that has action, name and errno. */
 ingot_status_t files_read_failed(int error, const char *action, const char *name);
 ingot_status_t files_write_failed(int error, const char *action, const char *name);
 
-/* INGOT_UNTRUSTED, with a detail that says what is there, what has to be, and what makes it so: a directory or a file
- * that is of this user and that no other may write. */
+/* Returns INGOT_UNTRUSTED. The detail says what is there, what it has to be (a directory or a file that this user
+ * owns and that no other user may write), and how to make it so. */
 ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name);
 
-/* The root itself, by a path from anywhere; its last component is no link, its permissions regardless of umask. */
+/* The root itself, by any path. Its last component is not a link; its permissions do not depend on umask. */
 int files_open_root(const char *path);
 int files_make_root(const char *path);
 
-/* The path of the working directory. -ERANGE: too long. */
+/* Writes the path of the working directory. -ERANGE: it is too long. */
 int files_working_directory(char *path, size_t capacity);
 /* Puts what fd is open for under another open descriptor, for all threads at once. */
 int files_replace(int fd, int replaced);
 
-/* The directory that a path from anywhere ends in; *name is the path's last component. */
+/* Opens the directory that holds what a path names; *name is the path's last component. */
 int files_open_parent(const char *path, const char **name);
 
 /* Below a handle. open_place gives a handle for other calls only and is the cheapest. */
@@ -64,14 +64,14 @@ int files_facts_at(int at, const char *path, struct file_facts *facts);
 
 /* From offset; fewer bytes than size only at the end of the file. Returns 0 and sets *got. */
 int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got);
-/* All of it, with a status and a detail that has the name. INGOT_BLOB_TRUNCATED: the file ends before. */
+/* Reads all of it; the detail of a failure has the name. INGOT_BLOB_TRUNCATED: the file ends before. */
 ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes);
-/* All of it, or an error. write_at is one system call, and -EIO if that was not enough. */
+/* Writes all of it, or fails. write_at makes one system call, and returns -EIO if that was not enough. */
 int files_write(int fd, size_t size, const void *bytes);
 int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes); /* as many calls as it takes */
 int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
 int files_truncate(int fd, uint64_t size_bytes);
-/* Whether a file may become this large; writing more would raise a signal. */
+/* True if a file may become this large; writing more would raise a signal. */
 bool files_may_grow_to(uint64_t size_bytes);
 int files_sync(int fd);
 int files_sync_directory(int at, const char *path);
@@ -80,12 +80,12 @@ int files_make_directory(int at, const char *path);
 int files_rename(int from_at, const char *from, int to_at, const char *to);
 int files_remove(int at, const char *path);
 int files_remove_directory(int at, const char *path);
-/* Everything at a name, a few levels deep, without following links. */
+/* Removes everything at a name, a few levels deep, without following links. */
 int files_remove_tree(int at, const char *name);
 
 /* Calls visit with each name but "." and ".." until it returns false. */
 int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user);
-/* The same for so many names from a position on, which is 0 or where the last call ended. 1: there are no more. */
+/* Does the same for so many names from a position on, which is 0 or where the last call ended. 1: there are no more. */
 int files_list_some(int at, const char *path, uint64_t *position, unsigned most,
                     bool (*visit)(void *user, const char *name), void *user);
 
@@ -101,7 +101,8 @@ uint64_t files_steady_clock_ns(void);
 void files_pause_ns(uint64_t duration_ns);
 /* Bits for a name that others are unlikely to choose. */
 uint64_t files_random(void);
-/* This thread gets less of the processors than the application's, but enough to give back a driver's lock soon. */
+/* Gives this thread less processor time than the application's threads, but enough to give back a driver's lock
+ * soon. */
 void files_lower_priority(void);
 unsigned long files_process(void);
 

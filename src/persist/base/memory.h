@@ -6,10 +6,10 @@
 
 #include <ingot/storage.h>
 
-/* The caller's allocator, or the C library's for NULL. INGOT_INVALID_ARGUMENTS if it is half filled in. */
+/* Copies the caller's allocator, or the C library's for NULL. INGOT_INVALID_ARGUMENTS if it is half filled in. */
 ingot_status_t memory_init(ingot_allocator_t *allocator, const ingot_allocator_t *wanted);
 
-/* Memory for any object; NULL if there is none. Freed with the same size; freeing NULL does nothing. */
+/* Allocates memory for any object; NULL if there is none. It is freed with the same size; freeing NULL does nothing. */
 void *memory_allocate(const ingot_allocator_t *allocator, size_t size);
 void memory_free(const ingot_allocator_t *allocator, void *memory, size_t size);
 
@@ -20,7 +20,7 @@ void memory_free(const ingot_allocator_t *allocator, void *memory, size_t size);
 ingot_status_t memory_make_buffer(const ingot_allocator_t *allocator, size_t size, ingot_buffer_t *buffer,
                                   uint8_t **bytes);
 
-/* Calls release where there is one, and empties the buffer. */
+/* Calls the buffer's release, if it has one, and empties the buffer. */
 void memory_release_buffer(ingot_buffer_t *buffer);
 
 #endif

@@ -14,14 +14,14 @@
 
 struct process_lock {
     pthread_mutex_t mutex;
-    atomic_long process; /* whose lock it is; acquire pairs with the release of who made it its own */
+    atomic_long process; /* whose lock it is; acquire pairs with the release of the thread that took it over */
 };
 
 ingot_status_t process_lock_init(struct process_lock *lock);
 void process_lock_fini(struct process_lock *lock);
 /* forget is called in a child before the lock is taken for the first time. */
 void process_lock_take(struct process_lock *lock, void (*forget)(void *user), void *user);
-/* The same, if nobody holds it. */
+/* The same, if no thread holds it. */
 bool process_lock_try(struct process_lock *lock, void (*forget)(void *user), void *user);
 void process_lock_give(struct process_lock *lock);
 /* Waits on a condition of the lock, which the caller holds. No cancellation point: the lock would stay taken. */

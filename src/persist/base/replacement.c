@@ -2,8 +2,8 @@
  * replacement.c - a file that takes another's place when it is complete.
  *
  * There is one name for what is not complete yet, so that killed processes leave one file at most. Its lock belongs to
- * the file and not to the name: who has locked a file that was renamed in the meantime must not write to it. Nor may
- * anybody write to a file that has another name as well; its name here goes, the file stays.
+ * the file and not to the name: a process that locked a file which was renamed in the meantime must not write to it. No
+ * process may write to a file that has another name as well; its name here goes, the file stays.
  */
 #include "persist/base/replacement.h"
 

@@ -15,12 +15,13 @@ struct replacement {
     char new_name[REPLACEMENT_NAME_CAPACITY];
 };
 
-/* INGOT_BUSY: another is at it. */
+/* INGOT_BUSY: another process is replacing it. */
 ingot_status_t replacement_begin(struct replacement *replacement, const char *path);
 /* Writes there. */
 ingot_status_t replacement_write(const struct replacement *replacement, uint64_t offset, size_t size,
                                  const void *bytes);
-/* Ends it; with INGOT_SUCCESS it takes its place. Returns the status, or why it could not. */
+/* Ends the replacement; with INGOT_SUCCESS the file takes the other's place. Returns the status, or why it could
+ * not. */
 ingot_status_t replacement_end(struct replacement *replacement, ingot_status_t status);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * steady_calls.h - those system calls of files.c that are cancellation points, without being ones.
+ * steady_calls.h - system calls of files.c that are cancellation points, here without being ones.
  *
  * A store locks bytes of files, and has files open that nobody else would close; see util/cancellation.h.
  */

@@ -26,7 +26,7 @@ struct bundle {
     int fd;
     struct bundle_file file;
     uint8_t *index;
-    kept_entry *kept; /* one an entry: its id, and its blob from lead_of on */
+    kept_entry *kept; /* one per entry: its id, and its blob from lead_of on */
 };
 
 static size_t index_size(const struct bundle_file *file)
@@ -39,7 +39,7 @@ static size_t kept_size(const struct bundle_file *file)
     return (size_t)file->entry_count * sizeof(kept_entry);
 }
 
-/* Where the blob lies behind its id if bundle_write.c put them into the file. */
+/* How far behind the beginning of its id a blob is, where bundle_write.c put both into the file. */
 static size_t lead_of(const struct bundle_record *record)
 {
     return (size_t)(record->id_size + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
@@ -84,8 +84,8 @@ static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, u
     return files_read_all(bundle->fd, "the bundle", offset, (size_t)size, bytes);
 }
 
-/* The id of a record, and its blob from its lead on, verified where its id is this or any (NULL). One system call where
- * they lie as bundle_write.c puts them. INGOT_NOT_FOUND: it has another id. */
+/* Reads the id of a record, and its blob from its lead on, and verifies the blob. A NULL id stands for any;
+ * INGOT_NOT_FOUND: the record has another id. Where both lie as bundle_write.c puts them, this is one system call. */
 static ingot_status_t read_entry(const struct bundle *bundle, const struct bundle_record *record, const uint8_t *id,
                                  uint8_t *bytes)
 {
@@ -153,7 +153,7 @@ uint64_t bundle_entry_count(const struct bundle *bundle)
     return bundle->file.entry_count;
 }
 
-/* An id as it is in the file, in memory that grows; what is wrong with it otherwise. */
+/* Reads ids as they are in the file, into memory that grows. */
 struct id_reader {
     const struct bundle *bundle;
     ingot_buffer_t memory;
@@ -220,7 +220,7 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
     uint8_t *bytes;
     ingot_status_t status = memory_make_buffer(&bundle->allocator, entry_size(&record), &buffer, &bytes);
     if (status == INGOT_SUCCESS)
-        status = read_entry(bundle, &record, NULL, bytes); /* as it is now, and not kept: all are looked at but once */
+        status = read_entry(bundle, &record, NULL, bytes); /* as it is now, and not kept: each is looked at only once */
     if (status != INGOT_SUCCESS) {
         memory_release_buffer(&buffer);
         return status;
@@ -237,7 +237,7 @@ static bool is_trusted(const struct file_facts *facts)
     return files_are_private(facts, files_user()) || files_are_private(facts, 0);
 }
 
-/* The header of a file that may be trusted; the file stays open as the bundle's. */
+/* Reads the header of a file that may be trusted. The file stays open in the bundle. */
 static ingot_status_t open_file(struct bundle *bundle, const char *path)
 {
     const char *name;

@@ -8,10 +8,10 @@
 
 struct bundle;
 
-/* The bundle behind a storage, or NULL where it is of another kind. */
+/* Returns the bundle of a storage, or NULL if the storage is of another kind. */
 struct bundle *bundle_of(ingot_storage_t storage);
 uint64_t bundle_entry_count(const struct bundle *bundle);
-/* As the public functions of these names. */
+/* These do what the public functions of the same names do. */
 ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_t visit, void *user);
 ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persist_entry_t *entry, ingot_buffer_t *blob);
 

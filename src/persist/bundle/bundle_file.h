@@ -23,7 +23,7 @@ struct bundle_record {
     struct checksum blob_checksum;
 };
 
-/* A file whose header holds; index is of who reads it. */
+/* A file whose header holds. The index belongs to its reader. */
 struct bundle_file {
     uint64_t entry_count;
     uint64_t index_offset;
@@ -43,10 +43,10 @@ ingot_status_t bundle_file_take_index(struct bundle_file *file, const uint8_t *i
 struct bundle_record bundle_file_record(const struct bundle_file *file, uint64_t number);
 void bundle_file_encode_record(const struct bundle_record *record, uint8_t bytes[BUNDLE_RECORD_SIZE]);
 
-/* The number of the first record whose hash is not below; entry_count if there is none. */
+/* Returns the number of the first record whose hash is not below; entry_count if there is none. */
 uint64_t bundle_file_lower_bound(const struct bundle_file *file, uint64_t hash);
 
-/* A header for an index of so many records at this offset. */
+/* Writes a header for an index of so many records at this offset. */
 void bundle_file_encode_header(uint8_t header[BUNDLE_HEADER_SIZE], uint64_t entry_count, uint64_t index_offset,
                                uint64_t created_ns, const struct checksum *index_checksum);
 

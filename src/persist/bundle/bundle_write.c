@@ -46,7 +46,7 @@ static bool grow(struct writing *writing)
     return true;
 }
 
-/* Behind the last part, aligned; the gap is a hole of zeros. */
+/* Writes behind the last part, aligned; the gap is a hole of zeros. */
 static ingot_status_t append(struct writing *writing, size_t size, const uint8_t *bytes, uint64_t *offset)
 {
     *offset = (writing->end + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
@@ -73,7 +73,7 @@ static ingot_status_t add(struct writing *writing, const ingot_persist_entry_t *
     return status;
 }
 
-/* Not the entry's fault: a bundle that lacks it would be silently incomplete. */
+/* True if the failure is not the entry's fault: without the entry the bundle would be silently incomplete. */
 static bool is_failure(ingot_status_t status)
 {
     return status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY;
@@ -105,7 +105,7 @@ static int compare(const void *left_record, const void *right_record)
     return (left->id_offset > right->id_offset) - (left->id_offset < right->id_offset);
 }
 
-/* Whether two that were written have the same id; read back, because that hardly ever has to be known. */
+/* *is_same: two records that were written have the same id. The ids are read back: they are rarely needed. */
 static ingot_status_t have_same_id(const struct writing *writing, const struct bundle_record *left,
                                    const struct bundle_record *right, bool *is_same)
 {
@@ -125,7 +125,7 @@ static ingot_status_t have_same_id(const struct writing *writing, const struct b
     return result < 0 ? files_read_failed(result, "reading", writing->replacement.new_name) : INGOT_SUCCESS;
 }
 
-/* Of those with the same id, the newest stays. */
+/* Drops all but the newest of those with the same id. */
 static ingot_status_t drop_duplicates(struct writing *writing)
 {
     size_t kept = 0;

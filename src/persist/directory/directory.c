@@ -116,12 +116,13 @@ static ingot_status_t check_info(const ingot_persist_info_t *info)
     if (info->path == NULL || info->path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's path is missing");
     if (info->name_space != NULL && !paths_is_namespace(info->name_space))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "\"%.80s\" cannot be a namespace", info->name_space);
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "\"%.80s\" is not the name of a namespace",
+                                      info->name_space);
     if (info->eviction != INGOT_PERSIST_EVICT_FIFO && info->eviction != INGOT_PERSIST_EVICT_LRU &&
         info->eviction != INGOT_PERSIST_EVICT_OFF)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's eviction is none");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's eviction is not a valid value");
     if (!storing_is_mode(info->store_mode))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's store_mode is none");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's store_mode is not a valid value");
     if ((info->flags & ~KNOWN_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info has unknown flags");
     if (info->backends != NULL && !serving_is_list(info->backends))

@@ -1,7 +1,7 @@
 /*
  * limits.c - the limits of an open directory store, which may change while it is in use.
  *
- * Each is read anew by whatever goes by it; between two of them there is nothing to be kept.
+ * Each is read again wherever it is needed; nothing links one to another.
  */
 #include "persist/directory/limits.h"
 #include "util/struct_size.h"

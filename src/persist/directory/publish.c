@@ -21,7 +21,7 @@
 #include "persist/directory/upkeep/evict.h"
 
 #define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
-/* Rounds of evictions that one entry may take; each lets some entries go. */
+/* Rounds of evictions that one entry may take; each removes some entries. */
 #define MAX_ROUNDS (UINT32_C(1) << 20)
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -48,7 +48,7 @@ static ingot_status_t check_sizes(struct directory *directory, size_t id_size, s
                                       id_size, blob_size);
     if (blob_size < directory->min_blob_bytes || blob_size > directory->max_blob_bytes) {
         counters_add(&directory->counters, COUNTER_NOT_KEPT, 1);
-        return ingot_set_error_detail(INGOT_NO_SPACE, "blobs of %zu bytes are not to be kept", blob_size);
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the store's limits exclude blobs of %zu bytes", blob_size);
     }
     if (entry_bytes_for(id_size, blob_size) > directory->max_bytes)
         return ingot_set_error_detail(INGOT_NO_SPACE, "an entry of %llu bytes is larger than the whole store may be",
@@ -96,7 +96,7 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
     if (status == INGOT_OUT_OF_MEMORY || status == INGOT_IO_ERROR)
         return status; /* what could not be read may be the id's: a second entry must not be made */
     if (status == INGOT_UNTRUSTED && bucket_examine(directory, bucket->path) == INGOT_UNTRUSTED)
-        return status; /* not only an entry of it */
+        return status; /* the bucket itself is untrusted, and not only an entry of it */
     publication->is_replacing = status == INGOT_SUCCESS;
     *is_done = publication->is_replacing && found.size == blob_size && memcmp(found.bytes, blob, blob_size) == 0;
     memory_release_buffer(&found);
@@ -119,7 +119,7 @@ static ingot_status_t prepare(struct publication *publication, size_t blob_size,
                        directory->is_durable, &publication->created_ns);
 }
 
-/* What the entry is that has the number that we want. */
+/* The entry that has the wanted number. */
 enum occupant {
     OCCUPANT_OTHER,  /* it stays: try the next number */
     OCCUPANT_EQUAL,  /* another writer was faster */
@@ -177,7 +177,7 @@ static bool is_no_directory(const struct directory *directory, const char *path)
 }
 
 /*
- * Whether the id has an entry by now, whatever its number. Where another id was in the bucket, another writer of this
+ * True if the id has an entry by now, whatever its number. Where another id was in the bucket, another writer of this
  * one may have gone behind it, and that one may be gone since: then the first number is free, and the id is there.
  */
 static bool was_published_meanwhile(const struct publication *publication)
@@ -214,7 +214,8 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     struct bucket *bucket = &publication->bucket;
     if (was_published_meanwhile(publication))
         return INGOT_SUCCESS;
-    /* From the first: what was free or absent in the search may have been published since, by who stores the same. */
+    /* From the first: what was free or absent in the search may have been published since, by another writer of the
+     * same id. */
     uint32_t number = publication->is_replacing ? bucket->number : 0;
     int result = -ENOENT;
     for (unsigned i = 0; i < RENAME_ATTEMPTS && number < BUCKET_MAX_ENTRIES; ++i) {
@@ -250,7 +251,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     return files_write_failed(result, "publishing in", bucket->path);
 }
 
-/* Makes some room, and renames where it is enough. *is_done: there is nothing more to do. */
+/* Makes some room, and renames if there is enough. *is_done: nothing more is to be done. */
 static ingot_status_t try_to_commit(struct publication *publication, uint64_t deadline_ns, bool *is_done)
 {
     struct directory *directory = publication->directory;
@@ -314,7 +315,7 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
         temporary_delete(directory, publication.prepared);
     if (publication.aside[0] != '\0')
         temporary_delete(directory, publication.aside);
-    if (status != INGOT_SUCCESS) /* the detail stays that of the failure: these calls set none */
+    if (status != INGOT_SUCCESS) /* these calls set no detail, so that of the failure stays */
         (void)files_remove_directory(directory->root, publication.bucket.path);
     return status;
 }

@@ -6,7 +6,7 @@
 
 #include "persist/directory/layout/state.h"
 
-/* INGOT_SUCCESS also where an equal entry was there already, or another writer was faster. */
+/* Stores a blob. INGOT_SUCCESS also if an equal entry was there already, or another writer was faster. */
 ingot_status_t publish_entry(struct directory *directory, size_t id_size, const uint8_t *id, size_t blob_size,
                              const uint8_t *blob);
 

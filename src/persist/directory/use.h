@@ -6,7 +6,7 @@
 
 #include "persist/directory/layout/bucket.h"
 
-/* After an entry was found. INGOT_NOT_FOUND: it was beyond the age limit, and is taken away. */
+/* Notes the use of an entry that was found. INGOT_NOT_FOUND: it was over the age limit, and is taken away. */
 ingot_status_t use_note(struct directory *directory, const struct bucket *bucket);
 
 #endif

@@ -23,7 +23,7 @@ void id_list_fini(struct id_list *list)
     id_list_init(list, &list->allocator);
 }
 
-/* The slot that has the id, or the empty one where it would be. There is always an empty one. */
+/* Returns the slot that has the id, or the empty one where it would be. There is always an empty one. */
 static size_t slot_of(const struct id_list *list, uint64_t hash, size_t size, const uint8_t *id)
 {
     size_t slot = (size_t)(hash % (2 * list->capacity));

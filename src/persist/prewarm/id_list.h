@@ -25,9 +25,9 @@ struct id_list {
 
 void id_list_init(struct id_list *list, const ingot_allocator_t *allocator);
 void id_list_fini(struct id_list *list);
-/* Where an id is, or ID_LIST_NONE. */
+/* Returns the index of an id, or ID_LIST_NONE. */
 size_t id_list_find(const struct id_list *list, size_t size, const uint8_t *id);
-/* Adds one that is not in it. INGOT_OUT_OF_MEMORY. */
+/* Adds an id that is not in the list. INGOT_OUT_OF_MEMORY. */
 ingot_status_t id_list_add(struct id_list *list, size_t size, const uint8_t *id, uint32_t age);
 
 #endif

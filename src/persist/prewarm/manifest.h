@@ -13,10 +13,10 @@
 
 /* Adds the ids to an empty list; they lie in bytes. */
 ingot_status_t manifest_decode(struct id_list *ids, size_t size, const uint8_t *bytes);
-/* Of a list that is within the limits; freed by memory_free with its size. INGOT_OUT_OF_MEMORY. */
+/* Encodes a list that is within the limits. memory_free frees the bytes, with their size. INGOT_OUT_OF_MEMORY. */
 ingot_status_t manifest_encode(const struct id_list *ids, uint8_t **bytes, size_t *size);
 
-/* A manifest that was read; both parts are to be let go of by manifest_fini, whatever became of it. */
+/* A manifest that was read; manifest_fini must release both parts in any case. */
 struct manifest {
     ingot_allocator_t allocator;
     uint8_t *bytes;

@@ -1,11 +1,11 @@
 /*
- * prewarm.c - programs that are loaded before they are asked for, and handing them to who asks.
+ * prewarm.c - programs that are loaded before they are asked for, and handing them to callers that ask.
  *
- * The prewarms of a storage, their items and counts are under one lock of the storage, which is held for a few
- * assignments: loads take thousands of times longer. Who asks for an item that is loading waits for that item; for one
- * whose turn has not come, takes the turn away and loads by itself. A prewarming thread never waits for an item (the
- * callback of an event may ask for one), so no two of them can wait for each other. Other rings go over makers of the
- * in-memory cache; the core sees them, since each wait here is told to it (ingot_work_t).
+ * The prewarms of a storage, their items and counts are under the lock of its list, which is held for a few
+ * assignments: loads take thousands of times longer. A caller that asks for an item which is loading waits for that
+ * item. If the turn of the item has not come, the caller takes it away and loads by itself. A prewarming thread never
+ * waits for an item (the callback of an event may ask for one), so no two of them can wait for each other. Other rings
+ * go over makers of the in-memory cache; the core sees them, since each wait here is told to it (ingot_work_t).
  *
  * A forked child has neither the threads nor the driver's state: it forgets the list, and a prewarm's handle is over.
  */
@@ -144,7 +144,7 @@ static void destroy(struct ingot_prewarm *prewarm)
     memory_free(&allocator, prewarm, size_of(prewarm));
 }
 
-/* A manifest that gives nothing is no failure: there is nothing to load then. */
+/* A manifest that gives nothing is not a failure: there is nothing to load then. */
 static ingot_status_t read_manifest(struct ingot_prewarm *prewarm)
 {
     const uint64_t started_ns = files_steady_clock_ns();
@@ -257,7 +257,7 @@ static void join_threads(struct ingot_prewarm *prewarm)
     cancellation_allow(before);
 }
 
-/* Locked when called and when it returns. One of those who wait joins the threads. INGOT_BUSY: one of them waits for
+/* Locked when called and when it returns. One of the waiting threads joins them. INGOT_BUSY: one of them waits for
  * the calling thread. */
 static ingot_status_t wait_for_threads(struct ingot_prewarm *prewarm)
 {
@@ -331,7 +331,7 @@ ingot_status_t ingot_prewarm_get_progress(ingot_prewarm_t prewarm, ingot_prewarm
     return INGOT_SUCCESS;
 }
 
-/* Whatever the threads wait for: what they use is about to go. */
+/* Ends the prewarm whatever its threads wait for, since what they use is about to go. */
 static void end_for_good(struct ingot_prewarm *prewarm)
 {
     while (end(prewarm, true, NULL) != INGOT_SUCCESS) {
@@ -358,7 +358,7 @@ void ingot_prewarm_release(ingot_prewarm_t prewarm)
             process_lock_wait(&prewarm->list->lock, &prewarm->list->changed);
         prewarm_list_unlock(prewarm->list);
         destroy(prewarm);
-    } /* else its programs are of a driver that a child does not have: they stay where they are */
+    } /* otherwise its programs are of a driver that a forked child does not have: they stay where they are */
     ingot_context_release(context);
     ingot_storage_release(storage);
     kept_error_restore(&kept);

@@ -7,7 +7,7 @@
 #include <ingot/prewarm.h>
 #include <stdbool.h>
 
-/* The program of an id that was loaded ahead, or is just being, for one caller. False: there is none. */
+/* Takes the program of an id that was loaded ahead, or waits for it while it is loading. False: there is none. */
 bool prewarm_take(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id,
                   ingot_program_t *program);
 

@@ -42,10 +42,10 @@ struct ingot_prewarm {
     struct prewarm_list *list;
     ingot_context_t context;
     ingot_prewarm_info_t info;
-    long process; /* whose it is; a forked child's is over */
+    long process; /* that started it; in a forked child it is over */
     uint64_t start_ns;
     struct manifest manifest;
-    struct prewarm_item *items; /* one an id of the manifest */
+    struct prewarm_item *items; /* one per id of the manifest */
     size_t next_item;
     ingot_prewarm_progress_t progress;
     bool is_ending;       /* begin no more loads */
@@ -61,10 +61,10 @@ struct ingot_prewarm {
 struct prewarm_list {
     ingot_allocator_t allocator;
     struct process_lock lock;
-    pthread_cond_t loaded;       /* an item is no longer loading; nobody waits who waits for an end */
-    pthread_cond_t changed;      /* a thread has ended, nobody waits any more */
+    pthread_cond_t loaded;       /* an item is no longer loading; threads that wait for an end do not wait for this */
+    pthread_cond_t changed;      /* a thread has ended, or no thread waits any more */
     struct ingot_prewarm *first; /* under lock */
-    atomic_size_t count;         /* whether it is worth taking the lock; relaxed, the lock decides */
+    atomic_size_t count;         /* not 0: it is worth taking the lock; relaxed, the lock decides */
 };
 
 /* Returns a storage's list, which has none before its first prewarm: NULL then. */

@@ -1,7 +1,7 @@
 /*
  * prewarm_load.c - what a prewarming thread does: one item after the other, until there is none or it is told to end.
  *
- * No lock is held while the storage is asked, while the driver loads, and while anybody is told.
+ * No lock is held while the storage is asked, while the driver loads, and during callbacks.
  */
 #include "persist/prewarm/prewarm_load.h"
 
@@ -31,7 +31,7 @@ static size_t begin_item(struct ingot_prewarm *prewarm)
     const uint64_t max_time_ns = prewarm->info.max_time_ns;
     while (prewarm->next_item < prewarm->manifest.ids.count &&
            prewarm->items[prewarm->next_item].state != PREWARM_WAITING)
-        ++prewarm->next_item; /* somebody asked for it before its turn */
+        ++prewarm->next_item; /* a caller asked for it before its turn */
     if (prewarm->is_ending || prewarm->next_item == prewarm->manifest.ids.count)
         return ID_LIST_NONE;
     if (max_time_ns != 0 && files_steady_clock_ns() - prewarm->start_ns > max_time_ns) {
@@ -75,7 +75,7 @@ static bool reserve_bytes(struct ingot_prewarm *prewarm, size_t size)
 
 /* ---- without it ---- */
 
-/* The driver is called by a thread of ours here, and not once it is shutting down. */
+/* Calls the driver in a thread of Ingot's, so it must not be shutting down. */
 static bool make_program(struct ingot_prewarm *prewarm, const struct listed_id *id, ingot_program_desc_t desc,
                          ingot_buffer_t *blob, ingot_program_t *program)
 {
@@ -123,7 +123,7 @@ static enum prewarm_outcome load(struct ingot_prewarm *prewarm, const struct lis
     return outcome;
 }
 
-/* Locked when called and when it returns, and not while somebody is told. */
+/* Locked when called and when it returns, and not during the callback. */
 static void tell_progress(struct ingot_prewarm *prewarm)
 {
     const ingot_prewarm_progress_t progress = prewarm->progress;

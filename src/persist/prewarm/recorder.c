@@ -1,9 +1,9 @@
 /*
  * recorder.c - what a storage was asked for, on its way into a manifest.
  *
- * A record belongs to the recorder, and to those who save it now (`users`): the lock is held while something is noted
- * and never while a file is read or written. Ids only come in; who saves has copied the list and reads their bytes.
- * A forked child forgets the record: what its parent asked for is the parent's to save.
+ * A record belongs to the recorder, and to the threads that save it now (`users`): the lock is held while something is
+ * noted and never while a file is read or written. Ids are only added; a thread that saves has copied the list and
+ * reads their bytes. A forked child forgets the record: what its parent asked for is the parent's to save.
  */
 #include "persist/prewarm/recorder.h"
 
@@ -30,8 +30,8 @@
 struct record {
     ingot_allocator_t allocator;
     ingot_persist_record_info_t info; /* its path is in this structure */
-    size_t users;                     /* under the recorder's lock, as all below: the recorder, and those who save */
-    struct id_list ids;               /* each in memory of its own */
+    size_t users;                     /* under the recorder's lock, as all below: the recorder, and threads that save */
+    struct id_list ids;               /* each in its own memory */
     uint64_t bytes;                   /* of a manifest with these */
     bool is_full;
     bool is_dirty;
@@ -74,8 +74,8 @@ static void lock(struct recorder *recorder)
     process_lock_take(&recorder->lock, forget, recorder);
 }
 
-/* Locked when called, and not any more when it returns. */
-static void unlock_and_let_go(struct recorder *recorder, struct record *record)
+/* Locked when called, and unlocked when it returns. */
+static void unlock_and_release(struct recorder *recorder, struct record *record)
 {
     const bool is_last = --record->users == 0;
     process_lock_give(&recorder->lock);
@@ -138,12 +138,13 @@ void recorder_note(ingot_storage_t storage, size_t id_size, const uint8_t *id)
     tell(&record->info, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, files_steady_clock_ns(),
          "a program is not recorded: the manifest's limits, or memory");
     lock(recorder);
-    unlock_and_let_go(recorder, record);
+    unlock_and_release(recorder, record);
 }
 
 /* ---- saving ---- */
 
-/* What this run asked for, then what is in the old manifest, as far as the limits go. The ids stay where they are. */
+/* Adds what is in the old manifest to what this run asked for, as far as the limits go. The bytes of the ids are not
+ * copied. */
 static ingot_status_t merge(const ingot_persist_record_info_t *info, uint64_t bytes, struct id_list *merged,
                             const struct id_list *old, bool ages)
 {
@@ -167,7 +168,7 @@ static bool is_replaceable(ingot_status_t status)
            status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_VERSION;
 }
 
-/* The replacement is begun, so nobody else writes. */
+/* The replacement is begun, so no other process writes. */
 static ingot_status_t write_merged(const ingot_persist_record_info_t *info, uint64_t bytes, struct id_list *ids,
                                    bool ages, const struct replacement *replacement, size_t *size)
 {
@@ -210,7 +211,7 @@ static ingot_status_t save(const ingot_persist_record_info_t *info, uint64_t byt
     return status;
 }
 
-/* Locked. A list of its own of the same ids. */
+/* Locked. Makes another list of the same ids. */
 static ingot_status_t copy_list(const struct id_list *ids, struct id_list *copy)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -219,7 +220,7 @@ static ingot_status_t copy_list(const struct id_list *ids, struct id_list *copy)
     return status;
 }
 
-/* Of a record that the caller is one of the users of. */
+/* Saves a record; the caller is one of its users. */
 static ingot_status_t save_record(struct recorder *recorder, struct record *record)
 {
     struct id_list ids;
@@ -261,7 +262,7 @@ ingot_status_t recorder_save(ingot_storage_t storage)
         return INGOT_SUCCESS;
     const ingot_status_t status = save_record(recorder, record);
     lock(recorder);
-    unlock_and_let_go(recorder, record);
+    unlock_and_release(recorder, record);
     return status;
 }
 
@@ -289,14 +290,14 @@ static ingot_status_t read_info(ingot_persist_record_info_t *copy, const ingot_p
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the info's struct_size is missing");
     if (copy->path == NULL || copy->path[0] == '\0' || copy->max_entries > MANIFEST_MAX_ENTRIES ||
         copy->max_bytes > MANIFEST_MAX_SIZE)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path is missing, or a limit is over the format's");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path is missing, or a limit exceeds the format's");
     copy->max_entries = copy->max_entries != 0 ? copy->max_entries : DEFAULT_ENTRIES;
     copy->keep_runs = copy->keep_runs != 0 ? copy->keep_runs : DEFAULT_RUNS;
     copy->max_bytes = copy->max_bytes != 0 ? copy->max_bytes : DEFAULT_BYTES;
     return INGOT_SUCCESS;
 }
 
-/* What is there now is saved and let go of. */
+/* Saves and releases the record that is there now. */
 static ingot_status_t replace_record(struct recorder *recorder, struct record *record)
 {
     lock(recorder);
@@ -308,7 +309,7 @@ static ingot_status_t replace_record(struct recorder *recorder, struct record *r
         return INGOT_SUCCESS;
     const ingot_status_t status = save_record(recorder, before);
     lock(recorder);
-    unlock_and_let_go(recorder, before);
+    unlock_and_release(recorder, before);
     return status;
 }
 

@@ -1,8 +1,9 @@
 /*
  * kernel.c - kernels through a storage: a blob may be refused as late as when a kernel is made of it.
  *
- * Drivers look at a binary closely only then. Such a program is of no use to anybody, so it leaves memory, its blob
- * leaves the storage, and one that was compiled takes the places of both. Who holds the old one keeps it.
+ * Drivers look at a binary closely only then. Such a program is useless, so it leaves memory, its blob
+ * leaves the storage, and one that was compiled takes the places of both. Existing references to the old one stay
+ * valid.
  */
 #include <ingot/backend.h>
 #include <ingot/persist.h>
@@ -16,7 +17,8 @@
 /* Another thread may load the same blob once more before it is removed. */
 #define ATTEMPTS 3u
 
-/* A name that is missing, or no memory, says nothing of the binary; and one that was just compiled is as it is. */
+/* True if the driver refused the binary. A missing name or a lack of memory says nothing about it, and a program
+ * that was just compiled cannot be replaced by a better one. */
 static bool is_refused(ingot_status_t status, const_ingot_program_t program)
 {
     return (status == INGOT_BACKEND_ERROR || storage_is_refusal(status)) && ingot_program_is_from_cache_blob(program);

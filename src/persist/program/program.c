@@ -1,8 +1,8 @@
 /*
  * program.c - programs through a storage: memory, else the storage, else the compiler.
  *
- * Nothing that a storage does wrong is told to who wants a program, except as an event. Storing happens after the
- * program was handed to all who waited for it, mostly by the storage's queue.
+ * A caller that wants a program hears of what a storage does wrong only by an event. Storing happens after the
+ * program was handed to all callers that waited for it, mostly by the storage's queue.
  */
 #include "persist/program/program.h"
 
@@ -56,7 +56,7 @@ static ingot_status_t load_program(ingot_program_t *program, const_ingot_program
     return status;
 }
 
-/* Of a program that was loaded ahead, or is just being. */
+/* Takes a program that was loaded ahead, or that is being loaded. */
 static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_program_desc_t desc,
                                      const struct request *request)
 {
@@ -86,7 +86,7 @@ static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t
 
 static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
-    request->is_to_store = false; /* a second try may end otherwise */
+    request->is_to_store = false; /* a second attempt may have another result */
     request->has_id = has_id(desc, request);
     if (request->has_id && (take_prewarmed(program, desc, request) == INGOT_SUCCESS ||
                             load_program(program, desc, request) == INGOT_SUCCESS)) {
@@ -96,7 +96,7 @@ static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_progra
     return build(program, desc, request);
 }
 
-/* The storage's thread keeps out of a driver that is at work for the application. */
+/* The storage's thread does not call a driver that works for the application. */
 static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
 {
     struct request *request = user;

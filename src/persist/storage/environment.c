@@ -1,8 +1,8 @@
 /*
  * environment.c - what a user's environment says of persistence; the only file of persist that looks at it.
  *
- * Only an application's call leads here: a library that lets the environment choose where it writes surprises those
- * who embed it. Nonsense is an error, since a limit that is silently ignored fills a disk; but only where the value is
+ * Only an application's call leads here: a library that lets the environment choose where it writes surprises its
+ * users. Nonsense is an error, since a limit that is silently ignored fills a disk; but only where the value is
  * used, since a store that is off or read-only has no limits.
  */
 #ifndef _GNU_SOURCE
@@ -60,7 +60,7 @@ static ingot_status_t read_flag(const struct environment *environment, const cha
     return status;
 }
 
-/* 0 stands for the lack of a limit, which a field says otherwise. */
+/* 0 means no limit in a variable, and something else in a field. */
 static ingot_status_t read_limit(const struct environment *environment, const char *name, uint64_t none,
                                  uint64_t *limit)
 {
@@ -72,7 +72,7 @@ static ingot_status_t read_limit(const struct environment *environment, const ch
     return status;
 }
 
-/* Milliseconds; 0 is said otherwise in a field, where it is the default. */
+/* Milliseconds; 0 in a field is the default, so another value stands for the variable's 0. */
 static ingot_status_t read_time(const struct environment *environment, const char *name, uint32_t zero,
                                 uint32_t *time_ms)
 {
@@ -95,7 +95,7 @@ static ingot_status_t read_age(const struct environment *environment, uint64_t *
     return status;
 }
 
-/* Which of the words it is; *chosen stays where the variable is unset. */
+/* Sets *chosen to the number of the word; it stays if the variable is unset. */
 static ingot_status_t read_choice(const struct environment *environment, const char *name, size_t count,
                                   const char *const *words, const char *expected, size_t *chosen)
 {
@@ -129,7 +129,7 @@ static ingot_status_t read_storing(const struct environment *environment, ingot_
     return status;
 }
 
-/* What only a store that is written to looks at. */
+/* Reads what only a store that is written to uses. */
 static ingot_status_t read_writing(const struct environment *environment, ingot_persist_info_t *info)
 {
     ingot_status_t status = read_limit(environment, "INGOT_PERSIST_MAX_SIZE", UINT64_MAX, &info->max_bytes);
@@ -188,7 +188,7 @@ static ingot_status_t find_root(const struct environment *environment, size_t ca
     return ingot_set_error_detail(INGOT_NOT_FOUND, "none of INGOT_PERSIST_DIR, XDG_CACHE_HOME and HOME is set");
 }
 
-/* A text behind the root and what is there already, in the caller's memory. */
+/* Copies a text to the caller's memory, behind the root and the texts that are there already. */
 static ingot_status_t find_text(const struct environment *environment, const char *name,
                                 bool (*is_valid)(const char *text), const char *expected, size_t capacity, char *path,
                                 size_t *used, const char **text)

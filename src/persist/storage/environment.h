@@ -9,7 +9,7 @@
 /* A variable's value, or NULL. */
 typedef const char *(*environment_lookup_t)(const char *name, void *user);
 
-/* ingot_persist_info_from_environment with the variables in the caller's hands, for tests. */
+/* Does what ingot_persist_info_from_environment does, with variables that the caller looks up, for tests. */
 ingot_status_t persist_environment_read(ingot_persist_info_t *info, size_t path_capacity, char *path,
                                         environment_lookup_t lookup, void *user);
 

@@ -1,8 +1,8 @@
 /*
- * last_work.c - what storages do while the process ends, and who hears of what was left undone.
+ * last_work.c - what storages do while the process ends, and events about what was left undone.
  *
- * exit() runs in a thread that may hold any of the application's locks. So nothing is stored and nobody is told in it:
- * that is done by the storages' threads and by one that tells, for which it waits, though never for longer than the
+ * exit() runs in a thread that may hold any of the application's locks. So nothing is stored and no callback runs in
+ * it: that is done by the storages' threads and by one that tells, for which it waits, though never for longer than the
  * storages' time and a second. Locks are only tried.
  *
  * The list of storages has a lock that is held for a moment and never while anything is called but the queue's
@@ -101,14 +101,15 @@ static bool retain_if_alive(ingot_storage_t storage)
     return count != 0;
 }
 
-/* One storage with programs of one context that were not stored; it stays for good. 0: there is none. */
+/* Finds a storage with programs of one context that were not stored, and returns their number; the storage is never
+ * freed. 0: there is none. */
 static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **context)
 {
     size_t count = 0;
     if (!try_lock(files_steady_clock_ns()))
         return 0;
     for (ingot_storage_t each = first; each != NULL && count == 0; each = each->queue.next) {
-        count = store_queue_give_up(each, context); /* nobody frees it while it is in the list */
+        count = store_queue_give_up(each, context); /* it is not freed while it is in the list */
         if (count != 0 && !retain_if_alive(each))
             count = 0; /* another thread releases it, which stores what waits */
         *storage = each;

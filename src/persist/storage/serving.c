@@ -1,5 +1,5 @@
 /*
- * serving.c - whether a storage is used at all, and for which backends: what can be said while it is in use.
+ * serving.c - switching a storage on and off, and choosing its backends, while it is in use.
  */
 #include "persist/storage/serving.h"
 
@@ -11,7 +11,7 @@
 
 static void forget_nothing(void *user)
 {
-    (void)user; /* a list that was being written when the process was forked is whole or ends early */
+    (void)user; /* a list that was being written during a fork is whole or ends early */
 }
 
 static bool is_separator(char c)

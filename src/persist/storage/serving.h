@@ -1,5 +1,5 @@
 /*
- * serving.h - whether a storage is used at all, and for which backends.
+ * serving.h - whether a storage is on, and for which backends.
  */
 #ifndef INGOT_PERSIST_STORAGE_SERVING_H
 #define INGOT_PERSIST_STORAGE_SERVING_H
@@ -15,7 +15,7 @@ bool storage_is_on(ingot_storage_t storage);
 void storage_set_off(ingot_storage_t storage, unsigned reason, bool is_off);
 /* True if requests of this context go to it. */
 bool storage_serves(ingot_storage_t storage, const struct ingot_context *context);
-/* True if it is names with an optional minus each, and short enough. */
+/* True if a list is short enough and consists of names, each with an optional minus. */
 bool serving_is_list(const char *list);
 /* True if a backend is among those that a list means. */
 bool serving_includes(const char *list, const char *backend);

@@ -28,7 +28,7 @@ struct store_queue {
     uint64_t taken_ns; /* how long it took to take all blobs so far, and to build their programs */
     uint64_t built_ns;
     ingot_persist_flush_progress_t total; /* since the storage was made */
-    ingot_status_t failure;               /* the first one that no flush has told yet */
+    ingot_status_t failure;               /* the first one that no flush has returned yet */
     bool has_thread;
     bool is_ending;
     pthread_t thread;                                     /* where has_thread */
@@ -41,7 +41,7 @@ struct ingot_storage {
     ingot_storage_ops_t ops;
     void *self;
     ingot_allocator_t allocator;
-    bool is_read_only;               /* whatever its operations are */
+    bool is_read_only;               /* even if it has a store operation */
     ingot_event_callback_t on_event; /* its own; NULL: none */
     void *on_event_user;
     _Atomic(ingot_persist_store_mode_t) store_mode; /* relaxed, as the next two: they order nothing */

@@ -100,7 +100,7 @@ void ingot_storage_release(ingot_storage_t storage)
     struct kept_error kept;
     if (storage == NULL || atomic_fetch_sub_explicit(&storage->references, 1, memory_order_acq_rel) != 1)
         return;
-    kept_error_save(&kept); /* what is stored now may fail; events tell of that */
+    kept_error_save(&kept); /* storing may fail now; events tell of that */
     (void)store_queue_flush(storage, &all, NULL);
     last_work_remove(storage);
     store_queue_fini(storage);
@@ -146,7 +146,7 @@ ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, cons
     if (status != INGOT_SUCCESS)
         return status;
     if (blob == NULL || blob_size == 0)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a blob that is to be stored is missing or empty");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL or empty");
     if (storage->ops.store == NULL)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no store operation");
     if (!storage_is_on(storage))

@@ -14,11 +14,11 @@
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               void *self, const ingot_allocator_t *allocator, const ingot_persist_info_t *info);
 
-/* Returns what is behind a storage, or NULL where the storage is NULL or of another kind. */
+/* Returns the self of a storage, or NULL if the storage is NULL or of another kind. */
 void *storage_self(ingot_storage_t storage, enum storage_kind kind);
 const ingot_allocator_t *storage_allocator(ingot_storage_t storage);
 
-/* Fills in all counters: those of the storage, or own ones where these are not NULL. */
+/* Fills in all counters: those of `own`, or the storage's if that is NULL. */
 void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ingot_persist_stats_t *stats);
 
 /* Returns a part, or NULL if it was not added yet. */

@@ -12,7 +12,7 @@ struct store_queue_item {
     ingot_program_t program; /* holds its context, too */
     const struct ingot_context *context;
     uint64_t build_ns;
-    bool is_given_up; /* and told of */
+    bool is_given_up; /* an event told of it */
     size_t id_size;
     uint8_t id[];
 };
@@ -28,15 +28,14 @@ void store_list_append(struct store_queue_list *list, struct store_queue_item *i
 /* Takes out the item that a link of the list points to. */
 struct store_queue_item *store_list_take_out(struct store_queue_list *list, struct store_queue_item **at);
 
-/* Links to items. Which must be in the list; and of one that is not empty the item that was the fastest to build. */
+/* Return links to items: to one that is in the list, and to the one that was the fastest to build in a list that is
+ * not empty. */
 struct store_queue_item **store_list_find_item(struct store_queue_list *list, const struct store_queue_item *item);
 struct store_queue_item **store_list_find_cheapest(struct store_queue_list *list);
 
-/*
- * A link to the oldest item, or to the one that took longest to build, of those that the driver is expected to be done
- * with within limit_ns, if it takes as long per time of building as it took before: taken_ns for built_ns. Where that
- * is 0, nothing is known, and all fit. NULL: none.
- */
+/* Returns a link to the oldest item, or to the one that took longest to build. Only items count that the driver is
+ * expected to finish within limit_ns, if it takes as long per time of building as before: taken_ns for built_ns. If
+ * built_ns is 0, nothing is known, and all items count. NULL: there is none. */
 struct store_queue_item **store_list_find(struct store_queue_list *list, bool is_oldest, uint64_t limit_ns,
                                           uint64_t taken_ns, uint64_t built_ns);
 

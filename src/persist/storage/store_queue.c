@@ -1,17 +1,17 @@
 /*
  * store_queue.c - programs whose blobs are to be taken and stored later: in the background, at a flush, or at the end.
  *
- * One thread a storage, started with the first item that it is to work. What waits is bounded in number and in the
+ * One thread per storage, started with the first item that it is to work. What waits is bounded in number and in the
  * bytes of its ids; a blob is in memory only while it is being stored. The lock is not held while an item is worked.
  *
  * A driver that generates code at launch (PoCL) takes up to 20 times as long to give a blob as it took to build the
- * program, and has locks of its own: an application that builds waits for them. Its blobs also lack the code of later
+ * program, and has its own locks: an application that builds waits for them. Its blobs also lack the code of later
  * launches. So they wait until no program was made for a while, and the thread has a lower priority. How long a blob
  * takes is guessed from the time that its program took to build and from what the blobs before took; what would hold up
  * the end of the process for longer than it may be is left for a flush.
  *
  * A forked child has neither the thread nor the driver's state, so it takes the queue for empty, and makes its locks
- * anew: they may have been held when it was forked. What waits when the process ends is last_work.c's.
+ * anew: they may have been held when it was forked. last_work.c works what waits when the process ends.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -102,7 +102,8 @@ static void unlock(struct store_queue *queue)
     process_lock_give(&queue->lock);
 }
 
-/* Locked. Until a moment as files_steady_clock_ns counts. No cancellation point: the lock would stay taken. */
+/* Locked. Waits until a moment on the clock of files_steady_clock_ns. It is not a cancellation point: the lock would
+ * stay taken. */
 static void wait_until(struct store_queue *queue, pthread_cond_t *condition, uint64_t moment_ns)
 {
     const struct timespec moment = {(time_t)(moment_ns / 1000000000u), (long)(moment_ns % 1000000000u)};
@@ -120,7 +121,8 @@ static uint64_t time_left(uint64_t until_ns)
     return until_ns == NO_TIME ? NO_TIME : until_ns > now_ns ? until_ns - now_ns : 0;
 }
 
-/* Locked. The oldest of those that are to be worked soon, of others the most expensive to build; that fits. */
+/* Locked. Finds an item that fits: the oldest of those that are to be worked soon, or the most expensive to build of
+ * others. */
 static struct store_queue_item **find(struct store_queue *queue, enum store_queue_when when, uint64_t limit_ns)
 {
     return store_list_find(&queue->lists[when], when == STORE_QUEUE_SOON, limit_ns, queue->taken_ns, queue->built_ns);
@@ -158,7 +160,7 @@ static uint64_t count_waiting(const struct store_queue *queue)
     return count;
 }
 
-/* Releasing a program may call the driver, so that the storage's thread does not once the process is ending. */
+/* Releasing a program may call the driver, which the storage's thread must not do once the process is ending. */
 static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
 {
     const bool may_call = process_end_enter();
@@ -196,7 +198,7 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
     store_list_append(&queue->active, item);
     ++queue->active_count;
     unlock(queue);
-    const int cancellation = cancellation_hold(); /* others that flush would wait for this item for ever */
+    const int cancellation = cancellation_hold(); /* others that flush would wait for this item forever */
     ++work_depth;
     const struct ingot_context *before = events_enter(item->context);
     const struct storage_outcome outcome =
@@ -376,8 +378,8 @@ uint64_t store_queue_count(ingot_storage_t storage)
 
 /* ---- flushing ---- */
 
-/* One call. With a time limit the storage's thread does the work, so that the caller is back in time whatever the
- * driver is at. */
+/* One call of store_queue_flush. With a time limit the storage's thread does the work, so that the caller returns in
+ * time whatever the driver does. */
 struct flush {
     ingot_storage_t storage;
     ingot_persist_flush_info_t info;
@@ -436,7 +438,7 @@ static void work_all(struct flush *flush)
         }
         wait_until(queue, &queue->is_done, flush->until_ns); /* after which an item may be back */
     }
-    if (flush->is_for_thread) { /* others that flush say again until when */
+    if (flush->is_for_thread) { /* other callers that flush set it again */
         queue->urgent_until_ns = 0;
         pthread_cond_broadcast(&queue->is_done);
     }
@@ -453,7 +455,7 @@ ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_fl
     flush.before = queue->total;
     work_all(&flush);
     const ingot_persist_flush_progress_t reached = progress_of(&flush);
-    const bool is_cut_short = reached.waiting_count > work_depth; /* less what this thread itself is at */
+    const bool is_cut_short = reached.waiting_count > work_depth; /* without what this thread itself is storing */
     ingot_status_t status = queue->failure;
     if (is_cut_short && (flush.until_ns != NO_TIME || info->on_progress != NULL))
         status = ingot_set_error_detail(INGOT_BUSY, "%llu programs are not stored yet",

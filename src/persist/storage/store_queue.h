@@ -18,23 +18,23 @@ void store_queue_fini(ingot_storage_t storage);
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                      size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when);
 
-/* Stores a program at once; a failure is for the next flush to tell. */
+/* Stores a program at once. The next flush returns a failure. */
 void store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                            size_t id_size, const uint8_t *id);
 
-/* The storage's times have changed. */
+/* Wakes the thread, since the storage's times have changed. */
 void store_queue_wake(ingot_storage_t storage);
 
-/* Around the making of a program, during which and after which it is not quiet. */
+/* Called before and after the making of a program: the storage is not quiet in between, nor for a while afterwards. */
 void store_queue_note_making(ingot_storage_t storage);
 void store_queue_note_made(ingot_storage_t storage);
 
-/* Works all that waits and waits for what is being worked, within info's limits. INGOT_BUSY: something waits still;
- * else the first failure since the last flush. progress may be NULL. */
+/* Works all that waits, and waits for what is being worked, within info's limits. INGOT_BUSY: something still waits;
+ * otherwise the first failure since the last flush. progress may be NULL. */
 ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
                                  ingot_persist_flush_progress_t *progress);
 
-/* How many wait, those that are being worked included. */
+/* Returns how many programs wait, including those that are being worked. */
 uint64_t store_queue_count(ingot_storage_t storage);
 
 /* ---- for the end of the process, in last_work.c; none waits for the queue's lock ---- */
@@ -45,7 +45,8 @@ bool store_queue_is_worked_here(void);
 void store_queue_hurry(ingot_storage_t storage, uint64_t until_ns);
 /* True if something is being worked, or waits that is expected to be done in time. */
 bool store_queue_is_hurrying(ingot_storage_t storage);
-/* Takes note of all programs of one context that still wait. 0: none. The context stays alive for good. */
+/* Gives up all programs of one context that still wait, and returns their number. 0: there are none. The context is
+ * never freed. */
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context);
 
 #endif

@@ -20,10 +20,10 @@ struct storage_switch {
 
 static void forget_nothing(void *user)
 {
-    (void)user; /* whichever target there is, it is referenced */
+    (void)user; /* the target, whichever it is, is referenced */
 }
 
-/* NULL, with a sentence, where there is none. */
+/* NULL, with an error set, if there is none. */
 static ingot_storage_t take_target(struct storage_switch *self)
 {
     process_lock_take(&self->lock, forget_nothing, NULL);

@@ -11,7 +11,7 @@
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/state.h"
 
-/* *blob, to be freed with *capacity bytes whatever is returned. */
+/* Copies the program's blob to *blob, which is to be freed with *capacity bytes whatever is returned. */
 static ingot_status_t take(ingot_storage_t storage, ingot_program_t program, size_t *size, uint8_t **blob,
                            size_t *capacity)
 {

@@ -10,7 +10,7 @@
 struct storage_outcome {
     ingot_status_t status;
     uint64_t take_ns; /* of the driver */
-    size_t bytes;     /* of the blob; 0: it was not had */
+    size_t bytes;     /* of the blob; 0: the driver gave none */
 };
 
 /* Takes a program's blob and stores it. */

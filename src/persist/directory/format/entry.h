@@ -10,7 +10,7 @@
 #include "persist/base/files.h"
 #include "persist/directory/format/key_file.h"
 
-/* Where an entry is, and who has to own all of it. */
+/* Where an entry is, and the user that has to own all of it. */
 struct entry_place {
     int at;
     const char *path; /* of its directory, below at; shorter than PATH_CAPACITY by the names of the files */
@@ -18,13 +18,13 @@ struct entry_place {
 };
 
 /*
- * Judges the entry's directory; *facts is what is at its name. INGOT_NOT_FOUND; INGOT_UNTRUSTED: of others, writable
- * by them, or neither directory nor file; INGOT_BLOB_CORRUPT: a file; INGOT_IO_ERROR.
+ * Judges the entry's directory; *facts describes what is at its name. INGOT_NOT_FOUND; INGOT_UNTRUSTED: of others,
+ * writable by them, or neither directory nor file; INGOT_BLOB_CORRUPT: a file; INGOT_IO_ERROR.
  */
 ingot_status_t entry_examine(const struct entry_place *place, struct file_facts *facts);
 
 /*
- * A handle of the entry's directory, to be closed, and the place that it is. As long as it is open the files are those
+ * Opens the entry's directory; the caller closes the handle. As long as it is open the files are those
  * of one entry, and no other entry gets its inode. INGOT_NOT_FOUND; INGOT_UNTRUSTED: no directory; INGOT_IO_ERROR.
  */
 ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pinned);
@@ -37,7 +37,7 @@ ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pi
 ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const uint8_t *id,
                           const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob);
 
-/* Whether kernel.bin is there, trusted, and of the size that the header says. Statuses as entry_read. */
+/* Checks that kernel.bin is there, trusted, and of the size that the header says. Statuses as entry_read. */
 ingot_status_t entry_examine_blob(const struct entry_place *place, const struct key_file *key);
 
 /* The same as entry_read for whatever id it has, which is copied out; a NULL blob leaves kernel.bin alone. *key and *id
@@ -45,23 +45,23 @@ ingot_status_t entry_examine_blob(const struct entry_place *place, const struct 
 ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_allocator_t *allocator,
                                 struct key_file *key, ingot_buffer_t *id, ingot_buffer_t *blob);
 
-/* The header of an entry's key.bin, for orders and totals. Statuses as entry_read. */
+/* Reads the header of an entry's key.bin, for orders and totals. Statuses as entry_read. */
 ingot_status_t entry_read_header(const struct entry_place *place, struct key_file *key);
 
-/* Whether such a status means that the entry is to be taken away. */
+/* True if a status means that the entry has to be removed. */
 bool entry_is_bad(ingot_status_t status);
 
-/* Bytes of the files that are there. */
+/* Returns the bytes of the files that are there. */
 uint64_t entry_bytes(int at, const char *entry_path);
 /* The same where the header of key.bin was read, which holds only if it says the file's size. */
 uint64_t entry_bytes_beside(const struct entry_place *place, const struct key_file *key);
-/* When key.bin was last modified; 0 where there is none. */
+/* Returns when key.bin was last modified; 0 if it is missing. */
 uint64_t entry_modified_ns(const struct entry_place *place);
 
-/* What the two files of such an entry take. */
+/* Returns the bytes that the two files of such an entry take. */
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size);
 
-/* Writes both files into the directory entry_path below at; *created_ns is what they say. */
+/* Writes both files into the directory entry_path below at; sets *created_ns to the time that they have. */
 ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const uint8_t *id, size_t blob_size,
                            const uint8_t *blob, bool is_durable, uint64_t *created_ns);
 

@@ -34,7 +34,7 @@ int index_write_header(int fd, struct index_header *header)
     return files_write_at(fd, 0, sizeof(bytes), bytes);
 }
 
-/* What a file ends before is free. */
+/* Places behind the end of the file are free. */
 static int read_page(int fd, uint64_t page, uint8_t bytes[INDEX_PAGE_SIZE])
 {
     size_t got = 0;
@@ -55,13 +55,13 @@ int index_reset(int fd, struct index_header *header)
     return result < 0 ? result : files_write_at(fd, index_page_offset(0), sizeof(empty), empty);
 }
 
-/* Whether there is a record of this page at a place in it. */
+/* True if a place in a page has a record of this page. */
 static bool decode(const uint8_t *at, uint64_t page_count, uint64_t page, struct index_record *record)
 {
     return index_record_decode(record, at) && index_page_of(record->bucket, page_count) == page;
 }
 
-/* A place in a page that is free: one that is empty at once, or else one that is damaged or another page's. */
+/* Finds a free place in a page: an empty one if there is one, otherwise one that is damaged or another page's. */
 static size_t find_free(const uint8_t *bytes, uint64_t page_count, uint64_t page)
 {
     struct index_record record;
@@ -139,8 +139,8 @@ int index_visit(int fd, uint64_t page_count, uint64_t page,
     return result;
 }
 
-/* The records of from that belong in page when there are new_count pages, behind the used_bytes of into. False: there
- * is no room for them. */
+/* Moves the records of from that belong in page, when there are new_count pages, behind the used_bytes of into.
+ * False: there is no room for them. */
 static bool gather(const uint8_t *from, uint64_t from_page, uint64_t old_count, uint64_t page, uint64_t new_count,
                    uint8_t *into, size_t *used_bytes)
 {
@@ -156,7 +156,7 @@ static bool gather(const uint8_t *from, uint64_t from_page, uint64_t old_count, 
     return true;
 }
 
-/* The page that is split when the last of so many pages comes, and joined again when it goes. */
+/* Returns the page that is split when the last of so many pages is added, and joined again when that one goes. */
 static uint64_t partner_of(uint64_t last, uint64_t page_count_without)
 {
     return index_page_of(last, page_count_without);

@@ -17,7 +17,7 @@ struct index_place {
 /* 1: there is a good header. */
 int index_read_header(int fd, struct index_header *header);
 int index_write_header(int fd, struct index_header *header);
-/* An empty index, which has yet to be told of the entries that are there. Its header is not written. */
+/* Makes an empty index; the entries that are there are still to be added. Its header is not written. */
 int index_reset(int fd, struct index_header *header);
 
 /* 1: *place is the record of an entry; 0: it has none, and *place is where one would go. */
@@ -26,14 +26,14 @@ int index_find(int fd, uint64_t page_count, uint64_t bucket, uint32_t number, st
 int index_is_at(int fd, uint64_t offset, const struct index_record *record);
 int index_put(int fd, uint64_t offset, const struct index_record *record);
 int index_free(int fd, uint64_t offset);
-/* Without the lock: the place may be another record's by now, which then counts as used. */
+/* Called without the lock: the place may be another record's by now, which then counts as used. */
 int index_note_use(int fd, uint64_t offset, uint32_t last_use_s);
 
 /* Calls visit with each record of a page. */
 int index_visit(int fd, uint64_t page_count, uint64_t page,
                 void (*visit)(void *user, const struct index_record *record), void *user);
 
-/* One page more or one page fewer, where the number of entries asks for it. The header is to be written afterwards. */
+/* Adds or removes a page if the number of entries requires it. The caller writes the header afterwards. */
 int index_grow(int fd, struct index_header *header);
 int index_shrink(int fd, struct index_header *header);
 

@@ -25,8 +25,8 @@ struct index_record {
     uint32_t last_use_s;
 };
 
-/* What the lock's holder is doing to an entry. It is done when its record says so; who finds it done half completes or
- * undoes it. */
+/* What the lock's holder is doing to an entry. It is done when the entry's record says so. A process that finds it
+ * half done completes or undoes it. */
 enum index_change { INDEX_CHANGE_NONE, INDEX_CHANGE_ADD, INDEX_CHANGE_REMOVE };
 
 struct index_header {
@@ -34,7 +34,7 @@ struct index_header {
     uint64_t total_bytes;
     uint64_t entry_count;
     uint64_t cursor;      /* the page that is looked at next */
-    uint64_t drain_bytes; /* an eviction is on its way down to this; UINT64_MAX: none is */
+    uint64_t drain_bytes; /* an eviction goes on down to this; UINT64_MAX: there is none */
     uint64_t drain_entries;
     uint64_t scan_position;   /* in the namespace's directory */
     bool is_scanning;         /* entries may be there that have no record yet */
@@ -45,7 +45,7 @@ struct index_header {
 };
 
 void index_header_encode(struct index_header *header, uint8_t bytes[INDEX_HEADER_SIZE]);
-/* False: that is not a header, or one of another version. */
+/* False: it is not a header, or its version is another one. */
 bool index_header_decode(struct index_header *header, const uint8_t bytes[INDEX_HEADER_SIZE]);
 
 void index_record_encode(const struct index_record *record, uint8_t bytes[INDEX_RECORD_SIZE]);
@@ -53,9 +53,9 @@ bool index_record_is_empty(const uint8_t bytes[INDEX_RECORD_SIZE]);
 /* False: the place is empty, or damaged. */
 bool index_record_decode(struct index_record *record, const uint8_t bytes[INDEX_RECORD_SIZE]);
 
-/* The page, from 0, that the records of a bucket are in. */
+/* Returns the number of the page, from 0, that has the records of a bucket. */
 uint64_t index_page_of(uint64_t bucket, uint64_t page_count);
-/* Where a page begins in the file. */
+/* Returns where a page begins in the file. */
 uint64_t index_page_offset(uint64_t page);
 
 #endif

@@ -56,7 +56,7 @@ static ingot_status_t check_frame(size_t header_size, const uint8_t *header)
     if (header_size < KEY_FILE_HEADER_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "key.bin ends within its header");
     if (memcmp(header + KEY_BIN_AT_MAGIC, KEY_BIN_MAGIC, MAGIC_SIZE) != 0)
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "key.bin does not begin as one");
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "key.bin does not begin with its magic number");
     const uint32_t version = le_get_u32(header + KEY_BIN_AT_VERSION);
     if (version != FORMAT_VERSION)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "key.bin has format version %u", (unsigned)version);
@@ -83,7 +83,7 @@ ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t 
     if (file_size < KEY_FILE_HEADER_SIZE + id_size)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "key.bin ends within its id");
     if (file_size > KEY_FILE_HEADER_SIZE + id_size)
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "key.bin goes on behind its id");
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "key.bin has bytes after its id");
 
     key->id_size_bytes = id_size;
     key->blob_size_bytes = blob_size;

@@ -24,13 +24,13 @@ struct key_file {
     uint32_t flags;
 };
 
-/* What is written for an id and a blob now. */
+/* Returns what is written for an id and a blob now. */
 struct key_file key_file_of(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob, uint64_t now_ns);
 
-/* The header of a key.bin. */
+/* Writes the header of a key.bin. */
 void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_SIZE]);
 
-/* The 16 bytes that are written over those at KEY_BIN_AT_LAST_USE. */
+/* Writes the 16 bytes that replace those at KEY_BIN_AT_LAST_USE. */
 void key_file_encode_last_use(uint64_t last_use_ns, uint8_t stamp[KEY_FILE_LAST_USE_SIZE]);
 
 /*

@@ -13,7 +13,7 @@
 
 static const char hex[] = "0123456789abcdef";
 
-/* Two digits a division: each waits for the one before it. */
+/* Two digits per division, since each division waits for the one before it. */
 static char *append_number(char *end, uint64_t number)
 {
     char digits[DIGITS_MAX];

@@ -11,7 +11,7 @@
 #define NAMESPACE_MAX 64
 /* Namespace, bucket, number and the longest file name, with their slashes and the NUL. */
 #define PATH_CAPACITY 128
-/* The bytes of the file lock that stand for sessions: from here to twice as far. */
+/* The bytes of the file lock from here to twice this offset stand for sessions. */
 #define PATHS_SESSION_MIN (UINT64_C(1) << 62)
 
 /* "[namespace/]bucket". */
@@ -30,7 +30,7 @@ bool paths_parse_number(const char *name, uint64_t max, uint64_t *number);
 bool paths_is_temporary(const char *name, uint64_t *session);
 /* "<pid>-<16 hex digits>", of version 1. */
 bool paths_is_old_temporary(const char *name);
-/* Whether it may be the name of a namespace. */
+/* True if it may be the name of a namespace. */
 bool paths_is_namespace(const char *name);
 
 #endif

@@ -86,7 +86,7 @@ static int index_fd_of(const struct account *account)
     return account->open.files.index_fd;
 }
 
-/* Whether the entry that a change speaks of is in its place. */
+/* True if the entry of a change is in its place. */
 static bool is_in_place(const struct account *account, const struct index_record *record)
 {
     char bucket_path[PATH_CAPACITY];
@@ -122,7 +122,7 @@ static void count_change(struct index_header *header)
         subtract_from_totals(header, header->changed.bytes);
 }
 
-/* Completes or undoes what a process was at that ended with the lock. */
+/* Completes or undoes the change of a process that ended while it held the lock. */
 static int recover(struct account *account)
 {
     struct index_header *header = &account->header;
@@ -189,8 +189,8 @@ ingot_status_t account_begin(struct directory *directory, const char *name_space
                              struct account *account)
 {
     *account = (struct account){.directory = directory, .name_space = name_space};
-    ingot_status_t status = account_files_get(directory, name_space, &account->open); /* before the lock: so it is held
-                                                                                        the shorter */
+    /* before the lock, so that it is held for less time */
+    ingot_status_t status = account_files_get(directory, name_space, &account->open);
     if (status != INGOT_SUCCESS)
         return status;
     status = lock_index(index_fd_of(account), deadline_ns);
@@ -297,7 +297,7 @@ void account_end_removing(struct account *account)
     if (account->place.offset == 0)
         return;
     if (index_free(index_fd_of(account), account->place.offset) < 0) {
-        account->is_changed = true; /* it is counted until it is met again */
+        account->is_changed = true; /* it is counted until it is found again */
         return;
     }
     subtract_from_totals(header, account->place.record.bytes);

@@ -2,8 +2,8 @@
  * account.h - the lock of a namespace, and what it holds: its index, and the total of it in size.txt.
  *
  * Whatever puts an entry in its place or takes one away does so between account_begin and account_end, and between a
- * begin and an end of its own, so that a process that is killed in the middle leaves a note of what it was at. The next
- * account_begin completes or undoes that.
+ * begin and an end of its own, so that a process that is killed in the middle leaves a note of what it was doing. The
+ * next account_begin completes or undoes that.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_H
@@ -11,7 +11,7 @@
 #include "persist/directory/format/index.h"
 #include "persist/directory/layout/account_files.h"
 
-/* When waiting for locks is to end, as files_steady_clock_ns counts. */
+/* Returns the moment at which waiting for locks ends, on the clock of files_steady_clock_ns. */
 uint64_t account_deadline(const struct directory *directory);
 
 /* A namespace, locked. */
@@ -29,17 +29,17 @@ struct account {
     bool may_write;        /* false: files may not grow, so entries are taken away without being accounted for */
 };
 
-/* Locks and reads. INGOT_BUSY: not in time. A deadline in the past: only if it can be had at once. */
+/* Locks and reads. INGOT_BUSY: not in time. With a deadline in the past it takes the lock only if that is free. */
 ingot_status_t account_begin(struct directory *directory, const char *name_space, uint64_t deadline_ns,
                              struct account *account);
 /* Writes what has changed, and unlocks. */
 void account_end(struct account *account);
 
-/* Whether so many bytes of so many entries more are within the store's limits. */
+/* True if so many more bytes of so many more entries are within the store's limits. */
 bool account_has_room(const struct account *account, uint64_t bytes, uint64_t entry_count);
 
-/* Notes that an entry is about to be put in its place; end: it is. cancel: it, or one that was to be taken away, is not
- * after all. */
+/* Notes that an entry is about to be put in its place. end: it is in its place. cancel: that entry was not put
+ * there, or one that was to be taken away still is there. */
 ingot_status_t account_begin_adding(struct account *account, const struct index_record *record);
 void account_end_adding(struct account *account);
 /* The same for an entry that is about to be taken away, whether it has a record or not. */
@@ -52,10 +52,10 @@ ingot_status_t account_adopt(struct account *account, const struct index_record 
 /* Sets the totals to what the records say. */
 ingot_status_t account_sum_up(struct account *account);
 
-/* What size.txt says, without a lock. */
+/* Reads the total in size.txt, without a lock. */
 bool account_peek(const struct directory *directory, const char *name_space, uint64_t *total_bytes);
 
-/* A size.txt: digits, then nothing but spaces and line feeds. */
+/* Parses a size.txt: digits, then nothing but spaces and line feeds. */
 bool account_parse(size_t size, const char *text, uint64_t *total_bytes);
 
 #endif

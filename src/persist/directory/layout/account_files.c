@@ -2,7 +2,7 @@
  * account_files.c - the files in which a namespace keeps its accounts, open for one user at a time.
  *
  * A lock belongs to the open file, so each thread that is at it has its own: threads exclude each other like processes
- * do. Files are kept open for whoever comes next, in the process that opened them only, and as long as they are what
+ * do. Files are kept open for the next use, in the process that opened them only, and as long as they are what
  * their names say. Only the files of the store's own namespace are kept.
  */
 #include "persist/directory/layout/account_files.h"
@@ -25,7 +25,7 @@ void account_files_path(char path[PATH_CAPACITY], const char *name_space, const 
         paths_join(path, name_space, name);
 }
 
-/* All but who uses them. */
+/* All but the mark that they are in use. */
 static void copy_files(struct account_files *to, const struct account_files *from)
 {
     to->size_fd = from->size_fd;
@@ -92,7 +92,7 @@ static ingot_status_t open_files(const struct directory *directory, const char *
     return INGOT_SUCCESS;
 }
 
-/* Whether a file that is open is still the one of its name. In the root it can only have been deleted; the folder of a
+/* True if an open file is still the one of its name. In the root it can only have been deleted; the folder of a
  * namespace can have been moved with it, too. */
 static bool is_current(const struct directory *directory, int fd, const char *name, uint64_t inode,
                        struct file_facts *facts)

@@ -16,12 +16,12 @@ struct open_account_files {
 ingot_status_t account_files_get(struct directory *directory, const char *name_space, struct open_account_files *open);
 void account_files_give(struct open_account_files *open);
 
-/* An index to be read and noted in, for one thread: a kept one, or NULL with a descriptor that is opened for it and to
- * be closed. A negated errno where there is none. */
+/* Returns the descriptor of an index that one thread may read and note uses in. *kept is the kept one, or NULL if
+ * the descriptor was opened for this use and is to be closed. A negated errno if there is no index. */
 int account_files_borrow_index(struct directory *directory, struct account_files **kept);
 void account_files_return_index(struct account_files *kept, int index_fd);
 
-/* Closes what was kept open; nobody may be at the store any more. */
+/* Closes what was kept open; no thread may use the store any more. */
 void account_files_fini(struct directory *directory);
 
 /* "[namespace/]name". */

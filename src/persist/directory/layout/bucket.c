@@ -57,7 +57,7 @@ ingot_status_t bucket_examine(const struct directory *directory, const char *buc
     return INGOT_SUCCESS;
 }
 
-/* What is searched for, and by whom. */
+/* A search: what for, and in which store. */
 struct search {
     struct directory *directory;
     struct bucket *bucket;
@@ -85,7 +85,7 @@ static ingot_status_t read_place(const struct search *search, const struct entry
     return status;
 }
 
-/* Takes a bad entry away, unless it has gone by itself or another thread or process is at it. */
+/* Takes a bad entry away, unless it is gone or another thread or process is taking it away. */
 static ingot_status_t refuse(const struct search *search, const char *entry_path, uint32_t number, uint64_t inode,
                              ingot_status_t status)
 {
@@ -99,7 +99,7 @@ static ingot_status_t refuse(const struct search *search, const char *entry_path
     return status;
 }
 
-/* Reads one number; once more where it was bad, so that it is no mixture of two entries, before it is refused. */
+/* Reads the entry of one number, and reads a bad one again: it may have been replaced in between. */
 static ingot_status_t try_number(const struct search *search, uint32_t number)
 {
     struct directory *directory = search->directory;

@@ -7,7 +7,7 @@
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/state.h"
 
-/* How many numbers of a bucket are looked at, the lowest; 64-bit hashes hardly ever share a bucket at all. */
+/* Only so many numbers of a bucket are looked at, the lowest; 64-bit hashes rarely share a bucket at all. */
 #define BUCKET_MAX_ENTRIES 64u
 
 /* What a search saw. */

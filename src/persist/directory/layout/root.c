@@ -2,8 +2,9 @@
  * root.c - the directory that a store is in.
  *
  * It is opened once and everything else relative to it, so a store keeps working where it was opened when the path
- * comes to mean something else. Only when the directory was deleted is its path looked at again: who deletes a cache
- * wants it empty, not off. The new directory is put under the old one's descriptor, so no other thread has to know.
+ * comes to mean something else. Only when the directory was deleted is its path looked at again: a user who deletes a
+ * cache wants it empty, not off. The new directory is put under the old one's descriptor, so no other thread has to
+ * know.
  */
 #include "persist/directory/layout/root.h"
 
@@ -21,7 +22,7 @@ static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                 "# This directory holds compiled device programs that can be compiled again.\n"
                                 "# What this file is for: https://bford.info/cachedir/\n";
 
-/* What makes a directory a store; nothing of it is needed to load, so failures wait for the first store. */
+/* Adds what makes a directory a store. Loads need nothing of it, so failures show at the first store. */
 static void furnish(struct directory *directory)
 {
     const int tag = files_create(directory->root, "CACHEDIR.TAG");

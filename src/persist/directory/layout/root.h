@@ -10,8 +10,8 @@
 ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t *info);
 void root_fini(struct directory *directory);
 
-/* Where the root was deleted under the open store: opens or makes the one that has its path now, and tells. True: the
- * store is in another directory than before, and what failed may be tried again. */
+/* If the root was deleted under the open store, opens or makes the directory that has its path now, and tells. True:
+ * the store is in another directory than before, and what failed may be tried again. */
 bool root_renew(struct directory *directory);
 
 #endif

@@ -15,10 +15,9 @@
 #include "persist/directory/format/paths.h"
 #include "persist/storage/common/counters.h"
 
-/* size.txt and index.bin, kept open for the next store: opening and closing them costs as much as what is done to
- * them. */
+/* size.txt and index.bin, kept open for the next store: opening and closing them takes as long as using them. */
 struct account_files {
-    atomic_int use; /* of enum account_use; acquire by who takes them, release by who puts them back */
+    atomic_int use; /* of enum account_use; acquire when taken, release when put back */
     int size_fd;
     int index_fd;
     unsigned long process; /* that opened them: a forked child would share their locks */
@@ -67,10 +66,10 @@ struct directory {
     char name_space[NAMESPACE_MAX + 1]; /* "" where there is none */
 };
 
-/* The directory store behind a storage, or NULL where it is of another kind. */
+/* Returns the directory store of a storage, or NULL if the storage is of another kind. */
 struct directory *directory_of(ingot_storage_t storage);
 
-/* How long ago what the order of eviction goes by was; 0 where that is in the future. */
+/* Returns the age of an entry by the time that the order of eviction uses; 0 if that is in the future. */
 static inline uint64_t directory_age_ns(const struct directory *directory, uint64_t now_ns, uint64_t created_ns,
                                         uint64_t last_use_ns)
 {
@@ -78,12 +77,12 @@ static inline uint64_t directory_age_ns(const struct directory *directory, uint6
     return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
-/* The store's directory as the public functions see it. INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED. */
+/* The same for public functions: INGOT_INVALID_ARGUMENTS for NULL, INGOT_UNIMPLEMENTED for another kind. */
 ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory);
-/* Its namespace, or NULL where it has none. */
+/* Returns its namespace, or NULL if it has none. */
 const char *directory_name_space(const struct directory *directory);
 
-/* To the store's callback and, unless it is a load or a store, to the context that the thread works for. */
+/* Tells the store's callback and, unless it is a load or a store, the context that the thread works for. */
 void directory_tell(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
                     uint64_t started_ns, const char *name, const char *reason);
 

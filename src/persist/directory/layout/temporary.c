@@ -3,7 +3,7 @@
  *
  * Nothing here is ever loaded, so whatever is left behind is harmless and only takes space. The lock that tells whether
  * a process is still there is the kernel's: it goes with its process, and no other process can be taken for it. It
- * belongs to the open file; a forked child makes a session of its own.
+ * belongs to the open file; a forked child makes its own session.
  */
 #include "persist/directory/layout/temporary.h"
 
@@ -144,7 +144,7 @@ static bool take_session(struct reclaim *reclaim, uint64_t byte)
     if (reclaim->lock_fd == -EBADF)
         reclaim->lock_fd = files_open_read_write(reclaim->directory->root, LOCK_NAME);
     if (reclaim->lock_fd == -ENOENT)
-        return true; /* nobody can have locked it */
+        return true; /* no process can have locked it */
     return reclaim->lock_fd >= 0 && files_try_lock(reclaim->lock_fd, byte) == 0;
 }
 

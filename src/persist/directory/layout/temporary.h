@@ -9,7 +9,7 @@
 
 #include "persist/directory/layout/state.h"
 
-/* What processes left that are gone. */
+/* What processes left behind that have ended. */
 struct leftovers {
     uint64_t count;
     uint64_t bytes;
@@ -17,22 +17,22 @@ struct leftovers {
 
 ingot_status_t temporary_init(struct directory *directory);
 void temporary_fini(struct directory *directory);
-/* The store is in another directory: what is prepared next is so there. */
+/* The store is in another directory now: ends the session, so that the next name gets one there. */
 void temporary_renew(struct directory *directory);
 
-/* Makes tmp if it is missing, and judges it. To be called before what follows. */
+/* Makes tmp if it is missing, and judges it. Callers call it before the functions below. */
 ingot_status_t temporary_ready(const struct directory *directory);
 
-/* A new private directory in tmp. */
+/* Makes a new private directory in tmp. */
 ingot_status_t temporary_make(struct directory *directory, char path[PATH_CAPACITY]);
-/* A path in tmp that nothing has yet. */
+/* Returns a path in tmp that does not exist yet. */
 ingot_status_t temporary_name(struct directory *directory, char path[PATH_CAPACITY]);
 
-/* Deletes what was prepared or put aside; where it fails, it is left behind. */
+/* Deletes what was prepared or put aside; what cannot be deleted is left behind. */
 void temporary_delete(const struct directory *directory, const char *path);
 
-/* Counts what was left behind, and deletes it where it is to be removed. What version 1 left says nothing of its
- * process: it goes when it is an hour old. */
+/* Counts what was left behind, and deletes it if is_removing. The names of version 1 do not identify their process:
+ * what has one is deleted when it is an hour old. */
 struct leftovers temporary_reclaim(struct directory *directory, bool is_removing);
 
 #endif

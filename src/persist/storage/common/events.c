@@ -1,7 +1,7 @@
 /*
- * events.c - who is told what a storage does.
+ * events.c - telling callbacks and contexts what a storage does.
  *
- * A storage belongs to no context, but works in a thread of someone who has one; that one is remembered per thread,
+ * A storage belongs to no context, but works in threads of callers that have one; it is remembered per thread,
  * which is the only mutable global of persist. Callbacks run with no lock held.
  */
 #include "persist/storage/common/events.h"

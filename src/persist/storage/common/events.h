@@ -1,5 +1,5 @@
 /*
- * events.h - who is told what a storage does.
+ * events.h - telling callbacks and contexts what a storage does.
  */
 #ifndef INGOT_PERSIST_STORAGE_COMMON_EVENTS_H
 #define INGOT_PERSIST_STORAGE_COMMON_EVENTS_H
@@ -13,12 +13,11 @@
 const struct ingot_context *events_enter(const struct ingot_context *context);
 void events_leave(const struct ingot_context *before);
 
-/* To a storage's callback, which may be NULL, and unless it is a load or a store, which callers tell, to that context.
- */
+/* Tells a storage's callback, which may be NULL, and that context; loads and stores are told to it by callers. */
 void events_tell(ingot_event_callback_t on_event, void *user, ingot_event_kind_t kind, ingot_status_t status,
                  uint64_t bytes, uint64_t started_ns, const char *name, const char *reason);
 
-/* To a context alone. */
+/* Tells a context alone. */
 void events_tell_context(const struct ingot_context *context, ingot_event_kind_t kind, ingot_status_t status,
                          size_t bytes, uint64_t started_ns, const char *reason);
 

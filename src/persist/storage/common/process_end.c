@@ -7,7 +7,7 @@
  * (process_end_set_work), then lets the one call in progress end, and no other begin. It is registered again with each
  * program and after the first calls, since drivers make static objects as they go.
  *
- * It waits for no lock, since others may hold theirs for ever while the process ends, and not for more than a few
+ * It waits for no lock, since other threads may hold theirs forever while the process ends, and not for more than a few
  * seconds. How many are inside is counted with the process's number, so that a forked child begins with none.
  */
 #include "persist/storage/common/process_end.h"
@@ -19,7 +19,7 @@
 #include "persist/base/files.h"
 #include "util/cancellation.h"
 
-#define MAX_HANDLERS 4096u /* one is a few words that nobody gives back */
+#define MAX_HANDLERS 4096u /* one is a few words that are never freed */
 #define HANDLERS_AFTER_CALLS 4
 #define MAX_WAIT_NS UINT64_C(10000000000)
 #define PAUSE_NS 500000u
@@ -82,11 +82,11 @@ uint64_t process_end_max_wait_ns(uint64_t exit_time_ns)
     return exit_time_ns > MAX_WAIT_NS ? exit_time_ns : MAX_WAIT_NS;
 }
 
-/* Relaxed here and in leave: a matter of how many handlers there are. */
+/* Relaxed here and in leave: only the number of handlers depends on it. */
 static void add_handler(void)
 {
     if (atomic_fetch_add_explicit(&handler_count, 1, memory_order_relaxed) < MAX_HANDLERS)
-        (void)atexit(on_exit_of_process); /* where it fails, the process ends as it did without */
+        (void)atexit(on_exit_of_process); /* if it fails, the process ends as it would without Ingot */
 }
 
 void process_end_watch(void)

@@ -1,5 +1,5 @@
 /*
- * process_end.h - whether storages may still ask drivers for something on their own account.
+ * process_end.h - the moment from which on storages may no longer call drivers by themselves.
  */
 #ifndef INGOT_PERSIST_STORAGE_COMMON_PROCESS_END_H
 #define INGOT_PERSIST_STORAGE_COMMON_PROCESS_END_H
@@ -11,10 +11,8 @@
  * driver is called any more. There is only one such pair; it may be set any number of times. */
 void process_end_set_work(uint64_t (*begin)(uint64_t now_ns), void (*finish)(void));
 
-/*
- * To be called before work is put off that calls a driver, when the driver is loaded: so that the end of the process is
- * heard of before the driver shuts down. Any number of times.
- */
+/* Watches for the end of the process. To be called before work is deferred that calls a driver, when the driver is
+ * loaded, so that this handler runs before the driver shuts down. Any number of times. */
 void process_end_watch(void);
 
 /* false: the process is ending, and no driver is to be called. Otherwise process_end_leave must follow, in this
@@ -22,7 +20,7 @@ void process_end_watch(void);
 bool process_end_enter(void);
 void process_end_leave(void);
 
-/* For how long the end of a process that may be held up for exit_time_ns waits for one call of a driver. */
+/* Returns for how long the end of a process waits for one call of a driver, if it may be held up for exit_time_ns. */
 uint64_t process_end_max_wait_ns(uint64_t exit_time_ns);
 
 #endif
