@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/commands/words.h"
 #include "cli/entry.h"
 #include "cli/exit_code.h"
 #include "cli/id.h"
@@ -21,7 +22,6 @@
 #include "cli/options.h"
 #include "cli/store.h"
 #include "cli/text.h"
-#include "cli/words.h"
 #include "util/key_bin.h"
 #include "util/little_endian.h"
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/commands/table.h"
 #include "cli/entry.h"
 #include "cli/exit_code.h"
 #include "cli/id.h"
@@ -18,7 +19,6 @@
 #include "cli/memory.h"
 #include "cli/options.h"
 #include "cli/store.h"
-#include "cli/table.h"
 #include "cli/text.h"
 #include "cli/units.h"
 

@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/commands/table.h"
 #include "cli/exit_code.h"
 #include "cli/id.h"
 #include "cli/json.h"
 #include "cli/options.h"
-#include "cli/table.h"
 #include "cli/units.h"
 
 struct listing {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/commands/table.h"
 #include "cli/entry.h"
 #include "cli/exit_code.h"
 #include "cli/id.h"
@@ -15,7 +16,6 @@
 #include "cli/memory.h"
 #include "cli/options.h"
 #include "cli/store.h"
-#include "cli/table.h"
 #include "cli/units.h"
 
 struct share {

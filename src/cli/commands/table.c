@@ -1,7 +1,7 @@
 /*
  * table.c - columns that line up; see table.h.
  */
-#include "cli/table.h"
+#include "cli/commands/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * words.c - how far two texts are apart, as lists of words; see words.h.
  */
-#include "cli/words.h"
+#include "cli/commands/words.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * table.h - columns that line up on standard output.
  */
-#ifndef INGOT_CLI_TABLE_H
-#define INGOT_CLI_TABLE_H
+#ifndef INGOT_CLI_COMMANDS_TABLE_H
+#define INGOT_CLI_COMMANDS_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
