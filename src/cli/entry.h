@@ -22,6 +22,11 @@ void entry_fini(struct entry *entry);
 /* What all commands say of an entry. */
 cJSON *entry_to_json(const ingot_persist_entry_t *facts);
 
+/* Describes what a blob holds and releases it. Returns NULL with the library's sentence about why not. */
+cJSON *entry_describe_blob(ingot_buffer_t *blob);
+/* Likewise of an entry's blob, which it loads. */
+cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts);
+
 /* Visits with progress on a terminal until done or interrupted; says what failed. Returns an exit_code. */
 int entry_visit_all(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
 
