@@ -276,6 +276,28 @@ TEST(Format, AnIdIsEqualToItselfThoughItHasAFieldTwice)
     EXPECT_STREQ("[]", json);
 }
 
+/* As a program with many constants has them; those of the one are in the other's order turned around. */
+TEST(Format, IdsOfThousandsOfFieldsAreExplained)
+{
+    constexpr uint32_t kCount = 20000;
+    Bytes wanted = join({text("INGOTID\n"), number(2, 4)});
+    Bytes found = wanted;
+    for (uint32_t i = 0; i < kCount; ++i) {
+        const Bytes one = field(23, join({number(i, 4), number(i, 8)}));
+        const Bytes other = field(23, join({number(kCount - i, 4), number(kCount - i == 77 ? 1 : kCount - i, 8)}));
+        wanted.insert(wanted.end(), one.begin(), one.end());
+        found.insert(found.end(), other.begin(), other.end());
+    }
+    std::string json(1000, ' ');
+    size_t size = json.size();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(wanted.size(), wanted.data(), found.size(), found.data(),
+                                                         &size, json.data()));
+    EXPECT_STREQ(R"([{"field": "spec_constant[0]", "expected": "0000000000000000", "found": null}, )"
+                 R"({"field": "spec_constant[77]", "expected": "4d00000000000000", "found": "0100000000000000"}, )"
+                 R"({"field": "spec_constant[20000]", "expected": null, "found": "204e000000000000"}])",
+                 json.c_str());
+}
+
 TEST(Format, KernelNamesEndAndAscend)
 {
     blob_view view;
