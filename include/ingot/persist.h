@@ -211,7 +211,8 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
  * longer driver call may crash the process, because the driver shuts down during the call. Nothing is stored if the
  * process is killed or ends by _exit() or quick_exit().
  *
- * @return The first failure since the last flush. A failure does not stop the others.
+ * @return The first failure since the last flush. A failure does not stop the others. A program that turned out to be
+ *         not cacheable when it was built is not a failure; its INGOT_EVENT_STORAGE_STORE reports it.
  */
 INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage);
 

@@ -169,21 +169,27 @@ static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bo
     return may_call || !is_own_thread;
 }
 
+/* Locked. A program that turned out to be not cacheable when it was built is not a failure of the storage. */
+static void note_failure(struct store_queue *queue, ingot_status_t status)
+{
+    if (queue->failure == INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE)
+        queue->failure = status;
+}
+
 /* Locked. */
 static void count_outcome(struct store_queue *queue, const struct storage_outcome *outcome, uint64_t build_ns)
 {
     if (outcome->status == INGOT_SUCCESS) {
         ++queue->total.stored_count;
         queue->total.stored_bytes += outcome->bytes;
-    } else {
+    } else if (outcome->status != INGOT_NOT_CACHEABLE) {
         ++queue->total.failed_count;
     }
     if (outcome->bytes != 0 && build_ns != 0) {
         queue->taken_ns += outcome->take_ns;
         queue->built_ns += build_ns;
     }
-    if (queue->failure == INGOT_SUCCESS)
-        queue->failure = outcome->status;
+    note_failure(queue, outcome->status);
 }
 
 /* Locked when called and when it returns, not in between. false: nothing can be done any more; the item waits on. */
@@ -335,8 +341,7 @@ void store_queue_note_failure(ingot_storage_t storage, ingot_status_t status)
     if (status == INGOT_SUCCESS)
         return;
     lock(&storage->queue);
-    if (storage->queue.failure == INGOT_SUCCESS)
-        storage->queue.failure = status;
+    note_failure(&storage->queue, status);
     unlock(&storage->queue);
 }
 

@@ -266,6 +266,32 @@ TEST(PersistStoring, TellsTheFirstFailureOfWhatWasStoredAtOnce)
     ingot_storage_release(storage);
 }
 
+/* The file changes before the compiler gets it, so that it is built natively, and no id stands for what was built. */
+TEST(PersistStoring, AProgramThatIsNotCacheableIsNoFailure)
+{
+    ScratchDirectory scratch;
+    const fs::path file = scratch.path() / "changing.h";
+    for (const auto mode : {INGOT_PERSIST_STORE_NOW, INGOT_PERSIST_STORE_ON_FLUSH, INGOT_PERSIST_STORE_BACKGROUND}) {
+        Recording recording;
+        Session session;
+        recording.set(mode, 0);
+        write_file(file, bytes_of("kernel first x\n"));
+        ProgramText text;
+        text.sources = {"#include \"changing.h\"\nkernel f x\n"};
+        text.compile_options = "-I" + scratch.path().string();
+        const Desc desc = text.make(session.context);
+        write_file(file, bytes_of("kernel second x\n"));
+        ingot_program_t program = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), recording.storage, nullptr));
+        ingot_program_release(program);
+        ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush_with(recording.storage, nullptr, &progress));
+        EXPECT_EQ(0u, progress.stored_count + progress.failed_count);
+        EXPECT_EQ(0u, recording.count());
+        EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NOT_CACHEABLE));
+    }
+}
+
 TEST(PersistStoring, EveryStorageTakesAMode)
 {
     ScratchDirectory scratch;
