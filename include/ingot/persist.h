@@ -369,6 +369,18 @@ typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_f
 INGOT_API ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress,
                                               void *user, ingot_persist_verification_t *found);
 
+/** The progress of an eviction or a recount. */
+typedef struct ingot_persist_upkeep_progress {
+    size_t struct_size;
+    uint64_t entry_count; /**< Found so far. */
+    uint64_t bytes;       /**< Of these. */
+    uint64_t removed_count;
+    uint64_t removed_bytes;
+} ingot_persist_upkeep_progress_t;
+
+/** Not 0: go on. Called in the caller's thread, with no lock held, after each entry or after some. */
+typedef int (*ingot_persist_upkeep_callback_t)(const ingot_persist_upkeep_progress_t *so_far, void *user);
+
 /** The limits to which a store is reduced. */
 typedef struct ingot_persist_limits {
     size_t struct_size;
@@ -377,16 +389,20 @@ typedef struct ingot_persist_limits {
     uint64_t max_bytes;
     uint64_t max_entries;
     uint64_t max_age_seconds; /**< Depends on the eviction order: since creation, or since the last use. */
+    /** For ingot_persist_evict alone. NULL: none. */
+    ingot_persist_upkeep_callback_t on_progress;
+    void *user;
 } ingot_persist_limits_t;
 #define INGOT_PERSIST_LIMITS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(ingot_persist_limits_t), UINT64_MAX, UINT64_MAX, UINT64_MAX                                             \
+        sizeof(ingot_persist_limits_t), UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL, NULL                                 \
     }
 
 /**
  * Evicts entries in the store's order (FIFO if eviction is off) until the store is within these limits.
  *
  * @param[out] entry_count, bytes  The evicted amount, set for every status; each may be NULL.
+ * @retval INGOT_SUCCESS  Also if the callback ended it.
  * @retval INGOT_BUSY  The lock was not acquired within its timeout.
  * @retval INGOT_READ_ONLY, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
@@ -394,7 +410,7 @@ INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingo
                                              uint64_t *entry_count, uint64_t *bytes);
 
 /** Removes every entry of the store (of its namespace, if it has one) and the leftovers of killed processes. Statuses
- * as ingot_persist_evict. */
+ * as ingot_persist_evict, which removes the entries with progress if max_entries is 0. */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
 
 /** The result of a recount. */
@@ -404,13 +420,16 @@ typedef struct ingot_persist_count {
     uint64_t counted_bytes;
     uint64_t recorded_bytes; /**< The previous value of size.txt. */
     int is_recorded;         /**< 0: size.txt was missing or had no value. */
+    /** In: NULL is none. If it ends the recount, entry_count and counted_bytes are not right yet. */
+    ingot_persist_upkeep_callback_t on_progress;
+    void *user;
 } ingot_persist_count_t;
 #define INGOT_PERSIST_COUNT_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(ingot_persist_count_t), 0, 0, 0, 0                                                                      \
+        sizeof(ingot_persist_count_t), 0, 0, 0, 0, NULL, NULL                                                          \
     }
 
-/** Counts the store and corrects its index and size.txt. Only counts a read-only store.
+/** Counts the store and corrects its index and size.txt. Only counts a read-only store. @param[in,out] count
  *  Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 
