@@ -196,10 +196,11 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
  * storage records requests (ingot/prewarm.h), saves the record as well.
  *
  * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
- * the context's event callback. At most 256 programs and 64 MiB of their ids wait. A thread that adds one more stores
- * the oldest first. Among programs that wait for a quiet time, the one with the fastest build is dropped instead, and
- * an event reports it. After fork, the child's queue is empty. If a storage's event callback calls this, it does not
- * wait for the operation that called the callback. Such a callback must not release the last reference.
+ * the context's event callback. At most 256 programs and blobs that a chain promotes, and 64 MiB of these blobs and of
+ * ids wait. A thread that adds one more stores the oldest first. Among programs that wait for a quiet time, the one with
+ * the fastest build is dropped instead, and an event reports it. After fork, the child's queue is empty. If a storage's
+ * event callback calls this, it does not wait for the operation that called the callback. Such a callback must not
+ * release the last reference.
  *
  * @par exit()
  * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not
@@ -541,8 +542,15 @@ INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_
 
 /**
  * Creates a storage from several storages in order, and takes references to them. A load returns the blob of the first
- * tier that has it and stores it in the tiers before that one. A store goes to the first writable tier. A remove goes
- * to all writable tiers; it returns INGOT_READ_ONLY if a read-only tier before all writable ones has the blob too.
+ * tier that has it and stores it in the writable tiers before that one. A store goes to the first writable tier. A
+ * remove goes to all writable tiers; it returns INGOT_READ_ONLY if a read-only tier before all writable ones has the
+ * blob too.
+ *
+ * With INGOT_PERSIST_STORE_NOW, the load itself stores the blob in the tiers before. With
+ * INGOT_PERSIST_STORE_ON_FLUSH a copy waits for a flush, and with the other modes for a thread of the chain, as programs
+ * do (ingot_persist_flush). A flush and exit() wait for it. If storing it fails, or the process ends earlier, the chain's
+ * first directory store emits an INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again; a flush does not return
+ * the failure.
  *
  * @param tier_count  1 to 16.
  */

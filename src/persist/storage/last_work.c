@@ -129,11 +129,14 @@ static void *tell(void *user)
     (void)user;
     while ((count = find_loss(&storage, &context)) != 0) {
         char reason[160];
-        (void)snprintf(reason, sizeof(reason),
-                       "%zu programs were not stored before the process ended, for which it had %llu ms; "
-                       "the next one compiles them",
-                       count, (unsigned long long)(storage_exit_time_ns(storage) / NS_PER_MS));
-        storage_tell_degraded(storage, context, INGOT_BUSY, reason);
+        (void)snprintf(reason, sizeof(reason), "%zu %s before the process ended, for which it had %llu ms; %s", count,
+                       context != NULL ? "programs were not stored" : "blobs were not promoted to upper tiers",
+                       (unsigned long long)(storage_exit_time_ns(storage) / NS_PER_MS),
+                       context != NULL ? "the next one compiles them" : "the next one that loads them does it");
+        if (context != NULL)
+            storage_tell_degraded(storage, context, INGOT_BUSY, reason);
+        else
+            chain_tell_degraded(storage, INGOT_BUSY, reason);
     }
     atomic_store_explicit(&is_told, true, memory_order_release);
     return NULL;

@@ -85,6 +85,13 @@ void storage_tell_degraded(ingot_storage_t storage, const struct ingot_context *
 struct storage_outcome storage_take_and_store(ingot_storage_t storage, const struct ingot_context *context,
                                               ingot_program_t program, size_t id_size, const uint8_t *id);
 
+/* Stores a blob in the first tiers of a chain, as far as they can be written; in chain.c. Events tell of what failed.
+ * Returns true if a tier took it. */
+bool chain_promote(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
+                   const ingot_buffer_t *blob);
+/* Tells the first of a chain's directories, since a blob that is promoted belongs to no context. */
+void chain_tell_degraded(ingot_storage_t chain, ingot_status_t status, const char *reason);
+
 /* Asks for a blob and tells the context; in program.c as the next one, for who loads ahead, too. */
 ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
                                  const uint8_t *id, ingot_buffer_t *blob);

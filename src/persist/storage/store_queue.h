@@ -1,5 +1,6 @@
 /*
- * store_queue.h - programs whose blobs are to be taken and stored later: in the background, at a flush, or at the end.
+ * store_queue.h - programs whose blobs are to be taken and stored later, and blobs that a chain promotes: in the
+ * background, at a flush, or at the end.
  */
 #ifndef INGOT_PERSIST_STORAGE_STORE_QUEUE_H
 #define INGOT_PERSIST_STORAGE_STORE_QUEUE_H
@@ -49,6 +50,15 @@ void store_queue_fini(ingot_storage_t storage);
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                      size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when);
 
+/* Remembers a copy of a blob that a chain is to promote to its first tiers. What it is for is bounded as above. False:
+ * no memory. */
+bool store_queue_add_blob(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
+                          const ingot_buffer_t *blob, enum store_queue_when when);
+
+/* Forgets the blobs that are to be promoted under this id, and waits for one that is being promoted: what comes next
+ * takes its place. */
+void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id);
+
 /* For the next flush to tell, where a program was stored at once; not of a success. */
 void store_queue_note_failure(ingot_storage_t storage, ingot_status_t status);
 
@@ -75,7 +85,8 @@ bool store_queue_is_worked_here(void);
 void store_queue_hurry(ingot_storage_t storage, uint64_t until_ns);
 /* True if something is being worked, or waits that is expected to be done in time. */
 bool store_queue_is_hurrying(ingot_storage_t storage);
-/* Takes note of all programs of one context that still wait. 0: none. The context stays alive for good. */
+/* Takes note of all programs of one context that still wait, or of all blobs, with a NULL context. 0: none. The context
+ * stays alive for good. */
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context);
 
 #endif

@@ -510,6 +510,59 @@ TEST(PersistStoring, AnExitThatHasNoTimeTellsWhatIsLost)
     EXPECT_EQ(0, strncmp(shared.text, "3 programs were not stored", 26)) << shared.text;
 }
 
+/* In a child: a chain whose second tier has a blob, which is to be promoted to the first at a flush. */
+void leave_a_promotion(const fs::path &scratch, char *told, uint32_t exit_time_ms)
+{
+    const std::string first = (scratch / "first").string();
+    const std::vector<uint8_t> id = bytes_of("an id");
+    const std::vector<uint8_t> blob = random_bytes(1, 100);
+    ingot_storage_t tiers[2] = {nullptr, open_for_good(scratch / "second")};
+    ingot_storage_t chain = nullptr;
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+    storing.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
+    storing.exit_time_ms = exit_time_ms;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = first.c_str();
+    info.on_event = [](const ingot_event_t *event, void *user) {
+        if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
+            strncpy(static_cast<char *>(user), event->reason, Shared::kSize - 1);
+    };
+    info.on_event_user = told;
+    if (ingot_storage_store(tiers[1], id.size(), id.data(), blob.size(), blob.data()) != INGOT_SUCCESS ||
+        ingot_persist_open(&tiers[0], &info) != INGOT_SUCCESS ||
+        ingot_persist_chain(&chain, 2, tiers) != INGOT_SUCCESS ||
+        ingot_persist_set_storing(chain, &storing) != INGOT_SUCCESS ||
+        ingot_storage_load(chain, id.size(), id.data(), &loaded) != INGOT_SUCCESS)
+        _exit(2);
+}
+
+TEST(PersistStoring, AnExitPromotesWhatWaits)
+{
+    ScratchDirectory scratch;
+    Shared shared;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  leave_a_promotion(scratch.path(), shared.text, 600000);
+                  if (!entries_of(scratch.path() / "first").empty())
+                      return 4;
+                  std::exit(7);
+              }));
+    EXPECT_EQ(1u, entries_of(scratch.path() / "first").size());
+    EXPECT_STREQ("", shared.text);
+}
+
+TEST(PersistStoring, AnExitThatHasNoTimeTellsWhatIsNotPromoted)
+{
+    ScratchDirectory scratch;
+    Shared shared;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  leave_a_promotion(scratch.path(), shared.text, INGOT_PERSIST_NO_TIME);
+                  std::exit(7);
+              }));
+    EXPECT_EQ(0u, entries_of(scratch.path() / "first").size());
+    EXPECT_EQ(0, strncmp(shared.text, "1 blobs were not promoted to upper tiers", 40)) << shared.text;
+}
+
 TEST(PersistStoring, AnExitEndsThoughAStorageNeverDoes)
 {
     Shared shared;
