@@ -37,7 +37,7 @@ ingot_status_t account_begin(struct directory *directory, const char *name_space
 /* Writes what has changed, and unlocks. */
 void account_end(struct account *account);
 
-/* Whether so many bytes of so many entries more are within the store's limits. */
+/* True if so many bytes of so many more entries are within the store's limits. */
 bool account_has_room(const struct account *account, uint64_t bytes, uint64_t entry_count);
 
 /* Notes that an entry is about to be put in its place; end: it is. cancel: it, or one that was to be taken away, is not

@@ -1,5 +1,5 @@
 /*
- * last_work.c - what storages do while the process ends, and who hears of what they did not get done.
+ * last_work.c - what storages do while the process ends, and how the application hears of what they did not get done.
  *
  * exit() runs in a thread that may hold any of the application's locks. So nothing is stored and nobody is told in it:
  * that is done by the storages' threads and by one that tells, for which it waits, though never for longer than the

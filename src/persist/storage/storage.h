@@ -75,7 +75,7 @@ bool serving_includes(const char *list, const char *backend);
 /* Takes over what counts in another one now. */
 void storage_inherit_storing(ingot_storage_t storage, ingot_storage_t from);
 
-/* One more reference, unless the last one is gone. */
+/* Adds a reference, unless the last one is gone. */
 bool storage_retain_if_alive(ingot_storage_t storage);
 /* To the context's callback and the storage's own. */
 void storage_tell_degraded(ingot_storage_t storage, const struct ingot_context *context, ingot_status_t status,
@@ -92,7 +92,7 @@ bool chain_promote(ingot_storage_t chain, size_t tier_count, size_t id_size, con
 /* Tells the first of a chain's directories, since a blob that is promoted belongs to no context. */
 void chain_tell_degraded(ingot_storage_t chain, ingot_status_t status, const char *reason);
 
-/* Asks for a blob and tells the context; in program.c as the next one, for who loads ahead, too. */
+/* Asks for a blob and tells the context; in program.c as the next one, for prewarming, too. */
 ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
                                  const uint8_t *id, ingot_buffer_t *blob);
 /* A blob is of no use: counts it and removes it, and tells the context where it stays. */

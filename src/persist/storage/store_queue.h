@@ -1,6 +1,6 @@
 /*
  * store_queue.h - programs whose blobs are to be taken and stored later, and blobs that a chain promotes: in the
- * background, at a flush, or at the end.
+ * background, at a flush, or at the end of the process.
  */
 #ifndef INGOT_PERSIST_STORAGE_STORE_QUEUE_H
 #define INGOT_PERSIST_STORAGE_STORE_QUEUE_H
@@ -50,8 +50,8 @@ void store_queue_fini(ingot_storage_t storage);
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                      size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when);
 
-/* Remembers a copy of a blob that a chain is to promote to its first tiers. What it is for is bounded as above. False:
- * no memory. */
+/* Remembers a copy of a blob that a chain is to promote to its first tiers. What waits is bounded as above.
+ * Returns false if there is no memory. */
 bool store_queue_add_blob(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
                           const ingot_buffer_t *blob, enum store_queue_when when);
 
@@ -59,13 +59,13 @@ bool store_queue_add_blob(ingot_storage_t chain, size_t tier_count, size_t id_si
  * takes its place. */
 void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id);
 
-/* For the next flush to tell, where a program was stored at once; not of a success. */
+/* Keeps the failure of a program that was stored at once for the next flush to return. */
 void store_queue_note_failure(ingot_storage_t storage, ingot_status_t status);
 
 /* The storage's times have changed. */
 void store_queue_wake(ingot_storage_t storage);
 
-/* Around the making of a program, during which and after which it is not quiet. */
+/* Call these before and after a program is made: it is not quiet then. */
 void store_queue_note_making(ingot_storage_t storage);
 void store_queue_note_made(ingot_storage_t storage);
 

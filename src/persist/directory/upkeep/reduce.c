@@ -37,7 +37,7 @@ static ingot_status_t let_go(struct directory *directory, struct survey *survey,
                                                        entry->number, entry->inode, account_deadline(directory));
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
-        bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* whoever took it away */
+        bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* also if another process took it away */
         if (status != INGOT_SUCCESS)
             continue;
         ++result->entry_count;

@@ -20,7 +20,7 @@
 #define FIRST_CAPACITY 64u
 #define NS_PER_SECOND UINT64_C(1000000000)
 
-/* Room for one more item, or NULL. */
+/* Makes room for one more item. Returns NULL if there is no memory. */
 static void *grow(struct survey *survey, void *items, size_t count, size_t *capacity, size_t item_size)
 {
     if (count < *capacity)
@@ -245,7 +245,7 @@ static bool is_no_bucket(void *user, const char *name)
     return !*has_bucket;
 }
 
-/* Whether it is a namespace, and not something else that lies in the root. */
+/* True if it is a namespace, and not something else that lies in the root. */
 static bool is_in_use(const struct directory *directory, const char *name)
 {
     char path[PATH_CAPACITY];
