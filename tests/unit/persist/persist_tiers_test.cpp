@@ -5,7 +5,6 @@
 
 #include <sys/stat.h>
 
-#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -193,7 +192,7 @@ public:
     {
         static const ingot_storage_ops_t ops = {
             sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, store,
-            [](void *, size_t, const uint8_t *) { return INGOT_NOT_FOUND; }, nullptr};
+            remove, nullptr};
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
     }
     Gate(const Gate &) = delete;
@@ -216,6 +215,8 @@ public:
     std::mutex mutex;
     std::condition_variable changed;
     bool is_open = false;
+    bool is_storing = false;
+    bool was_removed_meanwhile = false;
     ingot_status_t answer = INGOT_SUCCESS;
     std::vector<std::pair<std::thread::id, Bytes>> stored; /* when it was begun */
 
@@ -226,8 +227,17 @@ private:
         std::unique_lock<std::mutex> guard(self->mutex);
         self->stored.emplace_back(std::this_thread::get_id(), Bytes(blob, blob + size));
         self->changed.notify_all();
+        self->is_storing = true;
         self->changed.wait(guard, [&] { return self->is_open; });
+        self->is_storing = false;
         return self->answer;
+    }
+    static ingot_status_t remove(void *user, size_t, const uint8_t *)
+    {
+        auto *self = static_cast<Gate *>(user);
+        const std::lock_guard<std::mutex> guard(self->mutex);
+        self->was_removed_meanwhile = self->was_removed_meanwhile || self->is_storing;
+        return INGOT_NOT_FOUND;
     }
 };
 
@@ -309,14 +319,14 @@ TEST_F(PersistTiers, ARemovalWaitsForThePromotionOfItsId)
     Held chain(chain_of({gate.storage, second.get()}));
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
     gate.wait_for_store();
-    std::atomic<bool> is_removed{false};
-    std::thread remover([&] {
-        EXPECT_EQ(INGOT_SUCCESS, chain.remove(kId));
-        is_removed = true;
+    std::thread opener([&] {
+        for (int i = 0; i < 10000; ++i) /* a removal that does not wait comes first, mostly */
+            std::this_thread::yield();
+        gate.open();
     });
-    EXPECT_FALSE(is_removed); /* and never before this: */
-    gate.open();
-    remover.join();
+    EXPECT_EQ(INGOT_SUCCESS, chain.remove(kId));
+    opener.join();
+    EXPECT_FALSE(gate.was_removed_meanwhile);
     EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId));
 }
 
