@@ -14,8 +14,8 @@
 enum {
     BLOB_MAGIC_SIZE = 8,
     BLOB_FORMAT_VERSION = 2,
-    BLOB_FIRST_NAMED_VERSION = 2,              /* the first with a source's name */
-    BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4, /* the beginning of every version */
+    BLOB_FIRST_NAMED_VERSION = 2,                                                 /* the first with a source's name */
+    BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4,                                    /* the beginning of every version */
     BLOB_UNNAMED_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 3 * 8 + 2 * DIGEST_SIZE, /* of version 1 */
     BLOB_SECTION_SIZE = DIGEST_SIZE + 8,                                          /* of one entry of the table */
     BLOB_CHECKSUM_SIZE = 16
