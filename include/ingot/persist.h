@@ -197,10 +197,10 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
  *
  * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
  * the context's event callback. At most 256 programs and blobs that a chain promotes, and 64 MiB of these blobs and of
- * ids wait. A thread that adds one more stores the oldest first. Among programs that wait for a quiet time, the one with
- * the fastest build is dropped instead, and an event reports it. After fork, the child's queue is empty. If a storage's
- * event callback calls this, it does not wait for the operation that called the callback. Such a callback must not
- * release the last reference.
+ * ids wait. A thread that adds one more stores the oldest first. Among programs that wait for a quiet time, the one
+ * with the fastest build is dropped instead, and an event reports it. After fork, the child's queue is empty. If a
+ * storage's event callback calls this, it does not wait for the operation that called the callback. Such a callback
+ * must not release the last reference.
  *
  * @par exit()
  * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not
@@ -547,10 +547,10 @@ INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_
  * blob too.
  *
  * With INGOT_PERSIST_STORE_NOW, the load itself stores the blob in the tiers before. With
- * INGOT_PERSIST_STORE_ON_FLUSH a copy waits for a flush, and with the other modes for a thread of the chain, as programs
- * do (ingot_persist_flush). A flush and exit() wait for it. If storing it fails, or the process ends earlier, the chain's
- * first directory store emits an INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again; a flush does not return
- * the failure. A chain behind a switch or in another chain has its own queue: flush it directly.
+ * INGOT_PERSIST_STORE_ON_FLUSH a copy waits for a flush, and with the other modes for a thread of the chain, as
+ * programs do (ingot_persist_flush). A flush and exit() wait for it. If storing it fails, or the process ends earlier,
+ * the chain's first directory store emits an INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again; a flush does
+ * not return the failure. A chain behind a switch or in another chain has its own queue: flush it directly.
  *
  * @param tier_count  1 to 16.
  */
