@@ -184,7 +184,8 @@ typedef struct ingot_source_info {
     ingot_source_kind_t kind;
     const void *bytes;                  /**< Text need not end in NUL and must not contain it. */
     size_t size;                        /**< Bytes; at least 1 except for a header. */
-    const char *name;                   /**< For messages; for a header, the name in the #include. NULL: none. */
+    const char *name;                   /**< For messages and lists of stored programs; for a header the name in
+                                             the #include. NULL: none. */
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
     /** Options for this source alone, after the program's. For backends that compile each source separately. A header
      *  cannot have any. Copied. NULL: none. */
@@ -302,7 +303,8 @@ INGOT_API ingot_status_t ingot_program_desc_get_cache_blob_id(const_ingot_progra
 /**
  * Copies the program's cache blob to @p cache_blob.
  *
- * The blob holds the compiled binary for every distinct device of the program, its kernel names and the build log.
+ * The blob holds the compiled binary for every distinct device of the program, its kernel names, the build log and the
+ * name of the first source.
  * It is meaningful only together with an equal descriptor. Asking the driver can cost more than the build did
  * (INGOT_EVENT_TAKE_BLOB reports it). A size query keeps the bytes it gathered until they are copied out.
  *
@@ -546,8 +548,8 @@ INGOT_API ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const
                                                      const uint8_t *found, size_t *text_size, char *text);
 
 /**
- * Describes a blob's content as a JSON object: "kernels", "binaries" with the digest of the device's identity and the
- * bytes of each, "build_log"; size protocol, with NUL. Does not need a device.
+ * Describes a blob's content as a JSON object: "source_name", "kernels", "binaries" with the digest of the device's
+ * identity and the bytes of each, "build_log"; size protocol, with NUL. Does not need a device.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Loading the blob would fail in the same way.
  */
 INGOT_API ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob, size_t *text_size,

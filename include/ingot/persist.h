@@ -196,10 +196,11 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
  * storage records requests (ingot/prewarm.h), saves the record as well.
  *
  * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
- * the context's event callback. At most 256 programs and 64 MiB of their ids wait. A thread that adds one more stores
- * the oldest first. Among programs that wait for a quiet time, the one with the fastest build is dropped instead, and
- * an event reports it. After fork, the child's queue is empty. If a storage's event callback calls this, it does not
- * wait for the operation that called the callback. Such a callback must not release the last reference.
+ * the context's event callback. At most 256 programs and blobs that a chain promotes, and 64 MiB of these blobs and of
+ * ids wait. A thread that adds one more stores the oldest first. Among programs that wait for a quiet time, the one
+ * with the fastest build is dropped instead, and an event reports it. After fork, the child's queue is empty. If a
+ * storage's event callback calls this, it does not wait for the operation that called the callback. Such a callback
+ * must not release the last reference.
  *
  * @par exit()
  * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not
@@ -211,7 +212,8 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
  * longer driver call may crash the process, because the driver shuts down during the call. Nothing is stored if the
  * process is killed or ends by _exit() or quick_exit().
  *
- * @return The first failure since the last flush. A failure does not stop the others.
+ * @return The first failure since the last flush. A failure does not stop the others. A program that turned out to be
+ *         not cacheable when it was built is not a failure; its INGOT_EVENT_STORAGE_STORE reports it.
  */
 INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage);
 
@@ -368,6 +370,18 @@ typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_f
 INGOT_API ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress,
                                               void *user, ingot_persist_verification_t *found);
 
+/** The progress of an eviction or a recount. */
+typedef struct ingot_persist_upkeep_progress {
+    size_t struct_size;
+    uint64_t entry_count; /**< Found so far. */
+    uint64_t bytes;       /**< Of these. */
+    uint64_t removed_count;
+    uint64_t removed_bytes;
+} ingot_persist_upkeep_progress_t;
+
+/** Not 0: go on. Called in the caller's thread, with no lock held, after each entry or after some. */
+typedef int (*ingot_persist_upkeep_callback_t)(const ingot_persist_upkeep_progress_t *so_far, void *user);
+
 /** The limits to which a store is reduced. */
 typedef struct ingot_persist_limits {
     size_t struct_size;
@@ -376,16 +390,20 @@ typedef struct ingot_persist_limits {
     uint64_t max_bytes;
     uint64_t max_entries;
     uint64_t max_age_seconds; /**< Depends on the eviction order: since creation, or since the last use. */
+    /** For ingot_persist_evict alone. NULL: none. */
+    ingot_persist_upkeep_callback_t on_progress;
+    void *user;
 } ingot_persist_limits_t;
 #define INGOT_PERSIST_LIMITS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(ingot_persist_limits_t), UINT64_MAX, UINT64_MAX, UINT64_MAX                                             \
+        sizeof(ingot_persist_limits_t), UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL, NULL                                 \
     }
 
 /**
  * Evicts entries in the store's order (FIFO if eviction is off) until the store is within these limits.
  *
  * @param[out] entry_count, bytes  The evicted amount, set for every status; each may be NULL.
+ * @retval INGOT_SUCCESS  Also if the callback ended it.
  * @retval INGOT_BUSY  The lock was not acquired within its timeout.
  * @retval INGOT_READ_ONLY, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
@@ -393,7 +411,7 @@ INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingo
                                              uint64_t *entry_count, uint64_t *bytes);
 
 /** Removes every entry of the store (of its namespace, if it has one) and the leftovers of killed processes. Statuses
- * as ingot_persist_evict. */
+ * as ingot_persist_evict, which removes the entries with progress if max_entries is 0. */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
 
 /** The result of a recount. */
@@ -403,13 +421,16 @@ typedef struct ingot_persist_count {
     uint64_t counted_bytes;
     uint64_t recorded_bytes; /**< The previous value of size.txt. */
     int is_recorded;         /**< 0: size.txt was missing or had no value. */
+    /** In: NULL is none. If it ends the recount, entry_count and counted_bytes are not right yet. */
+    ingot_persist_upkeep_callback_t on_progress;
+    void *user;
 } ingot_persist_count_t;
 #define INGOT_PERSIST_COUNT_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(ingot_persist_count_t), 0, 0, 0, 0                                                                      \
+        sizeof(ingot_persist_count_t), 0, 0, 0, 0, NULL, NULL                                                          \
     }
 
-/** Counts the store and corrects its index and size.txt. Only counts a read-only store.
+/** Counts the store and corrects its index and size.txt. Only counts a read-only store. @param[in,out] count
  *  Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 
@@ -521,8 +542,15 @@ INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_
 
 /**
  * Creates a storage from several storages in order, and takes references to them. A load returns the blob of the first
- * tier that has it and stores it in the tiers before that one. A store goes to the first writable tier. A remove goes
- * to all writable tiers; it returns INGOT_READ_ONLY if a read-only tier before all writable ones has the blob too.
+ * tier that has it and stores it in the writable tiers before that one. A store goes to the first writable tier. A
+ * remove goes to all writable tiers; it returns INGOT_READ_ONLY if a read-only tier before all writable ones has the
+ * blob too.
+ *
+ * With INGOT_PERSIST_STORE_NOW, the load itself stores the blob in the tiers before. With
+ * INGOT_PERSIST_STORE_ON_FLUSH a copy waits for a flush, and with the other modes for a thread of the chain, as
+ * programs do (ingot_persist_flush). A flush and exit() wait for it. If storing it fails, or the process ends earlier,
+ * the chain's first directory store emits an INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again; a flush does
+ * not return the failure. A chain behind a switch or in another chain has its own queue: flush it directly.
  *
  * @param tier_count  1 to 16.
  */

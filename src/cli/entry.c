@@ -56,6 +56,27 @@ cJSON *entry_to_json(const ingot_persist_entry_t *facts)
     return json;
 }
 
+cJSON *entry_describe_blob(ingot_buffer_t *blob)
+{
+    size_t size = 0;
+    cJSON *json = NULL;
+    if (ingot_cache_blob_describe(blob->size, blob->bytes, &size, NULL) == INGOT_SUCCESS) {
+        char *text = memory_get(size);
+        if (ingot_cache_blob_describe(blob->size, blob->bytes, &size, text) == INGOT_SUCCESS)
+            json = cJSON_Parse(text);
+        free(text);
+    }
+    if (blob->release != NULL)
+        blob->release(blob);
+    return json;
+}
+
+cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    return ingot_persist_load_entry(storage, facts, &blob) == INGOT_SUCCESS ? entry_describe_blob(&blob) : NULL;
+}
+
 struct visit {
     ingot_persist_visit_t next;
     void *user;

@@ -19,13 +19,20 @@ void entry_name(const ingot_persist_entry_t *facts, char name[ENTRY_NAME_SIZE]);
 void entry_copy(struct entry *entry, const ingot_persist_entry_t *facts);
 void entry_fini(struct entry *entry);
 
-/* What all commands say of an entry. */
+/* Returns what all commands say of an entry. */
 cJSON *entry_to_json(const ingot_persist_entry_t *facts);
 
-/* Visits with progress on a terminal until done or interrupted; says what failed. Returns an exit_code. */
+/* Describes what a blob holds and releases it. Returns NULL with the library's sentence about why not. */
+cJSON *entry_describe_blob(ingot_buffer_t *blob);
+/* Likewise of an entry's blob, which it loads. */
+cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts);
+
+/* Visits entries, with progress on a terminal, until all are visited or an interrupt comes; says what failed. Returns
+ * an exit_code. */
 int entry_visit_all(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
 
-/* The one entry whose name is wanted or begins with it. EXIT_FINDING after a message for none, and for several. */
+/* Finds the one entry whose name is wanted or begins with it. Returns EXIT_FINDING, after a message, if there is none
+ * or there are several. */
 int entry_find(struct entry *entry, ingot_storage_t storage, const char *wanted);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/interrupt.h"
 #include "cli/units.h"
 
 #define PERIOD_NS UINT64_C(100000000)
@@ -30,6 +31,18 @@ void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uin
         (void)fprintf(stderr, " of %" PRIu64, total);
     (void)fprintf(stderr, " entries, %s\033[K", units_bytes(bytes, size));
     (void)fflush(stderr);
+}
+
+int progress_follow_upkeep(const ingot_persist_upkeep_progress_t *so_far, void *user)
+{
+    struct progress *progress = user;
+    if (so_far->removed_count != 0) {
+        progress->what = "removing";
+        progress_tell(progress, so_far->removed_count, so_far->entry_count, so_far->removed_bytes);
+    } else {
+        progress_tell(progress, so_far->entry_count, 0, so_far->bytes);
+    }
+    return !interrupt_seen();
 }
 
 void progress_fini(struct progress *progress)

@@ -4,6 +4,7 @@
 #ifndef INGOT_CLI_PROGRESS_H
 #define INGOT_CLI_PROGRESS_H
 
+#include <ingot/persist.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,8 +15,10 @@ struct progress {
 };
 
 void progress_init(struct progress *progress, const char *what);
-/* Ten times a second at most. total 0: not known. */
+/* Writes the line, ten times per second at most. total 0: not known. */
 void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uint64_t bytes);
+/* An ingot_persist_upkeep_callback_t, whose user is a progress. Ends the work at an interrupt. */
+int progress_follow_upkeep(const ingot_persist_upkeep_progress_t *so_far, void *user);
 /* Wipes the line, so that what is printed next stands alone. */
 void progress_fini(struct progress *progress);
 

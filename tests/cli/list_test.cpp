@@ -102,6 +102,42 @@ TEST_F(CliList, ShowsAllOfAnEntry)
     EXPECT_EQ("[]", json("show nothing", "j"));
 }
 
+/* A name is the application's, so it may have anything in it. */
+TEST_F(CliList, TellsTheSourcesName)
+{
+    ProgramText text = program("kernel named x\n");
+    text.source_name = "ev\nil \u202elc.x";
+    const std::vector<uint8_t> id = add_program("gamma", "1.0", text);
+    const std::string name = json("ls --device gamma", "j[0][\"entry\"]");
+    EXPECT_EQ("True", json("ls --device gamma", "j[0][\"source_name\"] == \"ev\\nil \\u202elc.x\""));
+    EXPECT_EQ("['test', 'test', 'test']", json("ls --source TEST", "[e[\"source_name\"] for e in j]"));
+    const Result list = run({"ls", "--device", "gamma"});
+    EXPECT_NE(std::string::npos, list.output.find("  ev\\nil \\u202elc.x  ")) << list.output;
+    const Result entry = run({"show", name});
+    EXPECT_NE(std::string::npos, entry.output.find("  source       ev\n               il ?lc.x\n")) << entry.output;
+
+    const std::string bundle = (scratch() / "bundle").string();
+    ASSERT_EQ(0, run({"bundle", "create", bundle}).code);
+    EXPECT_NE(std::string::npos, run({"bundle", "list", bundle}).output.find("  ev\\nil \\u202elc.x  "));
+
+    /* A single file needs no store. */
+    const std::string path = (scratch() / "single").string();
+    ingot_storage_t file = nullptr;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, path.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(open_store().get(), id.size(), id.data(), &blob));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(file, id.size(), id.data(), blob.size, blob.bytes));
+    blob.release(&blob);
+    ingot_storage_release(file);
+    const Result single = run_command({CLI_PROGRAM, "show", path, "--dir", "/nonexistent"});
+    EXPECT_EQ(0, single.code) << single.output;
+    EXPECT_EQ(0u, single.output.find(path + "\n")) << single.output;
+    EXPECT_NE(std::string::npos, single.output.find("  source       ev\n               il ?lc.x\n")) << single.output;
+    EXPECT_EQ(3, run_command({CLI_PROGRAM, "show", path, name, "--dir", "/nonexistent"}).code);
+    damage(path);
+    EXPECT_NE(std::string::npos, run_command({CLI_PROGRAM, "show", path}).output.find("not shown"));
+}
+
 TEST_F(CliList, ShowsByTheBeginningOfAName)
 {
     const std::string name = names()[0];

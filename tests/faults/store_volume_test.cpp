@@ -1,6 +1,6 @@
 /*
- * A volume that is really full: a small tmpfs in a mount namespace of a child. Where the machine refuses to mount, a
- * limit on the size of files makes the same calls fail.
+ * A volume that is really full: a small tmpfs in a mount namespace of a child. A limit on the size of files makes the
+ * same calls fail, also where the machine refuses to mount.
  */
 #include <gtest/gtest.h>
 
@@ -49,12 +49,14 @@ void limit_files()
         _exit(100);
 }
 
+enum class Want { Volume, Limit };
+
 /* Runs work with a volume that takes little; the number of the check that failed, or 0. */
-int on_a_small_volume(const std::function<int(const fs::path &)> &work)
+int on_a_small_volume(Want want, const std::function<int(const fs::path &)> &work)
 {
     ScratchDirectory scratch;
     return forked_child::run([&] {
-        if (!mount_small_volume(scratch.path()))
+        if (want == Want::Limit || !mount_small_volume(scratch.path()))
             limit_files();
         return work(scratch.path());
     });
@@ -67,11 +69,15 @@ ingot_status_t put(ingot_storage_t storage, unsigned number)
     return ingot_storage_store(storage, id.size(), id.data(), blob.size(), blob.data());
 }
 
+class StoreVolume : public ::testing::TestWithParam<Want>
+{
+};
+
 } // namespace
 
-TEST(StoreVolume, AFullOneStoresNothingHalf)
+TEST_P(StoreVolume, AFullOneStoresNothingHalf)
 {
-    EXPECT_EQ(0, on_a_small_volume([](const fs::path &volume) {
+    EXPECT_EQ(0, on_a_small_volume(GetParam(), [](const fs::path &volume) {
                   const fs::path root = volume / "store";
                   Store store(root);
                   bool was_stored[kIds];
@@ -99,10 +105,10 @@ TEST(StoreVolume, AFullOneStoresNothingHalf)
               }));
 }
 
-TEST(StoreVolume, AFullOneLeavesTheOldBundleAndTheOldFile)
+TEST_P(StoreVolume, AFullOneLeavesTheOldBundleAndTheOldFile)
 {
     EXPECT_EQ(
-        0, on_a_small_volume([](const fs::path &volume) {
+        0, on_a_small_volume(GetParam(), [](const fs::path &volume) {
             const fs::path bundle = volume / "bundle";
             ingot_storage_t file = nullptr;
             Store store(volume / "store");
@@ -132,3 +138,5 @@ TEST(StoreVolume, AFullOneLeavesTheOldBundleAndTheOldFile)
             return fs::exists(bundle.string() + ".new") ? 6 : 0;
         }));
 }
+
+INSTANTIATE_TEST_SUITE_P(Wants, StoreVolume, ::testing::Values(Want::Volume, Want::Limit));

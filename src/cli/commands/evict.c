@@ -1,7 +1,5 @@
 /*
- * evict.c - `ingot evict` and `ingot clear`: let entries go, oldest first or all.
- *
- * Neither catches Ctrl-C: it ends them at once, which a store survives anywhere.
+ * evict.c - `ingot evict` and `ingot clear`: remove entries, oldest first or all.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,8 +7,10 @@
 
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/store.h"
 #include "cli/units.h"
 #include "util/quantity.h"
@@ -67,28 +67,43 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-static int evict(const struct evicting *evicting)
+static void print(const struct evicting *evicting, ingot_status_t status, uint64_t entry_count, uint64_t bytes)
 {
-    uint64_t entry_count = 0;
-    uint64_t bytes = 0;
     char size[UNITS_TEXT_SIZE];
-    ingot_storage_t storage = NULL;
-
-    const ingot_persist_eviction_t *order = evicting->has_order ? &evicting->order : NULL;
-    const int code = store_open(&storage, &evicting->common, STORE_WRITE, order);
-    if (code != EXIT_DONE)
-        return code;
-    const ingot_status_t status = ingot_persist_evict(storage, &evicting->limits, &entry_count, &bytes);
-    const int result = status == INGOT_SUCCESS ? EXIT_DONE : store_failed("evicting", status);
     if (evicting->common.is_json) {
         cJSON *json = cJSON_CreateObject();
         json_add_text(json, "status", ingot_status_name(status));
         json_add_u64(json, "removed_entries", entry_count);
         json_add_u64(json, "removed_bytes", bytes);
+        (void)cJSON_AddBoolToObject(json, "interrupted", interrupt_seen());
         json_print(json);
     } else {
-        (void)printf("%" PRIu64 " entries removed, %s\n", entry_count, units_bytes(bytes, size));
+        (void)printf("%s%" PRIu64 " entries removed, %s\n", interrupt_seen() ? "interrupted: " : "", entry_count,
+                     units_bytes(bytes, size));
     }
+}
+
+static int evict(struct evicting *evicting)
+{
+    uint64_t entry_count = 0;
+    uint64_t bytes = 0;
+    ingot_storage_t storage = NULL;
+    struct progress progress;
+
+    const ingot_persist_eviction_t *order = evicting->has_order ? &evicting->order : NULL;
+    const int code = store_open(&storage, &evicting->common, STORE_WRITE, order);
+    if (code != EXIT_DONE)
+        return code;
+    interrupt_catch();
+    progress_init(&progress, "looking at");
+    evicting->limits.on_progress = progress_follow_upkeep;
+    evicting->limits.user = &progress;
+    const ingot_status_t status = ingot_persist_evict(storage, &evicting->limits, &entry_count, &bytes);
+    progress_fini(&progress);
+    int result = interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE;
+    if (status != INGOT_SUCCESS)
+        result = store_failed("evicting", status);
+    print(evicting, status, entry_count, bytes);
     ingot_storage_release(storage);
     return result;
 }

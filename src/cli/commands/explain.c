@@ -5,27 +5,25 @@
  * more than another program with the same options. A field counts less the more words its values have in common, and
  * hardly where these differ in their order alone.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/commands/id_file.h"
 #include "cli/commands/words.h"
 #include "cli/entry.h"
 #include "cli/exit_code.h"
 #include "cli/id.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
-#include "cli/memory.h"
 #include "cli/options.h"
 #include "cli/store.h"
 #include "cli/text.h"
 #include "util/key_bin.h"
 #include "util/little_endian.h"
 
-enum { ID_SIZE_LIMIT = 1 << 26, SOURCE_WEIGHT = 1000 };
+enum { SOURCE_WEIGHT = 1000 };
 
 static const double order_weight = 0.01; /* of a field that differs at all */
 
@@ -62,53 +60,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* The size that a key.bin's header says its id has; what is behind it in a single file is the blob. */
-static size_t id_size_in(const uint8_t *header, size_t at_most)
-{
-    const uint64_t size = le_get_u64(header + KEY_BIN_AT_ID_SIZE);
-    return size < at_most ? (size_t)size : at_most;
-}
-
-/* The content of a file: an id, or a header and an id (key.bin), or these and a blob (a single file). */
-static int read_id_file(struct entry *entry, const char *path, FILE *file)
-{
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    for (int c = getc(file); c != EOF && size <= (size_t)ID_SIZE_LIMIT + KEY_BIN_AT_ID; c = getc(file)) {
-        bytes = memory_grow(bytes, size, 1);
-        bytes[size++] = (uint8_t)c;
-    }
-    const bool has_header = size > KEY_BIN_AT_ID && memcmp(bytes, KEY_BIN_MAGIC, sizeof(KEY_BIN_MAGIC) - 1) == 0;
-    const size_t header_size = has_header ? KEY_BIN_AT_ID : 0;
-    const size_t id_size = has_header ? id_size_in(bytes, size - header_size) : size;
-    entry->facts.id_size = id_size;
-    entry->facts.id = memory_copy(id_size, size != 0 ? bytes + header_size : NULL);
-    free(bytes);
-    if (ferror(file) != 0) {
-        (void)fprintf(stderr, "ingot: reading %s failed: %s\n", path, strerror(errno));
-        return EXIT_FAILED;
-    }
-    return EXIT_DONE;
-}
-
-/* NULL where there is no such file. A directory is none: within a store an entry's name is also a directory's. */
-static FILE *open_file(const char *path)
-{
-    struct stat about;
-    FILE *file = fopen(path, "re");
-    if (file != NULL && fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode)) {
-        (void)fclose(file);
-        file = NULL;
-    }
-    return file;
-}
-
 static int find_wanted(struct explaining *explaining, ingot_storage_t storage)
 {
     size_t size = 0;
-    FILE *file = open_file(explaining->wanted_name);
+    FILE *file = id_file_open(explaining->wanted_name);
     explaining->is_stored = file == NULL;
-    const int code = file != NULL ? read_id_file(&explaining->wanted, explaining->wanted_name, file)
+    const int code = file != NULL ? id_file_read(&explaining->wanted, explaining->wanted_name, file)
                                   : entry_find(&explaining->wanted, storage, explaining->wanted_name);
     if (file != NULL)
         (void)fclose(file);
@@ -175,13 +132,11 @@ static int compare_entry(const ingot_persist_entry_t *facts, void *user)
 /* Of a single file, or of an entry. */
 static int find_other(struct explaining *explaining, ingot_storage_t storage, struct entry *other)
 {
-    FILE *file = open_file(explaining->other_name);
+    FILE *file = id_file_open(explaining->other_name);
     if (file == NULL)
         return entry_find(other, storage, explaining->other_name);
-    const ingot_persist_entry_t facts = {.struct_size = sizeof(facts), .name_space = "", .reason = ""};
-    entry_copy(other, &facts);
     explaining->is_of_file = true;
-    const int code = read_id_file(other, explaining->other_name, file);
+    const int code = id_file_read(other, explaining->other_name, file);
     (void)fclose(file);
     return code;
 }
@@ -250,14 +205,8 @@ static void print_json(struct explaining *explaining, const char *verdict, const
 
 static ingot_status_t load_nearest(const struct explaining *explaining, ingot_storage_t storage, ingot_buffer_t *blob)
 {
-    ingot_storage_t file = NULL;
-    if (!explaining->is_of_file)
-        return ingot_persist_load_entry(storage, &explaining->nearest.facts, blob);
-    ingot_status_t status = ingot_persist_open_file(&file, explaining->other_name);
-    if (status == INGOT_SUCCESS)
-        status = ingot_storage_load(file, explaining->wanted.facts.id_size, explaining->wanted.facts.id, blob);
-    ingot_storage_release(file);
-    return status;
+    return explaining->is_of_file ? id_file_load(explaining->other_name, &explaining->wanted, blob)
+                                  : ingot_persist_load_entry(storage, &explaining->nearest.facts, blob);
 }
 
 /* An equal id is a hit only where its blob is good. */
@@ -279,16 +228,11 @@ static int judge(struct explaining *explaining, ingot_storage_t storage)
     return is_hit ? EXIT_DONE : EXIT_FINDING;
 }
 
-static bool is_file(const char *path)
-{
-    struct stat about;
-    return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
-}
-
 /* Not where two files are compared. */
 static bool needs_store(const struct explaining *explaining)
 {
-    return explaining->other_name == NULL || !is_file(explaining->other_name) || !is_file(explaining->wanted_name);
+    return explaining->other_name == NULL || !id_file_is(explaining->other_name) ||
+           !id_file_is(explaining->wanted_name);
 }
 
 static int run(int argc, char **argv)
@@ -308,7 +252,6 @@ static int run(int argc, char **argv)
     ingot_storage_t storage = NULL;
 
     (void)argp_parse(&argp, argc, argv, 0, NULL, &explaining);
-    explaining.wanted.facts = (ingot_persist_entry_t){.struct_size = sizeof(ingot_persist_entry_t)};
     int code = needs_store(&explaining) ? store_open(&storage, &explaining.common, STORE_READ, NULL) : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;

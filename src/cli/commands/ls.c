@@ -25,12 +25,14 @@
 struct row {
     struct entry entry; /* without its id */
     struct id_view id;  /* without its fields */
+    char *source_name;  /* as the blob says, or NULL */
 };
 
 typedef int (*compare_rows)(const void *a, const void *b);
 
 struct listing {
     struct common_options common;
+    ingot_storage_t storage;
     const char *device; /* filters; NULL: all */
     const char *driver;
     const char *source;
@@ -121,7 +123,7 @@ static const struct argp_option ls_options[] = {
     {"device", 'D', "TEXT", 0, "Only entries for a device whose name contains TEXT", 0},
     {"driver", 'V', "TEXT", 0, "Only entries of a driver whose version contains TEXT", 0},
     {"source", 'S', "TEXT", 0,
-     "Only entries with a source whose digest begins with TEXT, or whose kind, headers or files contain TEXT", 0},
+     "Only entries with a source whose digest begins with TEXT, or whose kind, name, headers or files contain TEXT", 0},
     {"sort", 's', "KEY", 0,
      "Sort by created (newest first, the default), used (last first), size (largest first), name, device, driver or "
      "source",
@@ -149,11 +151,22 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-static bool is_wanted(const struct listing *listing, const struct id_view *id)
+static bool is_wanted(const struct listing *listing, const struct row *row)
 {
+    const struct id_view *id = &row->id;
     return (listing->device == NULL || text_contains(id->devices, listing->device)) &&
            (listing->driver == NULL || text_contains(id->drivers, listing->driver)) &&
-           (listing->source == NULL || id_has_source(id, listing->source) != 0);
+           (listing->source == NULL || id_has_source(id, listing->source) != 0 ||
+            text_contains(row->source_name, listing->source));
+}
+
+/* Reads the blob for it: nothing else has it. NULL: the blob has none, or is not good. */
+static char *read_source_name(ingot_storage_t storage, const ingot_persist_entry_t *facts)
+{
+    cJSON *blob = facts->status == INGOT_SUCCESS ? entry_read_blob(storage, facts) : NULL;
+    char *name = blob != NULL ? memory_copy_text(cJSON_GetStringValue(cJSON_GetObjectItem(blob, "source_name"))) : NULL;
+    cJSON_Delete(blob);
+    return name;
 }
 
 static int collect(const ingot_persist_entry_t *facts, void *user)
@@ -163,8 +176,11 @@ static int collect(const ingot_persist_entry_t *facts, void *user)
     struct row row;
 
     id_read(&row.id, facts->id_size, facts->id);
-    if (!is_wanted(listing, &row.id)) {
+    const bool needs_name = !listing->is_names_only || listing->source != NULL;
+    row.source_name = needs_name ? read_source_name(listing->storage, facts) : NULL;
+    if (!is_wanted(listing, &row)) {
         id_fini(&row.id);
+        free(row.source_name);
         return 1;
     }
     cJSON_Delete(row.id.fields);
@@ -198,6 +214,7 @@ static void print_json(const struct listing *listing)
         json_add_text(json, "device", row->id.devices);
         json_add_text(json, "driver", row->id.drivers);
         json_add_text(json, "source", row->id.sources);
+        json_add_text(json, "source_name", row->source_name);
         (void)fputs(i == 0 ? "\n" : ",\n", stdout);
         json_print_item(json);
     }
@@ -215,13 +232,14 @@ static void add_row(struct table *table, const struct row *row, uint64_t now_ns)
     table_add(table, has_times ? units_age(facts->last_use_ns, now_ns, text) : NULL);
     if (facts->status != INGOT_SUCCESS) {
         table_add(table, ingot_status_name(facts->status));
-        for (int i = 0; i < 3; ++i)
+        for (int i = 0; i < 4; ++i)
             table_add(table, NULL);
         return;
     }
     table_add(table, row->id.backend);
     table_add(table, row->id.drivers);
     table_add(table, row->id.sources);
+    table_add(table, row->source_name);
     table_add(table, row->id.devices);
 }
 
@@ -229,7 +247,7 @@ static void print_table(const struct listing *listing)
 {
     static const struct table_column columns[] = {{"ENTRY", false},  {"SIZE", true},     {"AGE", true},
                                                   {"USED", true},    {"BACKEND", false}, {"DRIVER", false},
-                                                  {"SOURCE", false}, {"DEVICE", false}};
+                                                  {"SOURCE", false}, {"NAME", false},    {"DEVICE", false}};
     struct table table;
     const uint64_t now_ns = units_now_ns();
     if (listing->row_count == 0)
@@ -254,6 +272,7 @@ static void print(const struct listing *listing)
 
 static int list(struct listing *listing, ingot_storage_t storage)
 {
+    listing->storage = storage;
     interrupt_catch();
     const int code = entry_visit_all(storage, collect, listing);
     if (code != EXIT_FAILED) {
@@ -263,6 +282,7 @@ static int list(struct listing *listing, ingot_storage_t storage)
     for (size_t i = 0; i < listing->row_count; ++i) {
         entry_fini(&listing->rows[i].entry);
         id_fini(&listing->rows[i].id);
+        free(listing->rows[i].source_name);
     }
     free(listing->rows);
     return code;

@@ -6,8 +6,10 @@
 
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/store.h"
 #include "cli/units.h"
 
@@ -39,6 +41,10 @@ static bool is_right(const ingot_persist_count_t *count)
 static void print_text(const ingot_persist_count_t *count)
 {
     char size[UNITS_TEXT_SIZE];
+    if (interrupt_seen()) {
+        (void)puts("interrupted");
+        return;
+    }
     (void)printf("%" PRIu64 " entries, %s (%" PRIu64 " bytes); ", count->entry_count,
                  units_bytes(count->counted_bytes, size), count->counted_bytes);
     if (count->is_recorded == 0)
@@ -60,6 +66,7 @@ static void print_json(const ingot_persist_count_t *count, bool is_written)
         (void)cJSON_AddNullToObject(json, "recorded_bytes");
     (void)cJSON_AddBoolToObject(json, "was_right", is_right(count));
     (void)cJSON_AddBoolToObject(json, "written", is_written);
+    (void)cJSON_AddBoolToObject(json, "interrupted", interrupt_seen());
     json_print(json);
 }
 
@@ -80,15 +87,21 @@ static int run(int argc, char **argv)
     int code = store_open(&storage, &recounting.common, recounting.is_dry ? STORE_READ : STORE_WRITE, NULL);
     if (code != EXIT_DONE)
         return code;
+    struct progress progress;
+    interrupt_catch();
+    progress_init(&progress, "counting");
+    count.on_progress = progress_follow_upkeep;
+    count.user = &progress;
     const ingot_status_t status = ingot_persist_recount(storage, &count);
+    progress_fini(&progress);
     if (status != INGOT_SUCCESS) {
         code = store_failed("counting", status);
     } else {
         if (recounting.common.is_json)
-            print_json(&count, !recounting.is_dry);
+            print_json(&count, !recounting.is_dry && !interrupt_seen());
         else
             print_text(&count);
-        code = recounting.is_dry && !is_right(&count) ? EXIT_FINDING : EXIT_DONE;
+        code = interrupt_seen() ? EXIT_INTERRUPTED : recounting.is_dry && !is_right(&count) ? EXIT_FINDING : EXIT_DONE;
     }
     ingot_storage_release(storage);
     return code;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/commands/id_file.h"
 #include "cli/entry.h"
 #include "cli/exit_code.h"
 #include "cli/id.h"
@@ -22,6 +23,7 @@ struct showing {
     struct common_options common;
     char **names;
     size_t name_count;
+    bool is_first; /* nothing was shown yet */
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -34,30 +36,10 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (showing->name_count == 0)
-            argp_error(state, "name an entry");
+            argp_error(state, "name an entry or a single file");
         return 0;
     default: return options_parse_other(key, state);
     }
-}
-
-/* What the blob holds, or NULL with the library's sentence about why not. */
-static cJSON *read_blob(ingot_storage_t storage, const struct entry *entry)
-{
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    size_t size = 0;
-    cJSON *json = NULL;
-
-    if (ingot_persist_load_entry(storage, &entry->facts, &blob) != INGOT_SUCCESS)
-        return NULL;
-    if (ingot_cache_blob_describe(blob.size, blob.bytes, &size, NULL) == INGOT_SUCCESS) {
-        char *text = memory_get(size);
-        if (ingot_cache_blob_describe(blob.size, blob.bytes, &size, text) == INGOT_SUCCESS)
-            json = cJSON_Parse(text);
-        free(text);
-    }
-    if (blob.release != NULL)
-        blob.release(&blob);
-    return json;
 }
 
 static void print_line(const char *name, const char *value)
@@ -67,13 +49,14 @@ static void print_line(const char *name, const char *value)
     (void)putchar('\n');
 }
 
-static void print_facts(const struct entry *entry)
+static void print_facts(const struct entry *entry, const char *name)
 {
     char text[UNITS_TEXT_SIZE];
     char size[UNITS_TEXT_SIZE + 64];
     const ingot_persist_entry_t *facts = &entry->facts;
 
-    (void)printf("%s\n", entry->name);
+    text_print(name, 0);
+    (void)putchar('\n');
     print_line("status", ingot_status_name(facts->status));
     if (facts->status != INGOT_SUCCESS)
         print_line("reason", facts->reason);
@@ -112,6 +95,9 @@ static void print_blob(const cJSON *blob, const char *why_not)
         print_line("not shown", why_not);
         return;
     }
+    const char *source_name = cJSON_GetStringValue(cJSON_GetObjectItem(blob, "source_name"));
+    if (source_name[0] != '\0')
+        print_line("source", source_name);
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(blob, "kernels"))
     {
         print_line("kernel", cJSON_GetStringValue(item));
@@ -133,45 +119,77 @@ static void print_blob(const cJSON *blob, const char *why_not)
     }
 }
 
-static void show(const struct showing *showing, ingot_storage_t storage, const struct entry *entry, bool is_first)
+/* Takes over what the blob holds, or NULL, for which the library's last sentence is the reason. */
+static void show(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
 {
+    char *refusal = blob == NULL ? memory_copy_text(ingot_last_error_detail()) : NULL;
     struct id_view id;
     id_read(&id, entry->facts.id_size, entry->facts.id);
-    cJSON *blob = read_blob(storage, entry); /* last: its sentence is needed below */
     if (showing->common.is_json) {
         cJSON *json = entry_to_json(&entry->facts);
-        json_add_text(json, "blob_refusal", blob == NULL ? ingot_last_error_detail() : NULL);
+        (void)cJSON_ReplaceItemInObject(json, "entry", cJSON_CreateString(name));
+        json_add_text(json, "blob_refusal", refusal);
         (void)cJSON_AddItemToObject(json, "id", id.fields != NULL ? id.fields : cJSON_CreateNull());
         (void)cJSON_AddItemToObject(json, "blob", blob != NULL ? blob : cJSON_CreateNull());
-        (void)fputs(is_first ? "[\n" : ",\n", stdout);
+        (void)fputs(showing->is_first ? "[\n" : ",\n", stdout);
         json_print_item(json);
         id.fields = NULL; /* went with json */
     } else {
-        (void)fputs(is_first ? "" : "\n", stdout);
-        print_facts(entry);
+        (void)fputs(showing->is_first ? "" : "\n", stdout);
+        print_facts(entry, name);
         print_id(id.fields);
-        print_blob(blob, ingot_last_error_detail());
+        print_blob(blob, refusal);
         cJSON_Delete(blob);
     }
     id_fini(&id);
+    free(refusal);
 }
 
-static int show_all(const struct showing *showing, ingot_storage_t storage)
+static int show_file(const struct showing *showing, const char *path)
 {
-    bool is_first = true;
-    int result = EXIT_DONE;
-    for (size_t i = 0; i < showing->name_count && result <= EXIT_FINDING; ++i) {
-        struct entry entry;
-        const int code = entry_find(&entry, storage, showing->names[i]);
-        result = code > result ? code : result;
-        if (code != EXIT_DONE)
-            continue;
-        show(showing, storage, &entry, is_first);
-        is_first = false;
+    struct entry entry = {.name = ""};
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    FILE *file = id_file_open(path);
+    const int code = file != NULL ? id_file_read(&entry, path, file) : EXIT_FAILED;
+    if (file != NULL)
+        (void)fclose(file);
+    else
+        (void)fprintf(stderr, "ingot: %s cannot be read\n", path);
+    if (code == EXIT_DONE) {
+        const bool is_loaded = id_file_load(path, &entry, &blob) == INGOT_SUCCESS;
+        show(showing, &entry, path, is_loaded ? entry_describe_blob(&blob) : NULL);
+    }
+    entry_fini(&entry);
+    return code;
+}
+
+static int show_entry(const struct showing *showing, ingot_storage_t storage, const char *name)
+{
+    struct entry entry;
+    const int code = entry_find(&entry, storage, name);
+    if (code == EXIT_DONE) {
+        show(showing, &entry, entry.name, entry_read_blob(storage, &entry.facts));
         entry_fini(&entry);
     }
-    if (showing->common.is_json)
-        (void)fputs(is_first ? "[]\n" : "\n]\n", stdout);
+    return code;
+}
+
+static int show_all(struct showing *showing)
+{
+    ingot_storage_t storage = NULL; /* not needed for files */
+    int result = EXIT_DONE;
+    for (size_t i = 0; i < showing->name_count && result <= EXIT_FINDING; ++i) {
+        const char *name = showing->names[i];
+        const bool is_file = id_file_is(name);
+        int code = is_file || storage != NULL ? EXIT_DONE : store_open(&storage, &showing->common, STORE_READ, NULL);
+        if (code == EXIT_DONE)
+            code = is_file ? show_file(showing, name) : show_entry(showing, storage, name);
+        result = code > result ? code : result;
+        showing->is_first = showing->is_first && code != EXIT_DONE;
+    }
+    if (showing->common.is_json && (!showing->is_first || result <= EXIT_FINDING))
+        (void)fputs(showing->is_first ? "[]\n" : "\n]\n", stdout);
+    ingot_storage_release(storage);
     return result;
 }
 
@@ -180,21 +198,17 @@ static int run(int argc, char **argv)
     static const struct argp argp = {
         NULL,
         parse_option,
-        "ENTRY...",
-        "Shows all details of entries. ENTRY is a name as printed by \"ingot ls\", or the beginning of one.",
+        "ENTRY...\nFILE...",
+        "Shows all details of entries. ENTRY is a name as printed by \"ingot ls\", or the beginning of one. FILE is a "
+        "single file, which needs no store.",
         options_common,
         NULL,
         NULL};
-    struct showing showing = {.names = NULL};
-    ingot_storage_t storage = NULL;
+    struct showing showing = {.is_first = true};
 
     (void)argp_parse(&argp, argc, argv, 0, NULL, &showing);
-    int code = store_open(&storage, &showing.common, STORE_READ, NULL);
-    if (code == EXIT_DONE) {
-        interrupt_catch();
-        code = show_all(&showing, storage);
-        ingot_storage_release(storage);
-    }
+    interrupt_catch();
+    const int code = show_all(&showing);
     free(showing.names);
     return code;
 }

@@ -13,10 +13,11 @@
 
 enum {
     BLOB_MAGIC_SIZE = 8,
-    BLOB_FORMAT_VERSION = 1,
-    BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4, /* the beginning of every version */
-    BLOB_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 3 * 8 + 2 * DIGEST_SIZE,
-    BLOB_SECTION_SIZE = DIGEST_SIZE + 8, /* of one entry of the table */
+    BLOB_FORMAT_VERSION = 2,
+    BLOB_FIRST_NAMED_VERSION = 2,                                                 /* the first with a source's name */
+    BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4,                                    /* the beginning of every version */
+    BLOB_UNNAMED_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 3 * 8 + 2 * DIGEST_SIZE, /* of version 1 */
+    BLOB_SECTION_SIZE = DIGEST_SIZE + 8,                                          /* of one entry of the table */
     BLOB_CHECKSUM_SIZE = 16
 };
 
@@ -38,6 +39,7 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
     bytes_put_u64(writer, 0); /* of the total size, see below */
     bytes_put_u64(writer, view->names_size);
     bytes_put_u64(writer, view->log_size);
+    bytes_put_u64(writer, view->source_name_size);
     bytes_put(writer, DIGEST_SIZE, view->library_digest);
     bytes_put(writer, DIGEST_SIZE, view->program_digest);
     for (uint32_t i = 0; i < view->section_count; ++i) {
@@ -46,6 +48,7 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
     }
     bytes_put(writer, view->names_size, view->names);
     bytes_put(writer, view->log_size, view->log);
+    bytes_put(writer, view->source_name_size, view->source_name);
     for (uint32_t i = 0; i < view->section_count; ++i)
         bytes_put(writer, sections[i].binary.size, sections[i].binary.bytes);
     bytes_patch_u64(writer, start + BLOB_VERSIONED_SIZE + 4, writer->size - start + BLOB_CHECKSUM_SIZE);
@@ -67,7 +70,8 @@ static ingot_status_t corrupt(const char *what)
 }
 
 /* Checks magic, version, total size and checksum; leaves the reader after the total size. */
-static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view *view, size_t size, const uint8_t *blob)
+static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view *view, bool *has_source_name,
+                                  size_t size, const uint8_t *blob)
 {
     bytes_reader_init(reader, size, blob);
     const uint8_t *magic = bytes_get(reader, BLOB_MAGIC_SIZE);
@@ -76,14 +80,15 @@ static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view 
     if (memcmp(magic, BLOB_MAGIC, BLOB_MAGIC_SIZE) != 0)
         return corrupt("it does not begin like a blob");
     const uint32_t version = bytes_get_u32(reader);
-    if (!reader->failed && version != BLOB_FORMAT_VERSION)
-        return error_set(INGOT_BLOB_VERSION, "a blob of format version %" PRIu32 "; this library reads %d", version,
-                         BLOB_FORMAT_VERSION);
+    if (!reader->failed && (version == 0 || version > BLOB_FORMAT_VERSION))
+        return error_set(INGOT_BLOB_VERSION, "a blob of format version %" PRIu32 "; this library reads 1 to %d",
+                         version, BLOB_FORMAT_VERSION);
+    *has_source_name = version >= BLOB_FIRST_NAMED_VERSION;
     view->section_count = bytes_get_u32(reader);
     const uint64_t total_size = bytes_get_u64(reader);
     if (reader->failed || total_size > size)
         return truncated(size);
-    if (total_size != size || size < BLOB_HEADER_SIZE + BLOB_CHECKSUM_SIZE)
+    if (total_size != size || size < BLOB_UNNAMED_HEADER_SIZE + 8u * *has_source_name + BLOB_CHECKSUM_SIZE)
         return corrupt("its size differs from the size in its header");
 
     struct bytes_reader tail;
@@ -129,29 +134,36 @@ static bool names_ascend(size_t size, const char *names)
 ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blob)
 {
     struct bytes_reader reader;
+    bool has_source_name = false;
 
     memset(view, 0, sizeof(*view));
-    const ingot_status_t status = check_frame(&reader, view, size, blob);
+    const ingot_status_t status = check_frame(&reader, view, &has_source_name, size, blob);
     if (status != INGOT_SUCCESS)
         return status;
     const uint64_t names_size = bytes_get_u64(&reader);
     const uint64_t log_size = bytes_get_u64(&reader);
+    const uint64_t source_name_size = has_source_name ? bytes_get_u64(&reader) : 0;
     view->library_digest = bytes_get(&reader, DIGEST_SIZE);
     view->program_digest = bytes_get(&reader, DIGEST_SIZE);
     if (view->section_count > bytes_left(&reader) / BLOB_SECTION_SIZE)
         return corrupt("it has more sections than bytes");
     view->section_table = bytes_get(&reader, (size_t)view->section_count * BLOB_SECTION_SIZE);
-    if (names_size > bytes_left(&reader) || log_size > bytes_left(&reader) - names_size)
+    const size_t left = bytes_left(&reader);
+    if (names_size > left || log_size > left - names_size || source_name_size > left - names_size - log_size)
         return corrupt("its names and log are larger than the blob");
     view->names_size = (size_t)names_size;
     view->names = (const char *)bytes_get(&reader, view->names_size);
     view->log_size = (size_t)log_size;
     view->log = (const char *)bytes_get(&reader, view->log_size);
+    view->source_name_size = (size_t)source_name_size;
+    view->source_name = (const char *)bytes_get(&reader, view->source_name_size);
     view->first_binary = reader.bytes + reader.offset;
     if (view->names_size != 0 && view->names[view->names_size - 1] != '\0')
         return corrupt("its kernel names do not end");
     if (!names_ascend(view->names_size, view->names))
         return corrupt("its kernel names are not in order");
+    if (view->source_name_size != 0 && memchr(view->source_name, '\0', view->source_name_size) != NULL)
+        return corrupt("its source's name contains NUL");
     return check_sections(view, &reader);
 }
 

@@ -23,7 +23,9 @@ struct blob_view {
     size_t names_size;
     const char *names; /* kernel names, sorted, each with its NUL */
     size_t log_size;
-    const char *log; /* without NUL */
+    const char *log; /* without NUL, as source_name */
+    size_t source_name_size;
+    const char *source_name; /* of the first source */
     uint32_t section_count;
     const uint8_t *section_table;
     const uint8_t *first_binary;

@@ -53,7 +53,9 @@ ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob,
     if (status != INGOT_SUCCESS)
         return status;
     json_writer_init(&json, &allocator);
-    bytes_put_text(&json, "{");
+    bytes_put_text(&json, "{\"source_name\": ");
+    json_put_string(&json, view.source_name_size, (const uint8_t *)view.source_name, true);
+    bytes_put_text(&json, ", ");
     put_kernels(&json, &view);
     bytes_put_text(&json, ", ");
     put_binaries(&json, &view);

@@ -1,8 +1,10 @@
 /*
  * cache_blob_id_text.c - describes an id, or how two ids differ, as JSON.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arena.h"
 #include "core/base/error.h"
 #include "core/blob/json_text.h"
 #include "core/descriptor/cache_blob_id.h"
@@ -34,57 +36,117 @@ ingot_status_t ingot_cache_blob_id_describe(size_t size, const uint8_t *id, size
     return status;
 }
 
-struct found_field {
+struct field {
+    struct field *next; /* in the id's order */
+    size_t number;      /* likewise, from 0 */
     const char *path;
     const uint8_t *value;
     size_t size;
     bool is_text;
-    bool found;
 };
 
-static void find_field(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
+/* An id's fields, in its order and sorted by their paths, so that comparing two ids of n fields takes n log n steps. */
+struct field_list {
+    struct arena arena;
+    struct field *first;
+    struct field **end;
+    struct field **sorted; /* equal paths, which bytes from anywhere may have, in the id's order */
+    size_t count;
+};
+
+static void add_field(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
 {
-    struct found_field *field = user;
-    if (!field->found && strcmp(path, field->path) == 0)
-        *field = (struct found_field){field->path, value, size, is_text, true};
+    struct field_list *list = user;
+    struct field *field = arena_take(&list->arena, sizeof(*field));
+    const char *copy = arena_copy(&list->arena, strlen(path), path);
+    if (field == NULL || copy == NULL)
+        return;
+    *field = (struct field){NULL, list->count++, copy, value, size, is_text};
+    *list->end = field;
+    list->end = &field->next;
 }
 
-struct comparison {
-    struct bytes_writer *json;
-    size_t other_size;
-    const uint8_t *other;
-    bool other_is_expected;
-};
-
-static void put_value(struct bytes_writer *json, const struct found_field *field)
+static int compare_fields(const void *a, const void *b)
 {
-    if (field->found)
+    const struct field *left = *(struct field *const *)a;
+    const struct field *right = *(struct field *const *)b;
+    const int order = strcmp(left->path, right->path);
+    return order != 0 ? order : (left->number > right->number) - (left->number < right->number);
+}
+
+static void init_fields(struct field_list *list, const ingot_allocator_t *allocator)
+{
+    *list = (struct field_list){.end = &list->first};
+    arena_init(&list->arena, allocator);
+}
+
+static ingot_status_t read_fields(struct field_list *list, size_t size, const uint8_t *id)
+{
+    const ingot_status_t status = cache_blob_id_visit(size, id, add_field, list);
+    list->sorted = arena_take(&list->arena, (list->count + 1) * sizeof(struct field *));
+    if (status != INGOT_SUCCESS || list->arena.failed)
+        return status != INGOT_SUCCESS ? status : error_out_of_memory();
+    struct field **next = list->sorted;
+    for (struct field *field = list->first; field != NULL; field = field->next)
+        *next++ = field;
+    if (list->count > 1)
+        qsort(list->sorted, list->count, sizeof(struct field *), compare_fields);
+    return INGOT_SUCCESS;
+}
+
+/* Returns the first field with this path, or NULL. */
+static const struct field *find_field(const struct field_list *list, const char *path)
+{
+    size_t begin = 0;
+    for (size_t end = list->count; begin < end;) {
+        const size_t middle = begin + (end - begin) / 2;
+        if (strcmp(list->sorted[middle]->path, path) < 0)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    const struct field *found = begin < list->count ? list->sorted[begin] : NULL;
+    return found != NULL && strcmp(found->path, path) == 0 ? found : NULL;
+}
+
+static bool is_equal(const struct field *a, const struct field *b)
+{
+    return a->size == b->size && (a->size == 0 || memcmp(a->value, b->value, a->size) == 0);
+}
+
+static void put_value(struct bytes_writer *json, const struct field *field)
+{
+    if (field != NULL)
         json_put_string(json, field->size, field->value, field->is_text);
     else
         bytes_put_text(json, "null");
 }
 
-/* Reports fields that the other id lacks or has with another value. Fields of both are reported in the first pass
- * only. */
-static void compare_field(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
+static void put_difference(struct bytes_writer *json, const char *path, const struct field *expected,
+                           const struct field *found)
 {
-    struct comparison *comparison = user;
-    const struct found_field mine = {path, value, size, is_text, true};
-    struct found_field other = {.path = path};
-
-    (void)cache_blob_id_visit(comparison->other_size, comparison->other, find_field, &other); /* was checked before */
-    if (other.found &&
-        (comparison->other_is_expected || (other.size == size && (size == 0 || memcmp(other.value, value, size) == 0))))
-        return;
-    struct bytes_writer *json = comparison->json;
     bytes_put_text(json, json->size > 1 ? ", " : "");
     bytes_put_text(json, "{\"field\": ");
     json_put_text(json, path);
     bytes_put_text(json, ", \"expected\": ");
-    put_value(json, comparison->other_is_expected ? &other : &mine);
+    put_value(json, expected);
     bytes_put_text(json, ", \"found\": ");
-    put_value(json, comparison->other_is_expected ? &mine : &other);
+    put_value(json, found);
     bytes_put_text(json, "}");
+}
+
+static void put_differences(struct bytes_writer *json, const struct field_list *expected,
+                            const struct field_list *found)
+{
+    for (const struct field *field = expected->first; field != NULL; field = field->next) {
+        const struct field *other = find_field(found, field->path);
+        if (other == NULL || !is_equal(field, other))
+            put_difference(json, field->path, field, other);
+    }
+    for (const struct field *field = found->first; field != NULL; field = field->next) {
+        if (find_field(expected, field->path) == NULL)
+            put_difference(json, field->path, NULL, field);
+    }
 }
 
 ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,
@@ -92,26 +154,26 @@ ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *
 {
     ingot_allocator_t allocator;
     struct bytes_writer json;
+    struct field_list expected_fields;
+    struct field_list found_fields;
 
     if ((expected == NULL && expected_size != 0) || (found == NULL && found_size != 0) || text_size == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "an id or text_size is NULL");
-    ingot_status_t status = cache_blob_id_visit(expected_size, expected, NULL, NULL);
-    if (status == INGOT_SUCCESS)
-        status = cache_blob_id_visit(found_size, found, NULL, NULL);
-    if (status != INGOT_SUCCESS)
-        return status;
-
     json_writer_init(&json, &allocator);
-    const bool are_equal = expected_size == found_size && memcmp(expected, found, found_size) == 0;
-    struct comparison forward = {&json, found_size, found, false};
-    struct comparison backward = {&json, expected_size, expected, true};
-    bytes_put_text(&json, "[");
-    if (!are_equal) { /* fields are matched by name, and a name may occur twice in ids from elsewhere */
-        (void)cache_blob_id_visit(expected_size, expected, compare_field, &forward); /* both were checked above */
-        (void)cache_blob_id_visit(found_size, found, compare_field, &backward);
+    init_fields(&expected_fields, &allocator);
+    init_fields(&found_fields, &allocator);
+    ingot_status_t status = read_fields(&expected_fields, expected_size, expected);
+    if (status == INGOT_SUCCESS)
+        status = read_fields(&found_fields, found_size, found);
+    if (status == INGOT_SUCCESS) {
+        bytes_put_text(&json, "[");
+        if (expected_size != found_size || memcmp(expected, found, found_size) != 0)
+            put_differences(&json, &expected_fields, &found_fields); /* equal ids may have a path twice */
+        bytes_put_text(&json, "]");
+        status = json_copy_out(&json, text_size, text);
     }
-    bytes_put_text(&json, "]");
-    status = json_copy_out(&json, text_size, text);
+    arena_fini(&expected_fields.arena);
+    arena_fini(&found_fields.arena);
     bytes_writer_fini(&json);
     return status;
 }

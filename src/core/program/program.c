@@ -101,8 +101,8 @@ static struct program_body *alloc_body(const ingot_allocator_t *allocator, const
     const size_t kernels_size = desc->device_count * count * sizeof(_Atomic(struct ingot_kernel *));
     const size_t tags_size = count * sizeof(struct kernel_name);
     const size_t reason_size = parts->native_reason != NULL ? strlen(parts->native_reason) + 1 : 0;
-    const size_t block_size =
-        sizeof(struct program_body) + kernels_size + tags_size + parts->names_size + parts->log_size + 1 + reason_size;
+    const size_t block_size = sizeof(struct program_body) + kernels_size + tags_size + parts->names_size +
+                              parts->log_size + 1 + parts->source_name_size + 1 + reason_size;
     struct program_body *body = alloc_zeroed(allocator, block_size);
 
     if (body == NULL)
@@ -127,8 +127,12 @@ static void fill_body(struct program_body *body, const struct program_parts *par
         memcpy(body->names, parts->names, parts->names_size);
     if (parts->log_size != 0)
         memcpy(body->names + body->names_size, parts->log, parts->log_size);
+    char *source_name = body->names + body->names_size + body->log_size;
+    if (parts->source_name_size != 0)
+        memcpy(source_name, parts->source_name, parts->source_name_size);
+    body->source_name = source_name;
     if (parts->native_reason != NULL)
-        body->native_reason = strcpy(body->names + body->names_size + body->log_size, parts->native_reason);
+        body->native_reason = strcpy(source_name + parts->source_name_size + 1, parts->native_reason);
     index_names(body);
     body->native = parts->native;
     body->owner = parts->owner;

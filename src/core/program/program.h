@@ -18,6 +18,8 @@ struct program_parts {
     size_t device_bytes;
     bool is_from_blob;
     const char *native_reason; /* as program_body's */
+    size_t source_name_size;
+    const char *source_name; /* as program_body's, without NUL */
 };
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts);

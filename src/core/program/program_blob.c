@@ -40,12 +40,16 @@ static void write_blob(struct bytes_writer *writer, const struct program_body *b
                        const struct device_classes *classes, const struct bytes_writer *binaries, const size_t *ends,
                        struct blob_section *sections)
 {
+    const char *given_name = program_desc_name(body->desc); /* none where the descriptor is of an id alone */
+    const char *source_name = given_name[0] != '\0' ? given_name : body->source_name;
     const struct blob_view view = {.library_digest = id->library_digest,
                                    .program_digest = id->program_digest,
                                    .names_size = body->names_size,
                                    .names = body->names,
                                    .log_size = body->log_size - 1,
                                    .log = program_log(body),
+                                   .source_name_size = strlen(source_name),
+                                   .source_name = source_name,
                                    .section_count = (uint32_t)classes->class_count};
     for (size_t i = 0; i < classes->class_count; ++i) {
         const size_t start = i != 0 ? ends[i - 1] : 0;

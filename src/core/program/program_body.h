@@ -34,6 +34,7 @@ struct program_body {
     _Atomic size_t device_bytes; /* of the binaries, as far as known: an estimate until the blob is taken; relaxed */
     bool is_from_blob;           /* for at least one of its devices */
     const char *native_reason;   /* why it was compiled natively and has no id; or NULL */
+    const char *source_name;     /* of the first source, as far as the blob it was loaded from says, or "" */
     os_mutex blob_lock;
     size_t blob_size; /* under blob_lock, as blob */
     uint8_t *blob;    /* gathered by a size query and not yet copied out, or NULL */

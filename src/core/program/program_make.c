@@ -366,6 +366,8 @@ static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_
     parts.names = blob.names;
     parts.log_size = blob.log_size;
     parts.log = blob.log;
+    parts.source_name_size = blob.source_name_size;
+    parts.source_name = blob.source_name;
     parts.is_from_blob = true;
     return finish(shop, &parts, program);
 }

@@ -58,7 +58,9 @@ ingot_status_t ingot_program_share(ingot_program_t *program, const_ingot_program
                                         .log_size = body->log_size - 1,
                                         .log = program_log(body),
                                         .device_bytes = atomic_load_explicit(&body->device_bytes, memory_order_relaxed),
-                                        .is_from_blob = body->is_from_blob};
+                                        .is_from_blob = body->is_from_blob,
+                                        .source_name_size = strlen(body->source_name),
+                                        .source_name = body->source_name};
     ingot_program_retain(parts.owner);
     return program_create(program, desc, &parts);
 }

@@ -36,18 +36,16 @@ ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_per
 ingot_status_t ingot_persist_get_limits(ingot_storage_t storage, ingot_persist_limits_t *limits)
 {
     struct directory *directory;
-    if (!STRUCT_IS_SET(limits))
+    ingot_persist_limits_t known;
+    if (!STRUCT_READ(known, limits)) /* what it has beside limits stays as it is */
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
     const ingot_status_t status = directory_get(storage, &directory);
     if (status != INGOT_SUCCESS)
         return status;
     const uint64_t age_ns = directory->max_age_ns;
-    const ingot_persist_limits_t known = {
-        .struct_size = sizeof(known),
-        .max_bytes = directory->max_bytes,
-        .max_entries = directory->max_entries,
-        .max_age_seconds = age_ns != UINT64_MAX ? age_ns / NS_PER_SECOND : UINT64_MAX,
-    };
+    known.max_bytes = directory->max_bytes;
+    known.max_entries = directory->max_entries;
+    known.max_age_seconds = age_ns != UINT64_MAX ? age_ns / NS_PER_SECOND : UINT64_MAX;
     (void)STRUCT_WRITE(limits, known);
     return INGOT_SUCCESS;
 }

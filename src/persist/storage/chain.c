@@ -3,38 +3,95 @@
  *
  * It holds no state of its own but the references, so it needs no lock. What a tier does wrong counts as a miss of
  * that tier; the first reason is told if no other has the blob.
+ *
+ * What a lower tier had is stored in those above it by the chain's queue, since a load should not wait for that. The
+ * queue's copy is dropped when the id is removed or stored: it may be what a driver has just refused.
  */
 #include <ingot/backend.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/storage/common/events.h"
+#include "persist/storage/last_work.h"
+#include "persist/storage/serving.h"
 #include "persist/storage/state.h"
 #include "persist/storage/storage.h"
+#include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
 #include "util/error_text.h"
 
 #define MAX_TIERS 16u
+#define DETAIL_CAPACITY 256u
 
 struct chain {
     ingot_allocator_t allocator;
+    ingot_storage_t storage; /* that it is; no reference */
     size_t count;
     ingot_storage_t tiers[MAX_TIERS];
 };
 
-/* A tier that cannot take it is none the worse: it is asked again the next time. */
-static void promote(const struct chain *chain, size_t before, size_t id_size, const uint8_t *id,
+/* Tells the first tier that has a callback, since a blob that is promoted belongs to no context. */
+static void tell_degraded(ingot_storage_t storage, ingot_status_t status, const char *reason)
+{
+    ingot_storage_t listener = storage->listener;
+    if (listener != NULL)
+        events_tell(listener->on_event, listener->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, 0,
+                    files_steady_clock_ns(), "", reason);
+}
+
+static bool takes_blobs(ingot_storage_t tier)
+{
+    return storage_is_writable(tier) && storage_is_on(tier);
+}
+
+/* Stores a blob in the first tiers, as far as they can be written. Returns true if a tier took it. */
+static bool promote_now(ingot_storage_t storage, size_t tier_count, size_t id_size, const uint8_t *id,
+                        const ingot_buffer_t *blob)
+{
+    const struct chain *chain = storage->self;
+    bool is_stored = false;
+    for (size_t i = 0; i < tier_count; ++i) {
+        if (!takes_blobs(chain->tiers[i]))
+            continue;
+        const ingot_status_t status = ingot_storage_store(chain->tiers[i], id_size, id, blob->size, blob->bytes);
+        is_stored = is_stored || status == INGOT_SUCCESS;
+        if (status == INGOT_SUCCESS || status == INGOT_READ_ONLY)
+            continue;
+        char reason[DETAIL_CAPACITY];
+        (void)snprintf(reason, sizeof(reason), "a blob was not promoted to tier %zu: %s", i, ingot_last_error_detail());
+        tell_degraded(storage, status, reason);
+    }
+    return is_stored;
+}
+
+/* A tier that cannot take it is none the worse: the next load tries again. */
+static void promote(const struct chain *chain, size_t tier_count, size_t id_size, const uint8_t *id,
                     const ingot_buffer_t *blob)
 {
-    for (size_t i = 0; i < before; ++i)
-        if (chain->tiers[i]->ops.store != NULL)
-            (void)ingot_storage_store(chain->tiers[i], id_size, id, blob->size, blob->bytes);
+    const ingot_persist_store_mode_t mode = storage_store_mode(chain->storage);
+    bool has_taker = false;
+    for (size_t i = 0; i < tier_count && !has_taker; ++i)
+        has_taker = takes_blobs(chain->tiers[i]);
+    if (!has_taker)
+        return;
+    if (mode == INGOT_PERSIST_STORE_NOW) {
+        (void)promote_now(chain->storage, tier_count, id_size, id, blob);
+        return;
+    }
+    last_work_add(chain->storage);
+    if (!store_queue_add_blob(chain->storage, tier_count, id_size, id, blob,
+                              mode == INGOT_PERSIST_STORE_ON_FLUSH ? STORE_QUEUE_AT_FLUSH : STORE_QUEUE_SOON))
+        tell_degraded(chain->storage, INGOT_OUT_OF_MEMORY, "a blob is not promoted: no memory to remember it");
 }
 
 static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     const struct chain *chain = self;
     ingot_status_t reason = INGOT_NOT_FOUND;
-    char detail[256] = "no tier has it";
+    char detail[DETAIL_CAPACITY] = "no tier has it";
     for (size_t i = 0; i < chain->count; ++i) {
         const ingot_status_t status = ingot_storage_load(chain->tiers[i], id_size, id, blob);
         if (status == INGOT_SUCCESS) {
@@ -52,6 +109,7 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
 static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
 {
     const struct chain *chain = self;
+    store_queue_cancel(chain->storage, id_size, id);
     ingot_status_t status = ingot_set_error_detail(INGOT_READ_ONLY, "no tier can be written");
     for (size_t i = 0; i < chain->count && status == INGOT_READ_ONLY; ++i)
         status = ingot_storage_store(chain->tiers[i], id_size, id, blob_size, blob);
@@ -73,6 +131,7 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
     ingot_status_t failure = INGOT_NOT_FOUND;
     bool has_removed = false;
     bool has_writable = false;
+    store_queue_cancel(chain->storage, id_size, id);
     for (size_t i = 0; i < chain->count; ++i) {
         const ingot_status_t status = ingot_storage_remove(chain->tiers[i], id_size, id);
         has_writable = has_writable || status != INGOT_READ_ONLY;
@@ -118,6 +177,10 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
         destroy(chain);
         return status;
     }
+    chain->storage = *storage;
+    (*storage)->promote = promote_now;
+    for (size_t i = 0; i < tier_count && (*storage)->listener == NULL; ++i)
+        (*storage)->listener = tiers[i]->on_event != NULL ? tiers[i] : tiers[i]->listener;
     for (size_t i = 0; i < tier_count && (*storage)->model == NULL; ++i)
         (*storage)->model = storage_is_writable(tiers[i]) ? tiers[i] : NULL;
     return INGOT_SUCCESS;

@@ -123,7 +123,8 @@ static void tell_degraded(ingot_storage_t storage, const struct ingot_context *c
     const uint64_t now_ns = files_steady_clock_ns();
     events_tell(storage->on_event, storage->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, now_ns, "",
                 reason);
-    events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, now_ns, reason);
+    if (context != NULL)
+        events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, now_ns, reason);
 }
 
 static void *tell(void *user)
@@ -134,11 +135,11 @@ static void *tell(void *user)
     (void)user;
     while ((count = find_loss(&storage, &context)) != 0) {
         char reason[160];
-        (void)snprintf(reason, sizeof(reason),
-                       "%zu programs were not stored before the process ended, for which it had %llu ms; "
-                       "the next one compiles them",
-                       count, (unsigned long long)(storage_exit_time_ns(storage) / NS_PER_MS));
-        tell_degraded(storage, context, reason);
+        (void)snprintf(reason, sizeof(reason), "%zu %s before the process ended, for which it had %llu ms; %s", count,
+                       context != NULL ? "programs were not stored" : "blobs were not promoted to upper tiers",
+                       (unsigned long long)(storage_exit_time_ns(storage) / NS_PER_MS),
+                       context != NULL ? "the next one compiles them" : "the next one that loads them does it");
+        tell_degraded(context != NULL || storage->listener == NULL ? storage : storage->listener, context, reason);
     }
     atomic_store_explicit(&is_told, true, memory_order_release);
     return NULL;

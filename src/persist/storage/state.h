@@ -36,6 +36,11 @@ struct store_queue {
     ingot_storage_t next;                                 /* of last_work.c */
 };
 
+/* Stores a blob in the first tiers of a chain, as far as they can be written; events tell of what failed. Returns true
+ * if a tier took it. */
+typedef bool (*storage_promote_t)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
+                                  const ingot_buffer_t *blob);
+
 struct ingot_storage {
     enum storage_kind kind;
     ingot_storage_ops_t ops;
@@ -56,6 +61,8 @@ struct ingot_storage {
     struct process_lock backends_lock;
     char backends[STORAGE_BACKENDS_CAPACITY]; /* under backends_lock */
     struct counters counters;                 /* of loads and stores; a directory store also has its own */
+    ingot_storage_t listener;                 /* a chain's tier whose callback hears of promotions; NULL: none */
+    storage_promote_t promote;                /* a chain's; else NULL */
     ingot_storage_t model;     /* a chain's tier that is stored to, for what was not said to the chain; NULL: none */
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
     struct store_queue queue;

@@ -1,7 +1,36 @@
 /*
- * store_list.c - programs whose blobs are to be stored, in a list that its owner locks; see store_list.h.
+ * store_list.c - programs and blobs that are to be stored, in a list that its owner locks; see store_list.h.
  */
 #include "persist/storage/store_list.h"
+
+#include <string.h>
+
+#include "persist/base/memory.h"
+
+static size_t bytes_of(const struct store_queue_item *item)
+{
+    return item->id_size + item->blob_size;
+}
+
+struct store_queue_item *store_list_make_item(const ingot_allocator_t *allocator, size_t id_size, const uint8_t *id,
+                                              size_t blob_size, const uint8_t *blob)
+{
+    if (blob_size > SIZE_MAX / 2 || id_size > SIZE_MAX / 2 - sizeof(struct store_queue_item))
+        return NULL;
+    struct store_queue_item *item = memory_allocate(allocator, sizeof(*item) + id_size + blob_size);
+    if (item == NULL)
+        return NULL;
+    *item = (struct store_queue_item){.id_size = id_size, .blob_size = blob_size};
+    memcpy(item->id, id, id_size);
+    if (blob_size != 0)
+        memcpy(item->id + id_size, blob, blob_size);
+    return item;
+}
+
+void store_list_free_item(const ingot_allocator_t *allocator, struct store_queue_item *item)
+{
+    memory_free(allocator, item, sizeof(*item) + bytes_of(item));
+}
 
 void store_list_append(struct store_queue_list *list, struct store_queue_item *item)
 {
@@ -12,7 +41,7 @@ void store_list_append(struct store_queue_list *list, struct store_queue_item *i
         list->first = item;
     list->last = item;
     ++list->count;
-    list->bytes += item->id_size;
+    list->bytes += bytes_of(item);
 }
 
 struct store_queue_item *store_list_take_out(struct store_queue_list *list, struct store_queue_item **at)
@@ -25,8 +54,17 @@ struct store_queue_item *store_list_take_out(struct store_queue_list *list, stru
             list->last = list->last->next;
     }
     --list->count;
-    list->bytes -= item->id_size;
+    list->bytes -= bytes_of(item);
     return item;
+}
+
+struct store_queue_item **store_list_find_blob(struct store_queue_list *list, size_t id_size, const uint8_t *id)
+{
+    for (struct store_queue_item **at = &list->first; *at != NULL; at = &(*at)->next) {
+        if ((*at)->program == NULL && (*at)->id_size == id_size && memcmp((*at)->id, id, id_size) == 0)
+            return at;
+    }
+    return NULL;
 }
 
 struct store_queue_item **store_list_find_item(struct store_queue_list *list, const struct store_queue_item *item)

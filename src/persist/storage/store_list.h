@@ -1,5 +1,6 @@
 /*
- * store_list.h - programs whose blobs are to be stored, in a list that its owner locks.
+ * store_list.h - programs whose blobs are to be stored, and blobs that a chain promotes, in a list that its owner
+ * locks.
  */
 #ifndef INGOT_PERSIST_STORAGE_STORE_LIST_H
 #define INGOT_PERSIST_STORAGE_STORE_LIST_H
@@ -9,24 +10,34 @@
 
 struct store_queue_item {
     struct store_queue_item *next;
-    ingot_program_t program; /* holds its context, too */
+    ingot_program_t program; /* holds its context, too; NULL: a blob to be promoted, and context is NULL */
     const struct ingot_context *context;
     uint64_t build_ns;
-    bool is_given_up; /* an event told of it */
+    bool is_given_up;  /* an event told of it */
+    size_t tier_count; /* of a chain, to which the blob is to be promoted */
+    size_t blob_size;  /* 0 with a program */
     size_t id_size;
-    uint8_t id[];
+    uint8_t id[]; /* and behind it the blob */
 };
 
 struct store_queue_list {
     struct store_queue_item *first; /* oldest */
     struct store_queue_item *last;
     size_t count;
-    size_t bytes; /* of ids, which hold the sources' digests and the options */
+    size_t bytes; /* of blobs, and of ids, which hold the sources' digests and the options */
 };
+
+/* Makes an item of an id and a blob, or of an id alone; returns NULL if memory is short. */
+struct store_queue_item *store_list_make_item(const ingot_allocator_t *allocator, size_t id_size, const uint8_t *id,
+                                              size_t blob_size, const uint8_t *blob);
+void store_list_free_item(const ingot_allocator_t *allocator, struct store_queue_item *item);
 
 void store_list_append(struct store_queue_list *list, struct store_queue_item *item);
 /* Takes out the item that a link of the list points to. */
 struct store_queue_item *store_list_take_out(struct store_queue_list *list, struct store_queue_item **at);
+
+/* Returns a link to a blob to be promoted under this id, or NULL. */
+struct store_queue_item **store_list_find_blob(struct store_queue_list *list, size_t id_size, const uint8_t *id);
 
 /* Return links to items: to one that is in the list, and to the one that was the fastest to build in a list that is
  * not empty. */

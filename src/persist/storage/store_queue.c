@@ -1,5 +1,6 @@
 /*
- * store_queue.c - programs whose blobs are to be taken and stored later: in the background, at a flush, or at the end.
+ * store_queue.c - programs whose blobs are to be taken and stored later, and blobs that a chain promotes: in the
+ * background, at a flush, or at the end.
  *
  * One thread per storage, started with the first item that it is to work. What waits is bounded in number and in the
  * bytes of its ids; a blob is in memory only while it is being stored. The lock is not held while an item is worked.
@@ -166,28 +167,46 @@ static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bo
     const bool may_call = process_end_enter();
     if (may_call || !is_own_thread) {
         ingot_program_release(item->program);
-        memory_free(&storage->allocator, item, sizeof(*item) + item->id_size);
+        store_list_free_item(&storage->allocator, item);
     }
     if (may_call)
         process_end_leave();
     return may_call || !is_own_thread;
 }
 
+/* Locked. A program that turned out to be not cacheable when it was built is not a failure of the storage. */
+static void note_failure(struct store_queue *queue, ingot_status_t status)
+{
+    if (queue->failure == INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE)
+        queue->failure = status;
+}
+
 /* Locked. */
 static void count_outcome(struct store_queue *queue, const struct storage_outcome *outcome, uint64_t build_ns)
 {
     if (outcome->status == INGOT_SUCCESS) {
-        ++queue->total.stored_count;
+        queue->total.stored_count += outcome->bytes != 0; /* a blob that no tier took is not one */
         queue->total.stored_bytes += outcome->bytes;
-    } else {
+    } else if (outcome->status != INGOT_NOT_CACHEABLE) {
         ++queue->total.failed_count;
     }
     if (outcome->bytes != 0 && build_ns != 0) {
         queue->taken_ns += outcome->take_ns;
         queue->built_ns += build_ns;
     }
-    if (queue->failure == INGOT_SUCCESS)
-        queue->failure = outcome->status;
+    note_failure(queue, outcome->status);
+}
+
+static struct storage_outcome store_item(ingot_storage_t storage, const struct store_queue_item *item)
+{
+    if (item->program != NULL)
+        return storage_take_and_store(storage, item->context, item->program, item->id_size, item->id);
+    if (!process_end_enter()) /* the application's storages may be gone */
+        return (struct storage_outcome){.status = ingot_set_error_detail(INGOT_BUSY, "the process is ending")};
+    process_end_leave();
+    const ingot_buffer_t blob = {.bytes = item->id + item->id_size, .size = item->blob_size};
+    const bool is_stored = storage->promote(storage, item->tier_count, item->id_size, item->id, &blob);
+    return (struct storage_outcome){.status = INGOT_SUCCESS, .bytes = is_stored ? blob.size : 0};
 }
 
 /* Locked when called and when it returns, not in between. false: nothing can be done any more; the item waits on. */
@@ -201,8 +220,7 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
     const int cancellation = cancellation_hold(); /* others that flush would wait for this item forever */
     ++work_depth;
     const struct ingot_context *before = events_enter(item->context);
-    const struct storage_outcome outcome =
-        storage_take_and_store(storage, item->context, item->program, item->id_size, item->id);
+    const struct storage_outcome outcome = store_item(storage, item);
     events_leave(before);
     lock(queue);
     (void)store_list_take_out(&queue->active, store_list_find_item(&queue->active, item));
@@ -277,13 +295,15 @@ static bool start_thread(ingot_storage_t storage)
 static struct store_queue_item *make_item(ingot_storage_t storage, const struct ingot_context *context,
                                           ingot_program_t program, size_t id_size, const uint8_t *id)
 {
-    struct store_queue_item *item = memory_allocate(&storage->allocator, sizeof(*item) + id_size);
-    if (item == NULL || ingot_program_retain(program) != INGOT_SUCCESS) {
-        memory_free(&storage->allocator, item, sizeof(*item) + id_size);
+    struct store_queue_item *item = store_list_make_item(&storage->allocator, id_size, id, 0, NULL);
+    if (item == NULL)
+        return NULL;
+    if (ingot_program_retain(program) != INGOT_SUCCESS) {
+        store_list_free_item(&storage->allocator, item);
         return NULL;
     }
-    *item = (struct store_queue_item){.program = program, .context = context, .id_size = id_size};
-    memcpy(item->id, id, id_size);
+    item->program = program;
+    item->context = context;
     return item;
 }
 
@@ -313,17 +333,9 @@ static void keep_bounds(ingot_storage_t storage, enum store_queue_when when)
     }
 }
 
-void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
-                     size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when)
+static void add(ingot_storage_t storage, struct store_queue_item *item, enum store_queue_when when)
 {
     struct store_queue *queue = &storage->queue;
-    struct store_queue_item *item = make_item(storage, context, program, id_size, id);
-    if (item == NULL) {
-        events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0, files_steady_clock_ns(),
-                            "a program is not stored: no memory to remember it");
-        return;
-    }
-    item->build_ns = build_ns;
     process_end_watch();
     lock(queue);
     store_list_append(&queue->lists[when], item);
@@ -333,6 +345,47 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
     unlock(queue);
 }
 
+void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
+                     size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when)
+{
+    struct store_queue_item *item = make_item(storage, context, program, id_size, id);
+    if (item == NULL) {
+        events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0, files_steady_clock_ns(),
+                            "a program is not stored: no memory to remember it");
+        return;
+    }
+    item->build_ns = build_ns;
+    add(storage, item, when);
+}
+
+bool store_queue_add_blob(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
+                          const ingot_buffer_t *blob, enum store_queue_when when)
+{
+    struct store_queue_item *item = store_list_make_item(&chain->allocator, id_size, id, blob->size, blob->bytes);
+    if (item == NULL)
+        return false;
+    item->tier_count = tier_count;
+    add(chain, item, when);
+    return true;
+}
+
+void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id)
+{
+    struct store_queue *queue = &chain->queue;
+    struct store_queue_list cancelled = {0};
+    lock(queue);
+    for (int when = 0; when < STORE_QUEUE_LISTS; ++when) {
+        struct store_queue_item **at;
+        while ((at = store_list_find_blob(&queue->lists[when], id_size, id)) != NULL)
+            store_list_append(&cancelled, store_list_take_out(&queue->lists[when], at));
+    }
+    while (work_depth == 0 && store_list_find_blob(&queue->active, id_size, id) != NULL)
+        wait_until(queue, &queue->is_done, NO_TIME);
+    unlock(queue);
+    while (cancelled.first != NULL)
+        store_list_free_item(&chain->allocator, store_list_take_out(&cancelled, &cancelled.first));
+}
+
 void store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                            size_t id_size, const uint8_t *id)
 {
@@ -340,8 +393,7 @@ void store_queue_store_now(ingot_storage_t storage, const struct ingot_context *
     if (status == INGOT_SUCCESS)
         return;
     lock(&storage->queue);
-    if (storage->queue.failure == INGOT_SUCCESS)
-        storage->queue.failure = status;
+    note_failure(&storage->queue, status);
     unlock(&storage->queue);
 }
 
@@ -524,7 +576,7 @@ size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context *
         for (struct store_queue_item *item = list->first; item != NULL; item = item->next) {
             if (item->is_given_up || (count != 0 && item->context != *context))
                 continue;
-            if (count == 0)
+            if (count == 0 && item->program != NULL)
                 (void)ingot_program_retain(item->program); /* and with it the context */
             *context = item->context;
             item->is_given_up = true;

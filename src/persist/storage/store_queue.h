@@ -1,5 +1,6 @@
 /*
- * store_queue.h - programs whose blobs are to be taken and stored later: in the background, at a flush, or at the end.
+ * store_queue.h - programs whose blobs are to be taken and stored later, and blobs that a chain promotes: in the
+ * background, at a flush, or at the end of the process.
  */
 #ifndef INGOT_PERSIST_STORAGE_STORE_QUEUE_H
 #define INGOT_PERSIST_STORAGE_STORE_QUEUE_H
@@ -21,6 +22,15 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
 /* Stores a program at once. The next flush returns a failure. */
 void store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                            size_t id_size, const uint8_t *id);
+
+/* Remembers a copy of a blob that a chain is to promote to its first tiers. What waits is bounded as above.
+ * Returns false if there is no memory. */
+bool store_queue_add_blob(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
+                          const ingot_buffer_t *blob, enum store_queue_when when);
+
+/* Forgets the blobs that are to be promoted under this id, and waits for one that is being promoted: what comes next
+ * takes its place. */
+void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id);
 
 /* Wakes the thread, since the storage's times have changed. */
 void store_queue_wake(ingot_storage_t storage);
@@ -45,8 +55,8 @@ bool store_queue_is_worked_here(void);
 void store_queue_hurry(ingot_storage_t storage, uint64_t until_ns);
 /* True if something is being worked, or waits that is expected to be done in time. */
 bool store_queue_is_hurrying(ingot_storage_t storage);
-/* Gives up all programs of one context that still wait, and returns their number. 0: there are none. The context is
- * never freed. */
+/* Gives up all programs of one context that still wait, or all blobs, with a NULL context, and returns their number. 0:
+ * there are none. The context is never freed. */
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context);
 
 #endif

@@ -235,12 +235,33 @@ TEST(CacheBlob, IsDescribedWithoutADevice)
     ReferenceDevice device;
     device.targets = {"alpha", "beta", "alpha"};
     const std::string text = described(blob_with(device));
-    EXPECT_EQ(0u, text.find(R"({"kernels": ["square", "twice"], "binaries": [{"device_blake2b": ")")) << text;
+    EXPECT_EQ(0u,
+              text.find(R"({"source_name": "test", "kernels": ["square", "twice"], "binaries": [{"device_blake2b": ")"))
+        << text;
     size_t binaries = 0;
     for (size_t at = text.find("\"bytes\": "); at != std::string::npos; at = text.find("\"bytes\": ", at + 1))
         ++binaries;
     EXPECT_EQ(2u, binaries) << text; /* equal devices share one */
     EXPECT_NE(std::string::npos, text.find("\"build_log\": \"")) << text;
+}
+
+/* Nobody gave a source there. */
+TEST(CacheBlob, KeepsTheSourcesNameThroughAProgramOfAnId)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText text;
+    text.source_name = "twice.cl";
+    const Desc desc = text.make(context);
+    const auto blob = blob_of(create_program(desc));
+    const auto id = id_of(desc);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+    ingot_program_desc_t of_id = nullptr;
+    ingot_program_t program = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create_from_cache_blob_id(&of_id, context.get(), id.size(), id.data()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_load(&program, of_id, blob.size(), blob.data()));
+    EXPECT_EQ(blob, blob_of(Program(program)));
+    ingot_program_desc_release(of_id);
 }
 
 TEST(CacheBlob, IsNotDescribedWhenDamaged)

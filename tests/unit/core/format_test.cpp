@@ -1,8 +1,9 @@
 /*
  * format_test.cpp - the id and the blob against doc/blob-format.md, assembled here by hand, and against golden files.
  *
- * The golden files are of blob format version 1 and of id format versions 1 and 2, and stay: every later library reads
- * them, or refuses them by version. This program writes them anew into the directory that INGOT_WRITE_GOLDEN names.
+ * The golden files are of blob format versions 1 and 2 and of id format versions 1 and 2, and stay: every later library
+ * reads them, or refuses them by version. This program writes them anew into the directory that INGOT_WRITE_GOLDEN
+ * names.
  */
 #include <cstdlib>
 #include <fstream>
@@ -100,15 +101,32 @@ Bytes id_by_hand(const std::string &version)
 
 const Bytes kNames = {'f', 0, 'g', 0};
 
-Bytes blob_by_hand(const std::string &version, const Bytes &binary, const Bytes &names = kNames)
+Bytes checksummed(const Bytes &blob)
 {
-    const Bytes log = text("compiled for alpha\n");
-    const size_t total = 8 + 4 + 4 + 3 * 8 + 2 * 32 + 40 + names.size() + log.size() + binary.size() + 16;
-    Bytes blob = join({text("INGOTBLB"), number(1, 4), number(1, 4), number(total, 8), number(names.size(), 8),
-                       number(log.size(), 8), digest(library_fields(version)), digest(program_fields()),
-                       digest(device_field()), number(binary.size(), 8), names, log, binary});
     const XXH128_hash_t checksum = XXH3_128bits(blob.data(), blob.size());
     return join({blob, number(checksum.low64, 8), number(checksum.high64, 8)});
+}
+
+Bytes blob_by_hand(const std::string &version, const Bytes &binary, const Bytes &names = kNames,
+                   const Bytes &source_name = text("test"))
+{
+    const Bytes log = text("compiled for alpha\n");
+    const size_t total =
+        8 + 4 + 4 + 4 * 8 + 2 * 32 + 40 + names.size() + log.size() + source_name.size() + binary.size() + 16;
+    return checksummed(join({text("INGOTBLB"), number(2, 4), number(1, 4), number(total, 8), number(names.size(), 8),
+                             number(log.size(), 8), number(source_name.size(), 8), digest(library_fields(version)),
+                             digest(program_fields()), digest(device_field()), number(binary.size(), 8), names, log,
+                             source_name, binary}));
+}
+
+/* Version 1 has no source's name. */
+Bytes first_blob_by_hand(const std::string &version, const Bytes &binary)
+{
+    const Bytes log = text("compiled for alpha\n");
+    const size_t total = 8 + 4 + 4 + 3 * 8 + 2 * 32 + 40 + kNames.size() + log.size() + binary.size() + 16;
+    return checksummed(join({text("INGOTBLB"), number(1, 4), number(1, 4), number(total, 8), number(kNames.size(), 8),
+                             number(log.size(), 8), digest(library_fields(version)), digest(program_fields()),
+                             digest(device_field()), number(binary.size(), 8), kNames, log, binary}));
 }
 
 std::string golden_path(const std::string &name)
@@ -188,53 +206,62 @@ TEST(Format, ABlobMadeByHandIsTaken)
     blob_view view;
     ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, made.size(), made.data()));
     const ingot_binary_t section = blob_find_section(&view, view.section_table);
-    const Bytes by_hand = blob_by_hand(ingot_version(), Bytes(section.bytes, section.bytes + section.size));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
-    ingot_program_t program = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS,
-              ingot_program_create_from_cache_blob(&program, desc.get(), by_hand.size(), by_hand.data()));
-    const Program held(program);
-    EXPECT_EQ(2 * 258 + 3, run(create_kernel(held, "f"), 2));
+    const Bytes binary(section.bytes, section.bytes + section.size);
+    for (const Bytes &by_hand : {blob_by_hand(ingot_version(), binary), first_blob_by_hand(ingot_version(), binary)}) {
+        ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+        ingot_program_t program = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS,
+                  ingot_program_create_from_cache_blob(&program, desc.get(), by_hand.size(), by_hand.data()));
+        const Program held(program);
+        EXPECT_EQ(2 * 258 + 3, run(create_kernel(held, "f"), 2));
+        EXPECT_EQ(made, blob_of(held)); /* of this version, with the name that the descriptor knows */
+    }
 }
 
 TEST(Format, GoldenFilesAreReadForEver)
 {
     const Bytes id = id_by_hand(kGoldenVersion);
     const Bytes blob = blob_by_hand(kGoldenVersion, text("no code"));
+    const Bytes first_blob = first_blob_by_hand(kGoldenVersion, text("no code"));
     if (const char *directory = std::getenv("INGOT_WRITE_GOLDEN")) {
         write_file(std::string(directory) + "/id-v2.bin", id);
         write_file(std::string(directory) + "/id-v2.json", text(describe(id)));
-        write_file(std::string(directory) + "/blob-v1.bin", blob);
+        write_file(std::string(directory) + "/blob-v1.bin", first_blob);
+        write_file(std::string(directory) + "/blob-v2.bin", blob);
     }
     EXPECT_EQ(id, read_file(golden_path("id-v2.bin")));
-    EXPECT_EQ(blob, read_file(golden_path("blob-v1.bin")));
+    EXPECT_EQ(first_blob, read_file(golden_path("blob-v1.bin")));
+    EXPECT_EQ(blob, read_file(golden_path("blob-v2.bin")));
     const Bytes json = read_file(golden_path("id-v2.json"));
     EXPECT_EQ(std::string(json.begin(), json.end()), describe(read_file(golden_path("id-v2.bin"))));
     const Bytes earlier = read_file(golden_path("id-v1.bin"));
     size_t size = 0;
     EXPECT_EQ(INGOT_BLOB_VERSION, ingot_cache_blob_id_describe(earlier.size(), earlier.data(), &size, nullptr));
 
-    const Bytes stored = read_file(golden_path("blob-v1.bin"));
-    blob_view view;
-    ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, stored.size(), stored.data()));
-    EXPECT_EQ(std::string("f\0g\0", 4), std::string(view.names, view.names_size));
-    EXPECT_EQ("compiled for alpha\n", std::string(view.log, view.log_size));
-    const Bytes wanted = digest(device_field());
-    const ingot_binary_t section = blob_find_section(&view, wanted.data());
-    EXPECT_EQ("no code", std::string(reinterpret_cast<const char *>(section.bytes), section.size));
-    const Bytes unwanted = digest({});
-    EXPECT_EQ(nullptr, blob_find_section(&view, unwanted.data()).bytes);
+    for (const auto &[file, source_name] : {std::pair("blob-v1.bin", ""), std::pair("blob-v2.bin", "test")}) {
+        const Bytes stored = read_file(golden_path(file));
+        blob_view view;
+        ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, stored.size(), stored.data())) << file;
+        EXPECT_EQ(std::string("f\0g\0", 4), std::string(view.names, view.names_size));
+        EXPECT_EQ("compiled for alpha\n", std::string(view.log, view.log_size));
+        EXPECT_EQ(source_name, std::string(view.source_name, view.source_name_size));
+        const Bytes wanted = digest(device_field());
+        const ingot_binary_t section = blob_find_section(&view, wanted.data());
+        EXPECT_EQ("no code", std::string(reinterpret_cast<const char *>(section.bytes), section.size));
+        const Bytes unwanted = digest({});
+        EXPECT_EQ(nullptr, blob_find_section(&view, unwanted.data()).bytes);
+    }
 }
 
 TEST(Format, ALaterVersionIsRefusedByItsNumber)
 {
     Bytes blob = blob_by_hand(kGoldenVersion, text("no code"));
     Bytes id = id_by_hand(kGoldenVersion);
-    blob[8] = 2;
+    blob[8] = 3;
     id[8] = 3;
     blob_view view;
     EXPECT_EQ(INGOT_BLOB_VERSION, blob_read(&view, blob.size(), blob.data()));
-    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("version 2"));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("version 3"));
     size_t size = 0;
     EXPECT_EQ(INGOT_BLOB_VERSION, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr));
 }
@@ -247,6 +274,28 @@ TEST(Format, AnIdIsEqualToItselfThoughItHasAFieldTwice)
     size_t size = sizeof(json);
     ASSERT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(id.size(), id.data(), id.size(), id.data(), &size, json));
     EXPECT_STREQ("[]", json);
+}
+
+/* As a program with many constants has them; those of the one are in the other's order turned around. */
+TEST(Format, IdsOfThousandsOfFieldsAreExplained)
+{
+    constexpr uint32_t kCount = 20000;
+    Bytes wanted = join({text("INGOTID\n"), number(2, 4)});
+    Bytes found = wanted;
+    for (uint32_t i = 0; i < kCount; ++i) {
+        const Bytes one = field(23, join({number(i, 4), number(i, 8)}));
+        const Bytes other = field(23, join({number(kCount - i, 4), number(kCount - i == 77 ? 1 : kCount - i, 8)}));
+        wanted.insert(wanted.end(), one.begin(), one.end());
+        found.insert(found.end(), other.begin(), other.end());
+    }
+    std::string json(1000, ' ');
+    size_t size = json.size();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_blob_id_explain(wanted.size(), wanted.data(), found.size(), found.data(),
+                                                         &size, json.data()));
+    EXPECT_STREQ(R"([{"field": "spec_constant[0]", "expected": "0000000000000000", "found": null}, )"
+                 R"({"field": "spec_constant[77]", "expected": "4d00000000000000", "found": "0100000000000000"}, )"
+                 R"({"field": "spec_constant[20000]", "expected": null, "found": "204e000000000000"}])",
+                 json.c_str());
 }
 
 TEST(Format, KernelNamesEndAndAscend)
@@ -262,17 +311,26 @@ TEST(Format, KernelNamesEndAndAscend)
     }
 }
 
+TEST(Format, ASourcesNameHasNoNul)
+{
+    blob_view view;
+    const Bytes blob = blob_by_hand(kGoldenVersion, text("no code"), kNames, {'a', 0, 'b'});
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, blob_read(&view, blob.size(), blob.data()));
+    const Bytes unnamed = blob_by_hand(kGoldenVersion, text("no code"), kNames, {});
+    ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, unnamed.size(), unnamed.data()));
+    EXPECT_EQ(0u, view.source_name_size);
+}
+
 TEST(Format, LengthsThatLieAllocateNothing)
 {
     /* Checksummed anew, so that only the checks of sizes stand between the lie and the reader. */
     const Bytes sound = blob_by_hand(kGoldenVersion, text("no code"));
-    for (const size_t offset : {12u, 24u, 32u, 136u}) {
+    for (const size_t offset : {12u, 24u, 32u, 40u, 144u}) {
         for (const uint64_t lie : {uint64_t{1} << 63, UINT64_MAX, uint64_t{sound.size()}, uint64_t{1} << 31}) {
             Bytes blob(sound.begin(), sound.end() - 16);
             const Bytes value = number(lie, offset == 12 ? 4 : 8);
             std::copy(value.begin(), value.end(), blob.begin() + static_cast<ptrdiff_t>(offset));
-            const XXH128_hash_t checksum = XXH3_128bits(blob.data(), blob.size());
-            blob = join({blob, number(checksum.low64, 8), number(checksum.high64, 8)});
+            blob = checksummed(blob);
             blob_view view;
             EXPECT_EQ(INGOT_BLOB_CORRUPT, blob_read(&view, blob.size(), blob.data())) << offset << " " << lie;
         }

@@ -251,6 +251,102 @@ TEST_F(PersistMaintain, EvictsDownToEachLimit)
     EXPECT_EQ(2u, count);
 }
 
+/* Ends the work when so many entries were found, or removed. */
+struct Following {
+    uint64_t found_limit = UINT64_MAX;
+    uint64_t removed_limit = UINT64_MAX;
+    ingot_persist_upkeep_progress_t last{};
+
+    static int follow(const ingot_persist_upkeep_progress_t *so_far, void *user)
+    {
+        auto *self = static_cast<Following *>(user);
+        EXPECT_EQ(sizeof(*so_far), so_far->struct_size);
+        EXPECT_LE(self->last.entry_count, so_far->entry_count);
+        EXPECT_LE(self->last.removed_bytes, so_far->removed_bytes);
+        self->last = *so_far;
+        return so_far->entry_count < self->found_limit && so_far->removed_count < self->removed_limit;
+    }
+};
+
+TEST_F(PersistMaintain, TellsHowFarAnEvictionIsAndCanBeEnded)
+{
+    Store store(root());
+    fill(store, 10);
+    const uint64_t all = bytes_in(root());
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    limits.max_entries = 2;
+    limits.on_progress = Following::follow;
+    uint64_t count = 0;
+    uint64_t bytes = 0;
+    Following while_listing{5};
+    limits.user = &while_listing;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, &bytes));
+    EXPECT_EQ(0u, count);
+    Following while_removing{UINT64_MAX, 3};
+    limits.user = &while_removing;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, &bytes));
+    EXPECT_EQ(3u, count);
+    EXPECT_EQ(10u, while_removing.last.entry_count);
+    EXPECT_EQ(3u, while_removing.last.removed_count);
+    EXPECT_EQ(bytes, while_removing.last.removed_bytes);
+    EXPECT_EQ(all - bytes, bytes_in(root()));
+    EXPECT_EQ(all - bytes, store.stats().bytes);
+    Following to_the_end;
+    limits.user = &to_the_end;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, &bytes));
+    EXPECT_EQ(5u, to_the_end.last.removed_count);
+}
+
+TEST_F(PersistMaintain, TellsHowFarARecountIsAndCanBeEnded)
+{
+    Store store(root());
+    fill(store, 10);
+    const uint64_t actual = bytes_in(root());
+    write_file(root() / "size.txt", bytes_of("77\n"));
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    count.on_progress = Following::follow;
+    Following ends_at_once{0};
+    count.user = &ends_at_once;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
+    Following to_the_end;
+    count.user = &to_the_end;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
+    EXPECT_EQ(&to_the_end, count.user);
+    EXPECT_EQ(10u, count.entry_count);
+    EXPECT_EQ(10u, to_the_end.last.entry_count);
+    EXPECT_EQ(actual, to_the_end.last.bytes);
+    EXPECT_EQ(actual, store.stats().bytes);
+}
+
+/* What a program has that was compiled before there was progress: what follows its structures is something else. */
+TEST_F(PersistMaintain, TakesShorterStructuresWithoutProgress)
+{
+    Store store(root());
+    fill(store, 3);
+    Following never{0};
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    limits.struct_size = offsetof(ingot_persist_limits_t, on_progress);
+    limits.on_progress = Following::follow;
+    limits.user = &never;
+    limits.max_entries = 1;
+    uint64_t removed = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &removed, nullptr));
+    EXPECT_EQ(2u, removed);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store.get(), &limits));
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    count.struct_size = offsetof(ingot_persist_count_t, on_progress);
+    count.on_progress = Following::follow;
+    count.user = &never;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
+    EXPECT_EQ(1u, count.entry_count);
+    EXPECT_EQ(&never, count.user);
+    EXPECT_EQ(&never, limits.user);
+    EXPECT_EQ(0u, never.last.struct_size);
+    limits.struct_size = count.struct_size = sizeof(size_t);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_evict(store.get(), &limits, nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_recount(store.get(), &count));
+}
+
 TEST_F(PersistMaintain, EvictsFromItsNamespaceAlone)
 {
     const std::string path = root().string();

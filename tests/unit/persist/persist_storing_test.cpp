@@ -266,6 +266,32 @@ TEST(PersistStoring, TellsTheFirstFailureOfWhatWasStoredAtOnce)
     ingot_storage_release(storage);
 }
 
+/* The file changes before the compiler gets it, so that it is built natively, and no id stands for what was built. */
+TEST(PersistStoring, AProgramThatIsNotCacheableIsNoFailure)
+{
+    ScratchDirectory scratch;
+    const fs::path file = scratch.path() / "changing.h";
+    for (const auto mode : {INGOT_PERSIST_STORE_NOW, INGOT_PERSIST_STORE_ON_FLUSH, INGOT_PERSIST_STORE_BACKGROUND}) {
+        Recording recording;
+        Session session;
+        recording.set(mode, 0);
+        write_file(file, bytes_of("kernel first x\n"));
+        ProgramText text;
+        text.sources = {"#include \"changing.h\"\nkernel f x\n"};
+        text.compile_options = "-I" + scratch.path().string();
+        const Desc desc = text.make(session.context);
+        write_file(file, bytes_of("kernel second x\n"));
+        ingot_program_t program = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), recording.storage, nullptr));
+        ingot_program_release(program);
+        ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush_with(recording.storage, nullptr, &progress));
+        EXPECT_EQ(0u, progress.stored_count + progress.failed_count);
+        EXPECT_EQ(0u, recording.count());
+        EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NOT_CACHEABLE));
+    }
+}
+
 TEST(PersistStoring, EveryStorageTakesAMode)
 {
     ScratchDirectory scratch;
@@ -482,6 +508,59 @@ TEST(PersistStoring, AnExitThatHasNoTimeTellsWhatIsLost)
               }));
     EXPECT_EQ(0u, entries_of(root).size());
     EXPECT_EQ(0, strncmp(shared.text, "3 programs were not stored", 26)) << shared.text;
+}
+
+/* In a child: a chain whose second tier has a blob, which is to be promoted to the first at a flush. */
+void leave_a_promotion(const fs::path &scratch, char *told, uint32_t exit_time_ms)
+{
+    const std::string first = (scratch / "first").string();
+    const std::vector<uint8_t> id = bytes_of("an id");
+    const std::vector<uint8_t> blob = random_bytes(1, 100);
+    ingot_storage_t tiers[2] = {nullptr, open_for_good(scratch / "second")};
+    ingot_storage_t chain = nullptr;
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+    storing.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
+    storing.exit_time_ms = exit_time_ms;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = first.c_str();
+    info.on_event = [](const ingot_event_t *event, void *user) {
+        if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
+            strncpy(static_cast<char *>(user), event->reason, Shared::kSize - 1);
+    };
+    info.on_event_user = told;
+    if (ingot_storage_store(tiers[1], id.size(), id.data(), blob.size(), blob.data()) != INGOT_SUCCESS ||
+        ingot_persist_open(&tiers[0], &info) != INGOT_SUCCESS ||
+        ingot_persist_chain(&chain, 2, tiers) != INGOT_SUCCESS ||
+        ingot_persist_set_storing(chain, &storing) != INGOT_SUCCESS ||
+        ingot_storage_load(chain, id.size(), id.data(), &loaded) != INGOT_SUCCESS)
+        _exit(2);
+}
+
+TEST(PersistStoring, AnExitPromotesWhatWaits)
+{
+    ScratchDirectory scratch;
+    Shared shared;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  leave_a_promotion(scratch.path(), shared.text, 600000);
+                  if (!entries_of(scratch.path() / "first").empty())
+                      return 4;
+                  std::exit(7);
+              }));
+    EXPECT_EQ(1u, entries_of(scratch.path() / "first").size());
+    EXPECT_STREQ("", shared.text);
+}
+
+TEST(PersistStoring, AnExitThatHasNoTimeTellsWhatIsNotPromoted)
+{
+    ScratchDirectory scratch;
+    Shared shared;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  leave_a_promotion(scratch.path(), shared.text, INGOT_PERSIST_NO_TIME);
+                  std::exit(7);
+              }));
+    EXPECT_EQ(0u, entries_of(scratch.path() / "first").size());
+    EXPECT_EQ(0, strncmp(shared.text, "1 blobs were not promoted to upper tiers", 40)) << shared.text;
 }
 
 TEST(PersistStoring, AnExitEndsThoughAStorageNeverDoes)

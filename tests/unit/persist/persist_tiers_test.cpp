@@ -5,7 +5,11 @@
 
 #include <sys/stat.h>
 
+#include <condition_variable>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 
 #include "support/store_fixture.h"
 
@@ -171,12 +175,185 @@ TEST_F(PersistTiers, AChainPromotesWhatALowerTierHas)
     Bytes blob;
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob));
     EXPECT_EQ(kBlob, blob);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
     EXPECT_EQ(INGOT_SUCCESS, first.load(kId));
     EXPECT_EQ(INGOT_SUCCESS, second.load(kId));
     EXPECT_EQ(INGOT_SUCCESS, chain.remove(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, third.load(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, chain.load(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, chain.remove(kId));
+}
+
+/* A storage of the application's that has nothing, and lets a store wait until it is opened. */
+class Gate
+{
+public:
+    Gate()
+    {
+        static const ingot_storage_ops_t ops = {
+            sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, store,
+            remove, nullptr};
+        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
+    }
+    Gate(const Gate &) = delete;
+    Gate &operator=(const Gate &) = delete;
+    ~Gate() { ingot_storage_release(storage); }
+
+    void open()
+    {
+        const std::lock_guard<std::mutex> guard(mutex);
+        is_open = true;
+        changed.notify_all();
+    }
+    void wait_for_store()
+    {
+        std::unique_lock<std::mutex> guard(mutex);
+        changed.wait(guard, [&] { return !stored.empty(); });
+    }
+
+    ingot_storage_t storage = nullptr;
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool is_open = false;
+    bool is_storing = false;
+    bool was_removed_meanwhile = false;
+    ingot_status_t answer = INGOT_SUCCESS;
+    std::vector<std::pair<std::thread::id, Bytes>> stored; /* when it was begun */
+
+private:
+    static ingot_status_t store(void *user, size_t, const uint8_t *, size_t size, const uint8_t *blob)
+    {
+        auto *self = static_cast<Gate *>(user);
+        std::unique_lock<std::mutex> guard(self->mutex);
+        self->stored.emplace_back(std::this_thread::get_id(), Bytes(blob, blob + size));
+        self->changed.notify_all();
+        self->is_storing = true;
+        self->changed.wait(guard, [&] { return self->is_open; });
+        self->is_storing = false;
+        return self->answer;
+    }
+    static ingot_status_t remove(void *user, size_t, const uint8_t *)
+    {
+        auto *self = static_cast<Gate *>(user);
+        const std::lock_guard<std::mutex> guard(self->mutex);
+        self->was_removed_meanwhile = self->was_removed_meanwhile || self->is_storing;
+        return INGOT_NOT_FOUND;
+    }
+};
+
+void set_mode(ingot_storage_t storage, ingot_persist_store_mode_t mode)
+{
+    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+    storing.store_mode = mode;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(storage, &storing));
+}
+
+TEST_F(PersistTiers, AChainDoesNotPromoteWithinTheLoad)
+{
+    Gate gate;
+    Store second(at("second"));
+    ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
+    Held chain(chain_of({gate.storage, second.get()}));
+    Bytes blob;
+    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob)); /* would wait for ever */
+    EXPECT_EQ(kBlob, blob);
+    gate.wait_for_store();
+    gate.open();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
+    ASSERT_EQ(1u, gate.stored.size());
+    EXPECT_NE(std::this_thread::get_id(), gate.stored[0].first);
+    EXPECT_EQ(kBlob, gate.stored[0].second);
+}
+
+TEST_F(PersistTiers, AChainPromotesAsItsModeSays)
+{
+    Gate gate;
+    gate.open();
+    Store second(at("second"));
+    ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
+    auto owned = std::make_unique<Held>(chain_of({gate.storage, second.get()}));
+    const Held &chain = *owned;
+    set_mode(chain.get(), INGOT_PERSIST_STORE_NOW);
+    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
+    ASSERT_EQ(1u, gate.stored.size());
+    EXPECT_EQ(std::this_thread::get_id(), gate.stored[0].first);
+    set_mode(chain.get(), INGOT_PERSIST_STORE_ON_FLUSH);
+    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
+    EXPECT_EQ(1u, gate.stored.size());
+    ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush_with(chain.get(), nullptr, &progress));
+    EXPECT_EQ(2u, gate.stored.size());
+    EXPECT_EQ(1u, progress.stored_count);
+    EXPECT_EQ(kBlob.size(), progress.stored_bytes);
+    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
+    owned.reset(); /* the last release stores it, too */
+    EXPECT_EQ(3u, gate.stored.size());
+}
+
+/* It may be what a driver has just refused. */
+TEST_F(PersistTiers, WhatIsRemovedOrReplacedIsNotPromotedAnyMore)
+{
+    Store first(at("first"));
+    Store second(at("second"));
+    Held chain(chain_of({first.get(), second.get()}));
+    set_mode(chain.get(), INGOT_PERSIST_STORE_ON_FLUSH);
+    ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
+    ASSERT_EQ(INGOT_SUCCESS, chain.remove(kId));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
+    EXPECT_EQ(INGOT_NOT_FOUND, chain.load(kId));
+    ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
+    ASSERT_EQ(INGOT_SUCCESS, chain.put(kId, kOtherBlob));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
+    Bytes blob;
+    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob));
+    EXPECT_EQ(kOtherBlob, blob);
+}
+
+TEST_F(PersistTiers, ARemovalWaitsForThePromotionOfItsId)
+{
+    Gate gate;
+    Store second(at("second"));
+    ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
+    Held chain(chain_of({gate.storage, second.get()}));
+    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
+    gate.wait_for_store();
+    std::thread opener([&] {
+        for (int i = 0; i < 10000; ++i) /* a removal that does not wait comes first, mostly */
+            std::this_thread::yield();
+        gate.open();
+    });
+    EXPECT_EQ(INGOT_SUCCESS, chain.remove(kId));
+    opener.join();
+    EXPECT_FALSE(gate.was_removed_meanwhile);
+    EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId));
+}
+
+TEST_F(PersistTiers, APromotionThatFailsIsTold)
+{
+    struct Told {
+        std::vector<std::pair<ingot_status_t, std::string>> events;
+    } told;
+    Gate gate;
+    gate.open();
+    gate.answer = INGOT_NO_SPACE;
+    const std::string path = at("second").string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.on_event_user = &told;
+    info.on_event = [](const ingot_event_t *event, void *user) {
+        if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
+            static_cast<Told *>(user)->events.emplace_back(event->status, event->reason);
+    };
+    Store second(info);
+    ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
+    Held chain(chain_of({gate.storage, second.get()}));
+    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get())); /* the blob is in a tier */
+    ASSERT_EQ(1u, told.events.size());
+    EXPECT_EQ(INGOT_NO_SPACE, told.events[0].first);
+    EXPECT_EQ(0u, told.events[0].second.find("a blob was not promoted to tier 0: ")) << told.events[0].second;
 }
 
 TEST_F(PersistTiers, AChainStoresInTheFirstTierThatCanBeWritten)
@@ -207,6 +384,7 @@ TEST_F(PersistTiers, ABadTierIsAMissOfThatTier)
     EXPECT_EQ(INGOT_BLOB_TRUNCATED, chain.load(kId));
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
     EXPECT_EQ(INGOT_SUCCESS, chain.load(kId));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
     EXPECT_EQ(INGOT_SUCCESS, first.load(kId)); /* promoting replaced it */
 }
 

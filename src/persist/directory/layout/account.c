@@ -170,7 +170,9 @@ static int finish_change(struct account *account)
 static ingot_status_t read_header(struct account *account)
 {
     int result = index_read_header(index_fd_of(account), &account->header);
-    account->may_write = files_may_grow_to(index_page_offset(result == 1 ? account->header.page_count + 1 : 1));
+    const uint64_t page_count = result == 1 ? account->header.page_count : 1;
+    account->may_grow = files_may_grow_to(index_page_offset(page_count + 1)); /* a write beyond that is a signal */
+    account->may_write = account->may_grow || files_may_grow_to(index_page_offset(page_count));
     if (result == 0) {
         if (!account->may_write)
             return files_write_failed(-EFBIG, "making", "index.bin");
@@ -247,7 +249,11 @@ ingot_status_t account_begin_adding(struct account *account, const struct index_
     const int fd = index_fd_of(account);
     if (!account->may_write)
         return files_write_failed(-EFBIG, "writing", "index.bin");
-    (void)index_grow(fd, header); /* where it fails, pages become fuller */
+    const uint64_t page_count = header->page_count;
+    if (account->may_grow)
+        (void)index_grow(fd, header); /* where it fails, pages become fuller */
+    if (header->page_count != page_count)
+        account->may_grow = files_may_grow_to(index_page_offset(header->page_count + 1));
     int result = index_find(fd, header->page_count, record->bucket, record->number, &account->place);
     account->is_replacing = result == 1;
     account->replaced_bytes = result == 1 ? account->place.record.bytes : 0;

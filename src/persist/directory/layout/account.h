@@ -26,7 +26,9 @@ struct account {
     uint64_t pages_before;
     bool is_changed;       /* the header is to be written */
     bool is_total_changed; /* and size.txt */
-    bool may_write;        /* false: files may not grow, so entries are taken away without being accounted for */
+    bool may_write;        /* false: files may not be as large as the index, so entries are taken away without being
+                              accounted for */
+    bool may_grow;         /* false: nor by a page larger, so pages become fuller */
 };
 
 /* Locks and reads. INGOT_BUSY: not in time. With a deadline in the past it takes the lock only if that is free. */

@@ -94,7 +94,7 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
     ingot_status_t status = directory_get(storage, &directory);
     if (status != INGOT_SUCCESS)
         return status;
-    status = survey_init(&survey, directory, directory_name_space(directory));
+    status = survey_init(&survey, directory, directory_name_space(directory), NULL);
     survey_sort_by_place(&survey);
     int goes_on = 1;
     for (size_t i = 0; status == INGOT_SUCCESS && goes_on != 0 && i < survey.entry_count; ++i) {

@@ -37,8 +37,8 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
 {
     struct directory *directory;
     struct reduce_result result = {0, 0};
-    ingot_status_t status = INGOT_INVALID_ARGUMENTS;
     ingot_persist_limits_t known = INGOT_PERSIST_LIMITS_INIT;
+    ingot_status_t status = INGOT_INVALID_ARGUMENTS;
     if (!STRUCT_READ_OVER(known, limits))
         (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
     else
@@ -47,7 +47,8 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
         const bool has_age = known.max_age_seconds < UINT64_MAX / NS_PER_SECOND;
         const struct reduce_limits wanted = {known.max_bytes, known.max_entries,
                                              has_age ? known.max_age_seconds * NS_PER_SECOND : UINT64_MAX};
-        status = reduce_to_limits(directory, directory_name_space(directory), &wanted, "on request", &result);
+        struct upkeep_watch watch = upkeep_watch_of(known.on_progress, known.user);
+        status = reduce_to_limits(directory, directory_name_space(directory), &wanted, "on request", &watch, &result);
     }
     if (entry_count != NULL)
         *entry_count = result.entry_count;
@@ -61,13 +62,14 @@ ingot_status_t ingot_persist_clear(ingot_storage_t storage)
     static const struct reduce_limits nothing = {0, 0, UINT64_MAX};
     struct directory *directory;
     struct reduce_result result;
+    struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
     ingot_status_t status = get_writable(storage, &directory);
     if (status != INGOT_SUCCESS)
         return status;
     const char *name_space = directory_name_space(directory);
-    status = reduce_to_limits(directory, name_space, &nothing, "cleared", &result);
+    status = reduce_to_limits(directory, name_space, &nothing, "cleared", &nobody, &result);
     if (status == INGOT_SUCCESS)
-        status = reduce_recount(directory, name_space, NULL);
+        status = reduce_recount(directory, name_space, &nobody, NULL);
     (void)temporary_reclaim(directory, true);
     return status;
 }
@@ -75,12 +77,14 @@ ingot_status_t ingot_persist_clear(ingot_storage_t storage)
 ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count)
 {
     struct directory *directory;
-    if (!STRUCT_IS_SET(count))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "count or its struct_size is missing");
     ingot_persist_count_t counted = INGOT_PERSIST_COUNT_INIT;
+    if (!STRUCT_READ_OVER(counted, count))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "count or its struct_size is missing");
+    struct upkeep_watch watch = upkeep_watch_of(counted.on_progress, counted.user);
+    counted.entry_count = counted.counted_bytes = counted.recorded_bytes = 0; /* what follows is the caller's */
     ingot_status_t status = directory_get(storage, &directory);
     if (status == INGOT_SUCCESS)
-        status = reduce_recount(directory, directory_name_space(directory), &counted);
+        status = reduce_recount(directory, directory_name_space(directory), &watch, &counted);
     if (status == INGOT_SUCCESS)
         (void)STRUCT_WRITE(count, counted);
     return status;

@@ -23,12 +23,12 @@ static bool is_over(const struct directory *directory, const struct reduce_limit
 
 /* In the order of age, so those that are too old come first. */
 static ingot_status_t let_go(struct directory *directory, struct survey *survey, const struct reduce_limits *limits,
-                             struct reduce_result *result)
+                             struct upkeep_watch *watch, struct reduce_result *result)
 {
     const uint64_t now_ns = files_wall_clock_ns();
     uint64_t bytes = survey->total_bytes;
     survey_sort(survey, directory->eviction);
-    for (size_t i = 0; i < survey->entry_count; ++i) {
+    for (size_t i = 0; i < survey->entry_count && !watch->is_ended; ++i) {
         const struct survey_entry *entry = &survey->entries[i];
         if (!is_over(directory, limits, entry, bytes, survey->entry_count - i, now_ns))
             break;
@@ -36,22 +36,25 @@ static ingot_status_t let_go(struct directory *directory, struct survey *survey,
                                                        entry->number, entry->inode, account_deadline(directory));
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
-        bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* whoever took it away */
-        result->entry_count += status == INGOT_SUCCESS ? 1 : 0;
-        result->bytes += status == INGOT_SUCCESS ? entry->bytes : 0;
+        bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* also if another process took it away */
+        if (status != INGOT_SUCCESS)
+            continue;
+        ++result->entry_count;
+        result->bytes += entry->bytes;
+        (void)upkeep_watch_removed(watch, entry->bytes);
     }
     return INGOT_SUCCESS;
 }
 
 ingot_status_t reduce_to_limits(struct directory *directory, const char *name_space, const struct reduce_limits *limits,
-                                const char *reason, struct reduce_result *result)
+                                const char *reason, struct upkeep_watch *watch, struct reduce_result *result)
 {
     const uint64_t started_ns = files_steady_clock_ns();
     struct survey survey;
     *result = (struct reduce_result){0, 0};
-    ingot_status_t status = survey_init(&survey, directory, name_space);
+    ingot_status_t status = survey_init(&survey, directory, name_space, watch);
     if (status == INGOT_SUCCESS)
-        status = let_go(directory, &survey, limits, result);
+        status = let_go(directory, &survey, limits, watch, result);
     survey_fini(&survey);
     if (result->entry_count != 0) {
         counters_add(&directory->counters, COUNTER_EVICTIONS, result->entry_count);
@@ -97,21 +100,43 @@ static ingot_status_t forget_vanished(struct account *account, uint64_t page)
     return result < 0 ? files_read_failed(result, "reading", "index.bin") : INGOT_SUCCESS;
 }
 
+/* Of one namespace. */
+struct recount {
+    struct directory *directory;
+    const char *name_space;
+    struct upkeep_watch *watch;
+    struct index_header header; /* after the last step */
+    uint64_t told_count;        /* entries and bytes that the watch knows of */
+    uint64_t told_bytes;
+};
+
+/* Without the lock. */
+static void tell(struct recount *recount)
+{
+    const struct index_header *header = &recount->header;
+    const uint64_t count = header->entry_count > recount->told_count ? header->entry_count - recount->told_count : 0;
+    const uint64_t bytes = header->total_bytes > recount->told_bytes ? header->total_bytes - recount->told_bytes : 0;
+    recount->told_count += count;
+    recount->told_bytes += bytes;
+    (void)upkeep_watch_found(recount->watch, count, bytes);
+}
+
 /* Takes the lock anew for each step. *goes_on is what the step says. */
-static ingot_status_t do_step(struct directory *directory, const char *name_space,
-                              ingot_status_t (*step)(struct account *account, uint64_t number, bool *goes_on),
-                              struct index_header *header)
+static ingot_status_t do_step(struct recount *recount,
+                              ingot_status_t (*step)(struct account *account, uint64_t number, bool *goes_on))
 {
     bool goes_on = true;
     ingot_status_t status = INGOT_SUCCESS;
-    for (uint64_t number = 0; goes_on && status == INGOT_SUCCESS; ++number) {
+    for (uint64_t number = 0; goes_on && status == INGOT_SUCCESS && !recount->watch->is_ended; ++number) {
+        struct directory *directory = recount->directory;
         struct account account;
-        status = account_begin(directory, name_space, account_deadline(directory), &account);
+        status = account_begin(directory, recount->name_space, account_deadline(directory), &account);
         if (status != INGOT_SUCCESS)
             break;
         status = step(&account, number, &goes_on);
-        *header = account.header;
+        recount->header = account.header;
         account_end(&account);
+        tell(recount);
     }
     return status;
 }
@@ -143,9 +168,9 @@ static ingot_status_t step_summing_up(struct account *account, uint64_t number, 
 }
 
 static ingot_status_t recount_name_space(struct directory *directory, const char *name_space,
-                                         ingot_persist_count_t *count)
+                                         struct upkeep_watch *watch, ingot_persist_count_t *count)
 {
-    struct index_header header = {.page_count = 0};
+    struct recount recount = {.directory = directory, .name_space = name_space, .watch = watch};
     uint64_t recorded = 0;
     if (count != NULL) {
         if (account_peek(directory, name_space, &recorded))
@@ -153,20 +178,20 @@ static ingot_status_t recount_name_space(struct directory *directory, const char
         else
             count->is_recorded = 0;
     }
-    ingot_status_t status = do_step(directory, name_space, step_forgetting, &header);
+    ingot_status_t status = do_step(&recount, step_forgetting);
     if (status == INGOT_SUCCESS && count != NULL)
-        status = do_step(directory, name_space, step_adopting, &header);
+        status = do_step(&recount, step_adopting);
     if (status == INGOT_SUCCESS)
-        status = do_step(directory, name_space, step_summing_up, &header);
+        status = do_step(&recount, step_summing_up);
     if (count != NULL) {
-        count->entry_count += header.entry_count;
-        count->counted_bytes += header.total_bytes;
+        count->entry_count += recount.header.entry_count;
+        count->counted_bytes += recount.header.total_bytes;
     }
     return status;
 }
 
 static ingot_status_t count_only(struct directory *directory, const struct survey *name_spaces, const char *name_space,
-                                 ingot_persist_count_t *count)
+                                 struct upkeep_watch *watch, ingot_persist_count_t *count)
 {
     struct survey survey;
     for (size_t i = 0; i < name_spaces->name_space_count; ++i) {
@@ -176,24 +201,25 @@ static ingot_status_t count_only(struct directory *directory, const struct surve
         else
             count->is_recorded = 0;
     }
-    const ingot_status_t status = survey_init(&survey, directory, name_space);
+    const ingot_status_t status = survey_init(&survey, directory, name_space, watch);
     count->entry_count = survey.entry_count;
     count->counted_bytes = survey.total_bytes;
     survey_fini(&survey);
     return status;
 }
 
-ingot_status_t reduce_recount(struct directory *directory, const char *name_space, ingot_persist_count_t *count)
+ingot_status_t reduce_recount(struct directory *directory, const char *name_space, struct upkeep_watch *watch,
+                              ingot_persist_count_t *count)
 {
     struct survey survey;
     ingot_status_t status = survey_init_name_spaces(&survey, directory, name_space);
     if (count != NULL)
         count->is_recorded = survey.name_space_count != 0;
     if (status == INGOT_SUCCESS && directory->is_read_only) {
-        status = count_only(directory, &survey, name_space, count);
+        status = count_only(directory, &survey, name_space, watch, count);
     } else {
         for (size_t i = 0; i < survey.name_space_count && status == INGOT_SUCCESS; ++i)
-            status = recount_name_space(directory, survey.name_spaces[i], count);
+            status = recount_name_space(directory, survey.name_spaces[i], watch, count);
     }
     survey_fini(&survey);
     return status;

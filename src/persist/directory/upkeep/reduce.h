@@ -5,8 +5,9 @@
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_REDUCE_H
 
 #include "persist/directory/layout/state.h"
+#include "persist/directory/upkeep/watch.h"
 
-/* To what a store is to be reduced; UINT64_MAX is no limit. */
+/* Limits that a store is reduced to; UINT64_MAX is none. */
 struct reduce_limits {
     uint64_t bytes;
     uint64_t entry_count;
@@ -19,13 +20,15 @@ struct reduce_result {
     uint64_t bytes;
 };
 
-/* Lets entries go until limits are kept, of one namespace or, where that is NULL, of all together. *result is set in
- * any case. */
+/* Evicts entries until limits are kept, of one namespace or, if that is NULL, of all together. *result is set in
+ * any case. Succeeds, too, where the watch ends it. */
 ingot_status_t reduce_to_limits(struct directory *directory, const char *name_space, const struct reduce_limits *limits,
-                                const char *reason, struct reduce_result *result);
+                                const char *reason, struct upkeep_watch *watch, struct reduce_result *result);
 
-/* Holds the index of one namespace, or of all, against what is there, and sets the totals right. With a NULL count,
- * only records whose entries have vanished are looked for. Read-only, it is counted alone. */
-ingot_status_t reduce_recount(struct directory *directory, const char *name_space, ingot_persist_count_t *count);
+/* Compares the index of one namespace, or of all, with what is there, and sets the totals right. With a NULL count,
+ * only records whose entries have vanished are looked for. Read-only, it is counted alone. Succeeds, too, where the
+ * watch ends it. */
+ingot_status_t reduce_recount(struct directory *directory, const char *name_space, struct upkeep_watch *watch,
+                              ingot_persist_count_t *count);
 
 #endif

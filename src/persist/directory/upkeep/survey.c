@@ -20,7 +20,7 @@
 #define FIRST_CAPACITY 64u
 #define NS_PER_SECOND UINT64_C(1000000000)
 
-/* Room for one more item, or NULL. */
+/* Makes room for one more item. Returns NULL if there is no memory. */
 static void *grow(struct survey *survey, void *items, size_t count, size_t *capacity, size_t item_size)
 {
     if (count < *capacity)
@@ -157,7 +157,7 @@ static bool visit_bucket(void *user, const char *name)
     survey->entries[survey->entry_count++] = found;
     const uint64_t rest = UINT64_MAX - survey->total_bytes;
     survey->total_bytes += found.bytes < rest ? found.bytes : rest;
-    return true;
+    return survey->watch == NULL || upkeep_watch_found(survey->watch, 1, found.bytes);
 }
 
 static void open_index(struct reading *reading)
@@ -173,7 +173,10 @@ static void open_index(struct reading *reading)
 
 static int read_buckets(struct survey *survey, struct reading *reading)
 {
-    for (size_t i = 0; i < survey->bucket_count && !survey->is_out_of_memory; ++i) {
+    const struct upkeep_watch *watch = survey->watch;
+    for (size_t i = 0; i < survey->bucket_count; ++i) {
+        if (survey->is_out_of_memory || (watch != NULL && watch->is_ended))
+            break;
         char path[PATH_CAPACITY];
         reading->bucket = survey->buckets[i];
         paths_bucket(path, survey->name_spaces[reading->name_space], reading->bucket);
@@ -225,9 +228,10 @@ static int read_all(struct survey *survey, const struct directory *directory, co
     return survey->is_out_of_memory ? -ENOMEM : result;
 }
 
-ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space)
+ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space,
+                           struct upkeep_watch *watch)
 {
-    *survey = (struct survey){.allocator = directory->allocator};
+    *survey = (struct survey){.allocator = directory->allocator, .watch = watch};
     const int result = add_name_space(survey, "") ? read_all(survey, directory, name_space) : -ENOMEM;
     return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
 }
@@ -241,7 +245,7 @@ static bool is_no_bucket(void *user, const char *name)
     return !*has_bucket;
 }
 
-/* Whether it is a namespace, and not something else that lies in the root. */
+/* True if it is a namespace, and not something else that lies in the root. */
 static bool is_in_use(const struct directory *directory, const char *name)
 {
     char path[PATH_CAPACITY];

@@ -5,6 +5,7 @@
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_SURVEY_H
 
 #include "persist/directory/layout/state.h"
+#include "persist/directory/upkeep/watch.h"
 
 /* One entry, with what is needed to order it and to find it again. */
 struct survey_entry {
@@ -31,13 +32,15 @@ struct survey {
     uint64_t total_bytes;
     uint64_t unread_count; /* of entries and buckets that could not be looked at */
     bool is_out_of_memory;
+    struct upkeep_watch *watch; /* NULL: none; one that ends leaves the list incomplete */
 };
 
 /*
  * Lists every entry of the store, or of one namespace where that is not NULL. What others own is left out. Entries
- * that appear or vanish meanwhile may be in it or not. To be ended by survey_fini in any case.
+ * that appear or vanish meanwhile may be in it or not. To be ended by survey_fini in any case. watch may be NULL.
  */
-ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space);
+ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space,
+                           struct upkeep_watch *watch);
 /* The names of the namespaces only, those that have a bucket or an index; of one, where that is not NULL. */
 ingot_status_t survey_init_name_spaces(struct survey *survey, const struct directory *directory,
                                        const char *name_space);

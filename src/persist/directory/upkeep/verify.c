@@ -100,6 +100,7 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
 {
     struct directory *directory;
     struct survey survey;
+    struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
     ingot_persist_verification_t so_far = INGOT_PERSIST_VERIFICATION_INIT;
     if (!STRUCT_IS_SET(found))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "found or its struct_size is missing");
@@ -110,14 +111,14 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
         return status;
     if (repair != 0 && directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
-    status = survey_init(&survey, directory, directory_name_space(directory));
+    status = survey_init(&survey, directory, directory_name_space(directory), NULL);
     if (status == INGOT_SUCCESS) {
         so_far.entry_count = survey.entry_count;
         so_far.unread_count = survey.unread_count;
         verify_all(directory, &survey, repair, progress, user, &so_far);
         count_leftovers(directory, repair, &so_far);
         if (repair != 0)
-            status = reduce_recount(directory, directory_name_space(directory), NULL);
+            status = reduce_recount(directory, directory_name_space(directory), &nobody, NULL);
         (void)STRUCT_WRITE(found, so_far);
     }
     survey_fini(&survey);

@@ -1,0 +1,71 @@
+/*
+ * id_file.c - ids in files; see id_file.h.
+ */
+#include "cli/commands/id_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/exit_code.h"
+#include "cli/memory.h"
+#include "util/key_bin.h"
+#include "util/little_endian.h"
+
+enum { ID_SIZE_LIMIT = 1 << 26 };
+
+bool id_file_is(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISDIR(about.st_mode);
+}
+
+FILE *id_file_open(const char *path)
+{
+    return id_file_is(path) ? fopen(path, "re") : NULL;
+}
+
+/* The size that a key.bin's header says its id has; what is behind it in a single file is the blob. */
+static size_t id_size_in(const uint8_t *header, size_t at_most)
+{
+    const uint64_t size = le_get_u64(header + KEY_BIN_AT_ID_SIZE);
+    return size < at_most ? (size_t)size : at_most;
+}
+
+int id_file_read(struct entry *entry, const char *path, FILE *file)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    for (int c = getc(file); c != EOF && size <= (size_t)ID_SIZE_LIMIT + KEY_BIN_AT_ID; c = getc(file)) {
+        bytes = memory_grow(bytes, size, 1);
+        bytes[size++] = (uint8_t)c;
+    }
+    const bool has_header = size > KEY_BIN_AT_ID && memcmp(bytes, KEY_BIN_MAGIC, sizeof(KEY_BIN_MAGIC) - 1) == 0;
+    const size_t header_size = has_header ? KEY_BIN_AT_ID : 0;
+    const size_t id_size = has_header ? id_size_in(bytes, size - header_size) : size;
+    const ingot_persist_entry_t facts = {.struct_size = sizeof(facts),
+                                         .name_space = "",
+                                         .reason = "",
+                                         .bytes = size,
+                                         .blob_size = size - header_size - id_size,
+                                         .id_size = id_size,
+                                         .id = size != 0 ? bytes + header_size : NULL};
+    entry_copy(entry, &facts);
+    free(bytes);
+    if (ferror(file) != 0) {
+        (void)fprintf(stderr, "ingot: reading %s failed: %s\n", path, strerror(errno));
+        return EXIT_FAILED;
+    }
+    return EXIT_DONE;
+}
+
+ingot_status_t id_file_load(const char *path, const struct entry *entry, ingot_buffer_t *blob)
+{
+    ingot_storage_t file = NULL;
+    ingot_status_t status = ingot_persist_open_file(&file, path);
+    if (status == INGOT_SUCCESS)
+        status = ingot_storage_load(file, entry->facts.id_size, entry->facts.id, blob);
+    ingot_storage_release(file);
+    return status;
+}

@@ -1,0 +1,23 @@
+/*
+ * id_file.h - ids in files: an id alone, a store's key.bin, or a single file, which has a blob, too.
+ */
+#ifndef INGOT_CLI_COMMANDS_ID_FILE_H
+#define INGOT_CLI_COMMANDS_ID_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/entry.h"
+
+bool id_file_is(const char *path);
+
+/* Returns NULL where there is no such file. A directory is not one: within a store an entry's name is a directory's. */
+FILE *id_file_open(const char *path);
+
+/* Reads the file's id and sizes as an entry's facts. Returns an exit_code, after a message where it failed. */
+int id_file_read(struct entry *entry, const char *path, FILE *file);
+
+/* Loads the blob of a single file that has this id. */
+ingot_status_t id_file_load(const char *path, const struct entry *entry, ingot_buffer_t *blob);
+
+#endif

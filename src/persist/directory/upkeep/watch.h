@@ -1,0 +1,44 @@
+/*
+ * watch.h - tells the caller of long work on a store how far it is, and hears when to end.
+ */
+#ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_WATCH_H
+#define INGOT_PERSIST_DIRECTORY_UPKEEP_WATCH_H
+
+#include <ingot/persist.h>
+#include <stdbool.h>
+
+struct upkeep_watch {
+    ingot_persist_upkeep_callback_t on_progress; /* NULL: none */
+    void *user;
+    ingot_persist_upkeep_progress_t progress;
+    bool is_ended; /* by the callback */
+};
+
+static inline struct upkeep_watch upkeep_watch_of(ingot_persist_upkeep_callback_t on_progress, void *user)
+{
+    return (struct upkeep_watch){on_progress, user, {.struct_size = sizeof(ingot_persist_upkeep_progress_t)}, false};
+}
+
+/* Tells of some entries that were found, or removed. Call it without a lock. Returns false if the work is to end. */
+static inline bool upkeep_watch_tell(struct upkeep_watch *watch)
+{
+    if (!watch->is_ended && watch->on_progress != NULL)
+        watch->is_ended = watch->on_progress(&watch->progress, watch->user) == 0;
+    return !watch->is_ended;
+}
+
+static inline bool upkeep_watch_found(struct upkeep_watch *watch, uint64_t entry_count, uint64_t bytes)
+{
+    watch->progress.entry_count += entry_count;
+    watch->progress.bytes += bytes;
+    return upkeep_watch_tell(watch);
+}
+
+static inline bool upkeep_watch_removed(struct upkeep_watch *watch, uint64_t bytes)
+{
+    ++watch->progress.removed_count;
+    watch->progress.removed_bytes += bytes;
+    return upkeep_watch_tell(watch);
+}
+
+#endif
