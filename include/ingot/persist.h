@@ -205,7 +205,7 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
  * @par exit()
  * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not
  * begin a program that is expected to take longer. exit() then waits for the one driver call that a thread of a storage
- * is in, until 10 s after exit() began, or for the exit time if that is longer. Afterwards no more blobs are taken.
+ * is in, until 30 s after exit() began, or for the exit time if that is longer. Afterwards no more blobs are taken.
  * This function then returns INGOT_BUSY if programs still wait. A thread of Ingot emits an
  * INGOT_EVENT_STORAGE_DEGRADED with the number of lost programs. Everything that event callbacks and custom storages
  * use must therefore live until exit() has run all handlers that were registered after the context was created. A

@@ -36,7 +36,7 @@ namespace
 
 constexpr int kAsExpected = 42;
 constexpr size_t kPrograms = 4;
-constexpr unsigned kDeadlineSeconds = 60;
+constexpr unsigned kDeadlineSeconds = 120;
 
 /* All of it; never destroyed but by the late handler. */
 struct World {

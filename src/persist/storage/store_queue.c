@@ -258,7 +258,7 @@ static struct store_queue_item *next_item(ingot_storage_t storage, uint64_t *loo
         *look_again_ns = quiet_from_ns;
         return NULL;
     }
-    return pop(queue, STORE_QUEUE_WHEN_QUIET, process_end_max_wait_ns(storage_exit_time_ns(storage)));
+    return pop(queue, STORE_QUEUE_WHEN_QUIET, process_end_max_call_ns(storage_exit_time_ns(storage)));
 }
 
 static void *run(void *user)

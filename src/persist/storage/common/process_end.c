@@ -7,8 +7,9 @@
  * (process_end_set_work), then lets the one call in progress end, and no other begin. It is registered again with each
  * program and after the first calls, since drivers make static objects as they go.
  *
- * It waits for no lock, since other threads may hold theirs forever while the process ends, and not for more than a few
- * seconds. How many are inside is counted with the process's number, so that a forked child begins with none.
+ * It waits for no lock, since other threads may hold theirs forever while the process ends, and not for more than half
+ * a minute, or the exit time if that is longer. How many are inside is counted with the process's number, so that a
+ * forked child begins with none.
  */
 #include "persist/storage/common/process_end.h"
 
@@ -21,7 +22,9 @@
 
 #define MAX_HANDLERS 4096u /* one is a few words that are never freed */
 #define HANDLERS_AFTER_CALLS 4
-#define MAX_WAIT_NS UINT64_C(10000000000)
+#define MAX_CALL_NS UINT64_C(10000000000) /* no call begins that is expected to take longer */
+#define MAX_WAIT_NS UINT64_C(30000000000) /* for one that takes longer than expected: without it the process crashes   \
+                                           */
 #define PAUSE_NS 500000u
 
 static _Atomic(uint64_t) inside; /* process << 32 | threads */
@@ -54,6 +57,11 @@ static void count(int change)
     }
 }
 
+static uint64_t longer(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
 static void on_exit_of_process(void)
 {
     static uint64_t wait_until_ns; /* exit() runs handlers one after the other; all of them wait for as long as one */
@@ -62,7 +70,7 @@ static void on_exit_of_process(void)
     uint64_t (*const begin)(uint64_t) = atomic_load_explicit(&begin_work, memory_order_acquire);
 
     if (is_first)
-        wait_until_ns = began_ns + process_end_max_wait_ns(begin != NULL ? begin(began_ns) : 0);
+        wait_until_ns = began_ns + longer(begin != NULL ? begin(began_ns) : 0, MAX_WAIT_NS);
     atomic_store_explicit(&is_ending, true, memory_order_seq_cst); /* pairs with process_end_enter */
     while (count_of(atomic_load_explicit(&inside, memory_order_seq_cst), process_bits()) > own_depth &&
            files_steady_clock_ns() < wait_until_ns)
@@ -77,9 +85,9 @@ void process_end_set_work(uint64_t (*begin)(uint64_t now_ns), void (*finish)(voi
     atomic_store_explicit(&begin_work, begin, memory_order_release);
 }
 
-uint64_t process_end_max_wait_ns(uint64_t exit_time_ns)
+uint64_t process_end_max_call_ns(uint64_t exit_time_ns)
 {
-    return exit_time_ns > MAX_WAIT_NS ? exit_time_ns : MAX_WAIT_NS;
+    return longer(exit_time_ns, MAX_CALL_NS);
 }
 
 /* Relaxed here and in leave: only the number of handlers depends on it. */

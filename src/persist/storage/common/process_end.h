@@ -20,7 +20,8 @@ void process_end_watch(void);
 bool process_end_enter(void);
 void process_end_leave(void);
 
-/* Returns for how long the end of a process waits for one call of a driver, if it may be held up for exit_time_ns. */
-uint64_t process_end_max_wait_ns(uint64_t exit_time_ns);
+/* Returns how long a call of a driver may be expected to take that begins without a limit, if the end of the process
+ * may be held up for exit_time_ns. */
+uint64_t process_end_max_call_ns(uint64_t exit_time_ns);
 
 #endif
