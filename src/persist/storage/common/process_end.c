@@ -22,9 +22,8 @@
 
 #define MAX_HANDLERS 4096u /* one is a few words that are never freed */
 #define HANDLERS_AFTER_CALLS 4
-#define MAX_CALL_NS UINT64_C(10000000000) /* no call begins that is expected to take longer */
-#define MAX_WAIT_NS UINT64_C(30000000000) /* for one that takes longer than expected: without it the process crashes   \
-                                           */
+#define MAX_CALL_NS UINT64_C(10000000000) /* no call begins that should take longer */
+#define MAX_WAIT_NS UINT64_C(30000000000) /* for one that takes longer all the same */
 #define PAUSE_NS 500000u
 
 static _Atomic(uint64_t) inside; /* process << 32 | threads */
