@@ -579,12 +579,12 @@ TEST(PersistStoring, AnExitEndsThoughAStorageNeverDoes)
     EXPECT_EQ(0, strncmp(shared.text, "3 programs were not stored", 26)) << shared.text;
 }
 
-/* It waits for 10 s: a driver that shuts down around a call may crash. */
+/* It waits for 30 s: a driver that shuts down around a call may crash. */
 TEST(PersistStoring, AnExitEndsThoughADriverNeverReturns)
 {
     Shared shared;
     EXPECT_EQ(7, forked_child::run([&]() -> int {
-                  alarm(30);
+                  alarm(60);
                   Session *session = session_that_tells(shared.text);
                   session->hook = [](const char *operation) {
                       while (strcmp(operation, "get_binary") == 0)
