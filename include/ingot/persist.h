@@ -549,8 +549,8 @@ INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_
  * With INGOT_PERSIST_STORE_NOW, the load itself stores the blob in the tiers before. With
  * INGOT_PERSIST_STORE_ON_FLUSH a copy waits for a flush, and with the other modes for a thread of the chain, as
  * programs do (ingot_persist_flush). A flush and exit() wait for it. If storing it fails, or the process ends earlier,
- * the chain's first directory store emits an INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again; a flush does
- * not return the failure. A chain behind a switch or in another chain has its own queue: flush it directly.
+ * the chain's first tier with an event callback gets an INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again; a
+ * flush does not return the failure. A chain behind a switch or in another chain has its own queue: flush it directly.
  *
  * @param tier_count  1 to 16.
  */

@@ -56,6 +56,7 @@ static ingot_status_t check_options(struct hermetic *hermetic, const struct ingo
     option_survey_add(survey, rules, arena, context->compile_options);
     option_survey_add(&variables, rules, arena, of_variables);
     survey->defines_special_name = survey->defines_special_name || variables.defines_special_name;
+    survey->keeps_names = survey->keeps_names || variables.keeps_names;
     if (arena->failed)
         return error_out_of_memory();
     if (survey->unknown.kind == OPTION_UNKNOWN)

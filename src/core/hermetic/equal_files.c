@@ -30,47 +30,62 @@ static bool has_another_name(const struct graph_text *text)
 
 /* A directory of a file or of -I, under one of its names. */
 struct named_directory {
-    const struct named_directory *next;
+    struct named_directory *next;
     const char *name;
     size_t size;
     struct os_file_identity identity;
+    bool is_left_from; /* a file in it includes one beside it */
 };
 
-/* Adds the directory unless it is there under this name. True if it is there under another. */
-static bool has_another_directory_name(struct source_graph *graph, const struct named_directory **first,
-                                       const char *name, size_t size)
+static void add_directory(struct source_graph *graph, struct named_directory **first, const char *name, size_t size,
+                          bool is_left_from)
 {
-    bool is_another = false;
-    for (const struct named_directory *at = *first; at != NULL; at = at->next) {
-        if (at->size == size && memcmp(at->name, name, size) == 0)
-            return false;
+    struct named_directory *at = *first;
+    while (at != NULL && (at->size != size || memcmp(at->name, name, size) != 0))
+        at = at->next;
+    if (at != NULL) {
+        at->is_left_from = at->is_left_from || is_left_from;
+        return;
     }
-    struct named_directory *added = arena_take(&graph->scratch, sizeof(*added));
+    at = arena_take(&graph->scratch, sizeof(*at));
     const char *path = arena_copy(&graph->scratch, size, name);
-    if (added == NULL || path == NULL)
-        return false;
-    *added = (struct named_directory){*first, path, size, {0, 0}};
-    if (!os_identify_directory(path, &added->identity))
-        return false;
-    for (const struct named_directory *at = *first; at != NULL && !is_another; at = at->next)
-        is_another = os_is_same_file(&at->identity, &added->identity);
-    *first = added;
-    return is_another;
+    if (at == NULL || path == NULL)
+        return;
+    *at = (struct named_directory){*first, path, size, {0, 0}, is_left_from};
+    if (os_identify_directory(path, &at->identity))
+        *first = at;
 }
 
-/* clang composes the name of a file from the name by which it first found the directory. */
+static bool includes_beside(const struct graph_text *text, size_t directory_size)
+{
+    for (const struct text_event *event = text->first_event; event != NULL; event = event->next) {
+        const struct graph_text *target = event->target;
+        if (target != NULL && target->origin == TEXT_FILE && strncmp(target->path, text->path, directory_size + 1) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* clang composes the name of a file from the name by which it first found the directory of the file that includes it.
+ */
 static bool has_directory_with_two_names(struct source_graph *graph)
 {
-    const struct named_directory *first = NULL;
-    bool is_another = false;
-    for (const struct directory *at = graph->directories; at != NULL && !is_another; at = at->next)
-        is_another = has_another_directory_name(graph, &first, at->path, strlen(at->path));
-    for (const struct graph_text *text = graph->first; text != NULL && !is_another; text = text->next) {
+    struct named_directory *first = NULL;
+    for (const struct directory *at = graph->directories; at != NULL; at = at->next)
+        add_directory(graph, &first, at->path, strlen(at->path), false);
+    for (const struct graph_text *text = graph->first; text != NULL; text = text->next) {
         const char *slash = text->origin == TEXT_FILE && !text->absent ? strrchr(text->path, '/') : NULL;
-        if (slash != NULL)
-            is_another = has_another_directory_name(graph, &first, text->path, (size_t)(slash - text->path));
+        const size_t size = slash != NULL ? (size_t)(slash - text->path) : 0;
+        if (size != 0)
+            add_directory(graph, &first, text->path, size, includes_beside(text, size));
     }
-    return is_another;
+    for (const struct named_directory *one = first; one != NULL; one = one->next) {
+        for (const struct named_directory *two = one->next; two != NULL; two = two->next) {
+            if ((one->is_left_from || two->is_left_from) && os_is_same_file(&one->identity, &two->identity))
+                return true;
+        }
+    }
+    return false;
 }
 
 void graph_check_file_names(struct source_graph *graph)

@@ -5,6 +5,7 @@
 
 #include <ingot/backend.h>
 #include <sched.h>
+#include <time.h>
 
 #include "persist/base/files.h"
 #include "util/cancellation.h"
@@ -65,4 +66,26 @@ void process_lock_wait(struct process_lock *lock, pthread_cond_t *condition)
     const int before = cancellation_hold();
     pthread_cond_wait(condition, &lock->mutex);
     cancellation_allow(before);
+}
+
+bool process_lock_condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t steady;
+    if (pthread_condattr_init(&steady) != 0)
+        return false;
+    const bool is_made =
+        pthread_condattr_setclock(&steady, CLOCK_MONOTONIC) == 0 && pthread_cond_init(condition, &steady) == 0;
+    (void)pthread_condattr_destroy(&steady);
+    return is_made;
+}
+
+void process_lock_wait_until(struct process_lock *lock, pthread_cond_t *condition, uint64_t moment_ns)
+{
+    const struct timespec moment = {(time_t)(moment_ns / 1000000000u), (long)(moment_ns % 1000000000u)};
+    const int cancellation = cancellation_hold();
+    if (moment_ns == PROCESS_NO_TIME)
+        pthread_cond_wait(condition, &lock->mutex);
+    else
+        (void)pthread_cond_timedwait(condition, &lock->mutex, &moment);
+    cancellation_allow(cancellation);
 }

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct process_lock {
     pthread_mutex_t mutex;
@@ -26,5 +27,13 @@ bool process_lock_try(struct process_lock *lock, void (*forget)(void *user), voi
 void process_lock_give(struct process_lock *lock);
 /* Waits on a condition of the lock, which the caller holds. No cancellation point: the lock would stay taken. */
 void process_lock_wait(struct process_lock *lock, pthread_cond_t *condition);
+
+#define PROCESS_NO_TIME UINT64_MAX /* as a moment: never */
+
+/* Makes a condition for process_lock_wait_until. False: no memory. */
+bool process_lock_condition_init(pthread_cond_t *condition);
+/* Waits until a moment on the clock of files_steady_clock_ns, with the lock taken. It is not a cancellation point: the
+ * lock would stay taken. */
+void process_lock_wait_until(struct process_lock *lock, pthread_cond_t *condition, uint64_t moment_ns);
 
 #endif

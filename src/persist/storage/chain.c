@@ -36,10 +36,9 @@ struct chain {
 /* Tells the first tier that has a callback, since a blob that is promoted belongs to no context. */
 static void tell_degraded(ingot_storage_t storage, ingot_status_t status, const char *reason)
 {
-    ingot_storage_t listener = storage->listener;
-    if (listener != NULL)
-        events_tell(listener->on_event, listener->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, 0,
-                    files_steady_clock_ns(), "", reason);
+    const struct ingot_storage *listener = storage->listener != NULL ? storage->listener : storage;
+    events_tell(listener->on_event, listener->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, 0,
+                files_steady_clock_ns(), "", reason);
 }
 
 static bool takes_blobs(ingot_storage_t tier)
@@ -67,7 +66,14 @@ static bool promote_now(ingot_storage_t storage, size_t tier_count, size_t id_si
     return is_stored;
 }
 
-/* A tier that cannot take it is none the worse: the next load tries again. */
+static void withdraw(ingot_storage_t storage, size_t tier_count, size_t id_size, const uint8_t *id)
+{
+    const struct chain *chain = storage->self;
+    for (size_t i = 0; i < tier_count; ++i)
+        (void)ingot_storage_remove(chain->tiers[i], id_size, id); /* a tier that does not have it is as wanted */
+}
+
+/* If a tier cannot take it, the next load tries again. */
 static void promote(const struct chain *chain, size_t tier_count, size_t id_size, const uint8_t *id,
                     const ingot_buffer_t *blob)
 {
@@ -179,6 +185,7 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
     }
     chain->storage = *storage;
     (*storage)->promote = promote_now;
+    (*storage)->withdraw = withdraw;
     for (size_t i = 0; i < tier_count && (*storage)->listener == NULL; ++i)
         (*storage)->listener = tiers[i]->on_event != NULL ? tiers[i] : tiers[i]->listener;
     for (size_t i = 0; i < tier_count && (*storage)->model == NULL; ++i)

@@ -31,7 +31,8 @@ struct store_queue {
     ingot_status_t failure;               /* the first one that no flush has returned yet */
     bool has_thread;
     bool is_ending;
-    pthread_t thread;                                     /* where has_thread */
+    bool is_orphan;   /* the last reference was released in the thread itself, which finishes the storage */
+    pthread_t thread; /* where has_thread */
     struct store_queue_list inherited[STORE_QUEUE_LISTS]; /* a forked child's: its parent's, never touched */
     ingot_storage_t next;                                 /* of last_work.c */
 };
@@ -40,6 +41,8 @@ struct store_queue {
  * if a tier took it. */
 typedef bool (*storage_promote_t)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
                                   const ingot_buffer_t *blob);
+/* Removes what was promoted. */
+typedef void (*storage_withdraw_t)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id);
 
 struct ingot_storage {
     enum storage_kind kind;
@@ -62,7 +65,9 @@ struct ingot_storage {
     char backends[STORAGE_BACKENDS_CAPACITY]; /* under backends_lock */
     struct counters counters;                 /* of loads and stores; a directory store also has its own */
     ingot_storage_t listener;                 /* a chain's tier whose callback hears of promotions; NULL: none */
-    storage_promote_t promote;                /* a chain's; else NULL */
+    storage_promote_t promote;                /* a chain's, as the next one; else NULL */
+    storage_withdraw_t withdraw;
+    void (*finish)(ingot_storage_t); /* what the last release does */
     ingot_storage_t model;     /* a chain's tier that is stored to, for what was not said to the chain; NULL: none */
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
     struct store_queue queue;

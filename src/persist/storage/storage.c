@@ -45,6 +45,8 @@ static void take_info(struct ingot_storage *storage, const ingot_persist_info_t 
     (void)ingot_persist_set_backends(storage, info->backends); /* checked */
 }
 
+static void finish(ingot_storage_t storage);
+
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               void *self, const ingot_allocator_t *allocator, const ingot_persist_info_t *info)
 {
@@ -64,6 +66,7 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     }
     if (info != NULL)
         take_info(made, info);
+    made->finish = finish;
     *storage = made;
     return INGOT_SUCCESS;
 }
@@ -94,12 +97,10 @@ static void destroy_parts(struct ingot_storage *storage)
     }
 }
 
-void ingot_storage_release(ingot_storage_t storage)
+static void finish(ingot_storage_t storage)
 {
     static const ingot_persist_flush_info_t all = INGOT_PERSIST_FLUSH_INFO_INIT;
     struct kept_error kept;
-    if (storage == NULL || atomic_fetch_sub_explicit(&storage->references, 1, memory_order_acq_rel) != 1)
-        return;
     kept_error_save(&kept); /* storing may fail now; events tell of that */
     (void)store_queue_flush(storage, &all, NULL);
     last_work_remove(storage);
@@ -111,6 +112,14 @@ void ingot_storage_release(ingot_storage_t storage)
     const ingot_allocator_t allocator = storage->allocator;
     memory_free(&allocator, storage, sizeof(*storage));
     kept_error_restore(&kept);
+}
+
+void ingot_storage_release(ingot_storage_t storage)
+{
+    if (storage == NULL || atomic_fetch_sub_explicit(&storage->references, 1, memory_order_acq_rel) != 1)
+        return;
+    if (!store_queue_orphan(storage)) /* the thread cannot wait for itself */
+        finish(storage);
 }
 
 static ingot_status_t check_id(ingot_storage_t storage, size_t id_size, const uint8_t *id)

@@ -58,10 +58,15 @@ struct store_queue_item *store_list_take_out(struct store_queue_list *list, stru
     return item;
 }
 
+bool store_list_is_blob(const struct store_queue_item *item, size_t id_size, const uint8_t *id)
+{
+    return item->program == NULL && item->id_size == id_size && memcmp(item->id, id, id_size) == 0;
+}
+
 struct store_queue_item **store_list_find_blob(struct store_queue_list *list, size_t id_size, const uint8_t *id)
 {
     for (struct store_queue_item **at = &list->first; *at != NULL; at = &(*at)->next) {
-        if ((*at)->program == NULL && (*at)->id_size == id_size && memcmp((*at)->id, id, id_size) == 0)
+        if (store_list_is_blob(*at, id_size, id))
             return at;
     }
     return NULL;
@@ -70,7 +75,7 @@ struct store_queue_item **store_list_find_blob(struct store_queue_list *list, si
 struct store_queue_item **store_list_find_item(struct store_queue_list *list, const struct store_queue_item *item)
 {
     struct store_queue_item **at = &list->first;
-    while (*at != item)
+    while (*at != NULL && *at != item)
         at = &(*at)->next;
     return at;
 }

@@ -14,6 +14,7 @@ struct store_queue_item {
     const struct ingot_context *context;
     uint64_t build_ns;
     bool is_given_up;  /* an event told of it */
+    bool is_cancelled; /* a blob that was removed or replaced while it was promoted */
     size_t tier_count; /* of a chain, to which the blob is to be promoted */
     size_t blob_size;  /* 0 with a program */
     size_t id_size;
@@ -36,11 +37,12 @@ void store_list_append(struct store_queue_list *list, struct store_queue_item *i
 /* Takes out the item that a link of the list points to. */
 struct store_queue_item *store_list_take_out(struct store_queue_list *list, struct store_queue_item **at);
 
+bool store_list_is_blob(const struct store_queue_item *item, size_t id_size, const uint8_t *id);
 /* Returns a link to a blob to be promoted under this id, or NULL. */
 struct store_queue_item **store_list_find_blob(struct store_queue_list *list, size_t id_size, const uint8_t *id);
 
-/* Return links to items: to one that is in the list, and to the one that was the fastest to build in a list that is
- * not empty. */
+/* Return links to items: to this one, which is NULL in a child that was forked meanwhile, and to the one that was the
+ * fastest to build in a list that is not empty. */
 struct store_queue_item **store_list_find_item(struct store_queue_list *list, const struct store_queue_item *item);
 struct store_queue_item **store_list_find_cheapest(struct store_queue_list *list);
 

@@ -22,6 +22,7 @@
 
 #include <ingot/backend.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -36,26 +37,17 @@
 
 #define MAX_COUNT 256u
 #define MAX_BYTES ((size_t)64 << 20)
-#define NO_TIME UINT64_MAX /* as a moment: never */
+#define NO_TIME PROCESS_NO_TIME
 
-static _Thread_local unsigned work_depth; /* a callback may flush, or ask for the process to end */
-
-static bool init_condition(pthread_cond_t *condition)
-{
-    pthread_condattr_t steady;
-    if (pthread_condattr_init(&steady) != 0)
-        return false;
-    const bool is_made =
-        pthread_condattr_setclock(&steady, CLOCK_MONOTONIC) == 0 && pthread_cond_init(condition, &steady) == 0;
-    (void)pthread_condattr_destroy(&steady);
-    return is_made;
-}
+static _Thread_local ingot_storage_t own_storage; /* whose thread this is */
+static atomic_bool is_watched_for_blobs;          /* relaxed: a handler too many does no harm */
+static _Thread_local unsigned work_depth;         /* a callback may flush, or ask for the process to end */
 
 static ingot_status_t init_conditions(struct store_queue *queue)
 {
-    if (!init_condition(&queue->has_work))
+    if (!process_lock_condition_init(&queue->has_work))
         goto no_has_work;
-    if (!init_condition(&queue->is_done))
+    if (!process_lock_condition_init(&queue->is_done))
         goto no_is_done;
     return INGOT_SUCCESS;
 
@@ -101,19 +93,6 @@ static void lock(struct store_queue *queue)
 static void unlock(struct store_queue *queue)
 {
     process_lock_give(&queue->lock);
-}
-
-/* Locked. Waits until a moment on the clock of files_steady_clock_ns. It is not a cancellation point: the lock would
- * stay taken. */
-static void wait_until(struct store_queue *queue, pthread_cond_t *condition, uint64_t moment_ns)
-{
-    const struct timespec moment = {(time_t)(moment_ns / 1000000000u), (long)(moment_ns % 1000000000u)};
-    const int cancellation = cancellation_hold();
-    if (moment_ns == NO_TIME)
-        pthread_cond_wait(condition, &queue->lock.mutex);
-    else
-        (void)pthread_cond_timedwait(condition, &queue->lock.mutex, &moment);
-    cancellation_allow(cancellation);
 }
 
 static uint64_t time_left(uint64_t until_ns)
@@ -223,8 +202,13 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
     const struct storage_outcome outcome = store_item(storage, item);
     events_leave(before);
     lock(queue);
-    (void)store_list_take_out(&queue->active, store_list_find_item(&queue->active, item));
+    struct store_queue_item **at = store_list_find_item(&queue->active, item);
+    if (*at != NULL) /* not in a child that was forked meanwhile */
+        (void)store_list_take_out(&queue->active, at);
+    const bool is_cancelled = item->is_cancelled;
     unlock(queue);
+    if (is_cancelled)
+        storage->withdraw(storage, item->tier_count, item->id_size, item->id);
     const bool is_done = free_item(storage, item, is_own_thread);
     --work_depth;
     cancellation_allow(cancellation);
@@ -233,7 +217,7 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
         count_outcome(queue, &outcome, build_ns);
     else
         store_list_append(&queue->lists[STORE_QUEUE_SOON], item);
-    --queue->active_count;
+    queue->active_count -= queue->active_count != 0;
     pthread_cond_broadcast(&queue->is_done);
     return is_done;
 }
@@ -266,14 +250,19 @@ static void *run(void *user)
     ingot_storage_t storage = user;
     struct store_queue *queue = &storage->queue;
     files_lower_priority();
+    own_storage = storage;
     lock(queue);
     while (!queue->is_ending) {
         uint64_t look_again_ns;
         struct store_queue_item *item = next_item(storage, &look_again_ns);
         if (item == NULL || (!work(storage, item, true) && !queue->is_ending))
-            wait_until(queue, &queue->has_work, look_again_ns);
+            process_lock_wait_until(&queue->lock, &queue->has_work, look_again_ns);
     }
+    const bool is_orphan = queue->is_orphan;
     unlock(queue);
+    own_storage = NULL;
+    if (is_orphan)
+        storage->finish(storage);
     return NULL;
 }
 
@@ -336,7 +325,8 @@ static void keep_bounds(ingot_storage_t storage, enum store_queue_when when)
 static void add(ingot_storage_t storage, struct store_queue_item *item, enum store_queue_when when)
 {
     struct store_queue *queue = &storage->queue;
-    process_end_watch();
+    if (item->program != NULL || !atomic_exchange_explicit(&is_watched_for_blobs, true, memory_order_relaxed))
+        process_end_watch(); /* for blobs once: a tier is not a driver, and there are only so many handlers */
     lock(queue);
     store_list_append(&queue->lists[when], item);
     keep_bounds(storage, when);
@@ -361,6 +351,12 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
 bool store_queue_add_blob(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
                           const ingot_buffer_t *blob, enum store_queue_when when)
 {
+    lock(&chain->queue);
+    struct store_queue_item **known = store_list_find_blob(&chain->queue.lists[when], id_size, id);
+    const bool is_known = known != NULL && (*known)->tier_count == tier_count;
+    unlock(&chain->queue);
+    if (is_known)
+        return true;
     struct store_queue_item *item = store_list_make_item(&chain->allocator, id_size, id, blob->size, blob->bytes);
     if (item == NULL)
         return false;
@@ -379,8 +375,8 @@ void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id
         while ((at = store_list_find_blob(&queue->lists[when], id_size, id)) != NULL)
             store_list_append(&cancelled, store_list_take_out(&queue->lists[when], at));
     }
-    while (work_depth == 0 && store_list_find_blob(&queue->active, id_size, id) != NULL)
-        wait_until(queue, &queue->is_done, NO_TIME);
+    for (struct store_queue_item *item = queue->active.first; item != NULL; item = item->next)
+        item->is_cancelled = item->is_cancelled || store_list_is_blob(item, id_size, id);
     unlock(queue);
     while (cancelled.first != NULL)
         store_list_free_item(&chain->allocator, store_list_take_out(&cancelled, &cancelled.first));
@@ -488,7 +484,7 @@ static void work_all(struct flush *flush)
             queue->urgent_until_ns = flush->until_ns;
             pthread_cond_signal(&queue->has_work);
         }
-        wait_until(queue, &queue->is_done, flush->until_ns); /* after which an item may be back */
+        process_lock_wait_until(&queue->lock, &queue->is_done, flush->until_ns); /* after which an item may be back */
     }
     if (flush->is_for_thread) { /* other callers that flush set it again */
         queue->urgent_until_ns = 0;
@@ -518,6 +514,19 @@ ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_fl
     if (progress != NULL)
         *progress = reached;
     return status;
+}
+
+bool store_queue_orphan(ingot_storage_t storage)
+{
+    struct store_queue *queue = &storage->queue;
+    if (own_storage != storage)
+        return false;
+    lock(queue);
+    queue->is_ending = queue->is_orphan = true;
+    queue->has_thread = false; /* nobody joins it */
+    (void)pthread_detach(queue->thread);
+    unlock(queue);
+    return true;
 }
 
 void store_queue_fini(ingot_storage_t storage)

@@ -28,8 +28,11 @@ void store_queue_store_now(ingot_storage_t storage, const struct ingot_context *
 bool store_queue_add_blob(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
                           const ingot_buffer_t *blob, enum store_queue_when when);
 
-/* Forgets the blobs that are to be promoted under this id, and waits for one that is being promoted: what comes next
- * takes its place. */
+/* If this is the storage's own thread, has it finish the storage when it is done with its item, and returns true. */
+bool store_queue_orphan(ingot_storage_t storage);
+
+/* Forgets the blobs that are to be promoted under this id. One that is being promoted is removed afterwards: waiting
+ * for it could be a deadlock, since tiers and event callbacks run meanwhile. */
 void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id);
 
 /* Wakes the thread, since the storage's times have changed. */
