@@ -139,7 +139,7 @@ typedef struct ingot_source_settings {
     size_t header_count;
 } ingot_source_settings_t;
 
-/** What to build, as a backend sees it. Valid during the operation. */
+/** A build request, as a backend sees it. Valid during the operation. */
 typedef struct ingot_build_request {
     size_t struct_size;
     const ingot_source_view_t *sources; /**< If there are several, compile each and link them. */

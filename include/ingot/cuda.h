@@ -28,14 +28,14 @@ extern "C" {
 
 /**
  * Makes a context over CUDA contexts. Each of them becomes a device of the new context. They must live until the last
- * object of the new context is released, because CUDA does not count references. CUDA contexts of equal GPUs share
- * binaries, and so do several of one GPU.
+ * object of the new context is released, because CUDA does not count references. CUDA contexts of the same GPU, or of
+ * equal GPUs, share binaries.
  *
  * When a call of Ingot returns, the thread's current CUDA context is the same as before.
  *
  * @param[out] context        The new context; its device indices follow @p cuda_contexts.
  * @param[in]  context_count  At least 1.
- * @param[in]  cuda_contexts  Each once, from cuCtxCreate or cuDevicePrimaryCtxRetain.
+ * @param[in]  cuda_contexts  No duplicates; from cuCtxCreate or cuDevicePrimaryCtxRetain.
  * @param[in]  info           NULL: defaults.
  * @retval INGOT_INVALID_ARGUMENTS  A CUDA context is NULL or is given twice, or @p context_count is 0.
  * @retval INGOT_UNIMPLEMENTED      There is no CUDA driver (libcuda.so.1), or it is older than CUDA 12.

@@ -22,7 +22,7 @@ typedef enum ingot_event_kind {
     INGOT_EVENT_MISS = 1,              /**< Not in memory: a builder runs next. */
     INGOT_EVENT_WAIT = 2,              /**< Waited duration_ns for another thread's build; status: its result. */
     INGOT_EVENT_BUILD = 3,             /**< Compiled; status, duration_ns. */
-    INGOT_EVENT_LOAD = 4,              /**< Made from a blob of bytes; status (a refusal says why), duration_ns. */
+    INGOT_EVENT_LOAD = 4,              /**< Made from a blob: bytes, status (a refusal says why), duration_ns. */
     INGOT_EVENT_TAKE_BLOB = 5,         /**< Asked the driver for binaries: bytes, duration_ns, status. */
     INGOT_EVENT_EVICT = 6,             /**< Left the in-memory cache: bytes; reason: the cause. */
     INGOT_EVENT_STORAGE_LOAD = 7,      /**< Asked a storage: status (INGOT_NOT_FOUND: a miss), bytes, duration_ns. */

@@ -341,7 +341,7 @@ INGOT_API ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *p
  * INGOT_INVALID_ARGUMENTS. The in-memory cache does not return its program to a descriptor with sources, even if the
  * ids are equal. ingot_program_share, called in that descriptor's builder, creates one from the other.
  *
- * @param[in] id  Copied; from anywhere.
+ * @param[in] id  Copied; may come from any source.
  * @retval INGOT_BLOB_STALE  The id is for another device, driver, compiler, backend, library build, or other options in
  *                           the environment: no descriptor of this context can have it. Detected before loading.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not an id that this library reads.

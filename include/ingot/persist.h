@@ -71,8 +71,8 @@ typedef struct ingot_persist_info {
     uint64_t max_age_seconds;
     uint64_t min_blob_bytes; /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
     uint64_t max_blob_bytes; /**< Larger blobs are not stored either; 0: the format's limit. */
-    /** The percentage of the limits that an eviction leaves at most, 1 to 100; 0: 50. The next stores do most of the
-     *  eviction. */
+    /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. The stores that follow do most
+     *  of the eviction. */
     uint32_t low_water_percent;
     uint32_t exit_time_ms;  /**< See ingot_persist_storing_t. */
     uint32_t quiet_time_ms; /**< See ingot_persist_storing_t. */
@@ -379,7 +379,7 @@ typedef struct ingot_persist_upkeep_progress {
     uint64_t removed_bytes;
 } ingot_persist_upkeep_progress_t;
 
-/** Not 0: go on. Called in the caller's thread, with no lock held, after each entry or after some. */
+/** Not 0: continue. Called in the caller's thread, with no lock held, after each entry or after some. */
 typedef int (*ingot_persist_upkeep_callback_t)(const ingot_persist_upkeep_progress_t *so_far, void *user);
 
 /** The limits to which a store is reduced. */
@@ -421,7 +421,7 @@ typedef struct ingot_persist_count {
     uint64_t counted_bytes;
     uint64_t recorded_bytes; /**< The previous value of size.txt. */
     int is_recorded;         /**< 0: size.txt was missing or had no value. */
-    /** In: NULL is none. If it ends the recount, entry_count and counted_bytes are not right yet. */
+    /** In: receives progress; NULL: none. If it ends the recount, entry_count and counted_bytes are incomplete. */
     ingot_persist_upkeep_callback_t on_progress;
     void *user;
 } ingot_persist_count_t;
@@ -430,8 +430,8 @@ typedef struct ingot_persist_count {
         sizeof(ingot_persist_count_t), 0, 0, 0, 0, NULL, NULL                                                          \
     }
 
-/** Counts the store and corrects its index and size.txt. Only counts a read-only store. @param[in,out] count
- *  Statuses as ingot_persist_evict. */
+/** Counts the store and corrects its index and size.txt. A read-only store is only counted. @param[in,out] count
+ *   Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 
 /**

@@ -1,6 +1,6 @@
 /*
- * command.h - the commands, one file each. Arguments are read by argp of the C library: help and parser come from one
- * table, so neither can say what the other does not.
+ * command.h - the commands, one file each. The C library's argp parses the arguments. Help and parser use one table, so
+ * they always agree.
  */
 #ifndef INGOT_CLI_COMMAND_H
 #define INGOT_CLI_COMMAND_H

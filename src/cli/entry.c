@@ -1,5 +1,5 @@
 /*
- * entry.c - entries by their names; see entry.h.
+ * entry.c - finds entries by name; see entry.h.
  */
 #include "cli/entry.h"
 

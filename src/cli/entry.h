@@ -1,5 +1,5 @@
 /*
- * entry.h - entries by their names, which are their paths below the root: [NAMESPACE/]BUCKET/NUMBER.
+ * entry.h - finds entries by name. A name is the path below the root: [NAMESPACE/]BUCKET/NUMBER.
  */
 #ifndef INGOT_CLI_ENTRY_H
 #define INGOT_CLI_ENTRY_H
@@ -19,19 +19,20 @@ void entry_name(const ingot_persist_entry_t *facts, char name[ENTRY_NAME_SIZE]);
 void entry_copy(struct entry *entry, const ingot_persist_entry_t *facts);
 void entry_fini(struct entry *entry);
 
-/* Returns what all commands say of an entry. */
+/* Returns the fields of an entry that all commands show. */
 cJSON *entry_to_json(const ingot_persist_entry_t *facts);
 
-/* Describes what a blob holds and releases it. Returns NULL with the library's sentence about why not. */
+/* Describes the content of a blob and releases the blob. Returns NULL on failure; the library's last sentence is the
+ * reason. */
 cJSON *entry_describe_blob(ingot_buffer_t *blob);
-/* Likewise of an entry's blob, which it loads. */
+/* Loads an entry's blob and does the same. */
 cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts);
 
-/* Visits entries, with progress on a terminal, until all are visited or an interrupt comes; says what failed. Returns
- * an exit_code. */
+/* Visits entries, with progress on a terminal, until all are visited or the user interrupts; reports failures.
+ * Returns an exit_code. */
 int entry_visit_all(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
 
-/* Finds the one entry whose name is wanted or begins with it. Returns EXIT_FINDING, after a message, if there is none
+/* Finds the one entry whose name is or begins with `wanted`. Returns EXIT_FINDING, after a message, if there is none
  * or there are several. */
 int entry_find(struct entry *entry, ingot_storage_t storage, const char *wanted);
 

@@ -1,7 +1,8 @@
 /*
- * id.c - what an id says; see id.h.
+ * id.c - reads the fields of an id; see id.h.
  *
- * The library describes ids as JSON, one member a field; this knows the names of those that lists show.
+ * The library describes ids as JSON, with one member per field. This file knows the names of the fields that lists
+ * show.
  */
 #include "cli/id.h"
 
@@ -31,7 +32,7 @@ static void add_once(char **list, const char *value)
         *list = text_append(*list, ", ", value);
 }
 
-/* Kinds of a backend's own come as the bytes of their number. */
+/* A backend's own kinds are given as the bytes of their number. */
 static void add_source(struct id_view *view, const char *kind, const char *digest)
 {
     char source[64];

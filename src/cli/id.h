@@ -1,5 +1,5 @@
 /*
- * id.h - what an id says, taken apart for lists and filters.
+ * id.h - the fields of an id, for lists and filters.
  */
 #ifndef INGOT_CLI_ID_H
 #define INGOT_CLI_ID_H
@@ -7,11 +7,11 @@
 #include <cjson/cJSON.h>
 #include <ingot/ingot.h>
 
-/* All NULL where the library does not read the id. */
+/* The fields are all NULL if the library cannot read the id. */
 struct id_view {
-    cJSON *fields; /* an object, one member a field */
+    cJSON *fields; /* an object with one member per field */
     char *backend;
-    char *devices; /* joined by ", "; equal neighbours once */
+    char *devices; /* joined by ", "; equal neighbors appear once */
     char *drivers;
     char *sources; /* "opencl_c 1f2e3d4c5b6a", joined by ", " */
 };
@@ -19,10 +19,10 @@ struct id_view {
 void id_read(struct id_view *view, size_t size, const uint8_t *id);
 void id_fini(struct id_view *view);
 
-/* Whether part is in a source's kind or the name of a header or file, or begins the digest of a source. */
+/* True if part occurs in a source's kind or in the name of a header or file, or begins the digest of a source. */
 int id_has_source(const struct id_view *view, const char *part);
 
-/* Which fields differ, as an array; NULL where one of the two cannot be read. */
+/* Returns the fields that differ as an array, or NULL if one of the two ids cannot be read. */
 cJSON *id_compare(size_t wanted_size, const uint8_t *wanted, size_t found_size, const uint8_t *found);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * interrupt.h - Ctrl-C ends long work between two entries, so that what was found is still told.
+ * interrupt.h - ends long work between two entries on Ctrl-C, so that the findings so far are still reported.
  *
- * A store takes no harm from a process that is killed anywhere; this is for the report. The second Ctrl-C kills.
+ * Killing the process at any point does no harm to a store; this is only for the report. A second Ctrl-C kills the
+ * process.
  */
 #ifndef INGOT_CLI_INTERRUPT_H
 #define INGOT_CLI_INTERRUPT_H

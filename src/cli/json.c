@@ -1,5 +1,5 @@
 /*
- * json.c - on top of cJSON; see json.h.
+ * json.c - additions to cJSON; see json.h.
  */
 #include "cli/json.h"
 

@@ -1,5 +1,5 @@
 /*
- * json.h - what cJSON lacks: memory that does not fail, integers of 64 bits, times, and printing.
+ * json.h - additions to cJSON: allocations that never fail, 64-bit integers, times, and printing.
  */
 #ifndef INGOT_CLI_JSON_H
 #define INGOT_CLI_JSON_H
@@ -7,15 +7,15 @@
 #include <cjson/cJSON.h>
 #include <stdint.h>
 
-/* Before anything else of cJSON. After it no function that creates or adds returns NULL. */
+/* Must be called before all other functions of cJSON. Afterwards no function that creates or adds returns NULL. */
 void json_init(void);
 void json_add_u64(cJSON *object, const char *name, uint64_t value); /* exact, not rounded to a double */
 void json_add_time(cJSON *object, const char *name, uint64_t since_epoch_ns);
 /* NULL becomes null. */
 void json_add_text(cJSON *object, const char *name, const char *text);
-/* Prints and deletes. */
+/* Prints the value and deletes it. */
 void json_print(cJSON *json);
-/* As json_print, one line and without its end: an item of a list that is not held as a whole. */
+/* Does the same on one line without a line end: for an item of a list that is not in memory as a whole. */
 void json_print_item(cJSON *json);
 
 #endif

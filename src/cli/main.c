@@ -1,5 +1,5 @@
 /*
- * main.c - `ingot`: looks into a directory store, and keeps it.
+ * main.c - `ingot`: inspects and maintains a directory store.
  */
 #include <argp.h>
 #include <ingot/ingot.h>

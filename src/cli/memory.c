@@ -1,5 +1,5 @@
 /*
- * memory.c - memory or the end; see memory.h.
+ * memory.c - allocations that end the process on failure; see memory.h.
  */
 #include "cli/memory.h"
 

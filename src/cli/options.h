@@ -9,17 +9,17 @@
 
 /* The first member of each command's own options. */
 struct common_options {
-    const char *directory; /* NULL: the environment's */
+    const char *directory; /* NULL: from the environment */
     const char *name_space;
     bool is_json;
 };
 
-/* For struct argp; its parser wants the common options as input. */
+/* For struct argp; its parser expects the common options as input. */
 extern const struct argp_child options_common[];
 
-/* What a command's own parser does with a key it does not know. */
+/* What a command's own parser does with an unknown key. */
 error_t options_parse_other(int key, struct argp_state *state);
-/* The parser of a command without options of its own. */
+/* The parser of a command that has no options of its own. */
 error_t options_parse_none(int key, char *value, struct argp_state *state);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * progress.c - one line that is written over; see progress.h.
+ * progress.c - one line that is overwritten; see progress.h.
  */
 #include "cli/progress.h"
 

@@ -1,5 +1,5 @@
 /*
- * progress.h - how far long work is, on standard error where that is a terminal.
+ * progress.h - shows the progress of long work on standard error, if that is a terminal.
  */
 #ifndef INGOT_CLI_PROGRESS_H
 #define INGOT_CLI_PROGRESS_H
@@ -15,11 +15,11 @@ struct progress {
 };
 
 void progress_init(struct progress *progress, const char *what);
-/* Writes the line, ten times per second at most. total 0: not known. */
+/* Writes the line, at most ten times per second. A total of 0 is unknown. */
 void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uint64_t bytes);
-/* An ingot_persist_upkeep_callback_t, whose user is a progress. Ends the work at an interrupt. */
+/* An ingot_persist_upkeep_callback_t; its user is a struct progress. Ends the work on an interrupt. */
 int progress_follow_upkeep(const ingot_persist_upkeep_progress_t *so_far, void *user);
-/* Wipes the line, so that what is printed next stands alone. */
+/* Clears the line, so that the next output starts on an empty line. */
 void progress_fini(struct progress *progress);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * store.c - opening stores; see store.h.
  *
- * A store is opened for writing only where one is: a mistyped directory is to stay as it is.
+ * A store is opened for writing only if it exists, so that a mistyped directory stays as it is.
  */
 #include "cli/store.h"
 
@@ -21,7 +21,7 @@ int store_failed(const char *doing, ingot_status_t status)
     return EXIT_FAILED;
 }
 
-/* Whoever opens a store for writing makes the tag, and whoever first stores the lock. */
+/* A process that opens a store for writing creates the tag; the first that stores creates the lock. */
 static bool is_store(const char *path)
 {
     const int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -69,10 +69,10 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     if (store_access != STORE_MAKE)
         info.flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
     else if (info.max_bytes == 0)
-        info.max_bytes = UINT64_MAX; /* the limit is the application's, and not known: nothing of its goes for ours */
+        info.max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */
     info.name_space = options->name_space;
     info.lock_timeout_ms = LOCK_TIMEOUT_MS;
-    info.max_age_seconds = 0; /* old entries are to be seen as well */
+    info.max_age_seconds = 0; /* include old entries */
     if (order != NULL)
         info.eviction = *order;
     if (store_access == STORE_READ)

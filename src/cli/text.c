@@ -1,5 +1,5 @@
 /*
- * text.c - text from a store; see text.h.
+ * text.c - prints text from a store; see text.h.
  */
 #include "cli/text.h"
 
@@ -9,8 +9,8 @@
 
 #include "cli/memory.h"
 
-/* Bytes of a character at which a terminal does more than showing it: controls, U+0080 to U+009F, line and paragraph
- * separators, and what changes the direction of text. 0: it may be shown. */
+/* Returns the size of a character that makes a terminal do more than show it: controls, U+0080 to U+009F, line and
+ * paragraph separators, and characters that change the direction of text. 0: the character may be shown. */
 static size_t commands_terminal(const unsigned char *c)
 {
     if (c[0] < 0x20 || c[0] == 0x7f)

@@ -1,5 +1,5 @@
 /*
- * units.c - sizes, ages and times; see units.h.
+ * units.c - formats and parses sizes, ages and times; see units.h.
  */
 #include "cli/units.h"
 

@@ -1,5 +1,5 @@
 /*
- * units.h - sizes, ages and times, from people and for people.
+ * units.h - formats and parses sizes, ages and times.
  */
 #ifndef INGOT_CLI_UNITS_H
 #define INGOT_CLI_UNITS_H
@@ -9,15 +9,15 @@
 
 enum { UNITS_TEXT_SIZE = 48 };
 
-/* "17 B", "4.0 KiB". */
+/* Formats a size: "17 B", "4.0 KiB". */
 const char *units_bytes(uint64_t bytes, char text[UNITS_TEXT_SIZE]);
-/* Of a moment, seen from now: "3h", "12d"; "0s" for one to come. */
+/* Formats the age of a moment: "3h", "12d"; "0s" for a moment in the future. */
 const char *units_age(uint64_t since_ns, uint64_t now_ns, char text[UNITS_TEXT_SIZE]);
-/* "2026-03-01T12:30:05Z". */
+/* Formats a time: "2026-03-01T12:30:05Z". */
 const char *units_time(uint64_t since_epoch_ns, char text[UNITS_TEXT_SIZE]);
 uint64_t units_now_ns(void);
 
-/* "90s", "15m", "12h", "30d", "4w". */
+/* Parses an age: "90s", "15m", "12h", "30d", "4w". */
 bool units_parse_age(const char *text, uint64_t *seconds);
 
 #endif

@@ -10,7 +10,7 @@
 /* As much of a sentence as is kept, with its NUL. */
 #define ERROR_TEXT_CAPACITY 8192u
 
-/* Copies as much of a sentence as there is room for; capacity is not 0. */
+/* Copies as much of a sentence as fits; capacity must not be 0. */
 static inline void error_text_copy(char *copy, size_t capacity, const char *text)
 {
     const char *end = memchr(text, '\0', capacity - 1);

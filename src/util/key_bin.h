@@ -1,5 +1,5 @@
 /*
- * key_bin.h - where the fields of a key.bin and of a single file are, as doc/store-format.md has them.
+ * key_bin.h - the offsets of the fields in a key.bin and in a single file; see doc/store-format.md.
  */
 #ifndef INGOT_UTIL_KEY_BIN_H
 #define INGOT_UTIL_KEY_BIN_H

@@ -2,8 +2,8 @@
  * nvjitlink.h - nvJitLink, the CUDA toolkit's linker, which also translates PTX to machine code.
  *
  * It needs no GPU, no driver and no CUDA context. Its functions are declared here without its header, which OpenCL
- * applications do not have. A result of 0 is success. Every result counts: after a refusal nvJitLink continues and
- * makes a cubin without kernels.
+ * applications do not have. A result of 0 is success. Every result must be checked: after a refusal nvJitLink continues
+ * and makes a cubin without kernels.
  */
 #ifndef INGOT_UTIL_NVJITLINK_H
 #define INGOT_UTIL_NVJITLINK_H

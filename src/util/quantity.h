@@ -30,8 +30,8 @@ struct quantity_unit {
     uint64_t factor;
 };
 
-/* Reads digits and a unit; without a unit the factor is `plain`, and with a plain of 0 it is required. *value stays as
- * it is where it returns false: for another text, and for a value that is too large. */
+/* Reads digits and a unit. Without a unit the factor is `plain`; if plain is 0, the unit is required. Returns false
+ * for any other text and for a value that is too large, and leaves *value as it is. */
 static inline bool quantity_read(const char *text, uint64_t plain, const struct quantity_unit *units, uint64_t *value)
 {
     uint64_t number = 0;

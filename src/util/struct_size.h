@@ -2,7 +2,8 @@
  * struct_size.h - public structures across versions of the library.
  *
  * A structure begins with the size that its user was compiled with. An older, shorter one is read with the defaults for
- * what it lacks; of a newer, longer one the part that is known here is read. A size that holds no field is not set.
+ * what it lacks; of a newer, longer one, the part that is known here is read. A size too small for any field counts as
+ * not set.
  */
 #ifndef INGOT_UTIL_STRUCT_SIZE_H
 #define INGOT_UTIL_STRUCT_SIZE_H
@@ -35,7 +36,7 @@ static inline bool struct_read(void *known, size_t known_size, const void *given
     return true;
 }
 
-/* The other way: fills what the user's structure has room for and leaves its struct_size as it is. */
+/* Does the reverse: fills the fields for which the user's structure has room and leaves its struct_size as it is. */
 static inline bool struct_write(void *given, const void *known, size_t known_size)
 {
     const size_t size = struct_size_of(known_size, given);

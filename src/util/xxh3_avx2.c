@@ -1,11 +1,11 @@
 /*
- * xxh3_avx2.c - see xxh3_avx2.h. Has xxHash's code in it, compiled for AVX2 on x86-64.
+ * xxh3_avx2.c - see xxh3_avx2.h. Contains xxHash's code, compiled for AVX2 on x86-64.
  */
 #define XXH_INLINE_ALL
 #include "util/xxh3_avx2.h"
 
 #if defined(__AVX2__)
-#include <sys/platform/x86.h> /* of the C library, which asked processor and system */
+#include <sys/platform/x86.h> /* from the C library, which has queried processor and system */
 #endif
 
 bool xxh3_has_avx2(void)

@@ -1,5 +1,5 @@
 /*
- * backend.h - the table of the CUDA backend's operations, and the operations by file.
+ * backend.h - the table of the CUDA backend's operations, and the operations of each file.
  *
  * The core compares tables to tell this backend's objects from those of other backends.
  */

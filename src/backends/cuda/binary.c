@@ -19,7 +19,7 @@ ingot_status_t cuda_get_binary(void *state, void *opaque_program, uint32_t devic
     return ingot_sink_write(binary, part->size, part->bytes);
 }
 
-/* Equal devices get the same binary. It is kept once. */
+/* Equal devices get the same binary, which is kept once. */
 static size_t first_with(const ingot_binary_t *binaries, size_t index)
 {
     size_t first = 0;

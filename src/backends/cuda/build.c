@@ -1,7 +1,7 @@
 /*
  * build.c - compiles and links, and loads the result as a module for each device.
  *
- * The core asks for one device of each kind, so each one is compiled for.
+ * The core requests one device of each kind, so this file compiles for every requested device.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/compiler/compile.h"

@@ -1,5 +1,5 @@
 /*
- * backend.h - the table of the Level Zero backend's operations, and by file the operations and shared functions.
+ * backend.h - the table of the Level Zero backend's operations; the operations and shared functions of each file.
  *
  * The core compares tables to tell this backend's objects from those of other backends.
  */
@@ -24,13 +24,13 @@ ingot_status_t level_zero_build(void *state, const ingot_build_request_t *reques
 /* Joins compile options, link options, and `more` with spaces. */
 ingot_status_t level_zero_build_flags(const struct level_zero_state *state, const char *compile_options,
                                       const char *link_options, const char *more, struct level_zero_text *flags);
-/* Resolves the imports of a device's modules among them. `log` may be NULL. */
+/* Resolves the imports of a device's modules from each other. `log` may be NULL. */
 ingot_status_t level_zero_link_modules(const struct level_zero_state *state, size_t count, ze_module_handle_t *modules,
                                        ingot_sink_t *log);
 
-/* build_log.c: returns the status of a call that compiles or links, with its detail. INGOT_BUILD_FAILED: the compiler
- * refused the program. Writes the native log, which it destroys, and then the refusal, since the driver logs nothing
- * about some. */
+/* build_log.c: returns the status of a call that compiles or links, with its detail. INGOT_BUILD_FAILED: the
+ * compiler refused the program. Writes the native log, which it destroys, and then the refusal, because the driver
+ * logs nothing for some refusals. */
 ingot_status_t level_zero_conclude(const struct level_zero_state *state, const char *call, ze_result_t result,
                                    ze_module_build_log_handle_t native_log, ingot_sink_t *log);
 

@@ -3,10 +3,10 @@
  *
  * What drivers do, as seen with PoCL 3.1 and with Intel's driver 22.43:
  *  - PoCL generates machine code when a binary is first requested (even for its size) and returns the same bytes from
- *    then on: code for later launches is not in it. So nothing here asks before the core does. A binary has PoCL's LLVM
- *    bitcode, and for each kernel code for any local size and for the local sizes launched so far. PoCL compiles code
- *    for other local sizes from the bitcode at launch.
- *  - PoCL aborts the process if a binary is damaged. Only verified bytes may come here.
+ *    then on: code for later launches is not in it. So this file requests a binary only when the core does. A binary
+ *    has PoCL's LLVM bitcode, and for each kernel code for any local size and for the local sizes launched so far. PoCL
+ *    compiles code for other local sizes from the bitcode at launch.
+ *  - PoCL aborts the process if a binary is damaged. Only verified bytes may be passed.
  *  - Intel's driver recompiles a binary of another device or driver from the SPIR-V in it, and says so only in the
  *    build log. That counts as a refusal: equal identities should have prevented it.
  *  - NVIDIA's binary is PTX, which the driver compiles at each load; see vendor/nvidia_binary.h.

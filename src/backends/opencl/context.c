@@ -84,9 +84,9 @@ static bool is_of_pocl(const ingot_allocator_t *allocator, cl_platform_id platfo
     return is_so;
 }
 
-/* Returns what the native context lists in place of the device: with PoCL, the parent of a sub-device. Other drivers
- * list the sub-device itself. With them, a parent in the list means that the sub-device does not belong to the context.
- * */
+/* Returns the device that the native context lists instead of this one: with PoCL, the parent of a sub-device. Other
+ * drivers list the sub-device itself. With them, a parent in the list means that the sub-device does not belong to
+ * the context. */
 static cl_device_id listed_instead(const ingot_allocator_t *allocator, cl_device_id device)
 {
     cl_device_id parent = NULL;

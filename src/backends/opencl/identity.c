@@ -5,7 +5,7 @@
  * of platform and device, the build-ids of driver and compiler (some upgrades keep the version), the data files that
  * they compile with, and the environment variables that make them generate other code. Whatever belongs to one machine
  * or one process (UUIDs, ordinals, paths, handles) is not a field, and neither is the vendor's number, which PoCL
- * increments. A sub-device gives the answers of its parent and shares its binaries.
+ * increments. A sub-device answers queries like its parent and shares its binaries.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/state.h"

@@ -44,7 +44,7 @@ static ingot_status_t read_text(const ingot_allocator_t *allocator, const struct
     cl_int error = query->get(query, 0, NULL, &size);
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, query->call, error);
-    read.size = size + 1; /* with room for a NUL: not every driver ends an empty text */
+    read.size = size + 1; /* with room for a NUL: not every driver terminates an empty text */
     read.chars = ingot_allocate(allocator, read.size);
     if (read.chars == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of text", read.size);

@@ -1,5 +1,5 @@
 /*
- * bundle.c - `ingot bundle`: makes a bundle of a store, lists one, and puts its entries into a store.
+ * bundle.c - `ingot bundle`: writes a bundle from a store, lists one, and copies its entries into a store.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct bundling {
     const char *path;
 };
 
-/* Entries that go from a bundle into a store. */
+/* A copy of entries from a bundle to a store. */
 struct extraction {
     ingot_storage_t bundle;
     ingot_storage_t store;
@@ -47,7 +47,7 @@ struct choosing {
     uint64_t bytes;
 };
 
-/* All entries; the call for each is what tells how far it is. */
+/* Chooses all entries; the calls only report progress. */
 static int choose(const ingot_persist_entry_t *entry, void *user)
 {
     struct choosing *choosing = user;
@@ -56,7 +56,7 @@ static int choose(const ingot_persist_entry_t *entry, void *user)
     return 1;
 }
 
-/* Ctrl-C ends it at once: the file that is there is replaced when the new one is whole. */
+/* Ctrl-C ends it at once: an existing file is replaced only when the new one is complete. */
 static int create(const struct bundling *bundling)
 {
     ingot_storage_t storage = NULL;
@@ -109,7 +109,7 @@ static int extract_entry(const ingot_persist_entry_t *entry, void *user)
         (void)store_failed("extracting an entry", status);
     if (status != INGOT_SUCCESS)
         extraction->status = status;
-    return true; /* one that cannot be stored is no reason to lose the others */
+    return true; /* continue with the others if one cannot be stored */
 }
 
 static int extract(const struct bundling *bundling)

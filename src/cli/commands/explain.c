@@ -1,9 +1,9 @@
 /*
- * explain.c - `ingot explain`: why an id would be a miss, as the fields in which the nearest stored id differs.
+ * explain.c - `ingot explain`: shows why an id would be a miss: the fields in which the nearest stored id differs.
  *
  * The nearest entry has the same sources, then differs in the fewest fields: another build of the same program says
- * more than another program with the same options. A field counts less the more words its values have in common, and
- * hardly where these differ in their order alone.
+ * more than another program with the same options. A field counts less if its values have more words in common, and
+ * hardly at all if only the order of the words differs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ struct explaining {
     const char *other_name;  /* a single file or an entry; NULL: the nearest */
     struct entry wanted;     /* of a file: its id only */
     bool is_stored;          /* wanted is an entry; then it is not its own neighbor */
-    bool is_of_file;         /* what it is compared with is a single file */
+    bool is_of_file;         /* it is compared with a single file */
     struct entry nearest;
     cJSON *differences; /* NULL: nothing to compare with */
     double distance;
@@ -129,7 +129,7 @@ static int compare_entry(const ingot_persist_entry_t *facts, void *user)
     return distance > 0;
 }
 
-/* Of a single file, or of an entry. */
+/* Reads the id to compare with, from a single file or an entry. */
 static int find_other(struct explaining *explaining, ingot_storage_t storage, struct entry *other)
 {
     FILE *file = id_file_open(explaining->other_name);
@@ -199,7 +199,7 @@ static void print_json(struct explaining *explaining, const char *verdict, const
     json_add_u64(json, "compared", explaining->compared_count);
     (void)cJSON_AddItemToObject(json, "differences",
                                 explaining->differences != NULL ? explaining->differences : cJSON_CreateArray());
-    explaining->differences = NULL; /* went with json */
+    explaining->differences = NULL; /* json owned it */
     json_print(json);
 }
 
@@ -209,7 +209,7 @@ static ingot_status_t load_nearest(const struct explaining *explaining, ingot_st
                                   : ingot_persist_load_entry(storage, &explaining->nearest.facts, blob);
 }
 
-/* An equal id is a hit only where its blob is good. */
+/* An equal id is a hit only if its blob is valid. */
 static int judge(struct explaining *explaining, ingot_storage_t storage)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -228,7 +228,7 @@ static int judge(struct explaining *explaining, ingot_storage_t storage)
     return is_hit ? EXIT_DONE : EXIT_FINDING;
 }
 
-/* Not where two files are compared. */
+/* True unless two files are compared. */
 static bool needs_store(const struct explaining *explaining)
 {
     return explaining->other_name == NULL || !id_file_is(explaining->other_name) ||

@@ -1,5 +1,5 @@
 /*
- * id_file.h - ids in files: an id alone, a store's key.bin, or a single file, which has a blob, too.
+ * id_file.h - ids in files: an id alone, a store's key.bin, or a single file, which also has a blob.
  */
 #ifndef INGOT_CLI_COMMANDS_ID_FILE_H
 #define INGOT_CLI_COMMANDS_ID_FILE_H
@@ -11,10 +11,11 @@
 
 bool id_file_is(const char *path);
 
-/* Returns NULL where there is no such file. A directory is not one: within a store an entry's name is a directory's. */
+/* Returns NULL if there is no such file. A directory does not count: inside a store, the name of an entry is that of
+ * a directory. */
 FILE *id_file_open(const char *path);
 
-/* Reads the file's id and sizes as an entry's facts. Returns an exit_code, after a message where it failed. */
+/* Reads the file's id and sizes into an entry's facts. Returns an exit_code, after a message on failure. */
 int id_file_read(struct entry *entry, const char *path, FILE *file);
 
 /* Loads the blob of a single file that has this id. */

@@ -1,7 +1,7 @@
 /*
- * ls.c - `ingot ls`: the entries, filtered and sorted.
+ * ls.c - `ingot ls`: lists entries, filtered and sorted.
  *
- * A row keeps what is shown and not the id, so that a hundred thousand entries fit.
+ * A row keeps only what is shown and not the id, so that a hundred thousand entries fit in memory.
  */
 #include "cli/commands/ls.h"
 
@@ -25,7 +25,7 @@
 struct row {
     struct entry entry; /* without its id */
     struct id_view id;  /* without its fields */
-    char *source_name;  /* as the blob says, or NULL */
+    char *source_name;  /* from the blob, or NULL */
 };
 
 typedef int (*compare_rows)(const void *a, const void *b);
@@ -160,7 +160,7 @@ static bool is_wanted(const struct listing *listing, const struct row *row)
             text_contains(row->source_name, listing->source));
 }
 
-/* Reads the blob for it: nothing else has it. NULL: the blob has none, or is not good. */
+/* Reads the source name from the blob, which is its only place. NULL: the blob has none, or is bad. */
 static char *read_source_name(ingot_storage_t storage, const ingot_persist_entry_t *facts)
 {
     cJSON *blob = facts->status == INGOT_SUCCESS ? entry_read_blob(storage, facts) : NULL;
@@ -301,7 +301,7 @@ static int run(int argc, char **argv)
     struct listing listing = {.compare = by_creation};
     ingot_storage_t storage = NULL;
 
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &listing); /* ends the program where it fails */
+    (void)argp_parse(&argp, argc, argv, 0, NULL, &listing); /* ends the program on an error */
     int code = store_open(&storage, &listing.common, STORE_READ, NULL);
     if (code != EXIT_DONE)
         return code;

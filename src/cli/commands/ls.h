@@ -1,5 +1,5 @@
 /*
- * ls.h - lists for commands other than ls.
+ * ls.h - lists entries for commands other than ls.
  */
 #ifndef INGOT_CLI_COMMANDS_LS_H
 #define INGOT_CLI_COMMANDS_LS_H
@@ -8,7 +8,7 @@
 #include <ingot/storage.h>
 #include <stdbool.h>
 
-/* All entries, as `ingot ls` prints them. Returns an exit_code. */
+/* Lists all entries as `ingot ls` prints them. Returns an exit_code. */
 int ls_all(ingot_storage_t storage, bool is_json);
 
 #endif

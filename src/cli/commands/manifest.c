@@ -1,5 +1,5 @@
 /*
- * manifest.c - `ingot manifest`: what a run asked for, as it is recorded for the next one to load ahead.
+ * manifest.c - `ingot manifest`: shows what a run requested, which the next run can load ahead.
  */
 #include <ingot/prewarm.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * recount.c - `ingot recount`: counts a store and sets its recorded total right.
+ * recount.c - `ingot recount`: counts a store and corrects its recorded total.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * show.c - `ingot show`: everything that entries say: times, id, kernels, binaries and build log.
+ * show.c - `ingot show`: shows everything about entries: times, id, kernels, binaries and build log.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -119,7 +119,7 @@ static void print_blob(const cJSON *blob, const char *why_not)
     }
 }
 
-/* Takes over what the blob holds, or NULL, for which the library's last sentence is the reason. */
+/* Shows an entry and frees the description of its blob. NULL: the library's last sentence is the reason. */
 static void show(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
 {
     char *refusal = blob == NULL ? memory_copy_text(ingot_last_error_detail()) : NULL;
@@ -133,7 +133,7 @@ static void show(const struct showing *showing, const struct entry *entry, const
         (void)cJSON_AddItemToObject(json, "blob", blob != NULL ? blob : cJSON_CreateNull());
         (void)fputs(showing->is_first ? "[\n" : ",\n", stdout);
         json_print_item(json);
-        id.fields = NULL; /* went with json */
+        id.fields = NULL; /* json owned them */
     } else {
         (void)fputs(showing->is_first ? "" : "\n", stdout);
         print_facts(entry, name);
@@ -176,7 +176,7 @@ static int show_entry(const struct showing *showing, ingot_storage_t storage, co
 
 static int show_all(struct showing *showing)
 {
-    ingot_storage_t storage = NULL; /* not needed for files */
+    ingot_storage_t storage = NULL; /* stays NULL if only files are shown */
     int result = EXIT_DONE;
     for (size_t i = 0; i < showing->name_count && result <= EXIT_FINDING; ++i) {
         const char *name = showing->names[i];

@@ -1,5 +1,5 @@
 /*
- * stats.c - `ingot stats`: what a store holds, in all and by backend, device, driver and namespace.
+ * stats.c - `ingot stats`: summarizes a store, in total and by backend, device, driver and namespace.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ struct share {
     uint64_t bytes;
 };
 
-/* There are few devices and drivers to a store: a list does. */
+/* A store has few devices and drivers, so a list is enough. */
 struct shares {
     const char *title;
     struct share *shares;
@@ -170,7 +170,7 @@ static void print_json(const struct summary *summary, uint64_t recorded_bytes)
 static int print(struct summary *summary, ingot_storage_t storage)
 {
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
-    const ingot_status_t status = ingot_persist_recount(storage, &count); /* read-only: of all namespaces together */
+    const ingot_status_t status = ingot_persist_recount(storage, &count); /* read-only: all namespaces */
     if (status != INGOT_SUCCESS)
         return store_failed("reading size.txt", status);
     for (size_t i = 0; i < GROUPING_COUNT; ++i) {

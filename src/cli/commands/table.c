@@ -1,5 +1,5 @@
 /*
- * table.c - columns that line up; see table.h.
+ * table.c - prints aligned columns; see table.h.
  */
 #include "cli/commands/table.h"
 

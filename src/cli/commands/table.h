@@ -1,5 +1,5 @@
 /*
- * table.h - columns that line up on standard output.
+ * table.h - prints aligned columns on standard output.
  */
 #ifndef INGOT_CLI_COMMANDS_TABLE_H
 #define INGOT_CLI_COMMANDS_TABLE_H
@@ -20,7 +20,7 @@ struct table {
 };
 
 void table_init(struct table *table, size_t column_count, const struct table_column *columns);
-/* The next cell, copied; NULL is "-". Rows fill from left to right. */
+/* Adds a copy of the next cell; NULL prints "-". Rows fill from left to right. */
 void table_add(struct table *table, const char *cell);
 void table_print(const struct table *table);
 void table_fini(struct table *table);

@@ -1,5 +1,5 @@
 /*
- * verify.c - `ingot verify`: every checksum of a store, and with --repair an end to bad entries.
+ * verify.c - `ingot verify`: checks every checksum of a store, and with --repair removes bad entries.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct verifying {
     struct common_options common;
     bool is_repair;
     uint64_t untrusted_count;
-    cJSON *problems; /* with --json; else they are printed as they are found */
+    cJSON *problems; /* with --json; otherwise problems are printed when they are found */
     struct progress progress;
 };
 
@@ -90,11 +90,11 @@ static void print_json(struct verifying *verifying, const ingot_persist_verifica
     json_add_u64(json, "leftover_bytes", found->leftover_bytes);
     (void)cJSON_AddBoolToObject(json, "interrupted", is_interrupted);
     (void)cJSON_AddItemToObject(json, "problems", verifying->problems);
-    verifying->problems = NULL; /* goes with json */
+    verifying->problems = NULL; /* json owns it now */
     json_print(json);
 }
 
-/* Another format version is no fault of a store; what others could have written is. */
+/* Another format version is not a fault of the store; an entry that other users could have written is. */
 static int judge(const struct verifying *verifying, const ingot_persist_verification_t *found, bool is_interrupted)
 {
     const bool is_clean =

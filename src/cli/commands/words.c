@@ -1,5 +1,5 @@
 /*
- * words.c - how far two texts are apart, as lists of words; see words.h.
+ * words.c - compares two texts as lists of words; see words.h.
  */
 #include "cli/commands/words.h"
 
@@ -11,7 +11,7 @@
 static const char separators[] = " \t\r\n";
 
 struct words {
-    char *text; /* a copy, in which each word has its end */
+    char *text; /* a copy in which a NUL ends each word */
     const char **list;
     size_t count;
 };

@@ -1,10 +1,11 @@
 /*
- * words.h - how far two texts are apart, as lists of words.
+ * words.h - compares two texts as lists of words.
  */
 #ifndef INGOT_CLI_COMMANDS_WORDS_H
 #define INGOT_CLI_COMMANDS_WORDS_H
 
-/* From 0, the same words in any order, to 1, none in common. Words are set apart by blanks and ends of lines. */
+/* Returns a distance from 0, the same words in any order, to 1, no word in common. Blanks and line ends separate
+ * words. */
 double words_distance(const char *a, const char *b);
 
 #endif

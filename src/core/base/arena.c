@@ -1,5 +1,5 @@
 /*
- * arena.c - chunks that grow, cut from the front; see arena.h.
+ * arena.c - allocates chunks of growing size and cuts pieces from their front; see arena.h.
  */
 #include "core/base/arena.h"
 

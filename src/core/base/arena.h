@@ -23,7 +23,7 @@ struct arena {
 };
 
 void arena_init(struct arena *arena, const ingot_allocator_t *allocator);
-/* Uses the caller's memory first, which must be aligned as malloc's: a call whose pieces fit allocates nothing. */
+/* Uses the caller's memory first, which must be aligned as malloc's: if all pieces fit, nothing is allocated. */
 void arena_init_with(struct arena *arena, const ingot_allocator_t *allocator, size_t size, void *memory);
 void arena_fini(struct arena *arena);
 /* Returns zeroed memory, or NULL when out of memory. */

@@ -1,5 +1,5 @@
 /*
- * bytes.c - the one writer and the one checked reader of stored bytes; see bytes.h.
+ * bytes.c - the writer and the checked reader of stored bytes; see bytes.h.
  */
 #include "core/base/bytes.h"
 

@@ -1,5 +1,5 @@
 /*
- * bytes.h - the one writer and the one checked reader of stored bytes.
+ * bytes.h - the writer and the checked reader of stored bytes.
  *
  * Integers are little-endian and lengths come first; no structure is written or cast. A reader never reads past its
  * end: the first read that would do so sets `failed` and returns zeros, as do all later ones, so callers check once at

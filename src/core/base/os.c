@@ -138,7 +138,7 @@ void os_prepare_barrier_if_alone(void)
 #endif
 }
 
-/* Signals do not shorten it. */
+/* Sleeps for the full time, even if signals arrive. */
 static void sleep_ns(long ns)
 {
     const int saved = errno;

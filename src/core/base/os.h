@@ -1,5 +1,5 @@
 /*
- * os.h - what the core needs of the operating system: locks, threads, time, the environment. os_file.h has the files.
+ * os.h - what the core needs from the operating system: locks, threads, time, the environment. os_file.h has the files.
  *
  * None of these functions is a cancellation point.
  */
@@ -29,20 +29,20 @@ void os_condition_wake_all(os_condition *condition);
 void os_do_once(os_once *once, void (*action)(void));
 
 /*
- * Returns the calling thread's one buffer, which is zeroed at first. The C library frees it when the thread ends, even
- * if Ingot was unloaded meanwhile. All calls must give the same size. NULL when out of memory.
+ * Returns the calling thread's only buffer, initially zeroed. The C library frees it when the thread ends, even if
+ * Ingot was unloaded meanwhile. All calls must give the same size. NULL when out of memory.
  */
 void *os_thread_buffer(size_t size);
 /* Returns a number that no other running thread has; never 0. */
 uint32_t os_thread_number(void);
-/* True if the process has such a thread. If not, everything that the thread did is complete. */
+/* True if the process has a thread with this number. If not, everything that the thread did is complete. */
 bool os_thread_is_there(uint32_t number);
 /* Registers a function that each forked child calls first, in its only thread. */
 bool os_call_after_fork(void (*action)(void));
 /* True if os_barrier_on_all_threads is available; then any thread may call it. The first call takes tens of
  * milliseconds in a process with several threads. */
 bool os_prepare_barrier(void);
-/* Does the same if the process has one thread, in which case it takes no time. */
+/* Does the same, but only if the process has one thread; then it takes no time. */
 void os_prepare_barrier_if_alone(void);
 /*
  * Runs a full memory barrier in the calling thread and, during the call, in each other thread of the process: what a
@@ -57,7 +57,7 @@ uint64_t os_now_ns(void); /* monotonic */
 /* Returns NULL if the variable is not set or the process has more rights than its user (setuid). Called only while a
  * context is created. */
 const char *os_environment(const char *name);
-/* The same for a variable of a driver or compiler, which reads it whatever the process's rights are. */
+/* Does the same for a variable of a driver or compiler, which reads it whatever the process's rights are. */
 const char *os_environment_of_others(const char *name);
 /* Calls visit with each variable's name, except where os_environment would return NULL for all. */
 void os_visit_environment(void (*visit)(const char *name, size_t size, void *user), void *user);

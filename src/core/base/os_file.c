@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "util/cancellation.h"
 
-/* Reserves one byte more than expected, so that the end is seen without growing the buffer. */
+/* Reserves one byte more than expected, so that the end of the file is detected without growing the buffer. */
 static ingot_status_t read_all(int file, const char *path, size_t expected_size, size_t max_size,
                                struct bytes_writer *content)
 {

@@ -11,7 +11,7 @@
 #include <ingot/ingot.h>
 
 struct trace {
-    bool wanted; /* for the callback or the file */
+    bool wanted; /* the callback or the file is set */
     ingot_event_callback_t callback;
     void *user;
     int file; /* descriptor of INGOT_TRACE's output, or -1 */

@@ -1,7 +1,7 @@
 /*
  * cache_blob.h - the blob's format: writes blobs, and verifies all of a blob before other code sees it.
  *
- * doc/blob-format.md specifies every byte. Blobs may come from anywhere, so nothing in them is trusted.
+ * doc/blob-format.md specifies every byte. Blobs may come from any source, so nothing in them is trusted.
  */
 #ifndef INGOT_CORE_BLOB_CACHE_BLOB_H
 #define INGOT_CORE_BLOB_CACHE_BLOB_H
@@ -23,7 +23,7 @@ struct blob_view {
     size_t names_size;
     const char *names; /* kernel names, sorted, each with its NUL */
     size_t log_size;
-    const char *log; /* without NUL, as source_name */
+    const char *log; /* without NUL, like source_name */
     size_t source_name_size;
     const char *source_name; /* of the first source */
     uint32_t section_count;
@@ -38,7 +38,7 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
 /* Verifies everything except the program that the blob is for: INGOT_BLOB_TRUNCATED, _CORRUPT, _VERSION. */
 ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blob);
 
-/* Returns the digest of a section's identity and the size of its binary; index is less than section_count. */
+/* Returns the digest of a section's identity and the size of its binary; index must be less than section_count. */
 const uint8_t *blob_section_at(const struct blob_view *view, uint32_t index, uint64_t *binary_size);
 
 /* Returns the binary for a device; bytes is NULL if the blob has none. */

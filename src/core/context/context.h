@@ -35,7 +35,7 @@ struct ingot_context {
     ingot_backend_ops_t ops;
     void *state;
     uint32_t device_count;
-    _Atomic(struct device_identity *) *identities; /* device_count; made when first asked for, release/acquire */
+    _Atomic(struct device_identity *) *identities; /* device_count; made at the first request, release/acquire */
     char *compile_options;                         /* of the environment, "" if there are none */
     char *link_options;
     struct text_rules text_rules;

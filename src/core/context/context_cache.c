@@ -1,5 +1,5 @@
 /*
- * context_cache.c - a context's in-memory cache as its user sees it: limits, trimming, clearing and counters.
+ * context_cache.c - the public functions of a context's in-memory cache: limits, trimming, clearing and counters.
  */
 #include "core/base/error.h"
 #include "core/context/context.h"

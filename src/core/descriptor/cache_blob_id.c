@@ -122,7 +122,7 @@ static void put_files(struct id_writing *id)
     put_field(id, id->desc->files_size, program_desc_files(id->desc));
 }
 
-/* Without -I: the files field has what it led to. */
+/* Appends the options without -I: the files field has the files that -I found. */
 static void put_kept(struct id_writing *id, const char *options)
 {
     struct arena arena;
@@ -266,8 +266,8 @@ ingot_status_t cache_blob_id_get(const struct ingot_program_desc *desc, const st
         const ingot_status_t status = create(desc, &made);
         if (status != INGOT_SUCCESS)
             return status;
-        /* Threads may make it at once; all make the same bytes, and the first stays. The release pairs with the
-         * acquire. */
+        /* Several threads may make it at once; all make the same bytes, and the first stays. The release pairs with
+         * the acquire. */
         if (atomic_compare_exchange_strong_explicit(&shared->id, &known, made, memory_order_acq_rel,
                                                     memory_order_acquire))
             known = made;

@@ -1,6 +1,6 @@
 /*
- * cache_blob_id_format.h - the format of ids: one table that the writer and all readers go by. doc/blob-format.md says
- * what the fields stand for.
+ * cache_blob_id_format.h - the format of ids: one table that the writer and all readers use. doc/blob-format.md
+ * explains the fields.
  */
 #ifndef INGOT_CORE_DESCRIPTOR_CACHE_BLOB_ID_FORMAT_H
 #define INGOT_CORE_DESCRIPTOR_CACHE_BLOB_ID_FORMAT_H
@@ -11,8 +11,8 @@ struct id_writing; /* cache_blob_id.c */
 #define ID_MAGIC_SIZE 8
 #define ID_FORMAT_VERSION 2u
 
-/* Fields stand in ascending order of their tags. Those before ID_DEVICE are the library's part, those from ID_SOURCE on
- * the program's. */
+/* Fields are in ascending order of their tags. Those before ID_DEVICE are the library's part; those from ID_SOURCE
+ * on are the program's. */
 enum id_field {
     ID_LIBRARY = 1,
     ID_BACKEND = 2,
@@ -31,7 +31,7 @@ enum id_field {
     ID_LAST = ID_SOURCE_HEADER
 };
 
-/* How often a field stands in an id, and what its path begins with. */
+/* How often a field occurs in an id, and how its path begins. */
 enum id_often {
     ID_ONCE,            /* "name" */
     ID_MANY,            /* "name[i]", in the order of the id */
@@ -40,7 +40,7 @@ enum id_often {
     ID_MANY_PER_SOURCE  /* "source[n].name[i]", likewise */
 };
 
-/* What stands in a field, one after the other. */
+/* The parts of a field, in order. */
 enum id_part {
     ID_PART_NONE,
     ID_PART_TEXT,   /* the rest */

@@ -1,5 +1,5 @@
 /*
- * cache_blob_id_read.c - visits the fields of an id, which may come from anywhere.
+ * cache_blob_id_read.c - visits the fields of an id, which may come from any source.
  *
  * The reader checks every length; nothing is allocated. Each field gets a readable path, with an index if it repeats.
  */

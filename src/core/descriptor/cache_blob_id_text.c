@@ -50,7 +50,7 @@ struct field_list {
     struct arena arena;
     struct field *first;
     struct field **end;
-    struct field **sorted; /* equal paths, which bytes from anywhere may have, in the id's order */
+    struct field **sorted; /* untrusted bytes may have equal paths, which stay in the id's order */
     size_t count;
 };
 

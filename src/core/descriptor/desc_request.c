@@ -33,7 +33,7 @@ bool program_desc_has_settings(const struct ingot_program_desc *desc)
     return false;
 }
 
-/* The program's headers and the source's. */
+/* Joins the program's headers and the source's. */
 static const ingot_source_view_t *join_headers(struct arena *arena, const ingot_build_request_t *request,
                                                const struct ingot_source *source)
 {

@@ -1,5 +1,5 @@
 /*
- * desc_texts.c - text sources without their includes; see desc_texts.h.
+ * desc_texts.c - makes texts without includes from text sources; see desc_texts.h.
  */
 #include "core/descriptor/desc_texts.h"
 
@@ -63,7 +63,7 @@ static ingot_status_t check_options(struct hermetic *hermetic, const struct ingo
         return refuse(hermetic, "the options have ", &survey->unknown);
     if (variables.unknown.kind == OPTION_UNKNOWN)
         return refuse(hermetic, "a variable of the compiler has the option ", &variables.unknown);
-    /* Nothing can be removed from a variable, and the compiler reads its quotes in its own way. */
+    /* Ingot cannot remove options from a variable, and the compiler interprets its quotes in its own way. */
     const bool is_odd = variables.has_directory || strpbrk(of_variables, "\"'\\") != NULL;
     const struct option all = {.start = of_variables, .size = strlen(of_variables)};
     return is_odd ? refuse(hermetic, "a variable of the compiler has the options ", &all) : INGOT_SUCCESS;
@@ -97,7 +97,7 @@ static ingot_status_t resolve(struct hermetic *hermetic, const struct ingot_cont
     return hermetic_resolve(hermetic, request->source_count, inputs, want_texts);
 }
 
-/* Makes a request of the info, with the parts that are needed here. */
+/* Makes a request from the info, with the parts that this file needs. */
 static ingot_status_t request_of_info(ingot_build_request_t *request, const ingot_program_info_t *info,
                                       struct arena *arena)
 {
@@ -164,7 +164,7 @@ void hermetic_request_fini(struct hermetic_request *request)
     hermetic_fini(&request->hermetic);
 }
 
-/* The program's options, a source's own and the environment's. */
+/* Joins the program's options, a source's own and the environment's. */
 static const char *keep_options(const struct ingot_program_desc *desc, const char *own, struct arena *arena)
 {
     const char *const parts[] = {desc->compile_options, own, desc->context->compile_options};

@@ -18,7 +18,8 @@ struct hermetic_request {
     struct hermetic hermetic;
     ingot_build_request_t request;
     bool is_there;
-    const char *refusal; /* why it is not there, valid as long as this; NULL: the native request will do */
+    const char *refusal; /* why it was not made, valid as long as this structure; NULL: the caller may use the native
+                          * request */
 };
 
 void hermetic_request_init(struct hermetic_request *request, const struct ingot_program_desc *desc);

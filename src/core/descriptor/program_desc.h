@@ -1,5 +1,5 @@
 /*
- * program_desc.h - what to build; immutable, except for what it remembers.
+ * program_desc.h - program descriptors, immutable except for what they remember.
  *
  * `key` holds, framed, everything that determines the result of a build in this context, so equal keys with equal
  * sources (compared by content) mean equal programs. It finds programs in memory; the id (cache_blob_id.h) finds them
@@ -21,7 +21,7 @@ struct ingot_program_desc {
     /* First, and close together, the fields that a hit reads. */
     struct ingot_context *context; /* referenced */
     struct cache_memo memo;
-    _Atomic uint32_t kernel_memo; /* 1 + position in program_body.kernels of the first one asked for; 0: none yet */
+    _Atomic uint32_t kernel_memo; /* 1 + position in program_body.kernels of the first kernel requested; 0: none yet */
     uint32_t flags;
     size_t device_count;
     uint32_t *device_indices; /* ascending */
@@ -31,7 +31,7 @@ struct ingot_program_desc {
     size_t source_count;
     size_t header_count;
     struct ingot_source **sources; /* retained; headers follow the sources */
-    char *compile_options;         /* the caller's, without the environment's; in the key, as is the next */
+    char *compile_options;         /* the caller's, without the environment's; in the key, like the next field */
     char *link_options;
     ingot_spec_constant_t *spec_constants; /* sorted by id; followed by their values */
     size_t spec_constant_count;
@@ -47,7 +47,7 @@ struct ingot_program_desc {
     _Atomic(struct cache_blob_id *) id; /* release/acquire */
 };
 
-/* Returns the end of the key, which says what the sources reach by #include; see hermetic.h. */
+/* Returns the end of the key, which identifies the files that the sources reach by #include; see hermetic.h. */
 static inline const uint8_t *program_desc_files(const struct ingot_program_desc *desc)
 {
     return desc->key + desc->key_size - desc->files_size;
@@ -60,15 +60,15 @@ static inline bool program_desc_is_of_id(const struct ingot_program_desc *desc)
 {
     return desc->source_count == 0;
 }
-/* For messages and events; never NULL. */
+/* Returns a name for messages and events; never NULL. */
 const char *program_desc_name(const struct ingot_program_desc *desc);
 
-/* Joins own options (or NULL) and the environment's with a blank, which is left out if either is empty. Returns NULL
- * when out of memory. */
+/* Joins the descriptor's own options (or NULL) and the environment's with a blank, which is left out if either is
+ * empty. Returns NULL when out of memory. */
 const char *options_join(struct arena *arena, const char *own, const char *environment);
 
 bool program_desc_has_settings(const struct ingot_program_desc *desc);
-/* Adds the settings that apply to each source. Failures are in the arena. */
+/* Adds the settings that apply to each source. A failure sets the arena's `failed`. */
 void request_add_settings(ingot_build_request_t *request, struct ingot_source *const *sources,
                           const char *program_options, const char *environment, struct arena *arena);
 

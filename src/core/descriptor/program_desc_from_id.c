@@ -2,7 +2,7 @@
  * program_desc_from_id.c - makes a descriptor from an id alone, for programs that are loaded ahead.
  *
  * An id has digests in place of sources, so it cannot be compiled. But it has options, constants and devices, which is
- * all that loading a binary needs. The id may come from anywhere. Later requests compare ids in full, so two things
+ * all that loading a binary needs. The id may come from any source. Later requests compare ids in full, so two things
  * matter here: malformed ids are refused, and so are ids that no descriptor of this context can have, before anything
  * is loaded.
  */
@@ -27,7 +27,7 @@ struct id_view {
     const uint8_t *bytes;
     size_t library_end;                  /* where the library's fields end */
     size_t program_start;                /* where the program's part begins */
-    struct id_value single[ID_LAST + 1]; /* by tag: fields that stand in an id once */
+    struct id_value single[ID_LAST + 1]; /* by tag: fields that occur in an id once */
     size_t device_count;                 /* distinct ones */
     size_t constant_count;
     size_t expression_count;
@@ -241,7 +241,7 @@ static void read_constants_and_expressions(struct ingot_program_desc *desc, cons
     }
 }
 
-/* Makes the descriptor in one block of memory, as all are. */
+/* Makes the descriptor in one block of memory, like all descriptors. */
 static ingot_status_t create(const struct id_view *view, struct ingot_context *context, size_t device_count,
                              const uint32_t *devices, struct ingot_program_desc **desc)
 {

@@ -23,7 +23,7 @@ static size_t text_size(const char *text)
 
 /* ---- the key ----
  *
- * It never leaves the process, so numbers stand in it as the processor has them. */
+ * It never leaves the process, so its numbers are in the processor's byte order. */
 
 static size_t settings_size(const struct ingot_source *source)
 {
@@ -134,7 +134,7 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
 
 /* ---- the block ---- */
 
-/* Cuts parts from the block; those with the strictest alignment come first. */
+/* Cuts a part from the block; callers take the parts with the strictest alignment first. */
 static void *take(uint8_t **place, size_t size)
 {
     void *part = *place;

@@ -137,7 +137,7 @@ ingot_status_t ingot_source_retain(ingot_source_t source)
 
 void ingot_source_release(ingot_source_t source)
 {
-    /* acq_rel: what others did with the source happens before it is destroyed */
+    /* acq_rel: all use of the source happens before its end */
     if (source != NULL && atomic_fetch_sub_explicit(&source->references, 1, memory_order_acq_rel) == 1)
         destroy(source);
 }

@@ -5,7 +5,7 @@
 
 #include "core/hermetic/source_graph.h"
 
-/* #pragma once goes by the file, not by its name. */
+/* #pragma once depends on the file, not on its name. */
 void graph_find_equal_files(struct source_graph *graph)
 {
     for (struct graph_text *text = graph->first; text != NULL; text = text->next) {

@@ -2,9 +2,9 @@
  * hermetic.c - turns sources and options into bytes that identify all they include, and into texts that include
  * nothing.
  *
- * First the graph of texts grows until nothing new is found, because a new text may define a macro that computes an
- * earlier include. Then the sources are walked; the id has the contents and the shape of that walk. Paths matter only
- * for looking files up, and for texts that ask for their own names.
+ * First the graph of texts grows until nothing new is found, because a new text may define a macro that an earlier
+ * computed include uses. Then the sources are walked; the id contains the contents and the shape of that walk. Paths
+ * matter only for looking files up, and for texts that ask for their own names.
  */
 #include "core/hermetic/hermetic.h"
 
@@ -107,7 +107,7 @@ static void add_view(struct source_graph *graph, enum text_origin origin, const 
     graph->headers[graph->header_count++] = text;
 }
 
-/* Directories that compilers are known to search after all others, for compilers whose rules do not say. */
+/* Directories that known compilers search after all others; used for compilers whose rules do not name any. */
 static const char *const usual_late_directories[] = {"/usr/local/include", "include", "/usr/include", NULL};
 
 const char *const *graph_late_directories(const struct source_graph *graph)
@@ -251,7 +251,7 @@ static const char *gap_of_doubt(struct source_graph *graph, const struct expande
     return text;
 }
 
-/* Repeated in each round, because there may be a new definition. */
+/* Repeated in each round, because the previous round may have found a new definition. */
 static void resolve_computed(struct source_graph *graph, const struct graph_text *text, struct text_event *event)
 {
     struct expanded_include expanded;

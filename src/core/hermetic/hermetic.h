@@ -17,7 +17,7 @@ struct hermetic {
     char *reason;              /* alloc_text; why the sources cannot have an id, or NULL */
     char *gap;                 /* alloc_text; the first include that became an #error, or NULL */
     struct bytes_writer texts; /* if wanted: one source after the other, each with a NUL */
-    size_t *ends;              /* end_count of them, without the NUL; empty for a source that is not a text */
+    size_t *ends;              /* end_count offsets in texts: the end of each source, without its NUL */
     size_t end_count;          /* the number of sources of all inputs */
     size_t source_count;       /* resolved so far */
 };

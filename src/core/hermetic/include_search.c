@@ -1,9 +1,9 @@
 /*
  * include_search.c - finds the one text that an include means.
  *
- * Files are searched as the compiler does, as far as its rules say. If they do not, or if an embedded header and a file
- * have the name, the include is a gap. Directories of the system or the compiler (/usr/include, its own headers) are
- * not searched, because no id could identify their files.
+ * Files are searched for in the compiler's order, as far as its rules are known. If the rules leave the result open, or
+ * if both an embedded header and a file have the name, the include is a gap. Directories of the system or the compiler
+ * (/usr/include, its own headers) are not searched, because no id could identify their files.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -103,9 +103,9 @@ const char *include_normal_path(struct arena *arena, const char *path)
 struct search {
     struct source_graph *graph;
     const struct header_name *name;
-    struct graph_text *header; /* the embedded headers found: the first, and if there is another */
+    struct graph_text *header; /* the first embedded header found */
     bool has_two_headers;
-    bool has_exact_name; /* the first has exactly the included name */
+    bool has_exact_name; /* the header found first has exactly the included name */
 };
 
 static void take_header(struct search *search, struct graph_text *header)
@@ -115,7 +115,8 @@ static void take_header(struct search *search, struct graph_text *header)
         search->header = header;
 }
 
-/* Every compiler prefers these or searches them too, wherever the include stands. */
+/* Looks for a header with exactly the included name. Every compiler prefers these or also searches them, wherever
+ * the include is. */
 static void look_for_exact_header(struct search *search)
 {
     const struct source_graph *graph = search->graph;
@@ -152,7 +153,7 @@ struct order {
     bool has_late; /* late directories come last */
 };
 
-/* Handles files in a directory that the compiler searches by itself, if an option also names it. */
+/* Handles files in a directory that the compiler searches without being told, if an option also names it. */
 static struct graph_text *look_in_late(struct search *search, bool *is_certain)
 {
     struct source_graph *graph = search->graph;
@@ -195,8 +196,8 @@ static struct graph_text *look_in_list(struct search *search, struct order order
     return found;
 }
 
-/* Finds "x.h" beside the text with the include. For most compilers a source is in the current directory, for some
- * beside its name. */
+/* Finds "x.h" beside the text with the include. Most compilers treat the current directory as the source's; some use
+ * the directory in the source's name. */
 static struct graph_text *look_beside(struct search *search, const struct graph_text *text, bool *is_certain)
 {
     const ingot_text_rules_t *rules = search->graph->input->rules;
@@ -212,7 +213,7 @@ static struct graph_text *look_beside(struct search *search, const struct graph_
     return found;
 }
 
-/* Tries every order that a compiler may use; all must find the same. */
+/* Tries every order that a compiler may use; all must find the same file. */
 static struct graph_text *look_everywhere(struct search *search, bool *is_certain)
 {
     static const struct order orders[] = {{INGOT_CURRENT_FIRST, false},
@@ -225,7 +226,7 @@ static struct graph_text *look_everywhere(struct search *search, bool *is_certai
     return found;
 }
 
-/* Sets *is_certain if every order that the rules allow finds the same. */
+/* Sets *is_certain if every order that the rules allow finds the same file. */
 static struct graph_text *look_for_file(struct search *search, const struct graph_text *text, bool *is_certain)
 {
     const ingot_text_rules_t *rules = search->graph->input->rules;
@@ -241,7 +242,7 @@ static struct graph_text *look_for_file(struct search *search, const struct grap
     return look_in_list(search, order, is_certain);
 }
 
-/* Headers that some compilers bring and prefer. */
+/* True for headers that some compilers bring and prefer. */
 static bool is_of_a_compiler(const struct header_name *name)
 {
     static const char *const names[] = {"opencl-c.h", "opencl-c-base.h"};
@@ -252,8 +253,8 @@ static bool is_of_a_compiler(const struct header_name *name)
     return false;
 }
 
-/* Finds a header by another name than the included one. Compilers that write headers to files find them from a source
- * or from each other; a compiler that only searches named places uses their exact names. */
+/* Finds a header by another name than the included one. Compilers that write headers to files find them by paths
+ * relative to a source or to each other; a compiler that only looks up given names needs the exact name. */
 static bool is_header_certain(const struct search *search, const struct graph_text *text)
 {
     return search->header == NULL || search->has_exact_name ||

@@ -128,7 +128,7 @@ static void put_shape(struct inline_walk *walk, uint64_t value)
     bytes_put_u64(walk->shape, value);
 }
 
-/* Line numbers matter only in the text. */
+/* Counts lines; they matter only in the text. */
 static size_t count_lines(const struct inline_walk *walk, const char *from, const char *to)
 {
     size_t lines = 0;
@@ -305,7 +305,7 @@ static void replace(struct inline_walk *walk, struct position *position, const s
     default: break;
     }
     for (size_t lines = pass_over(walk, position, event); lines != 0; --lines)
-        put_text(walk, "\\\n"); /* as many lines as before */
+        put_text(walk, "\\\n"); /* keeps the number of lines */
 }
 
 /* ---- texts ---- */

@@ -31,7 +31,7 @@ struct look {
     const char *end;
     bool raw_strings;
     const char *close; /* the first end of a comment after some place, or the text's end */
-    const char *at;    /* the reader of comments and literals has read all before it */
+    const char *at;    /* comments and literals before this place have been read */
     const char *hidden_end;
 };
 

@@ -1,5 +1,5 @@
 /*
- * macro_body.c - definitions taken apart; see macro_body.h.
+ * macro_body.c - parses macro definitions; see macro_body.h.
  */
 #include "core/hermetic/macro_body.h"
 

@@ -1,12 +1,12 @@
 /*
- * macro_body.h - macro definitions taken apart: their parameters and tokens, and the tokens that an expansion makes.
+ * macro_body.h - parses macro definitions into parameters and tokens, and has the tokens that an expansion makes.
  */
 #ifndef INGOT_CORE_HERMETIC_MACRO_BODY_H
 #define INGOT_CORE_HERMETIC_MACRO_BODY_H
 
 #include "core/hermetic/macro_table.h"
 
-/* Macros by name; sets share their ends. */
+/* A list of macro names; lists share their ends. */
 struct name_set {
     const struct name_set *next;
     const struct macro *macro;
@@ -36,8 +36,8 @@ struct macro_body {
 struct macro_token *macro_token_add(struct arena *arena, struct macro_token ***last, const struct token *token,
                                     const struct name_set *hidden);
 struct macro_token *macro_tokens_read(struct arena *arena, struct scanner *scanner);
-/* The tokens' text, with a backslash before quotes and backslashes of literals if escape is set. Returns its size and
- * writes it to out, unless that is NULL. */
+/* Returns the size of the tokens' text and writes it to out, unless that is NULL. If escape is set, quotes and the
+ * backslashes of literals get a backslash. */
 size_t macro_tokens_spell(const struct macro_token *list, bool escape, char *out);
 
 /* Parses the definition at the first call, into the arena; NULL when out of memory. */

@@ -1,9 +1,9 @@
 /*
  * macro_expand.h - expands the operand of a computed include by the definitions in the texts and options.
  *
- * It is not known which definitions apply at the include, only that there are no others. So the result has checks,
- * which the compiler makes: the macros that were expanded must be defined there, and the names that were kept must not
- * be. What a check cannot decide, such as which of two definitions applies, is a doubt.
+ * It is not known which definitions apply at the include, only that there are no others. The result therefore has
+ * checks for the compiler: the macros that were expanded must be defined at the include, and the names that were kept
+ * must not be. A question that a check cannot decide, such as which of two definitions applies, is a doubt.
  */
 #ifndef INGOT_CORE_HERMETIC_MACRO_EXPAND_H
 #define INGOT_CORE_HERMETIC_MACRO_EXPAND_H

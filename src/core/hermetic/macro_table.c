@@ -1,5 +1,5 @@
 /*
- * macro_table.c - definitions by name; see macro_table.h.
+ * macro_table.c - macro definitions by name; see macro_table.h.
  */
 #include "core/hermetic/macro_table.h"
 

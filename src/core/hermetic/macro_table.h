@@ -22,9 +22,9 @@ struct macro {
     const char *name;
     size_t name_size;
     struct macro_definition *definition; /* the first; others only set is_ambiguous */
-    bool is_ambiguous;                   /* another definition says something else */
+    bool is_ambiguous;                   /* another definition differs */
     bool is_undefined;                   /* some text or option has an #undef */
-    bool of_options;                     /* some definition is an option */
+    bool of_options;                     /* a definition comes from an option */
 };
 
 struct macro_table {
@@ -37,7 +37,7 @@ struct macro_table {
 
 /* The arena holds the table's memory; the texts must outlive the table. */
 void macro_table_init(struct macro_table *table, struct arena *arena);
-/* text is what follows the name in a #define. */
+/* Adds a definition; text is the part of the #define after the name. */
 void macro_table_define(struct macro_table *table, size_t name_size, const char *name, size_t size, const char *text);
 void macro_table_undefine(struct macro_table *table, size_t name_size, const char *name);
 /* Adds an option's NAME, NAME=BODY or NAME(PARAMETERS)=BODY. */

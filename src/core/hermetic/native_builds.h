@@ -2,8 +2,8 @@
  * native_builds.h - remembers the programs of a context whose hermetic build failed, so that it is tried once per
  * program, not once per request.
  *
- * It remembers a fixed number of hashes. A forgotten or colliding hash costs a compilation or a stored blob, and never
- * gives a wrong program. One lock, held for a look-up.
+ * It remembers a fixed number of hashes. A forgotten or colliding hash costs a compilation or a stored blob, but never
+ * gives a wrong program. One lock is held during a look-up.
  */
 #ifndef INGOT_CORE_HERMETIC_NATIVE_BUILDS_H
 #define INGOT_CORE_HERMETIC_NATIVE_BUILDS_H
@@ -16,14 +16,14 @@ enum { NATIVE_BUILDS_REMEMBERED = 1024 };
 
 struct native_builds {
     os_mutex lock;
-    struct hash128 *keys; /* under lock, as is the next; NULL: nothing was added yet */
+    struct hash128 *keys; /* under lock, like count; NULL: nothing was added yet */
     size_t count;         /* ever added; the newest are kept */
 };
 
 ingot_status_t native_builds_init(struct native_builds *builds);
 void native_builds_fini(struct native_builds *builds, const ingot_allocator_t *allocator);
 bool native_builds_has(struct native_builds *builds, struct hash128 key);
-/* Does nothing without memory for it. */
+/* Does nothing if there is no memory. */
 void native_builds_add(struct native_builds *builds, const ingot_allocator_t *allocator, struct hash128 key);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * source_graph.h - the texts that sources can reach, and in each of them what matters for replacing its includes.
  *
- * All of it is in the graph's arena and freed with it. Used by one thread.
+ * Everything is in the graph's arena and is freed with it. Used by one thread.
  */
 #ifndef INGOT_CORE_HERMETIC_SOURCE_GRAPH_H
 #define INGOT_CORE_HERMETIC_SOURCE_GRAPH_H
@@ -125,8 +125,8 @@ void text_scan(struct source_graph *graph, struct graph_text *text);
 /* Finds special names in an option's definition; false for a name that prevents an id. */
 bool text_scan_definition(struct source_graph *graph, size_t size, const char *value, const char **name);
 
-/* leftover_check.c: true if there may be an including directive outside of events, comments and literals; *at is where.
- * It does not use the scanner, so a mistake of the scan does no harm. */
+/* leftover_check.c: true if there may be an including directive outside of events, comments and literals; *at is
+ * where. It does not use the scanner, so it also finds what the scan missed. */
 bool leftover_check(const struct source_graph *graph, const struct graph_text *text, const char **at);
 
 /* include_search.c: sets the target of an include, or its gap. */

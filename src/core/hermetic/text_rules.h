@@ -1,5 +1,5 @@
 /*
- * text_rules.h - how a context's compiler reads options and finds files, and which options it reads from the
+ * text_rules.h - how a context's compiler interprets options and finds files, and which options it reads from the
  * environment.
  */
 #ifndef INGOT_CORE_HERMETIC_TEXT_RULES_H
@@ -14,7 +14,7 @@ struct text_rules {
     char *variable_options;        /* the values of option_variables with blanks between them; "" if none is set */
 };
 
-/* Asks the backend and reads the variables. Fails only with INGOT_OUT_OF_MEMORY. */
+/* Gets the backend's rules and reads the variables. Fails only with INGOT_OUT_OF_MEMORY. */
 ingot_status_t text_rules_init(struct text_rules *rules, const ingot_allocator_t *allocator,
                                const ingot_backend_ops_t *ops, void *state);
 void text_rules_fini(struct text_rules *rules, const ingot_allocator_t *allocator);

@@ -15,7 +15,7 @@ struct scan {
     bool guard_is_open;
     bool guard_is_broken; /* has an #else or text around it */
     bool guard_has_end;
-    struct token guard; /* the name that the first directive asked for */
+    struct token guard; /* the name that the first directive tests */
     bool has_pragma_operator;
     bool in_condition;     /* on the line of an #if or #elif */
     bool had_line;         /* after a #line: the compiler's line number is unknown */
@@ -27,7 +27,7 @@ static void set_problem(struct scan *scan, const char *at, const char *noun, con
     graph_set_problem(scan->text, at, noun, clause);
 }
 
-/* Compilers treat some characters as white space: U+00A0 after __TIME__, or before a #define. */
+/* Some compilers treat non-ASCII characters as white space: U+00A0 after __TIME__, or before a #define. */
 static bool is_ascii(const struct token *token)
 {
     for (size_t i = 0; i < token->size; ++i) {
@@ -136,7 +136,7 @@ static bool read_header_name(struct scan *scan, struct text_event *event)
     return true;
 }
 
-/* #if __has_include("x.h"): the word and its parentheses are one event. */
+/* Reads #if __has_include("x.h"): the word and its parentheses are one event. */
 static void read_has_include(struct scan *scan, const struct token *name)
 {
     struct token token;
@@ -518,7 +518,7 @@ static void check_pragma_operators(struct scan *scan)
         set_problem(scan, NULL, "_Pragma", "which may include a file or hide a macro");
 }
 
-/* .incbin and .include. Dots are rare, and memmem would take ten times as long. */
+/* Looks for .incbin and .include. Dots are rare, and memmem would take ten times as long. */
 static void check_assembler(struct scan *scan)
 {
     const char *end = scan->text->bytes + scan->text->size;
@@ -533,7 +533,7 @@ static void check_assembler(struct scan *scan)
         set_problem(scan, NULL, ".include", "by which an assembler reads files");
 }
 
-/* NVRTC takes a byte order mark at the beginning of a source, not of a header; clang takes both. */
+/* NVRTC accepts a byte order mark at the beginning of a source, but not of a header; clang accepts both. */
 static bool has_odd_mark(const struct source_graph *graph, const struct graph_text *text)
 {
     return graph->input->rules->current_directory == INGOT_CURRENT_NEVER && text->clean.raw != text->bytes;

@@ -73,7 +73,7 @@ static const char *find_trigraph(const char *from, const char *end)
     return NULL;
 }
 
-/* It would join the text's last line to whatever follows the text. */
+/* Finds a backslash that would join the text's last line to whatever follows the text. */
 static const char *find_last_backslash(const char *from, const char *end)
 {
     while (end > from && (is_blank_in_line(end[-1]) || end[-1] == '\n'))
@@ -318,7 +318,7 @@ bool scanner_skip_space(struct scanner *scanner)
 static enum token_kind scan_literal(struct scanner *scanner)
 {
     const char quote = *scanner->at;
-    /* After a quote that is not closed, each one of its kind follows a backslash and is not closed either. */
+    /* After an unclosed quote, each further quote of its kind follows a backslash and is also unclosed. */
     struct open_quotes *open = quote == '"' ? &scanner->open_double : &scanner->open_single;
     if (open->to != NULL && scanner->at >= open->from && scanner->at < open->to) {
         ++scanner->at;
@@ -463,7 +463,7 @@ void scanner_next(struct scanner *scanner, struct token *token)
     }
 }
 
-/* False for a name that begins with two, and for _Pragma. */
+/* Returns false for a name that begins with two underscores, and for _Pragma. */
 static bool is_plain_underscore(const char *p, const char *end)
 {
     return *p == '_' && (p + 1 == end || (p[1] != '_' && p[1] != 'P'));

@@ -14,7 +14,7 @@ struct clean_text {
     const char *start;
     size_t size;
     size_t *splices; /* where lines were joined in start */
-    size_t *resumes; /* where each of them continues in raw */
+    size_t *resumes; /* for each splice, where the text continues in raw */
     size_t splice_count;
     const char *raw; /* the text with its splices; without a byte order mark */
     size_t raw_size;
@@ -39,7 +39,7 @@ struct token {
     size_t size;
 };
 
-/* A part of a line in which no quote of a kind is closed; NULL: none. */
+/* A part of a line in which no quote of one kind is closed; NULL: there is none. */
 struct open_quotes {
     const char *from;
     const char *to;
@@ -60,11 +60,11 @@ struct scanner {
  * *line. */
 const char *text_clean(struct arena *arena, struct clean_text *clean, size_t size, const char *bytes, size_t *line);
 size_t text_line(const struct clean_text *clean, const char *at);
-/* Returns the place in raw of an offset in start; after a splice if one is there. */
+/* Converts an offset in start to an offset in raw, after a splice if there is one. */
 size_t text_raw_offset(const struct clean_text *clean, size_t offset);
 
 void scanner_init(struct scanner *scanner, const struct clean_text *text, const char *from, bool cplusplus);
-/* Gives TOKEN_END at the end and on a problem. */
+/* Reads the next token; TOKEN_END at the end and on a problem. */
 void scanner_next(struct scanner *scanner, struct token *token);
 /* From a line's beginning, skips whole lines without directives, comments, literals, and names that begin with "__" or
  * "_P". */

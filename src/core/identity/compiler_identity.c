@@ -2,7 +2,7 @@
  * compiler_identity.c - identifies the compiler's code by the build-ids of a driver and its libraries.
  *
  * When a distribution rebuilds or patches a compiler library, version strings stay and build-ids change. Libraries that
- * are known to generate no code are left out, because each update of one would make all stored programs stale.
+ * are known to generate no code are omitted, because otherwise each update of one would make all stored programs stale.
  * Libraries that a driver loads only when it compiles are loaded for this and closed again.
  */
 #include <dlfcn.h>
@@ -59,7 +59,7 @@ static void add_library(struct library_set *set, const struct link_map *library)
     set->libraries[set->count++] = library;
 }
 
-/* Adds the libraries that those found so far were linked with, and so on. */
+/* Adds the libraries that those found so far were linked with, and theirs in turn. */
 static void add_needed(struct library_set *set)
 {
     for (size_t i = 0; i < set->count; ++i) {

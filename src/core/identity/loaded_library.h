@@ -13,7 +13,7 @@
 
 /* Returns NULL if no library holds it. */
 struct link_map *library_of_function(const void *function);
-/* Finds a loaded library by a name as dlopen takes it. It stays loaded as long as the libraries that need it. */
+/* Finds a loaded library by a name that dlopen would accept. It stays loaded as long as the libraries that need it. */
 struct link_map *library_if_loaded(const char *name);
 /* Loads a library; *handle is for dlclose. Returns NULL if it cannot be loaded. */
 struct link_map *library_open(const char *name, void **handle);

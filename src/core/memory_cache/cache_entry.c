@@ -1,5 +1,5 @@
 /*
- * cache_entry.c - the pool of entries, and the beginning and end of an entry's time in the cache; see cache_entry.h.
+ * cache_entry.c - the pool of entries, and how an entry enters and leaves the cache; see cache_entry.h.
  */
 #include "core/memory_cache/cache_entry.h"
 

@@ -28,7 +28,7 @@
 enum { ENTRIES_PER_CHUNK = 16, CACHE_LINE = 64 };
 
 #define SLOT_DEAD UINT64_C(0)
-/* Months of one thread that only takes and another that only drops do not reach it. */
+/* Not reached even if one thread only takes references and another only drops them for months. */
 #define SLOT_BIAS (UINT64_C(1) << 49)
 /* Hits are counted in the upper bits of the word that holds the references, which changes anyway. */
 #define SLOT_HIT (UINT64_C(1) << 50)
@@ -63,7 +63,7 @@ struct cache_entry {
 
     _Alignas(CACHE_LINE) _Atomic int64_t central;
     /* all below: under cache->lock, then owned by the thread that evicts */
-    uint64_t stamp; /* of the last use, when it was last looked at */
+    uint64_t stamp; /* the stamp seen when the entry was last checked */
     struct cache_entry *older;
     struct cache_entry *newer; /* also links free entries (under pool->lock) and victims */
     size_t heap_index;
@@ -73,7 +73,7 @@ struct cache_entry {
 
     uint64_t hits;              /* that were counted in those slots at entry_kill */
     struct cache_member member; /* of its first group; of others in member.more */
-    atomic_bool is_ungrouped;   /* was also requested without a group: stays when its groups go; relaxed */
+    atomic_bool is_ungrouped;   /* also requested without a group: outlives its groups; relaxed */
 };
 
 struct cache_chunk {
@@ -120,7 +120,7 @@ uint64_t entry_hits(const struct cache_entry *entry);
 uint64_t entry_take_hits(struct cache_entry *entry, unsigned stripe);
 /* Sets the bit, for the stripe's first use of its slot. False: the entry is not in the cache. */
 bool entry_join(struct cache_entry *entry, uint64_t bit);
-/* Does what cache_release_fast cannot do. */
+/* Handles the cases that cache_release_fast cannot. */
 void cache_entry_release_slowly(struct cache_entry *entry);
 /* Drops a reference that is counted in no slot. */
 void entry_release_centrally(struct cache_entry *entry);

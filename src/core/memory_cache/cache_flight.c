@@ -10,7 +10,7 @@ enum flight_failure flight_failure_of(ingot_status_t status)
 {
     switch (status) {
     case INGOT_BUILD_FAILED:
-    case INGOT_OUT_OF_MEMORY: /* the pilot emptied the cache and tried once more already */ return FAILURE_FOR_ALL;
+    case INGOT_OUT_OF_MEMORY: /* the pilot has already emptied the cache and retried */ return FAILURE_FOR_ALL;
     case INGOT_INVALID_ARGUMENTS:
     case INGOT_NOT_CACHEABLE:
     case INGOT_BLOB_TRUNCATED:

@@ -5,7 +5,7 @@
  * its pilot for its passengers. If that fails for a reason that may not affect the next attempt, one passenger becomes
  * the pilot and tries once more.
  *
- * Threads that wait in a ring for each other's flights would wait for ever; flight_may_wait prevents it.
+ * Threads that wait for each other's flights in a circle would wait forever; flight_may_wait prevents this.
  * Locks: cache->lock guards flights, except for the result and the fields after it, which are written before `landed`
  * is set under the lock and read afterwards. The wait graph has its own lock, for all caches of the process.
  */
@@ -63,7 +63,7 @@ void flight_destroy(struct cache_flight *flight, const ingot_allocator_t *alloca
 struct cache_flight *flights_find(const struct cache_flights *flights, const struct memory_cache_ops *ops,
                                   const struct cache_request *request);
 void flights_add(struct cache_flights *flights, struct cache_flight *flight, const struct cache_request *request);
-/* Results of the current flights for the groups that the filter wants (NULL: all) will not be kept. */
+/* Results of the current flights for the groups that the filter selects (NULL: all) will not be kept. */
 void flights_discard(struct cache_flights *flights, cache_group_filter filter, const void *wanted);
 
 /*

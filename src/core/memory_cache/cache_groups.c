@@ -1,5 +1,5 @@
 /*
- * cache_groups.c - entries by the name of their group; see cache_groups.h.
+ * cache_groups.c - groups of entries, by name; see cache_groups.h.
  */
 #include "core/memory_cache/cache_groups.h"
 
@@ -96,7 +96,7 @@ static void unlist(struct cache_groups *groups, struct cache_group *group)
     --groups->count;
 }
 
-/* Removes the member from the group's list; the group goes with its last member. */
+/* Removes the member from the group's list; the group is removed with its last member. */
 static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member)
 {
     struct cache_group *group = member->group;

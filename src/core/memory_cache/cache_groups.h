@@ -1,5 +1,5 @@
 /*
- * cache_groups.h - entries by the name of their group, groups in the order of their creation.
+ * cache_groups.h - groups of entries, by name and in the order of their creation.
  *
  * An entry is in each group that requested it. A group exists as long as it has entries. Its record lives on until its
  * last evicted entry was reported, because the report has the name. The empty name is not a group: its entries are in

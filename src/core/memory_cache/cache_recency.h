@@ -34,7 +34,7 @@ struct cache_recency {
 
 void recency_init(struct cache_recency *recency);
 void recency_fini(struct cache_recency *recency, const ingot_allocator_t *allocator);
-/* Makes room for so many entries. */
+/* Makes room for this many entries. */
 bool recency_reserve(struct cache_recency *recency, const ingot_allocator_t *allocator, size_t entry_count);
 /* Adds an entry whose stamp is later than that of all in the list. */
 void recency_add(struct cache_recency *recency, struct cache_entry *entry);

@@ -47,7 +47,7 @@ struct memory_cache {
 struct cache_victims {
     struct cache_entry *first;
     struct cache_entry **end;
-    uint64_t stripes; /* that counted references on them */
+    uint64_t stripes; /* that counted references to them */
 };
 
 void victims_init(struct cache_victims *victims);
@@ -71,7 +71,7 @@ bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry
 
 /* ---- memory_cache_groups.c ---- */
 
-/* Drops groups until one more with this name fits, or, for NULL, until the limits are kept. Under the lock. */
+/* Drops groups until one more with this name fits, or, for NULL, until the limits are met. Under the lock. */
 void memory_cache_make_room_for_group(struct memory_cache *cache, const char *name, struct cache_victims *victims);
 /* Adds an entry that the caller holds to the request's group. Without the lock. */
 void memory_cache_join_group(struct memory_cache *cache, const struct cache_request *request,

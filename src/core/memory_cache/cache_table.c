@@ -1,5 +1,5 @@
 /*
- * cache_table.c - entries by the hash of their key; see cache_table.h.
+ * cache_table.c - finds entries by the hash of their key; see cache_table.h.
  */
 #include "core/memory_cache/cache_table.h"
 
@@ -78,7 +78,8 @@ struct cache_entry *cache_table_glance(const struct cache_table *table, const st
         struct cache_entry *entry = atomic_load_explicit(&place->entry, memory_order_acquire);
         if (entry == NULL)
             return NULL;
-        /* relaxed: the hash may be that of the previous or next entry; what is found is checked when it is held */
+        /* relaxed: the hash may be that of the previous or next entry; once the entry is held, its own hash is
+         * checked */
         if (atomic_load_explicit(&place->hash, memory_order_relaxed) == request->hash.low &&
             entry_try_retain(entry, stripe)) {
             if (has_hash(entry, &request->hash) && entry->pool->ops.matches(entry->value, request->key))

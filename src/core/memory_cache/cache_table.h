@@ -1,5 +1,5 @@
 /*
- * cache_table.h - entries by the hash of their key, found without a lock.
+ * cache_table.h - finds entries by the hash of their key, without a lock.
  *
  * An array of (hash, entry) with linear probing: a walk passes other entries without reading their memory, which would
  * be a cache miss each in a large cache. Changes are made under the cache's lock, concurrently with readers. Entries

@@ -34,11 +34,11 @@ enum eviction_reason {
 };
 
 struct memory_cache_ops {
-    /* True if the value was made for this key; both are as the cache's user gave them. May be called under the cache's
+    /* True if the value was made for this key; both come from the cache's user. May be called under the cache's
      * lock, and must not call the cache. */
     bool (*matches)(const void *value, const void *key);
-    /* Frees a value after its last reference was dropped. Called without any lock, as the last use of the entry: it may
-     * lead to memory_cache_destroy, so the entry was recycled before and the cache is not used afterwards. */
+    /* Frees a value after its last reference was dropped. Called without any lock, as the last use of the entry: it
+     * may cause memory_cache_destroy, so the entry is recycled first and the cache is not used afterwards. */
     void (*destroy)(void *user, void *value);
     /* Reports an eviction; the caller still holds the entry. Called without any lock. May be NULL. */
     void (*evicted)(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason);
@@ -47,7 +47,8 @@ struct memory_cache_ops {
     bool (*same_key)(const void *key, const void *other);
     /* Values cannot be made again, so a lack of memory evicts nothing. */
     bool cannot_remake;
-    /* True if two groups are of one family, by their names; for max_family_groups. May be NULL. Called as matches. */
+    /* True if two groups, given by name, belong to one family; for max_family_groups. May be NULL. Called as matches
+     * is. */
     bool (*same_family)(const char *group, const char *other);
 };
 
@@ -56,7 +57,7 @@ struct memory_cache_limits {
     size_t max_bytes;            /* 0: no limit */
     size_t max_groups;           /* 0: no limit */
     size_t max_family_groups;    /* of one family; 0: no limit */
-    bool drops_least_used_group; /* otherwise the oldest group goes first */
+    bool drops_least_used_group; /* otherwise the oldest group is dropped first */
 };
 
 struct memory_cache_counts {

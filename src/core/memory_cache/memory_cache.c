@@ -107,7 +107,7 @@ static struct cache_entry *recall(struct memory_cache *cache, struct cache_memo 
     const uint64_t serial = atomic_load_explicit(&memo->serial, memory_order_relaxed);
     if (atomic_load_explicit(&entry->serial, memory_order_relaxed) != serial) {
         entry_release(entry, stripe);
-        add_hits(cache, stripe, (uint64_t)-1); /* it was not a hit */
+        add_hits(cache, stripe, (uint64_t)-1); /* undone: it was not a hit */
         return NULL;
     }
     stamp_use(cache, entry, stripe);
@@ -208,8 +208,8 @@ void victims_release(struct cache_victims *victims, struct memory_cache *cache, 
 
 /*
  * Under the lock. In a large cache the oldest entries have not been touched for long, and waiting for their memory
- * makes evictions slow. So the entry after the next one is prefetched, and for the next one the memory that its fields
- * point to.
+ * slows evictions. So the entry after the next one is prefetched, and for the next one the memory that its fields point
+ * to.
  */
 static void prefetch_next_victim(const struct memory_cache *cache)
 {
@@ -245,7 +245,7 @@ static uint64_t advance_generation(struct memory_cache *cache)
     return atomic_fetch_add_explicit(&cache->generation, 1, memory_order_relaxed) + 1; /* see recency_stamp */
 }
 
-/* Evicts the least recently used entries until so much more fits. Under the lock. */
+/* Evicts the least recently used entries until this much more fits. Under the lock. */
 static void make_room(struct memory_cache *cache, size_t entries, size_t bytes, struct cache_victims *victims)
 {
     const struct memory_cache_limits *limits = &cache->limits;
@@ -371,7 +371,7 @@ bool memory_cache_put(struct memory_cache *cache, const struct cache_request *re
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
     struct cache_entry *old = cache_table_find(&cache->table, &cache->pool.ops, request);
-    /* In this order, because the old entry keeps its group from ending, and stays if the new one cannot be kept. */
+    /* The new entry is kept first: the old one keeps the group alive, and stays if the new one cannot be kept. */
     const bool kept = memory_cache_keep(cache, request, entry, bytes, &victims);
     if (kept && old != NULL && !entry_is_killed(old)) { /* it may have been evicted to make room */
         memory_cache_evict(cache, old, EVICTED_REPLACED, &victims);
@@ -400,7 +400,7 @@ struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct c
 
 bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry *entry)
 {
-    /* relaxed: serials are given, and entries killed, under this lock */
+    /* relaxed: serials are assigned, and entries killed, under this lock */
     return entry->pool == &cache->pool && atomic_load_explicit(&entry->serial, memory_order_relaxed) != 0 &&
            !entry_is_killed(entry);
 }

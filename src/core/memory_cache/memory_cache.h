@@ -44,8 +44,8 @@ typedef ingot_status_t (*cache_maker)(struct cache_entry **entry, size_t *bytes,
  * A maker's INGOT_BUILD_FAILED and INGOT_OUT_OF_MEMORY go to all waiters with the detail sentence. After
  * INGOT_INVALID_ARGUMENTS, INGOT_NOT_CACHEABLE and any INGOT_BLOB_* (caused by that caller's arguments) each waiter
  * starts over. After another failure one waiter starts over, once; if that fails too, the rest get the failure. A maker
- * that asks for its own key gets INGOT_INVALID_ARGUMENTS. An entry over the byte limit by itself, or made after a clear
- * or close during its making, is returned and not kept.
+ * that asks for its own key gets INGOT_INVALID_ARGUMENTS. An entry that alone exceeds the byte limit, or during whose
+ * making the cache was cleared or closed, is returned but not kept.
  *
  * On INGOT_OUT_OF_MEMORY the cache is emptied (EVICTED_MEMORY) and the maker is called once more, unless it made room
  * itself (memory_cache_make_room).
@@ -62,12 +62,14 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
 bool memory_cache_make_room(struct memory_cache *cache);
 
 /*
- * Puts an entry into the cache and replaces the one with its key (EVICTED_REPLACED); it stays when a running maker of
- * the key ends. False: limits or memory do not allow it, and the entry with its key stays.
+ * Puts an entry into the cache and replaces the one with its key (EVICTED_REPLACED); the new entry stays even if a
+ * maker of the key is running and ends later. False: limits or memory do not allow it, and the entry with its key
+ * stays.
  */
 bool memory_cache_put(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
                       size_t bytes);
-/* Finds an entry and removes it from the cache; only one caller gets it. NULL if there is none. Counts a hit. */
+/* Finds an entry and removes it from the cache, so that only one caller gets it. NULL if there is none. Counts a
+ * hit. */
 struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct cache_request *request);
 /* Removes an entry that the caller holds from the cache (EVICTED_CLEAR). False: it is not in the cache. */
 bool memory_cache_forget(struct memory_cache *cache, struct cache_entry *entry);
@@ -78,7 +80,7 @@ void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry,
 
 /* ---- limits ---- */
 
-/* True if no entry of so many bytes can be kept, however few others there are. */
+/* True if no entry of this size can be kept, however few others there are. */
 bool memory_cache_is_too_large(struct memory_cache *cache, size_t bytes);
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits);
 /* Evicts what is over these limits; the cache's own limits do not change. */
@@ -87,7 +89,8 @@ void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_lim
 /* Evicts a group's entries, except those that are in another group or were requested without one; NULL: all entries.
  * Entries that are being made for it now will not be kept, unless the reason is EVICTED_MEMORY. */
 void memory_cache_clear(struct memory_cache *cache, const char *group, enum eviction_reason reason);
-/* The same for all groups whose names the filter wants. It is called under a lock and must not call the cache. */
+/* Does the same for all groups that the filter selects. The filter is called under a lock and must not call the
+ * cache. */
 void memory_cache_clear_groups(struct memory_cache *cache, cache_group_filter filter, const void *wanted,
                                enum eviction_reason reason);
 void memory_cache_get_counts(struct memory_cache *cache, struct memory_cache_counts *counts);

@@ -3,8 +3,8 @@
  *
  * An entry is in every group that requested it. Dropping a group drops its entries that are in no other group and were
  * not requested without one. The others leave the group and get a new serial, so that descriptors that remember them
- * look them up by content and join again. The oldest group goes first, or, if configured, the least recently used one.
- * Finding that one reads every entry, each time a new group is over the limit, so it is meant for some thousand
+ * look them up by content and join again. The oldest group is dropped first, or, if configured, the least recently used
+ * one. Finding that one reads every entry, each time a new group is over the limit, so it is meant for some thousand
  * programs.
  */
 #include <string.h>
@@ -42,7 +42,7 @@ static uint64_t last_use_of(const struct cache_group *group)
     return latest;
 }
 
-/* Counts all groups, or those of a family, and finds the first to go. Under the lock. */
+/* Counts all groups, or those of a family, and finds the first one to drop. Under the lock. */
 static size_t count_groups(const struct memory_cache *cache, const char *family, struct cache_group **first_to_go)
 {
     uint64_t earliest = UINT64_MAX;

@@ -109,7 +109,7 @@ static ingot_status_t run_maker(struct voyage *voyage, struct cache_entry **entr
 {
     struct making making = {voyage->cache, false, innermost};
     const bool is_outermost = making_of(voyage->cache) == NULL;
-    const int cancellation = cancellation_hold(); /* others may wait for what is made here */
+    const int cancellation = cancellation_hold(); /* other threads may wait for the result */
 
     if (is_outermost)
         innermost = &making;

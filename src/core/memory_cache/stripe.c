@@ -52,13 +52,13 @@ static bool is_of_the_dead(uint32_t owner, uint32_t self)
     return owner == self || !os_thread_is_there(owner);
 }
 
-/* NULL: there is none. */
+/* Takes any stripe that may be taken. NULL: there is none. */
 static struct owned_stripe *take_any(bool (*may_be_taken)(uint32_t owner, uint32_t self))
 {
     const uint32_t self = os_thread_number();
 
     for (unsigned i = 0; i < STRIPES_OWNED; ++i) {
-        /* relaxed: what the stripe holds is read after the barrier in stripe_own */
+        /* relaxed: the stripe's content is read after the barrier in stripe_own */
         uint64_t owner = atomic_load_explicit(&owned_stripes[i].owner, memory_order_relaxed);
         if (!may_be_taken((uint32_t)owner, self))
             continue;

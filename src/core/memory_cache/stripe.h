@@ -8,8 +8,8 @@
  *
  * Invariants (doc/threading.md has the proof):
  *  - the counts of an owned stripe are changed by its owner alone, between stripe_enter and stripe_leave;
- * - an owner has ended before another thread gets its stripe. A thread gives nothing back when it ends: the next thread
- *   that looks for a stripe finds it.
+ * - an owner has ended before another thread gets its stripe. A thread does not return its stripe when it ends: the
+ *   next thread that looks for a stripe finds it.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_STRIPE_H
 #define INGOT_CORE_MEMORY_CACHE_STRIPE_H

@@ -3,7 +3,7 @@
  *
  * A thread keeps the work that it waits for, and the thread that a work names has not ended it, so both can be read.
  *
- * fork: another thread may hold the lock at that moment, and the child would wait for it for ever. So the child
+ * fork: another thread may hold the lock at that moment, and the child would wait for it forever. So the child
  * initializes it again. The parent does not take it around fork, so fork never waits, even in a signal handler.
  */
 #include "core/memory_cache/wait_graph.h"
@@ -17,7 +17,7 @@ static bool is_prepared;
 
 static void renew_lock(void)
 {
-    (void)os_mutex_init(&graph_lock); /* cannot fail where it needs no memory, as on Linux */
+    (void)os_mutex_init(&graph_lock); /* on Linux it needs no memory and cannot fail */
 }
 
 static void prepare(void)

@@ -1,11 +1,12 @@
 /*
- * wait_graph.h - which thread waits for which work, in all caches of the process, so that no thread waits for ever.
+ * wait_graph.h - records which thread waits for which work, in all caches of the process, so that no thread waits
+ * forever.
  *
- * A thread waits for one work at a time, and a work for the thread that does it. Edges are added and removed under one
- * lock, and a thread adds its edge only if no path leads back to itself. So there is never a ring. The public functions
- * of ingot.h (ingot_work_begin and the three after it) are the rest of the interface.
+ * A thread waits for one work at a time; a work depends on the thread that does it. Edges are added and removed under
+ * one lock, and a thread adds its edge only if no path leads back to itself. The graph therefore never has a cycle.
+ * The public functions of ingot.h (ingot_work_begin and the three after it) are the rest of the interface.
  *
- * Lock: the graph's own, a leaf: nothing is called under it. A child process begins with a new one.
+ * The graph has its own lock, under which nothing is called. A child process starts with a new lock.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_WAIT_GRAPH_H
 #define INGOT_CORE_MEMORY_CACHE_WAIT_GRAPH_H
@@ -18,11 +19,11 @@ struct ingot_worker {
     const struct ingot_work *waits_for; /* under the graph's lock */
 };
 
-/* Must be called before the first work begins. False: no memory for what a forked child needs. */
+/* Must be called before the first work begins. False: there is no memory for the handler that a forked child needs. */
 bool wait_graph_prepare(void);
 /* Returns the calling thread, valid as long as it lives. */
 struct ingot_worker *wait_graph_self(void);
-/* Makes a thread that waits for the work its worker. */
+/* Makes a thread that waits for the work responsible for it. */
 void wait_graph_hand_over(struct ingot_work *work, struct ingot_worker *to);
 
 #endif

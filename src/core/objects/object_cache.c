@@ -28,7 +28,7 @@ struct ingot_object_cache {
     ingot_object_destructor_t destructor;
     void *user;
     ingot_object_size_t size_of;
-    struct trace trace; /* the callback alone */
+    struct trace trace; /* for the callback only */
     struct memory_cache *objects;
     _Atomic uint64_t misses; /* of requests that do not create */
 };
@@ -216,7 +216,7 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
         emit(cache, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, texts, reasons[reason]);
 }
 
-/* Groups are of one session if both begin with the same number and have as many equal bytes after the colon. */
+/* Two groups belong to one session if both begin with the same number and that many bytes after the colon are equal. */
 static bool same_session(const char *group, const char *other)
 {
     size_t size = 0;

@@ -58,7 +58,7 @@ static ingot_status_t make_shared(struct cache_entry *program, uint32_t device, 
         kernel_destroy(made, context);
         return status;
     }
-    /* Threads may make it at once; the first one stays. The release pairs with the acquire in find_shared. */
+    /* Several threads may make it at once; the first one stays. The release pairs with the acquire in find_shared. */
     if (!atomic_compare_exchange_strong_explicit(place, &first, made, memory_order_acq_rel, memory_order_acquire)) {
         kernel_destroy(made, context);
         made = first;

@@ -93,7 +93,7 @@ static ingot_status_t check_names(size_t size, const char *names)
     return INGOT_SUCCESS;
 }
 
-/* The body with room for its kernels, its names and its log. */
+/* Allocates a body with room for its kernels, its names and its log. */
 static struct program_body *alloc_body(const ingot_allocator_t *allocator, const struct ingot_program_desc *desc,
                                        const struct program_parts *parts)
 {
@@ -197,7 +197,7 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
     program_emit(body->desc, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, reasons[reason]);
 }
 
-/* Here, because a context's in-memory cache holds programs. */
+/* This function is here because a context's in-memory cache holds programs. */
 ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backend_ops_t *ops, void *state,
                                     uint32_t device_count, const ingot_context_info_t *info)
 {

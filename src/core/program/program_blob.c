@@ -40,7 +40,7 @@ static void write_blob(struct bytes_writer *writer, const struct program_body *b
                        const struct device_classes *classes, const struct bytes_writer *binaries, const size_t *ends,
                        struct blob_section *sections)
 {
-    const char *given_name = program_desc_name(body->desc); /* none where the descriptor is of an id alone */
+    const char *given_name = program_desc_name(body->desc); /* "" if the descriptor was made from an id alone */
     const char *source_name = given_name[0] != '\0' ? given_name : body->source_name;
     const struct blob_view view = {.library_digest = id->library_digest,
                                    .program_digest = id->program_digest,

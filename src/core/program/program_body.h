@@ -31,12 +31,12 @@ struct program_body {
     size_t names_size;
     size_t block_size;
     size_t log_size;             /* with NUL; the log follows the names */
-    _Atomic size_t device_bytes; /* of the binaries, as far as known: an estimate until the blob is taken; relaxed */
+    _Atomic size_t device_bytes; /* of the binaries; an estimate until the blob is taken; relaxed */
     bool is_from_blob;           /* for at least one of its devices */
     const char *native_reason;   /* why it was compiled natively and has no id; or NULL */
-    const char *source_name;     /* of the first source, as far as the blob it was loaded from says, or "" */
+    const char *source_name;     /* of the first source, according to the blob it was loaded from, or "" */
     os_mutex blob_lock;
-    size_t blob_size; /* under blob_lock, as blob */
+    size_t blob_size; /* under blob_lock, like blob */
     uint8_t *blob;    /* gathered by a size query and not yet copied out, or NULL */
 };
 

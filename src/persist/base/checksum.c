@@ -1,9 +1,9 @@
 /*
- * checksum.c - the store's hashes, in the order of bytes in which they are stored.
+ * checksum.c - the store's hashes, in the byte order of the files.
  *
- * The plain entry point has what the distribution's oldest processor can do, which costs more than reading the file
- * does. AVX2 is what ids and most blobs want; only a long blob makes up for what wider instructions cost at first, so
- * only then is xxHash asked for the widest.
+ * xxHash's plain entry point uses only what the distribution's oldest processor has, which takes longer than reading
+ * the file. AVX2 suits ids and most blobs. Wider instructions have a cost at the start that only a long blob recovers,
+ * so xxHash chooses the widest only for those.
  */
 #include "persist/base/checksum.h"
 

@@ -1,5 +1,5 @@
 /*
- * digits.h - decimal numbers, as they are in names, size.txt and the environment.
+ * digits.h - decimal numbers, as written in names, size.txt and the environment.
  */
 #ifndef INGOT_PERSIST_BASE_DIGITS_H
 #define INGOT_PERSIST_BASE_DIGITS_H
@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DIGITS_MAX 20 /* of a number of 64 bits */
+#define DIGITS_MAX 20 /* of a 64-bit number */
 
-/* Reads the digits that a text of so many bytes begins with, and sets *count to their number. False: there are none,
- * or the number is over max. */
+/* Reads the digits at the beginning of a text of this size and sets *count to how many there are. False: there are
+ * none, or the number is over max. */
 static inline bool digits_read(size_t size, const char *text, uint64_t max, uint64_t *number, size_t *count)
 {
     uint64_t value = 0;

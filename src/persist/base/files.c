@@ -1,9 +1,9 @@
 /*
- * files.c - all of the operating system that a store needs.
+ * files.c - everything that a store needs from the operating system.
  *
- * Below a handle, openat2 lets the kernel refuse links on the whole way; where it is missing, each component is opened
- * by itself. That no path leaves the handle's directory is checked here: the kernel's own check (RESOLVE_BENEATH) costs
- * a fifth of an open. Nothing here is a cancellation point (steady_calls.h).
+ * Below a handle, openat2 makes the kernel refuse links anywhere in the path; without openat2, each component is opened
+ * separately. This file checks that no path leaves the handle's directory, because the kernel's own check
+ * (RESOLVE_BENEATH) costs a fifth of an open. Nothing here is a cancellation point (steady_calls.h).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_PATH, F_OFD_SETLK */
@@ -103,7 +103,7 @@ static int open_name(int at, const char *name, int flags, mode_t mode)
     return result;
 }
 
-/* True if a path has a component "..", or begins at the root of the file system. */
+/* True if a path has a component "..", or is absolute. */
 static bool may_leave(const char *path)
 {
     if (*path == '/')
@@ -148,7 +148,7 @@ static int open_below(int at, const char *path, int flags, mode_t mode)
     if (may_leave(path))
         return -EXDEV;
     if (strchr(path, '/') == NULL)
-        return open_name(at, path, flags, mode); /* cheaper, and all that a single name needs */
+        return open_name(at, path, flags, mode); /* cheaper, and enough for a single name */
     struct open_how how = {
         .flags = (uint64_t)(unsigned)(flags | O_NOFOLLOW | O_CLOEXEC),
         .mode = mode,
@@ -209,7 +209,7 @@ int files_open_place(int at, const char *path)
 
 int files_open_read(int at, const char *path)
 {
-    return open_below(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* a FIFO must not make us wait */
+    return open_below(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* opening a FIFO must not block */
 }
 
 int files_open_update(int at, const char *path)
@@ -230,7 +230,7 @@ int files_create(int at, const char *path)
 int files_close(int fd)
 {
     const int result = result_of(steady_close(fd));
-    return result == -EINTR ? 0 : result; /* Linux has closed it all the same */
+    return result == -EINTR ? 0 : result; /* Linux has closed it in spite of EINTR */
 }
 
 static void fill_facts(const struct stat *from, struct file_facts *facts)
@@ -453,7 +453,7 @@ static int remove_below(int at, const char *name, int depth);
 static bool remove_one(void *user, const char *name)
 {
     const struct removal *removal = user;
-    (void)remove_below(removal->at, name, removal->depth); /* what stays makes the directory's own removal fail */
+    (void)remove_below(removal->at, name, removal->depth); /* a failure shows when the directory itself is removed */
     return true;
 }
 

@@ -1,8 +1,8 @@
 /*
- * files.h - all of the operating system that a store needs.
+ * files.h - everything that a store needs from the operating system.
  *
- * Every system call of persist is behind these functions, so that each can be made to fail. They return 0 (or a
- * descriptor, or a count) or a negated errno, retry EINTR, and never follow a symbolic link below a directory handle.
+ * Every system call of persist is behind these functions, so that a test can make each of them fail. They return 0 (or
+ * a descriptor, or a count) or a negated errno, retry EINTR, and never follow a symbolic link below a directory handle.
  */
 #ifndef INGOT_PERSIST_BASE_FILES_H
 #define INGOT_PERSIST_BASE_FILES_H
@@ -20,7 +20,7 @@ struct file_facts {
     uint32_t mode; /* its permissions */
     bool is_directory;
     bool is_file;
-    bool is_closed; /* to writing by anyone but the owner */
+    bool is_closed; /* to writing by users other than the owner */
 };
 
 /* The effective user. */
@@ -31,47 +31,48 @@ static inline bool files_are_private(const struct file_facts *facts, uint32_t us
     return facts->is_closed && facts->owner == user;
 }
 
-/* Returns what a negated errno means to a caller, with a detail that has action, name and errno. */
+/* Returns the status for a negated errno, with a detail that contains action, name and errno. */
 ingot_status_t files_read_failed(int error, const char *action, const char *name);
 ingot_status_t files_write_failed(int error, const char *action, const char *name);
 
-/* Returns INGOT_UNTRUSTED. The detail says what is there, what it has to be (a directory or a file that this user
- * owns and that no other user may write), and how to make it so. */
+/* Returns INGOT_UNTRUSTED. The detail says what was found, what is required (a directory or a file that this user
+ * owns and that no other user may write), and how to correct it. */
 ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name);
 
-/* The root itself, by any path. Its last component is not a link; its permissions do not depend on umask. */
+/* Opens the root itself, by any path. The last component must not be a link; the permissions of a new root do not
+ * depend on umask. */
 int files_open_root(const char *path);
 int files_make_root(const char *path);
 
 /* Writes the path of the working directory. -ERANGE: it is too long. */
 int files_working_directory(char *path, size_t capacity);
-/* Puts what fd is open for under another open descriptor, for all threads at once. */
+/* Makes the descriptor `replaced` refer to what fd refers to, for all threads at once. */
 int files_replace(int fd, int replaced);
 
-/* Opens the directory that holds what a path names; *name is the path's last component. */
+/* Opens the directory that contains the object at a path; *name is the path's last component. */
 int files_open_parent(const char *path, const char **name);
 
-/* Below a handle. open_place gives a handle for other calls only and is the cheapest. */
+/* These open below a handle. open_place returns a handle that serves only other calls and is the cheapest. */
 int files_open_place(int at, const char *path);
 int files_open_read(int at, const char *path);
-int files_open_update(int at, const char *path); /* for reading and writing; made if missing */
+int files_open_update(int at, const char *path); /* for reading and writing; created if missing */
 int files_open_read_write(int at, const char *path);
-int files_create(int at, const char *path); /* for writing; must not be there */
+int files_create(int at, const char *path); /* for writing; must not exist */
 int files_close(int fd);
 
 int files_facts(int fd, struct file_facts *facts);
 int files_facts_at(int at, const char *path, struct file_facts *facts);
 
-/* From offset; fewer bytes than size only at the end of the file. Returns 0 and sets *got. */
+/* Reads from offset; fewer bytes than size only at the end of the file. Returns 0 and sets *got. */
 int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got);
-/* Reads all of it; the detail of a failure has the name. INGOT_BLOB_TRUNCATED: the file ends before. */
+/* Reads exactly size bytes; the detail of a failure contains the name. INGOT_BLOB_TRUNCATED: the file is shorter. */
 ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes);
-/* Writes all of it, or fails. write_at makes one system call, and returns -EIO if that was not enough. */
+/* Writes everything or fails. write_at makes one system call, and returns -EIO if that was not enough. */
 int files_write(int fd, size_t size, const void *bytes);
 int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes); /* as many calls as it takes */
 int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
 int files_truncate(int fd, uint64_t size_bytes);
-/* True if a file may become this large; writing more would raise a signal. */
+/* True if the process may let a file grow to this size; writing more would raise a signal. */
 bool files_may_grow_to(uint64_t size_bytes);
 int files_sync(int fd);
 int files_sync_directory(int at, const char *path);
@@ -80,29 +81,29 @@ int files_make_directory(int at, const char *path);
 int files_rename(int from_at, const char *from, int to_at, const char *to);
 int files_remove(int at, const char *path);
 int files_remove_directory(int at, const char *path);
-/* Removes everything at a name, a few levels deep, without following links. */
+/* Removes everything under a name, a few levels deep, without following links. */
 int files_remove_tree(int at, const char *name);
 
-/* Calls visit with each name but "." and ".." until it returns false. */
+/* Calls visit with each name except "." and ".." until it returns false. */
 int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user);
-/* Does the same for so many names from a position on, which is 0 or where the last call ended. 1: there are no more. */
+/* Does the same for this many names, starting at a position: 0, or where the last call ended. 1: there are no more. */
 int files_list_some(int at, const char *path, uint64_t *position, unsigned most,
                     bool (*visit)(void *user, const char *name), void *user);
 
-/* A lock on one byte of a file, dropped by the kernel at the latest when its holder ends. -EAGAIN: not now. */
+/* Locks one byte of a file; the kernel drops the lock at the latest when its holder ends. -EAGAIN: another holder
+ * has it. */
 int files_try_lock(int fd, uint64_t byte);
 int files_unlock(int fd, uint64_t byte);
-/* The same for the file as a whole, which is cheaper; it knows nothing of the locks on bytes. */
+/* Does the same for the whole file, which is cheaper and independent of the locks on bytes. */
 int files_try_lock_whole(int fd);
 int files_unlock_whole(int fd);
 
 uint64_t files_wall_clock_ns(void);
 uint64_t files_steady_clock_ns(void);
 void files_pause_ns(uint64_t duration_ns);
-/* Bits for a name that others are unlikely to choose. */
+/* Returns random bits for a name that other processes are unlikely to choose. */
 uint64_t files_random(void);
-/* Gives this thread less processor time than the application's threads, but enough to give back a driver's lock
- * soon. */
+/* Gives this thread less processor time than the application's threads, but enough to release a driver's lock soon. */
 void files_lower_priority(void);
 unsigned long files_process(void);
 

@@ -1,7 +1,7 @@
 /*
  * memory.c - the caller's allocator, and buffers that remember it.
  *
- * A blob may outlive the storage that it came from, so its allocator is copied in front of its bytes.
+ * A blob may outlive the storage that it came from, so a copy of the allocator precedes its bytes.
  */
 #include "persist/base/memory.h"
 

@@ -6,16 +6,17 @@
 
 #include <ingot/storage.h>
 
-/* Copies the caller's allocator, or the C library's for NULL. INGOT_INVALID_ARGUMENTS if it is half filled in. */
+/* Copies the caller's allocator, or the C library's for NULL. INGOT_INVALID_ARGUMENTS if it is incomplete. */
 ingot_status_t memory_init(ingot_allocator_t *allocator, const ingot_allocator_t *wanted);
 
-/* Allocates memory for any object; NULL if there is none. It is freed with the same size; freeing NULL does nothing. */
+/* Allocates memory for any object; NULL if there is not enough. It must be freed with the same size; freeing NULL
+ * does nothing. */
 void *memory_allocate(const ingot_allocator_t *allocator, size_t size);
 void memory_free(const ingot_allocator_t *allocator, void *memory, size_t size);
 
 /*
- * A buffer of size bytes in one allocation, which is freed by the buffer's release without anything else being
- * alive. *bytes is the same memory, to be filled.
+ * Makes a buffer of size bytes in one allocation. Its release frees it and needs no other object. *bytes is the same
+ * memory, for the caller to fill.
  */
 ingot_status_t memory_make_buffer(const ingot_allocator_t *allocator, size_t size, ingot_buffer_t *buffer,
                                   uint8_t **bytes);

@@ -1,5 +1,5 @@
 /*
- * process_lock.c - a mutex that a forked child makes anew.
+ * process_lock.c - a mutex that a forked child creates again.
  */
 #include "persist/base/process_lock.h"
 
@@ -25,7 +25,7 @@ void process_lock_fini(struct process_lock *lock)
     pthread_mutex_destroy(&lock->mutex);
 }
 
-/* The mutex is this process's when it returns. */
+/* Makes the mutex belong to this process. */
 static void make_own(struct process_lock *lock, void (*forget)(void *user), void *user)
 {
     const long process = (long)files_process();
@@ -34,7 +34,7 @@ static void make_own(struct process_lock *lock, void (*forget)(void *user), void
         if (owner != BEING_MADE &&
             atomic_compare_exchange_strong_explicit(&lock->process, &owner, BEING_MADE, memory_order_acquire,
                                                     memory_order_acquire)) {
-            (void)pthread_mutex_init(&lock->mutex, NULL); /* cannot fail where it needs no memory, as on Linux */
+            (void)pthread_mutex_init(&lock->mutex, NULL); /* on Linux it needs no memory and cannot fail */
             forget(user);
             atomic_store_explicit(&lock->process, process, memory_order_release);
             break;

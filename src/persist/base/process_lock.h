@@ -1,8 +1,9 @@
 /*
- * process_lock.h - a mutex that a forked child makes anew.
+ * process_lock.h - a mutex that a forked child creates again.
  *
- * A mutex may be held by a thread that the child does not have. So the first of the child's threads to take the lock
- * makes it anew, and lets its owner forget what the parent had under it; the others wait for that.
+ * At the fork, a thread that the child does not have may hold the mutex. The first thread of the child that takes the
+ * lock therefore creates it again, and has its owner forget the parent's state that it guards; the other threads wait
+ * for that.
  */
 #ifndef INGOT_PERSIST_BASE_PROCESS_LOCK_H
 #define INGOT_PERSIST_BASE_PROCESS_LOCK_H
@@ -15,17 +16,18 @@
 
 struct process_lock {
     pthread_mutex_t mutex;
-    atomic_long process; /* whose lock it is; acquire pairs with the release of the thread that took it over */
+    atomic_long process; /* that owns the lock; acquire pairs with the release of the thread that took it over */
 };
 
 ingot_status_t process_lock_init(struct process_lock *lock);
 void process_lock_fini(struct process_lock *lock);
 /* forget is called in a child before the lock is taken for the first time. */
 void process_lock_take(struct process_lock *lock, void (*forget)(void *user), void *user);
-/* The same, if no thread holds it. */
+/* Takes the lock if no thread holds it, otherwise returns false. */
 bool process_lock_try(struct process_lock *lock, void (*forget)(void *user), void *user);
 void process_lock_give(struct process_lock *lock);
-/* Waits on a condition of the lock, which the caller holds. No cancellation point: the lock would stay taken. */
+/* Waits on a condition of the lock, which the caller holds. Not a cancellation point, because a canceled thread
+ * would keep the lock. */
 void process_lock_wait(struct process_lock *lock, pthread_cond_t *condition);
 
 #define PROCESS_NO_TIME UINT64_MAX /* as a moment: never */

@@ -1,9 +1,9 @@
 /*
  * replacement.c - a file that takes another's place when it is complete.
  *
- * There is one name for what is not complete yet, so that killed processes leave one file at most. Its lock belongs to
- * the file and not to the name: a process that locked a file which was renamed in the meantime must not write to it. No
- * process may write to a file that has another name as well; its name here goes, the file stays.
+ * An incomplete file always has the same name, so killed processes leave at most one. The lock belongs to the file and
+ * not to the name: if another process has renamed the file in the meantime, the process that locked it must not write
+ * to it. A file that also has another name is not written either; only its name here is removed.
  */
 #include "persist/base/replacement.h"
 
@@ -16,13 +16,13 @@
 #define ATTEMPTS 16
 #define LOCK_BYTE 0u
 
-/* The name is this replacement's, and no other's content is lost with it. -EEXIST: try again. */
+/* Empties the file if it still has this name and no other. -EEXIST: it does not; try again. */
 static int empty(const struct replacement *replacement, int fd, const struct file_facts *opened)
 {
     struct file_facts named;
     if (files_facts_at(replacement->parent, replacement->new_name, &named) != 0 || named.inode != opened->inode ||
         named.device != opened->device)
-        return -EEXIST; /* it has taken its place */
+        return -EEXIST; /* the file has already replaced the other one */
     if (named.link_count <= 1)
         return files_truncate(fd, 0);
     const int removed = files_remove(replacement->parent, replacement->new_name); /* the file has another name */

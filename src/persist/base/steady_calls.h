@@ -1,7 +1,7 @@
 /*
- * steady_calls.h - system calls of files.c that are cancellation points, here without being ones.
+ * steady_calls.h - files.c's system calls that are cancellation points, without being cancellation points here.
  *
- * A store locks bytes of files, and has files open that nobody else would close; see util/cancellation.h.
+ * A store locks bytes of files, and has open files that no other thread would close; see util/cancellation.h.
  */
 #ifndef INGOT_PERSIST_BASE_STEADY_CALLS_H
 #define INGOT_PERSIST_BASE_STEADY_CALLS_H

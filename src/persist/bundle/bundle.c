@@ -1,9 +1,9 @@
 /*
  * bundle.c - an open bundle: its index, its file, and the entries that were loaded from it.
  *
- * Nothing is mapped: what vanishes under a mapping ends the process by a signal, and a careless update of a file must
- * not. An entry is read and verified when it is first loaded, and then stays as it is until the storage and the last
- * of its blobs are released, so that it is handed out without a copy. Of two threads that load an entry first, one
+ * Nothing is mapped: if a mapped file is truncated, a signal ends the process, and a careless update of a file must not
+ * do that. An entry is read and verified when it is first loaded, and then stays in memory until the storage and the
+ * last of its blobs are released, so that later loads need no copy. Of two threads that load an entry first, one
  * publishes it; the other drops what it read.
  */
 #include "persist/bundle/bundle.h"
@@ -39,7 +39,7 @@ static size_t kept_size(const struct bundle_file *file)
     return (size_t)file->entry_count * sizeof(kept_entry);
 }
 
-/* How far behind the beginning of its id a blob is, where bundle_write.c put both into the file. */
+/* Returns how far a blob begins behind its id if bundle_write.c wrote both. */
 static size_t lead_of(const struct bundle_record *record)
 {
     return (size_t)(record->id_size + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
@@ -84,8 +84,8 @@ static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, u
     return files_read_all(bundle->fd, "the bundle", offset, (size_t)size, bytes);
 }
 
-/* Reads the id of a record, and its blob from its lead on, and verifies the blob. A NULL id stands for any;
- * INGOT_NOT_FOUND: the record has another id. Where both lie as bundle_write.c puts them, this is one system call. */
+/* Reads the id of a record, and its blob from its lead on, and verifies the blob. A NULL id matches any.
+ * INGOT_NOT_FOUND: the record has another id. If bundle_write.c placed the two, this takes one system call. */
 static ingot_status_t read_entry(const struct bundle *bundle, const struct bundle_record *record, const uint8_t *id,
                                  uint8_t *bytes)
 {
@@ -153,7 +153,7 @@ uint64_t bundle_entry_count(const struct bundle *bundle)
     return bundle->file.entry_count;
 }
 
-/* Reads ids as they are in the file, into memory that grows. */
+/* Reads ids from the file in their order, into memory that grows. */
 struct id_reader {
     const struct bundle *bundle;
     ingot_buffer_t memory;
@@ -220,7 +220,7 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
     uint8_t *bytes;
     ingot_status_t status = memory_make_buffer(&bundle->allocator, entry_size(&record), &buffer, &bytes);
     if (status == INGOT_SUCCESS)
-        status = read_entry(bundle, &record, NULL, bytes); /* as it is now, and not kept: each is looked at only once */
+        status = read_entry(bundle, &record, NULL, bytes); /* not kept, because each entry is visited only once */
     if (status != INGOT_SUCCESS) {
         memory_release_buffer(&buffer);
         return status;
@@ -231,13 +231,13 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
     return INGOT_SUCCESS;
 }
 
-/* A bundle may come with the system, so it may be root's too. */
+/* Bundles may be installed with the system, so root may own them too. */
 static bool is_trusted(const struct file_facts *facts)
 {
     return files_are_private(facts, files_user()) || files_are_private(facts, 0);
 }
 
-/* Reads the header of a file that may be trusted. The file stays open in the bundle. */
+/* Reads the header of a file if it can be trusted. The file stays open in the bundle. */
 static ingot_status_t open_file(struct bundle *bundle, const char *path)
 {
     const char *name;

@@ -1,8 +1,8 @@
 /*
- * bundle_file.c - the bytes of a bundle, as doc/bundle-format.md has them.
+ * bundle_file.c - encodes and decodes a bundle; see doc/bundle-format.md.
  *
- * Header and index are all that is kept of a bundle. Once the index is taken, every range of every record lies within
- * the file as it was, so that loads need no further checks of ranges.
+ * Only the header and the index of a bundle are kept. Once the index is verified, every range of every record lies
+ * within the file as it was, so that loads need no further checks of ranges.
  */
 #include "persist/bundle/bundle_file.h"
 

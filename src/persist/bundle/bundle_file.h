@@ -1,5 +1,5 @@
 /*
- * bundle_file.h - the bytes of a bundle, as doc/bundle-format.md has them.
+ * bundle_file.h - encodes and decodes a bundle; see doc/bundle-format.md.
  */
 #ifndef INGOT_PERSIST_BUNDLE_BUNDLE_FILE_H
 #define INGOT_PERSIST_BUNDLE_BUNDLE_FILE_H
@@ -23,7 +23,7 @@ struct bundle_record {
     struct checksum blob_checksum;
 };
 
-/* A file whose header holds. The index belongs to its reader. */
+/* A file with a valid header. The caller owns the index. */
 struct bundle_file {
     uint64_t entry_count;
     uint64_t index_offset;
@@ -32,8 +32,8 @@ struct bundle_file {
 };
 
 /*
- * Verifies a header, of which header_size bytes were read, for a file of so many bytes. The index is then within the
- * file. INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION.
+ * Verifies a header, of which header_size bytes were read, for a file of this size. The index is then within the file.
+ * INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION.
  */
 ingot_status_t bundle_file_parse(struct bundle_file *file, uint64_t file_size, size_t header_size,
                                  const uint8_t *header);
@@ -43,10 +43,10 @@ ingot_status_t bundle_file_take_index(struct bundle_file *file, const uint8_t *i
 struct bundle_record bundle_file_record(const struct bundle_file *file, uint64_t number);
 void bundle_file_encode_record(const struct bundle_record *record, uint8_t bytes[BUNDLE_RECORD_SIZE]);
 
-/* Returns the number of the first record whose hash is not below; entry_count if there is none. */
+/* Returns the number of the first record whose hash is at least this one; entry_count if there is none. */
 uint64_t bundle_file_lower_bound(const struct bundle_file *file, uint64_t hash);
 
-/* Writes a header for an index of so many records at this offset. */
+/* Writes a header for an index of this many records at this offset. */
 void bundle_file_encode_header(uint8_t header[BUNDLE_HEADER_SIZE], uint64_t entry_count, uint64_t index_offset,
                                uint64_t created_ns, const struct checksum *index_checksum);
 

@@ -1,8 +1,8 @@
 /*
- * bundle_write.c - a bundle made of a store, or of another bundle.
+ * bundle_write.c - writes a bundle from a store or from another bundle.
  *
- * Ids and blobs are written as they are found; the index is kept in memory, sorted at the end, and freed of those that
- * are in it twice. Entries that are bad, or go while this runs, are left out.
+ * Ids and blobs are written in the order in which they are found. The index is kept in memory; at the end it is sorted
+ * and duplicates are dropped. Entries that are bad, or that vanish meanwhile, are left out.
  */
 #include <ingot/backend.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct writing {
     void *user;
     ingot_allocator_t allocator;
     struct replacement replacement;
-    uint64_t end; /* of what was written */
+    uint64_t end; /* of the bytes written */
     struct bundle_record *records;
     size_t count;
     size_t capacity;
@@ -46,7 +46,7 @@ static bool grow(struct writing *writing)
     return true;
 }
 
-/* Writes behind the last part, aligned; the gap is a hole of zeros. */
+/* Writes after the last part, aligned; the gap reads as zeros. */
 static ingot_status_t append(struct writing *writing, size_t size, const uint8_t *bytes, uint64_t *offset)
 {
     *offset = (writing->end + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
@@ -73,7 +73,7 @@ static ingot_status_t add(struct writing *writing, const ingot_persist_entry_t *
     return status;
 }
 
-/* True if the failure is not the entry's fault: without the entry the bundle would be silently incomplete. */
+/* True if the failure is not the entry's fault: leaving the entry out would make the bundle silently incomplete. */
 static bool is_failure(ingot_status_t status)
 {
     return status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY;
@@ -125,7 +125,7 @@ static ingot_status_t have_same_id(const struct writing *writing, const struct b
     return result < 0 ? files_read_failed(result, "reading", writing->replacement.new_name) : INGOT_SUCCESS;
 }
 
-/* Drops all but the newest of those with the same id. */
+/* Drops all but the newest of the records with the same id. */
 static ingot_status_t drop_duplicates(struct writing *writing)
 {
     size_t kept = 0;

@@ -1,8 +1,8 @@
 /*
- * publish.c - storing one blob.
+ * publish.c - stores one blob.
  *
  * An entry is prepared in tmp without any lock and becomes visible by one rename, under the lock of the index so that
- * both change together. Whatever happens before the rename leaves nothing but something in tmp.
+ * both change together. A failure before the rename leaves at most something in tmp.
  */
 #include "persist/directory/publish.h"
 
@@ -21,22 +21,22 @@
 #include "persist/directory/upkeep/evict.h"
 
 #define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
-/* Rounds of evictions that one entry may take; each removes some entries. */
+/* The most rounds of evictions that one entry may cause; each removes some entries. */
 #define MAX_ROUNDS (UINT32_C(1) << 20)
 #define NS_PER_SECOND UINT64_C(1000000000)
 
-/* One entry on its way. */
+/* One entry that is being stored. */
 struct publication {
     struct directory *directory;
     size_t id_size;
     const uint8_t *id;
     struct bucket bucket;
     bool has_made_bucket;
-    bool is_replacing; /* the entry of bucket.number */
+    bool is_replacing; /* the entry that has bucket.number */
     uint64_t bytes;
     uint64_t created_ns;
-    char prepared[PATH_CAPACITY]; /* in tmp; "" when published */
-    char aside[PATH_CAPACITY];    /* the entry that was replaced, in tmp; "" where there is none */
+    char prepared[PATH_CAPACITY]; /* in tmp; "" once published */
+    char aside[PATH_CAPACITY];    /* the replaced entry, in tmp; "" if there is none */
 };
 
 static ingot_status_t check_sizes(struct directory *directory, size_t id_size, size_t blob_size)
@@ -73,7 +73,8 @@ static ingot_status_t make_name_space(const struct directory *directory)
     return INGOT_SUCCESS;
 }
 
-/* Makes the bucket, or looks for the id in the one that is there. INGOT_SUCCESS with *is_done: nothing to store. */
+/* Creates the bucket, or looks for the id in an existing one. INGOT_SUCCESS with *is_done: nothing needs to be
+ * stored. */
 static ingot_status_t enter_bucket(struct publication *publication, size_t blob_size, const uint8_t *blob,
                                    bool *is_done)
 {
@@ -94,9 +95,9 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
     ingot_buffer_t found = INGOT_BUFFER_INIT;
     status = bucket_find(directory, publication->id_size, publication->id, bucket, &found);
     if (status == INGOT_OUT_OF_MEMORY || status == INGOT_IO_ERROR)
-        return status; /* what could not be read may be the id's: a second entry must not be made */
+        return status; /* an entry that could not be read may have this id, and there must not be a second one */
     if (status == INGOT_UNTRUSTED && bucket_examine(directory, bucket->path) == INGOT_UNTRUSTED)
-        return status; /* the bucket itself is untrusted, and not only an entry of it */
+        return status; /* the bucket itself is untrusted, not just one of its entries */
     publication->is_replacing = status == INGOT_SUCCESS;
     *is_done = publication->is_replacing && found.size == blob_size && memcmp(found.bytes, blob, blob_size) == 0;
     memory_release_buffer(&found);
@@ -119,16 +120,16 @@ static ingot_status_t prepare(struct publication *publication, size_t blob_size,
                        directory->is_durable, &publication->created_ns);
 }
 
-/* The entry that has the wanted number. */
+/* What has the wanted number. */
 enum occupant {
     OCCUPANT_OTHER,  /* it stays: try the next number */
     OCCUPANT_EQUAL,  /* another writer was faster */
-    OCCUPANT_GONE,   /* by itself or by us: try again */
-    OCCUPANT_UNKNOWN /* it could not be read or put aside; going on might make two entries of one id */
+    OCCUPANT_GONE,   /* it vanished or was moved to tmp; try again */
+    OCCUPANT_UNKNOWN /* it could not be read or moved; continuing might make two entries with one id */
 };
 
-/* Verifies an entry but for the bytes of its blob: reading those takes too long under the lock, and one that came by a
- * rename has them. */
+/* Verifies an entry except for the bytes of its blob: reading those takes too long under the lock, and an entry that
+ * was renamed into place is complete. */
 static ingot_status_t read_occupant(const struct publication *publication, const struct entry_place *place,
                                     bool *is_of_id)
 {
@@ -139,7 +140,7 @@ static ingot_status_t read_occupant(const struct publication *publication, const
     return status == INGOT_SUCCESS ? entry_examine_blob(place, &key) : status;
 }
 
-/* Puts aside what is bad, what is to be replaced, and an entry of the id with a blob that is not to be trusted. */
+/* Moves an entry to tmp if it is bad, is to be replaced, or has the id but an untrusted blob. */
 static enum occupant judge_occupant(struct publication *publication, const char *entry_path, uint32_t number,
                                     struct account *account)
 {
@@ -161,7 +162,7 @@ static enum occupant judge_occupant(struct publication *publication, const char 
     if (status == INGOT_SUCCESS || entry_is_bad(status) || (is_of_id && status == INGOT_UNTRUSTED)) {
         char aside[PATH_CAPACITY];
         if (publication->aside[0] != '\0')
-            return OCCUPANT_OTHER; /* one is enough; the next search takes it away */
+            return OCCUPANT_OTHER; /* moving one is enough; the next search removes this one */
         if (bucket_put_aside(account, publication->bucket.hash, number, facts.inode, aside) != INGOT_SUCCESS)
             return OCCUPANT_UNKNOWN;
         memcpy(publication->aside, aside, sizeof(aside));
@@ -177,15 +178,15 @@ static bool is_no_directory(const struct directory *directory, const char *path)
 }
 
 /*
- * True if the id has an entry by now, whatever its number. Where another id was in the bucket, another writer of this
- * one may have gone behind it, and that one may be gone since: then the first number is free, and the id is there.
+ * True if the id has an entry by now, under any number. Another writer of the id may have stored it after an entry of
+ * another id that is gone since; then the first number is free although the id has an entry.
  */
 static bool was_published_meanwhile(const struct publication *publication)
 {
     struct bucket bucket;
     if (publication->has_made_bucket || publication->is_replacing)
         return false;
-    /* Without its blob, however large that is: an entry that comes whole, by a rename, has one. */
+    /* Does not read the blob, which may be large: an entry that was renamed into place is complete. */
     if (bucket_find(publication->directory, publication->id_size, publication->id, &bucket, NULL) != INGOT_SUCCESS)
         return false;
     char path[PATH_CAPACITY];
@@ -207,15 +208,15 @@ static ingot_status_t begin_adding(const struct publication *publication, uint32
     return account_begin_adding(account, &record);
 }
 
-/* Renames under the lock of the index. */
+/* Renames the entry into place under the lock of the index. */
 static ingot_status_t rename_into_place(struct publication *publication, struct account *account)
 {
     const struct directory *directory = publication->directory;
     struct bucket *bucket = &publication->bucket;
     if (was_published_meanwhile(publication))
         return INGOT_SUCCESS;
-    /* From the first: what was free or absent in the search may have been published since, by another writer of the
-     * same id. */
+    /* Starts at the first number: another writer of the same id may since have published an entry at a number that
+     * was free or absent in the search. */
     uint32_t number = publication->is_replacing ? bucket->number : 0;
     int result = -ENOENT;
     for (unsigned i = 0; i < RENAME_ATTEMPTS && number < BUCKET_MAX_ENTRIES; ++i) {
@@ -231,7 +232,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
             return INGOT_SUCCESS;
         }
         account_cancel(account);
-        if (result == -ENOENT) { /* an evictor found the bucket empty */
+        if (result == -ENOENT) { /* an eviction removed the empty bucket */
             const int made = files_make_directory(directory->root, bucket->path);
             if (made < 0 && made != -EEXIST)
                 return files_write_failed(made, "making", bucket->path);
@@ -243,7 +244,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
                 break;
             number += occupant == OCCUPANT_OTHER ? 1 : 0;
         } else if (result == -ENOTDIR && is_no_directory(directory, entry_path)) {
-            ++number; /* whatever it is, it stays */
+            ++number; /* an unknown object, which stays */
         } else {
             break;
         }
@@ -251,7 +252,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     return files_write_failed(result, "publishing in", bucket->path);
 }
 
-/* Makes some room, and renames if there is enough. *is_done: nothing more is to be done. */
+/* Makes some room, and renames if there is enough. *is_done: nothing is left to do. */
 static ingot_status_t try_to_commit(struct publication *publication, uint64_t deadline_ns, bool *is_done)
 {
     struct directory *directory = publication->directory;
@@ -315,7 +316,7 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
         temporary_delete(directory, publication.prepared);
     if (publication.aside[0] != '\0')
         temporary_delete(directory, publication.aside);
-    if (status != INGOT_SUCCESS) /* these calls set no detail, so that of the failure stays */
+    if (status != INGOT_SUCCESS) /* these calls set no detail, so the failure's detail stays */
         (void)files_remove_directory(directory->root, publication.bucket.path);
     return status;
 }

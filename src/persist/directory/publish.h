@@ -1,12 +1,12 @@
 /*
- * publish.h - storing one blob.
+ * publish.h - stores one blob.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_PUBLISH_H
 #define INGOT_PERSIST_DIRECTORY_PUBLISH_H
 
 #include "persist/directory/layout/state.h"
 
-/* Stores a blob. INGOT_SUCCESS also if an equal entry was there already, or another writer was faster. */
+/* Stores a blob. Also returns INGOT_SUCCESS if an equal entry exists already or another writer was faster. */
 ingot_status_t publish_entry(struct directory *directory, size_t id_size, const uint8_t *id, size_t blob_size,
                              const uint8_t *blob);
 

@@ -1,8 +1,8 @@
 /*
- * use.c - what a hit does to its entry: its time of last use is noted, or it turns out to be too old.
+ * use.c - what a hit does to its entry: notes the time of use, or removes the entry if it is too old.
  *
- * Only the order of LRU needs the time, so only it is noted: four bytes of the entry's record in the index, where they
- * say another second, without a lock. A store that cannot be written goes by what is noted there.
+ * Only LRU needs the time, so only LRU notes it: four bytes of the entry's record in the index, without a lock, if the
+ * second has changed. A store that cannot be written uses the time that is noted there.
  */
 #include "persist/directory/use.h"
 
@@ -16,7 +16,7 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define ATTEMPTS 3u
 
-/* Without the lock, so the index may be changing. */
+/* Finds an entry's record without the lock, so the index may change meanwhile. */
 static int find_record(int index_fd, const struct bucket *bucket, struct index_place *place)
 {
     int result = 0;
@@ -34,7 +34,7 @@ static bool is_expired(const struct directory *directory, uint64_t now_ns, uint6
     return directory_age_ns(directory, now_ns, created_ns, last_use_ns) > directory->max_age_ns;
 }
 
-/* Sets *last_use_ns to what was noted last, and notes this use unless the entry is too old. */
+/* Sets *last_use_ns to the last noted use, and notes this use unless the entry is too old. */
 static int look_up_and_note(struct directory *directory, const struct bucket *bucket, uint64_t now_ns,
                             uint64_t *last_use_ns)
 {

@@ -1,5 +1,5 @@
 /*
- * id_list.h - ids in order, each once, that are found by content. The bytes are the caller's.
+ * id_list.h - an ordered list of distinct ids, with look-up by content. The bytes are the caller's.
  */
 #ifndef INGOT_PERSIST_PREWARM_ID_LIST_H
 #define INGOT_PERSIST_PREWARM_ID_LIST_H
@@ -20,7 +20,7 @@ struct id_list {
     struct listed_id *ids;
     size_t count;
     size_t capacity;
-    uint32_t *slots; /* 2 * capacity: 1 + an index, or 0; found by hash, then the next ones */
+    uint32_t *slots; /* 2 * capacity: 1 + an index, or 0; an id is in the slot of its hash or in one of the next */
 };
 
 void id_list_init(struct id_list *list, const ingot_allocator_t *allocator);

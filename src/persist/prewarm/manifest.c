@@ -1,5 +1,5 @@
 /*
- * manifest.c - the bytes of a manifest, as doc/manifest-format.md has them.
+ * manifest.c - encodes and decodes a manifest; see doc/manifest-format.md.
  */
 #include "persist/prewarm/manifest.h"
 

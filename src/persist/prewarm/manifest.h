@@ -1,5 +1,5 @@
 /*
- * manifest.h - the bytes of a manifest, as doc/manifest-format.md has them, and its file.
+ * manifest.h - encodes, decodes and reads a manifest; see doc/manifest-format.md.
  */
 #ifndef INGOT_PERSIST_PREWARM_MANIFEST_H
 #define INGOT_PERSIST_PREWARM_MANIFEST_H
@@ -11,7 +11,7 @@
 #define MANIFEST_MAX_SIZE ((size_t)1 << 26)
 #define MANIFEST_MAX_ENTRIES 65536u
 
-/* Adds the ids to an empty list; they lie in bytes. */
+/* Adds the ids to an empty list, which refers to bytes. */
 ingot_status_t manifest_decode(struct id_list *ids, size_t size, const uint8_t *bytes);
 /* Encodes a list that is within the limits. memory_free frees the bytes, with their size. INGOT_OUT_OF_MEMORY. */
 ingot_status_t manifest_encode(const struct id_list *ids, uint8_t **bytes, size_t *size);

@@ -1,5 +1,5 @@
 /*
- * manifest_file.c - reading a manifest's file, which comes from anywhere.
+ * manifest_file.c - reads a manifest's file, which may come from any source.
  */
 #include <ingot/backend.h>
 #include <ingot/prewarm.h>

@@ -1,13 +1,15 @@
 /*
- * prewarm.c - programs that are loaded before they are asked for, and handing them to callers that ask.
+ * prewarm.c - loads programs before they are requested, and hands them to callers that request them.
  *
  * The prewarms of a storage, their items and counts are under the lock of its list, which is held for a few
- * assignments: loads take thousands of times longer. A caller that asks for an item which is loading waits for that
- * item. If the turn of the item has not come, the caller takes it away and loads by itself. A prewarming thread never
- * waits for an item (the callback of an event may ask for one), so no two of them can wait for each other. Other rings
- * go over makers of the in-memory cache; the core sees them, since each wait here is told to it (ingot_work_t).
+ * assignments: loads take thousands of times longer. A caller that requests an item which is loading waits for that
+ * item. If the item's turn has not come, the caller marks it as gone and loads the program itself. A prewarming
+ * thread never waits for an item (the callback of an event may request one), so no two of them can wait for each other.
+ * Other cycles of waiting threads involve builders of the in-memory cache. The core detects them, because each wait
+ * here is reported to it (ingot_work_t).
  *
- * A forked child has neither the threads nor the driver's state: it forgets the list, and a prewarm's handle is over.
+ * A forked child has neither the threads nor the driver's state: it forgets the list, and a prewarm's handle is of no
+ * further use.
  */
 #include "persist/prewarm/prewarm.h"
 
@@ -41,8 +43,8 @@ static bool is_own_thread(const struct ingot_prewarm *prewarm)
     return false;
 }
 
-/* Locked when called and when it returns; a prewarm that is waited for stays. False: the thread that does the work
- * waits for this one, so there was no waiting. */
+/* Locked when called and when it returns; a prewarm lives while a thread waits for it. False: it did not wait,
+ * because the thread that does the work waits for this one. */
 static bool wait_for(struct ingot_prewarm *prewarm, const ingot_work_t *work, pthread_cond_t *condition)
 {
     struct prewarm_list *list = prewarm->list;
@@ -56,7 +58,7 @@ static bool wait_for(struct ingot_prewarm *prewarm, const ingot_work_t *work, pt
     return true;
 }
 
-/* Locked, but not while it waits. */
+/* Locked, except while it waits. */
 static bool take_item(struct ingot_prewarm *prewarm, struct prewarm_item *item, ingot_program_t *program,
                       bool *has_waited)
 {
@@ -90,7 +92,7 @@ bool prewarm_take(ingot_storage_t storage, const struct ingot_context *context, 
                   ingot_program_t *program)
 {
     struct prewarm_list *list = prewarm_list_of(storage);
-    bool has_waited = false; /* then others may have left the list */
+    bool has_waited = false; /* if true, other prewarms may have left the list */
     bool is_taken = false;
     if (list == NULL || atomic_load_explicit(&list->count, memory_order_relaxed) == 0)
         return false;
@@ -144,7 +146,7 @@ static void destroy(struct ingot_prewarm *prewarm)
     memory_free(&allocator, prewarm, size_of(prewarm));
 }
 
-/* A manifest that gives nothing is not a failure: there is nothing to load then. */
+/* A manifest without ids is not a failure: there is nothing to load. */
 static ingot_status_t read_manifest(struct ingot_prewarm *prewarm)
 {
     const uint64_t started_ns = files_steady_clock_ns();
@@ -173,7 +175,7 @@ static bool start_thread(struct ingot_prewarm *prewarm)
     return own->runs;
 }
 
-/* Locked. Its threads take no signals: they are the application's. */
+/* Locked. The threads take no signals, because signals belong to the application. */
 static void start_threads(struct ingot_prewarm *prewarm)
 {
     sigset_t all;
@@ -229,7 +231,7 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_context_t con
     status = prewarm_list_make(storage, &made->list);
     if (status == INGOT_SUCCESS)
         status = read_manifest(made);
-    made->info.manifest = NULL; /* the caller's, and not looked at any more */
+    made->info.manifest = NULL; /* the caller's text, not read any more */
     if (status == INGOT_SUCCESS)
         status = start(made);
     if (status != INGOT_SUCCESS) {
@@ -257,8 +259,8 @@ static void join_threads(struct ingot_prewarm *prewarm)
     cancellation_allow(before);
 }
 
-/* Locked when called and when it returns. One of the waiting threads joins them. INGOT_BUSY: one of them waits for
- * the calling thread. */
+/* Locked when called and when it returns. One of the waiting threads joins the prewarm's threads. INGOT_BUSY: one of
+ * them waits for the calling thread. */
 static ingot_status_t wait_for_threads(struct ingot_prewarm *prewarm)
 {
     static const ingot_work_t short_work; /* of the thread that joins */
@@ -331,7 +333,7 @@ ingot_status_t ingot_prewarm_get_progress(ingot_prewarm_t prewarm, ingot_prewarm
     return INGOT_SUCCESS;
 }
 
-/* Ends the prewarm whatever its threads wait for, since what they use is about to go. */
+/* Ends the prewarm even if its threads wait for something, because what they use is about to be freed. */
 static void end_for_good(struct ingot_prewarm *prewarm)
 {
     while (end(prewarm, true, NULL) != INGOT_SUCCESS) {
@@ -358,7 +360,7 @@ void ingot_prewarm_release(ingot_prewarm_t prewarm)
             process_lock_wait(&prewarm->list->lock, &prewarm->list->changed);
         prewarm_list_unlock(prewarm->list);
         destroy(prewarm);
-    } /* otherwise its programs are of a driver that a forked child does not have: they stay where they are */
+    } /* otherwise its programs belong to a driver that a forked child does not have, and are leaked */
     ingot_context_release(context);
     ingot_storage_release(storage);
     kept_error_restore(&kept);

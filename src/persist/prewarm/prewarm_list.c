@@ -13,7 +13,7 @@ static void forget(void *user)
     struct prewarm_list *list = user;
     list->first = NULL;
     atomic_store_explicit(&list->count, 0, memory_order_relaxed);
-    (void)pthread_cond_init(&list->loaded, NULL); /* cannot fail where it needs no memory, as on Linux */
+    (void)pthread_cond_init(&list->loaded, NULL); /* on Linux it needs no memory and cannot fail */
     (void)pthread_cond_init(&list->changed, NULL);
 }
 
@@ -44,7 +44,7 @@ static ingot_status_t init(struct prewarm_list *list)
     return status;
 }
 
-/* Prewarms hold their storage, so it is empty. */
+/* The list is empty, because each prewarm holds its storage. */
 static void destroy(void *part)
 {
     struct prewarm_list *list = part;

@@ -15,34 +15,34 @@ enum prewarm_item_state {
     PREWARM_WAITING = 0,
     PREWARM_LOADING,
     PREWARM_READY,
-    PREWARM_GONE /* taken, skipped, failed, or asked for before its turn */
+    PREWARM_GONE /* taken, skipped, failed, or requested before its turn */
 };
 
-/* What became of an item that was looked at. */
+/* The result of one item. */
 enum prewarm_outcome { PREWARM_LOADED, PREWARM_STALE, PREWARM_MISSING, PREWARM_FAILED, PREWARM_TOO_LARGE };
 
 struct prewarm_item {
     enum prewarm_item_state state;
-    ingot_work_t work;       /* while it is loading, of the thread that loads it */
-    ingot_program_t program; /* where it is ready */
+    ingot_work_t work;       /* of the thread that loads it, while it is loading */
+    ingot_program_t program; /* once it is ready */
 };
 
 struct prewarm_thread {
     struct ingot_prewarm *prewarm;
     pthread_t thread;
     bool runs;
-    ingot_work_t work; /* as long as it runs */
+    ingot_work_t work; /* while it runs */
 };
 
-/* All but what is set before the first thread is under the lock of the list. */
+/* Everything except what is set before the first thread starts is under the lock of the list. */
 struct ingot_prewarm {
     struct ingot_prewarm *next;
     ingot_allocator_t allocator;
-    ingot_storage_t storage; /* referenced, as the context */
+    ingot_storage_t storage; /* referenced, like the context */
     struct prewarm_list *list;
     ingot_context_t context;
     ingot_prewarm_info_t info;
-    long process; /* that started it; in a forked child it is over */
+    long process; /* that started it; in a forked child the prewarm is of no further use */
     uint64_t start_ns;
     struct manifest manifest;
     struct prewarm_item *items; /* one per id of the manifest */
@@ -61,15 +61,15 @@ struct ingot_prewarm {
 struct prewarm_list {
     ingot_allocator_t allocator;
     struct process_lock lock;
-    pthread_cond_t loaded;       /* an item is no longer loading; threads that wait for an end do not wait for this */
+    pthread_cond_t loaded;       /* an item is no longer loading; not for threads that wait for an end */
     pthread_cond_t changed;      /* a thread has ended, or no thread waits any more */
     struct ingot_prewarm *first; /* under lock */
-    atomic_size_t count;         /* not 0: it is worth taking the lock; relaxed, the lock decides */
+    atomic_size_t count;         /* not 0: taking the lock is worthwhile; relaxed, because the lock decides */
 };
 
-/* Returns a storage's list, which has none before its first prewarm: NULL then. */
+/* Returns a storage's list, or NULL before its first prewarm. */
 struct prewarm_list *prewarm_list_of(ingot_storage_t storage);
-/* Makes it if there is none. */
+/* Creates the list if there is none. */
 ingot_status_t prewarm_list_make(ingot_storage_t storage, struct prewarm_list **list);
 
 void prewarm_list_lock(struct prewarm_list *list);

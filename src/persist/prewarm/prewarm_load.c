@@ -1,7 +1,8 @@
 /*
- * prewarm_load.c - what a prewarming thread does: one item after the other, until there is none or it is told to end.
+ * prewarm_load.c - what a prewarming thread does: it loads one item after the other, until none is left or it is told
+ * to end.
  *
- * No lock is held while the storage is asked, while the driver loads, and during callbacks.
+ * No lock is held while the storage or the driver loads, or during callbacks.
  */
 #include "persist/prewarm/prewarm_load.h"
 
@@ -25,13 +26,13 @@ static void end(struct ingot_prewarm *prewarm, ingot_prewarm_state_t state)
     prewarm->is_ending = true;
 }
 
-/* The next item's number, which is loading from now on; or ID_LIST_NONE. */
+/* Marks the next item as loading and returns its number, or ID_LIST_NONE. */
 static size_t begin_item(struct ingot_prewarm *prewarm)
 {
     const uint64_t max_time_ns = prewarm->info.max_time_ns;
     while (prewarm->next_item < prewarm->manifest.ids.count &&
            prewarm->items[prewarm->next_item].state != PREWARM_WAITING)
-        ++prewarm->next_item; /* a caller asked for it before its turn */
+        ++prewarm->next_item; /* a caller requested it before its turn */
     if (prewarm->is_ending || prewarm->next_item == prewarm->manifest.ids.count)
         return ID_LIST_NONE;
     if (max_time_ns != 0 && files_steady_clock_ns() - prewarm->start_ns > max_time_ns) {
@@ -75,7 +76,7 @@ static bool reserve_bytes(struct ingot_prewarm *prewarm, size_t size)
 
 /* ---- without it ---- */
 
-/* Calls the driver in a thread of Ingot's, so it must not be shutting down. */
+/* Calls the driver in one of Ingot's threads, so the driver must not be shutting down. */
 static bool make_program(struct ingot_prewarm *prewarm, const struct listed_id *id, ingot_program_desc_t desc,
                          ingot_buffer_t *blob, ingot_program_t *program)
 {
@@ -123,7 +124,7 @@ static enum prewarm_outcome load(struct ingot_prewarm *prewarm, const struct lis
     return outcome;
 }
 
-/* Locked when called and when it returns, and not during the callback. */
+/* Locked when called and when it returns, but not during the callback. */
 static void tell_progress(struct ingot_prewarm *prewarm)
 {
     const ingot_prewarm_progress_t progress = prewarm->progress;
@@ -164,7 +165,7 @@ void *prewarm_run(void *user)
         finish_item(prewarm, number, outcome, program);
         tell_progress(prewarm);
     }
-    if (prewarm->active_count == 1) { /* the last one: nothing loads any more */
+    if (prewarm->active_count == 1) { /* the last thread: no item is loading any more */
         end(prewarm, INGOT_PREWARM_COMPLETE);
         const ingot_prewarm_progress_t progress = prewarm->progress;
         prewarm_list_unlock(prewarm->list);

@@ -1,9 +1,9 @@
 /*
- * recorder.c - what a storage was asked for, on its way into a manifest.
+ * recorder.c - records the ids that are requested from a storage, and saves them in a manifest.
  *
- * A record belongs to the recorder, and to the threads that save it now (`users`): the lock is held while something is
- * noted and never while a file is read or written. Ids are only added; a thread that saves has copied the list and
- * reads their bytes. A forked child forgets the record: what its parent asked for is the parent's to save.
+ * A record belongs to the recorder and to the threads that are saving it (`users`). The lock is held while an id is
+ * noted, and never while a file is read or written. Ids are only added; a thread that saves copies the list and reads
+ * the bytes of its ids without the lock. A forked child forgets the record: the parent saves what the parent requested.
  */
 #include "persist/prewarm/recorder.h"
 
@@ -30,12 +30,12 @@
 struct record {
     ingot_allocator_t allocator;
     ingot_persist_record_info_t info; /* its path is in this structure */
-    size_t users;                     /* under the recorder's lock, as all below: the recorder, and threads that save */
-    struct id_list ids;               /* each in its own memory */
-    uint64_t bytes;                   /* of a manifest with these */
+    size_t users;                     /* the recorder and threads that save; under its lock, like all below */
+    struct id_list ids;               /* each id has its own memory */
+    uint64_t bytes;                   /* the size of a manifest with these ids */
     bool is_full;
     bool is_dirty;
-    bool has_aged; /* the others' ids, at its first save */
+    bool has_aged; /* the ids of other runs have aged, at the first save */
     size_t path_size;
     char path[];
 };
@@ -43,11 +43,11 @@ struct record {
 struct recorder {
     ingot_allocator_t allocator;
     struct process_lock lock;
-    struct record *record;    /* under lock; NULL: nothing is recorded */
-    atomic_bool is_recording; /* true if it is worth taking the lock; relaxed, the lock decides */
+    struct record *record;    /* under lock; NULL: not recording */
+    atomic_bool is_recording; /* true if taking the lock is worthwhile; relaxed, because the lock decides */
 };
 
-/* NULL before the first record. */
+/* Returns NULL before the first record. */
 static struct recorder *recorder_of(ingot_storage_t storage)
 {
     return storage_get_part(storage, STORAGE_RECORDER);
@@ -100,7 +100,7 @@ static void tell(const ingot_persist_record_info_t *info, ingot_event_kind_t kin
 
 /* ---- noting ---- */
 
-/* Locked. False: it does not fit, or there is no memory for it. */
+/* Locked. False: the id does not fit, or there is no memory for it. */
 static bool note(struct record *record, size_t id_size, const uint8_t *id)
 {
     const uint64_t bytes = record->bytes + MANIFEST_ENTRY_OVERHEAD + id_size;
@@ -143,8 +143,8 @@ void recorder_note(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 
 /* ---- saving ---- */
 
-/* Adds what is in the old manifest to what this run asked for, as far as the limits go. The bytes of the ids are not
- * copied. */
+/* Adds the ids of the old manifest to those that this run requested, within the limits. Does not copy the bytes of
+ * the ids. */
 static ingot_status_t merge(const ingot_persist_record_info_t *info, uint64_t bytes, struct id_list *merged,
                             const struct id_list *old, bool ages)
 {
@@ -168,7 +168,7 @@ static bool is_replaceable(ingot_status_t status)
            status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_VERSION;
 }
 
-/* The replacement is begun, so no other process writes. */
+/* Called after the replacement has begun, so no other process writes. */
 static ingot_status_t write_merged(const ingot_persist_record_info_t *info, uint64_t bytes, struct id_list *ids,
                                    bool ages, const struct replacement *replacement, size_t *size)
 {
@@ -211,7 +211,7 @@ static ingot_status_t save(const ingot_persist_record_info_t *info, uint64_t byt
     return status;
 }
 
-/* Locked. Makes another list of the same ids. */
+/* Locked. Makes a second list of the same ids. */
 static ingot_status_t copy_list(const struct id_list *ids, struct id_list *copy)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -297,7 +297,7 @@ static ingot_status_t read_info(ingot_persist_record_info_t *copy, const ingot_p
     return INGOT_SUCCESS;
 }
 
-/* Saves and releases the record that is there now. */
+/* Saves and releases the current record and replaces it. */
 static ingot_status_t replace_record(struct recorder *recorder, struct record *record)
 {
     lock(recorder);
@@ -313,7 +313,7 @@ static ingot_status_t replace_record(struct recorder *recorder, struct record *r
     return status;
 }
 
-/* Saves; the storage's last reference is gone. */
+/* Saves, after the last reference to the storage was released. */
 static void end_recorder(void *part)
 {
     struct recorder *recorder = part;

@@ -1,5 +1,5 @@
 /*
- * flush.c - storing what waits, and saving what was recorded.
+ * flush.c - stores waiting programs and saves recorded ids.
  */
 #include <ingot/backend.h>
 

@@ -1,9 +1,8 @@
 /*
- * kernel.c - kernels through a storage: a blob may be refused as late as when a kernel is made of it.
+ * kernel.c - kernels through a storage; a driver may refuse a blob only when a kernel is created from it.
  *
- * Drivers look at a binary closely only then. Such a program is useless, so it leaves memory, its blob
- * leaves the storage, and one that was compiled takes the places of both. Existing references to the old one stay
- * valid.
+ * Drivers check a binary closely only then. Such a program is useless, so it is removed from memory and its blob from
+ * the storage, and a newly compiled program replaces both. Existing references to the old program stay valid.
  */
 #include <ingot/backend.h>
 #include <ingot/persist.h>
@@ -17,8 +16,8 @@
 /* Another thread may load the same blob once more before it is removed. */
 #define ATTEMPTS 3u
 
-/* True if the driver refused the binary. A missing name or a lack of memory says nothing about it, and a program
- * that was just compiled cannot be replaced by a better one. */
+/* True if the driver refused the binary. A missing name or a lack of memory does not show that, and a program that
+ * was just compiled cannot be replaced by a better one. */
 static bool is_refused(ingot_status_t status, const_ingot_program_t program)
 {
     return (status == INGOT_BACKEND_ERROR || storage_is_refusal(status)) && ingot_program_is_from_cache_blob(program);

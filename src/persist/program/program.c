@@ -1,8 +1,8 @@
 /*
- * program.c - programs through a storage: memory, else the storage, else the compiler.
+ * program.c - programs through a storage: from memory, otherwise from the storage, otherwise from the compiler.
  *
- * A caller that wants a program hears of what a storage does wrong only by an event. Storing happens after the
- * program was handed to all callers that waited for it, mostly by the storage's queue.
+ * A failure of the storage is reported to callers only by an event. A program is stored after it was returned to all
+ * callers that waited for it, usually by the storage's queue.
  */
 #include "persist/program/program.h"
 
@@ -42,7 +42,7 @@ const char *ingot_origin_name(ingot_origin_t origin)
     return "unknown origin";
 }
 
-/* Only what the storage lacks or should not have had is stored after a build. */
+/* After a build, only a program that the storage lacked or should not have had is stored. */
 static ingot_status_t load_program(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -56,7 +56,7 @@ static ingot_status_t load_program(ingot_program_t *program, const_ingot_program
     return status;
 }
 
-/* Takes a program that was loaded ahead, or that is being loaded. */
+/* Takes a program that was loaded ahead or is being loaded. */
 static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_program_desc_t desc,
                                      const struct request *request)
 {
@@ -68,7 +68,7 @@ static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_progr
     return status;
 }
 
-/* False: the storage cannot help. */
+/* Returns false if the storage cannot help. */
 static bool has_id(const_ingot_program_desc_t desc, struct request *request)
 {
     return storage_serves(request->storage, request->context) &&
@@ -86,7 +86,7 @@ static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t
 
 static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
-    request->is_to_store = false; /* a second attempt may have another result */
+    request->is_to_store = false; /* a second attempt may end differently */
     request->has_id = has_id(desc, request);
     if (request->has_id && (take_prewarmed(program, desc, request) == INGOT_SUCCESS ||
                             load_program(program, desc, request) == INGOT_SUCCESS)) {
@@ -96,7 +96,7 @@ static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_progra
     return build(program, desc, request);
 }
 
-/* The storage's thread does not call a driver that works for the application. */
+/* The storage's own thread does not call a driver while the driver works for the application. */
 static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
 {
     struct request *request = user;

@@ -1,7 +1,8 @@
 /*
- * single_file.c - a storage that is one file with one program's blob.
+ * single_file.c - a storage that consists of one file with one program's blob.
  *
- * The path is resolved for each operation, because the file is replaced by renaming: there is nothing to keep open.
+ * The path is resolved for each operation, because the file is replaced by renaming, so a descriptor kept open would
+ * refer to the old file.
  */
 #include "persist/single_file/single_file.h"
 

@@ -1,5 +1,5 @@
 /*
- * single_file.h - the bytes of a single file, as doc/bundle-format.md has them.
+ * single_file.h - decodes a single file; see doc/bundle-format.md.
  */
 #ifndef INGOT_PERSIST_SINGLE_FILE_SINGLE_FILE_H
 #define INGOT_PERSIST_SINGLE_FILE_SINGLE_FILE_H

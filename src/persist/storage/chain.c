@@ -1,11 +1,11 @@
 /*
- * chain.c - storages in order, as one.
+ * chain.c - several storages in order, used as one.
  *
- * It holds no state of its own but the references, so it needs no lock. What a tier does wrong counts as a miss of
- * that tier; the first reason is told if no other has the blob.
+ * A chain's only state is its references, so it needs no lock. A failure of a tier counts as a miss of that tier; the
+ * first reason is reported if no other tier has the blob.
  *
- * What a lower tier had is stored in those above it by the chain's queue, since a load should not wait for that. The
- * queue's copy is dropped when the id is removed or stored: it may be what a driver has just refused.
+ * A blob from a lower tier is stored in the tiers above it by the chain's queue, so that the load does not wait for
+ * that. The queue's copy is dropped when the id is removed or stored, because a driver may have just refused it.
  */
 #include <ingot/backend.h>
 #include <stdbool.h>
@@ -28,12 +28,12 @@
 
 struct chain {
     ingot_allocator_t allocator;
-    ingot_storage_t storage; /* that it is; no reference */
+    ingot_storage_t storage; /* the chain itself; not a reference */
     size_t count;
     ingot_storage_t tiers[MAX_TIERS];
 };
 
-/* Tells the first tier that has a callback, since a blob that is promoted belongs to no context. */
+/* Tells the first tier that has a callback, because a promoted blob belongs to no context. */
 static void tell_degraded(ingot_storage_t storage, ingot_status_t status, const char *reason)
 {
     const struct ingot_storage *listener = storage->listener != NULL ? storage->listener : storage;
@@ -46,7 +46,7 @@ static bool takes_blobs(ingot_storage_t tier)
     return storage_is_writable(tier) && storage_is_on(tier);
 }
 
-/* Stores a blob in the first tiers, as far as they can be written. Returns true if a tier took it. */
+/* Stores a blob in the first tiers, as far as they are writable. Returns true if a tier took it. */
 static bool promote_now(ingot_storage_t storage, size_t tier_count, size_t id_size, const uint8_t *id,
                         const ingot_buffer_t *blob)
 {
@@ -130,7 +130,8 @@ static bool has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
     return status == INGOT_SUCCESS;
 }
 
-/* What stays in a tier that cannot be written is hidden by what is stored next in one before it, but not behind it. */
+/* Removes the id from all tiers. If a tier cannot be written, a blob stored later in a tier before it hides the blob
+ * that stays there; one stored in a tier behind it does not. */
 static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
 {
     const struct chain *chain = self;

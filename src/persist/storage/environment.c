@@ -1,9 +1,9 @@
 /*
- * environment.c - what a user's environment says of persistence; the only file of persist that looks at it.
+ * environment.c - reads the settings of persistence from the environment; no other file of persist does.
  *
- * Only an application's call leads here: a library that lets the environment choose where it writes surprises its
- * users. Nonsense is an error, since a limit that is silently ignored fills a disk; but only where the value is
- * used, since a store that is off or read-only has no limits.
+ * Only an application's call leads here, because a library that lets the environment choose where it writes surprises
+ * its users. An invalid value is an error, because silently ignoring a limit would fill a disk. It is an error only if
+ * the value is used: a store that is off or read-only has no limits.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -28,7 +28,7 @@ struct environment {
     void *user;
 };
 
-/* NULL where it is unset or empty. */
+/* Returns NULL if the variable is unset or empty. */
 static const char *value_of(const struct environment *environment, const char *name)
 {
     const char *value = environment->lookup(name, environment->user);
@@ -40,7 +40,7 @@ static ingot_status_t nonsense(const char *name, const char *value, const char *
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, value, expected);
 }
 
-/* *number stays where the variable is unset; *is_set may be NULL. */
+/* Leaves number as it is if the variable is unset; is_set may be NULL. */
 static ingot_status_t read_number(const struct environment *environment, const char *name, enum environment_kind kind,
                                   uint64_t *number, bool *is_set)
 {
@@ -60,7 +60,7 @@ static ingot_status_t read_flag(const struct environment *environment, const cha
     return status;
 }
 
-/* 0 means no limit in a variable, and something else in a field. */
+/* In a variable 0 means no limit; in a field it means something else. */
 static ingot_status_t read_limit(const struct environment *environment, const char *name, uint64_t none,
                                  uint64_t *limit)
 {
@@ -72,7 +72,7 @@ static ingot_status_t read_limit(const struct environment *environment, const ch
     return status;
 }
 
-/* Milliseconds; 0 in a field is the default, so another value stands for the variable's 0. */
+/* In milliseconds. In a field 0 means the default, so another value stands for the variable's 0. */
 static ingot_status_t read_time(const struct environment *environment, const char *name, uint32_t zero,
                                 uint32_t *time_ms)
 {
@@ -95,7 +95,7 @@ static ingot_status_t read_age(const struct environment *environment, uint64_t *
     return status;
 }
 
-/* Sets *chosen to the number of the word; it stays if the variable is unset. */
+/* Sets *chosen to the number of the word; leaves it as it is if the variable is unset. */
 static ingot_status_t read_choice(const struct environment *environment, const char *name, size_t count,
                                   const char *const *words, const char *expected, size_t *chosen)
 {
@@ -129,7 +129,7 @@ static ingot_status_t read_storing(const struct environment *environment, ingot_
     return status;
 }
 
-/* Reads what only a store that is written to uses. */
+/* Reads the settings that only a writable store uses. */
 static ingot_status_t read_writing(const struct environment *environment, ingot_persist_info_t *info)
 {
     ingot_status_t status = read_limit(environment, "INGOT_PERSIST_MAX_SIZE", UINT64_MAX, &info->max_bytes);
@@ -188,7 +188,7 @@ static ingot_status_t find_root(const struct environment *environment, size_t ca
     return ingot_set_error_detail(INGOT_NOT_FOUND, "none of INGOT_PERSIST_DIR, XDG_CACHE_HOME and HOME is set");
 }
 
-/* Copies a text to the caller's memory, behind the root and the texts that are there already. */
+/* Copies a text to the caller's memory, after the root and the texts that are already there. */
 static ingot_status_t find_text(const struct environment *environment, const char *name,
                                 bool (*is_valid)(const char *text), const char *expected, size_t capacity, char *path,
                                 size_t *used, const char **text)
@@ -244,7 +244,7 @@ static const char *look_up(const char *name, void *user)
     return secure_getenv(name);
 }
 
-/* An older caller's info is shorter: what it lacks is not set. */
+/* A caller built with an older version passes a shorter info; fields that it lacks are not set. */
 ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_t *info, size_t path_capacity, char *path)
 {
     ingot_persist_info_t read;

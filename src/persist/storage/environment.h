@@ -1,5 +1,5 @@
 /*
- * environment.h - what a user's environment says of persistence.
+ * environment.h - reads the settings of persistence from the environment.
  */
 #ifndef INGOT_PERSIST_STORAGE_ENVIRONMENT_H
 #define INGOT_PERSIST_STORAGE_ENVIRONMENT_H

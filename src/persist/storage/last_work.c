@@ -1,12 +1,12 @@
 /*
- * last_work.c - what storages do while the process ends, and events about what was left undone.
+ * last_work.c - what storages do while the process ends, and events about programs that were not stored.
  *
- * exit() runs in a thread that may hold any of the application's locks. So nothing is stored and no callback runs in
- * it: that is done by the storages' threads and by one that tells, for which it waits, though never for longer than the
- * storages' time and a second. Locks are only tried.
+ * exit() runs in a thread that may hold any of the application's locks. So that thread stores nothing and runs no
+ * callback. The storages' threads store, and one further thread emits the events. exit() waits for them, but never
+ * longer than the storages' time plus one second. It only tries locks.
  *
- * The list of storages has a lock that is held for a moment and never while anything is called but the queue's
- * functions for this end. A forked child begins with an empty list.
+ * The lock of the list of storages is held briefly. While it is held, only the queue's functions for the end of the
+ * process are called. A forked child begins with an empty list.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -35,7 +35,7 @@
 
 static struct process_lock lock;
 static ingot_storage_t first; /* under lock */
-static atomic_bool is_told;   /* release pairs with acquire: what the thread that tells did */
+static atomic_bool is_told;   /* release pairs with acquire: the effects of the thread that emits the events */
 
 static void forget(void *user)
 {
@@ -72,8 +72,8 @@ static bool is_any_hurrying(void)
     return is_hurrying;
 }
 
-/* Has the threads of all storages store what waits, each for as long as its storage may hold up the end, and waits for
- * that. Returns the longest such time. */
+/* Makes the threads of all storages store waiting items, each for as long as its storage may delay the end, and
+ * waits for these threads. Returns the longest such time. */
 static uint64_t do_all(uint64_t now_ns)
 {
     uint64_t longest_ns = 0;
@@ -91,7 +91,7 @@ static uint64_t do_all(uint64_t now_ns)
     return longest_ns;
 }
 
-/* Adds a reference, unless the last one is gone. */
+/* Adds a reference, unless the last one was released. */
 static bool retain_if_alive(ingot_storage_t storage)
 {
     size_t count = atomic_load_explicit(&storage->references, memory_order_relaxed);
@@ -111,7 +111,7 @@ static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **c
     for (ingot_storage_t each = first; each != NULL && count == 0; each = each->queue.next) {
         count = store_queue_give_up(each, context); /* it is not freed while it is in the list */
         if (count != 0 && !retain_if_alive(each))
-            count = 0; /* another thread releases it, which stores what waits */
+            count = 0; /* another thread is releasing it, and stores what waits */
         *storage = each;
     }
     process_lock_give(&lock);
@@ -145,7 +145,7 @@ static void *tell(void *user)
     return NULL;
 }
 
-/* Tells of what was not stored. */
+/* Emits events about programs that were not stored. */
 static void tell_losses(void)
 {
     const uint64_t began_ns = files_steady_clock_ns();

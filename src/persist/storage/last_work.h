@@ -6,9 +6,9 @@
 
 #include <ingot/storage.h>
 
-/* Adds a storage that has something to be stored; any number of times. */
+/* Adds a storage that has something to store; may be called any number of times. */
 void last_work_add(ingot_storage_t storage);
-/* Removes a storage to which nothing comes any more. */
+/* Removes a storage that gets no more work. */
 void last_work_remove(ingot_storage_t storage);
 
 #endif

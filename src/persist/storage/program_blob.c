@@ -1,5 +1,5 @@
 /*
- * program_blob.c - the blob of a program: asking a storage for it, making a program of it, and rejecting it.
+ * program_blob.c - the blob of a program: loading it from a storage, creating a program from it, and rejecting it.
  */
 #include "persist/storage/program_blob.h"
 

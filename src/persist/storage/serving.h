@@ -1,5 +1,5 @@
 /*
- * serving.h - whether a storage is on, and for which backends.
+ * serving.h - determines whether a storage is on, and for which backends.
  */
 #ifndef INGOT_PERSIST_STORAGE_SERVING_H
 #define INGOT_PERSIST_STORAGE_SERVING_H
@@ -10,14 +10,14 @@
 #define STORAGE_OFF_BY_CALL 1u
 #define STORAGE_OFF_BY_SWITCH 2u
 
-/* Off: nothing is loaded from it or stored to it. */
+/* True if the storage is on. If it is off, nothing is loaded from it or stored to it. */
 bool storage_is_on(ingot_storage_t storage);
 void storage_set_off(ingot_storage_t storage, unsigned reason, bool is_off);
-/* True if requests of this context go to it. */
+/* True if the storage serves requests of this context. */
 bool storage_serves(ingot_storage_t storage, const struct ingot_context *context);
 /* True if a list is short enough and consists of names, each with an optional minus. */
 bool serving_is_list(const char *list);
-/* True if a backend is among those that a list means. */
+/* True if a list includes a backend. */
 bool serving_includes(const char *list, const char *backend);
 
 #endif

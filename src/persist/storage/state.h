@@ -19,15 +19,15 @@ struct store_queue {
     struct process_lock lock;
     pthread_cond_t has_work;                          /* for the thread */
     pthread_cond_t is_done;                           /* for callers that flush */
-    struct store_queue_list lists[STORE_QUEUE_LISTS]; /* under lock, as all below, by store_queue_when */
-    struct store_queue_list active;                   /* items that a thread is at */
-    size_t active_count;                              /* of these, and of those that are being freed */
+    struct store_queue_list lists[STORE_QUEUE_LISTS]; /* one per store_queue_when; under lock, like all fields below */
+    struct store_queue_list active;                   /* items that a thread is storing */
+    size_t active_count;                              /* of these, and of items that are being freed */
     size_t making_count;                              /* programs that are being loaded or built */
-    uint64_t last_made_ns;                            /* when the last one was */
-    uint64_t urgent_until_ns;                         /* until then the thread works all lists */
-    uint64_t taken_ns; /* how long it took to take all blobs so far, and to build their programs */
+    uint64_t last_made_ns;                            /* when the last program was loaded or built */
+    uint64_t urgent_until_ns;                         /* until this time the thread works on all lists */
+    uint64_t taken_ns; /* how long taking all blobs so far took; the next field: building their programs */
     uint64_t built_ns;
-    ingot_persist_flush_progress_t total; /* since the storage was made */
+    ingot_persist_flush_progress_t total; /* since the storage was created */
     ingot_status_t failure;               /* the first one that no flush has returned yet */
     bool has_thread;
     bool is_ending;
@@ -37,8 +37,8 @@ struct store_queue {
     ingot_storage_t next;                                 /* of last_work.c */
 };
 
-/* Stores a blob in the first tiers of a chain, as far as they can be written; events tell of what failed. Returns true
- * if a tier took it. */
+/* Stores a blob in the first tiers of a chain, as far as they are writable; events report failures. Returns true if
+ * a tier took it. */
 typedef bool (*storage_promote_t)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
                                   const ingot_buffer_t *blob);
 /* Removes what was promoted. */
@@ -50,17 +50,17 @@ struct ingot_storage {
     void *self;
     ingot_allocator_t allocator;
     bool is_read_only;               /* even if it has a store operation */
-    ingot_event_callback_t on_event; /* its own; NULL: none */
+    ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */
     void *on_event_user;
-    _Atomic(ingot_persist_store_mode_t) store_mode; /* relaxed, as the next two: they order nothing */
+    _Atomic(ingot_persist_store_mode_t) store_mode; /* relaxed, like the next two: they order nothing */
     _Atomic uint32_t exit_time_ms;                  /* as in ingot_persist_storing_t */
     _Atomic uint32_t quiet_time_ms;
     atomic_size_t references;                           /* release pairs with acquire of the last one */
-    _Atomic(ingot_persist_store_mode_t) inherited_mode; /* of a switch: what counts where nothing was said to it */
+    _Atomic(ingot_persist_store_mode_t) inherited_mode; /* of a switch: the mode that applies if none was set on it */
     _Atomic uint32_t inherited_exit_ms;
     _Atomic uint32_t inherited_quiet_ms;
-    _Atomic unsigned off;     /* of STORAGE_OFF_...; relaxed, a request more or less does no harm */
-    atomic_bool has_backends; /* release pairs with acquire: true if it is worth taking the lock */
+    _Atomic unsigned off;     /* of STORAGE_OFF_...; relaxed: a few requests may see the old value */
+    atomic_bool has_backends; /* release pairs with acquire: true if taking the lock is worthwhile */
     struct process_lock backends_lock;
     char backends[STORAGE_BACKENDS_CAPACITY]; /* under backends_lock */
     struct counters counters;                 /* of loads and stores; a directory store also has its own */

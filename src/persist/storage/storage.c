@@ -1,5 +1,5 @@
 /*
- * storage.c - a storage: a table of operations, a count of references, and what works for it; see storage.h.
+ * storage.c - a storage: its operations, reference count, queue and parts; see storage.h.
  */
 #include "persist/storage/storage.h"
 

@@ -1,5 +1,5 @@
 /*
- * storage.h - making a storage, and what it keeps for the rooms that work with it.
+ * storage.h - creates a storage, and keeps the parts that other rooms attach to it.
  */
 #ifndef INGOT_PERSIST_STORAGE_STORAGE_H
 #define INGOT_PERSIST_STORAGE_STORAGE_H
@@ -9,8 +9,9 @@
 #include "persist/storage/common/counters.h"
 #include "persist/storage/common/kinds.h"
 
-/* Does what ingot_storage_create does, with the allocator that self is from. Of info, which may be NULL and is checked,
- * it takes what is not the directory's alone: read-only, the callback, the backends, when to store and for how long. */
+/* Does what ingot_storage_create does, with the allocator from which self was allocated. From info, which may be
+ * NULL and is checked, it uses only the fields that do not concern a directory: read-only, the callback, the
+ * backends, when to store and for how long. */
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               void *self, const ingot_allocator_t *allocator, const ingot_persist_info_t *info);
 
@@ -23,8 +24,9 @@ void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ing
 
 /* Returns a part, or NULL if it was not added yet. */
 void *storage_get_part(ingot_storage_t storage, enum storage_part which);
-/* Adds a part, which destroy ends after the storage's last release, before the storage itself. Returns the part that
- * the storage has from now on: if another thread was faster, that thread's; the caller destroys its own then. */
+/* Adds a part. After the last release of the storage, destroy destroys the part before the storage. Returns the
+ * storage's part from now on. If another thread was faster, that is the other thread's part, and the caller must
+ * destroy its own. */
 void *storage_add_part(ingot_storage_t storage, enum storage_part which, void *part, storage_destroy_part_t destroy);
 
 #endif

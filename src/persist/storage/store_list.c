@@ -1,5 +1,5 @@
 /*
- * store_list.c - programs and blobs that are to be stored, in a list that its owner locks; see store_list.h.
+ * store_list.c - lists of programs and blobs to store; see store_list.h.
  */
 #include "persist/storage/store_list.h"
 

@@ -1,6 +1,6 @@
 /*
- * store_list.h - programs whose blobs are to be stored, and blobs that a chain promotes, in a list that its owner
- * locks.
+ * store_list.h - lists of programs whose blobs will be stored, and of blobs that a chain promotes. The list's owner
+ * locks it.
  */
 #ifndef INGOT_PERSIST_STORAGE_STORE_LIST_H
 #define INGOT_PERSIST_STORAGE_STORE_LIST_H
@@ -10,7 +10,7 @@
 
 struct store_queue_item {
     struct store_queue_item *next;
-    ingot_program_t program; /* holds its context, too; NULL: a blob to be promoted, and context is NULL */
+    ingot_program_t program; /* holds its context, too; NULL: a blob to promote, and context is NULL */
     const struct ingot_context *context;
     uint64_t build_ns;
     bool is_given_up;  /* an event told of it */
@@ -18,23 +18,23 @@ struct store_queue_item {
     size_t tier_count; /* of a chain, to which the blob is to be promoted */
     size_t blob_size;  /* 0 with a program */
     size_t id_size;
-    uint8_t id[]; /* and behind it the blob */
+    uint8_t id[]; /* followed by the blob */
 };
 
 struct store_queue_list {
     struct store_queue_item *first; /* oldest */
     struct store_queue_item *last;
     size_t count;
-    size_t bytes; /* of blobs, and of ids, which hold the sources' digests and the options */
+    size_t bytes; /* of blobs and ids; ids contain the sources' digests and the options */
 };
 
-/* Makes an item of an id and a blob, or of an id alone; returns NULL if memory is short. */
+/* Makes an item from an id and a blob, or from an id alone; returns NULL if memory is short. */
 struct store_queue_item *store_list_make_item(const ingot_allocator_t *allocator, size_t id_size, const uint8_t *id,
                                               size_t blob_size, const uint8_t *blob);
 void store_list_free_item(const ingot_allocator_t *allocator, struct store_queue_item *item);
 
 void store_list_append(struct store_queue_list *list, struct store_queue_item *item);
-/* Takes out the item that a link of the list points to. */
+/* Removes and returns the item that a link of the list points to. */
 struct store_queue_item *store_list_take_out(struct store_queue_list *list, struct store_queue_item **at);
 
 bool store_list_is_blob(const struct store_queue_item *item, size_t id_size, const uint8_t *id);
@@ -46,9 +46,9 @@ struct store_queue_item **store_list_find_blob(struct store_queue_list *list, si
 struct store_queue_item **store_list_find_item(struct store_queue_list *list, const struct store_queue_item *item);
 struct store_queue_item **store_list_find_cheapest(struct store_queue_list *list);
 
-/* Returns a link to the oldest item, or to the one that took longest to build. Only items count that the driver is
- * expected to finish within limit_ns, if it takes as long per time of building as before: taken_ns for built_ns. If
- * built_ns is 0, nothing is known, and all items count. NULL: there is none. */
+/* Returns a link to the oldest item, or to the one that took longest to build, among those that the driver should
+ * finish within limit_ns. The expected time is the item's build time multiplied by taken_ns / built_ns, the ratio so
+ * far. If built_ns is 0, the ratio is unknown, and all items count. NULL: there is none. */
 struct store_queue_item **store_list_find(struct store_queue_list *list, bool is_oldest, uint64_t limit_ns,
                                           uint64_t taken_ns, uint64_t built_ns);
 

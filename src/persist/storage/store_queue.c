@@ -1,18 +1,19 @@
 /*
- * store_queue.c - programs whose blobs are to be taken and stored later, and blobs that a chain promotes: in the
- * background, at a flush, or at the end.
+ * store_queue.c - stores programs' blobs, and blobs that a chain promotes, later: in the background, at a flush, or at
+ * the end of the process.
  *
- * One thread per storage, started with the first item that it is to work. What waits is bounded in number and in the
- * bytes of its ids; a blob is in memory only while it is being stored. The lock is not held while an item is worked.
+ * Each storage has one thread, started with the first item for it. Waiting items are bounded in number and in the bytes
+ * of their ids; the blob of a program is in memory only while it is being stored. The lock is not held while an item is
+ * being stored.
  *
- * A driver that generates code at launch (PoCL) takes up to 20 times as long to give a blob as it took to build the
- * program, and has its own locks: an application that builds waits for them. Its blobs also lack the code of later
- * launches. So they wait until no program was made for a while, and the thread has a lower priority. How long a blob
- * takes is guessed from the time that its program took to build and from what the blobs before took; what would hold up
- * the end of the process for longer than it may be is left for a flush.
+ * A driver that generates code at launch (PoCL) takes up to 20 times as long to provide a blob as it took to build the
+ * program, and holds its own locks meanwhile, so the application's builds wait. Its blobs also lack the code of later
+ * launches. Such items therefore wait until no program was loaded or built for a while, and the thread has a lower
+ * priority. The time of a blob is estimated from its program's build time and from the times of earlier blobs. Blobs
+ * that would delay the end of the process for too long are left for a flush.
  *
- * A forked child has neither the thread nor the driver's state, so it takes the queue for empty, and makes its locks
- * anew: they may have been held when it was forked. last_work.c works what waits when the process ends.
+ * A forked child has neither the thread nor the driver's state, so it treats the queue as empty and creates its locks
+ * again, because they may have been held during the fork. When the process ends, last_work.c has waiting items stored.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -82,7 +83,7 @@ static void forget(void *user)
     queue->urgent_until_ns = 0;
     queue->failure = INGOT_SUCCESS;
     queue->has_thread = queue->is_ending = false;
-    (void)init_conditions(queue); /* cannot fail where they need no memory, as on Linux */
+    (void)init_conditions(queue); /* on Linux they need no memory and cannot fail */
 }
 
 static void lock(struct store_queue *queue)
@@ -101,14 +102,14 @@ static uint64_t time_left(uint64_t until_ns)
     return until_ns == NO_TIME ? NO_TIME : until_ns > now_ns ? until_ns - now_ns : 0;
 }
 
-/* Locked. Finds an item that fits: the oldest of those that are to be worked soon, or the most expensive to build of
- * others. */
+/* Locked. Finds a suitable item: the oldest in the list of those to store soon, or the most expensive to build in
+ * other lists. */
 static struct store_queue_item **find(struct store_queue *queue, enum store_queue_when when, uint64_t limit_ns)
 {
     return store_list_find(&queue->lists[when], when == STORE_QUEUE_SOON, limit_ns, queue->taken_ns, queue->built_ns);
 }
 
-/* Locked. NULL: none that fits. */
+/* Locked. Returns NULL if no item is suitable. */
 static struct store_queue_item *pop(struct store_queue *queue, enum store_queue_when when, uint64_t limit_ns)
 {
     struct store_queue_item **at = find(queue, when, limit_ns);
@@ -153,7 +154,7 @@ static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bo
     return may_call || !is_own_thread;
 }
 
-/* Locked. A program that turned out to be not cacheable when it was built is not a failure of the storage. */
+/* Locked. If a build showed that a program is not cacheable, that is not a failure of the storage. */
 static void note_failure(struct store_queue *queue, ingot_status_t status)
 {
     if (queue->failure == INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE)
@@ -164,7 +165,7 @@ static void note_failure(struct store_queue *queue, ingot_status_t status)
 static void count_outcome(struct store_queue *queue, const struct storage_outcome *outcome, uint64_t build_ns)
 {
     if (outcome->status == INGOT_SUCCESS) {
-        queue->total.stored_count += outcome->bytes != 0; /* a blob that no tier took is not one */
+        queue->total.stored_count += outcome->bytes != 0; /* a blob that no tier took does not count */
         queue->total.stored_bytes += outcome->bytes;
     } else if (outcome->status != INGOT_NOT_CACHEABLE) {
         ++queue->total.failed_count;
@@ -188,7 +189,8 @@ static struct storage_outcome store_item(ingot_storage_t storage, const struct s
     return (struct storage_outcome){.status = INGOT_SUCCESS, .bytes = is_stored ? blob.size : 0};
 }
 
-/* Locked when called and when it returns, not in between. false: nothing can be done any more; the item waits on. */
+/* Locked when called and when it returns, not in between. Returns false if no more work is possible; the item keeps
+ * waiting. */
 static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
 {
     struct store_queue *queue = &storage->queue;
@@ -196,7 +198,7 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
     store_list_append(&queue->active, item);
     ++queue->active_count;
     unlock(queue);
-    const int cancellation = cancellation_hold(); /* others that flush would wait for this item forever */
+    const int cancellation = cancellation_hold(); /* other threads that flush would wait for this item forever */
     ++work_depth;
     const struct ingot_context *before = events_enter(item->context);
     const struct storage_outcome outcome = store_item(storage, item);
@@ -222,7 +224,7 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
     return is_done;
 }
 
-/* Locked. For the thread: an item, or when to look again. */
+/* Locked. Returns an item for the thread, or when to look again. */
 static struct store_queue_item *next_item(ingot_storage_t storage, uint64_t *look_again_ns)
 {
     struct store_queue *queue = &storage->queue;
@@ -266,7 +268,7 @@ static void *run(void *user)
     return NULL;
 }
 
-/* Locked. The thread takes no signals: they are the application's. */
+/* Locked. The thread takes no signals, because signals belong to the application. */
 static bool start_thread(ingot_storage_t storage)
 {
     struct store_queue *queue = &storage->queue;
@@ -410,7 +412,7 @@ void store_queue_note_making(ingot_storage_t storage)
 void store_queue_note_made(ingot_storage_t storage)
 {
     lock(&storage->queue);
-    if (storage->queue.making_count != 0) /* a child forked meanwhile begins with none */
+    if (storage->queue.making_count != 0) /* a child that was forked meanwhile starts with none */
         --storage->queue.making_count;
     storage->queue.last_made_ns = files_steady_clock_ns();
     unlock(&storage->queue);
@@ -427,7 +429,7 @@ uint64_t store_queue_count(ingot_storage_t storage)
 /* ---- flushing ---- */
 
 /* One call of store_queue_flush. With a time limit the storage's thread does the work, so that the caller returns in
- * time whatever the driver does. */
+ * time even if the driver is slow. */
 struct flush {
     ingot_storage_t storage;
     ingot_persist_flush_info_t info;
@@ -450,7 +452,7 @@ static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
     return progress;
 }
 
-/* Locked when called and when it returns, not in between. false: the caller wants no more. */
+/* Locked when called and when it returns, not in between. Returns false if the caller wants to stop. */
 static bool report(struct flush *flush)
 {
     const ingot_persist_flush_progress_t progress = progress_of(flush);
@@ -463,11 +465,11 @@ static bool report(struct flush *flush)
     return goes_on;
 }
 
-/* Locked when called and when it returns, not in between. Returns when all is done, or no more is to be done. */
+/* Locked when called and when it returns, not in between. Returns when no item waits, or when it should stop. */
 static void work_all(struct flush *flush)
 {
     struct store_queue *queue = &flush->storage->queue;
-    /* an event's callback that flushes in the queue's thread would wait for itself */
+    /* a callback that flushes in the queue's own thread would wait for itself */
     const bool is_own_thread = queue->has_thread && pthread_equal(queue->thread, pthread_self());
     flush->is_for_thread = flush->until_ns != NO_TIME && !is_own_thread && start_thread(flush->storage);
     while (report(flush) && time_left(flush->until_ns) != 0) {
@@ -503,7 +505,7 @@ ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_fl
     flush.before = queue->total;
     work_all(&flush);
     const ingot_persist_flush_progress_t reached = progress_of(&flush);
-    const bool is_cut_short = reached.waiting_count > work_depth; /* without what this thread itself is storing */
+    const bool is_cut_short = reached.waiting_count > work_depth; /* without items that this thread is storing */
     ingot_status_t status = queue->failure;
     if (is_cut_short && (flush.until_ns != NO_TIME || info->on_progress != NULL))
         status = ingot_set_error_detail(INGOT_BUSY, "%llu programs are not stored yet",
@@ -586,7 +588,7 @@ size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context *
             if (item->is_given_up || (count != 0 && item->context != *context))
                 continue;
             if (count == 0 && item->program != NULL)
-                (void)ingot_program_retain(item->program); /* and with it the context */
+                (void)ingot_program_retain(item->program); /* which also retains the context */
             *context = item->context;
             item->is_given_up = true;
             ++count;

@@ -1,6 +1,6 @@
 /*
- * store_queue.h - programs whose blobs are to be taken and stored later, and blobs that a chain promotes: in the
- * background, at a flush, or at the end of the process.
+ * store_queue.h - stores programs' blobs, and blobs that a chain promotes, later: in the background, at a flush, or at
+ * the end of the process.
  */
 #ifndef INGOT_PERSIST_STORAGE_STORE_QUEUE_H
 #define INGOT_PERSIST_STORAGE_STORE_QUEUE_H
@@ -11,11 +11,11 @@
 #include "persist/storage/common/kinds.h"
 
 ingot_status_t store_queue_init(ingot_storage_t storage);
-/* Ends the thread, and frees what it used; the queue was flushed. */
+/* Ends the thread and frees what it used; the queue must have been flushed. */
 void store_queue_fini(ingot_storage_t storage);
 
-/* Remembers a program that took so long to build, after last_work_add. Where too many wait, the oldest are worked right
- * here, or, of those that wait for a quiet moment, the cheapest to build is dropped. */
+/* Queues a program with its build time; last_work_add must come first. If too many wait, the oldest are stored in
+ * this call; of those that wait for a quiet time, the cheapest to build is dropped. */
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                      size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when);
 
@@ -23,8 +23,8 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
 void store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                            size_t id_size, const uint8_t *id);
 
-/* Remembers a copy of a blob that a chain is to promote to its first tiers. What waits is bounded as above.
- * Returns false if there is no memory. */
+/* Queues a copy of a blob that a chain promotes to its first tiers. Bounds as above. Returns false if there is no
+ * memory. */
 bool store_queue_add_blob(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
                           const ingot_buffer_t *blob, enum store_queue_when when);
 
@@ -35,31 +35,32 @@ bool store_queue_orphan(ingot_storage_t storage);
  * for it could be a deadlock, since tiers and event callbacks run meanwhile. */
 void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id);
 
-/* Wakes the thread, since the storage's times have changed. */
+/* Wakes the thread, because the storage's times have changed. */
 void store_queue_wake(ingot_storage_t storage);
 
-/* Called before and after the making of a program: the storage is not quiet in between, nor for a while afterwards. */
+/* Called before and after a program is loaded or built: the storage is not quiet in between, nor for a while
+ * afterwards. */
 void store_queue_note_making(ingot_storage_t storage);
 void store_queue_note_made(ingot_storage_t storage);
 
-/* Works all that waits, and waits for what is being worked, within info's limits. INGOT_BUSY: something still waits;
- * otherwise the first failure since the last flush. progress may be NULL. */
+/* Stores all waiting items, and waits for those that are being stored, within info's limits. INGOT_BUSY: some still
+ * wait; otherwise the first failure since the last flush. progress may be NULL. */
 ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
                                  ingot_persist_flush_progress_t *progress);
 
-/* Returns how many programs wait, including those that are being worked. */
+/* Returns how many programs wait, including those that are being stored. */
 uint64_t store_queue_count(ingot_storage_t storage);
 
 /* ---- for the end of the process, in last_work.c; none waits for the queue's lock ---- */
 
-/* True if this thread is storing something right now: it cannot wait for itself. */
+/* True if this thread is storing an item right now: it cannot wait for itself. */
 bool store_queue_is_worked_here(void);
-/* Has the thread work everything until then. */
+/* Has the thread work on everything until this time. */
 void store_queue_hurry(ingot_storage_t storage, uint64_t until_ns);
-/* True if something is being worked, or waits that is expected to be done in time. */
+/* True if an item is being stored, or an item waits that should be done in time. */
 bool store_queue_is_hurrying(ingot_storage_t storage);
-/* Gives up all programs of one context that still wait, or all blobs, with a NULL context, and returns their number. 0:
- * there are none. The context is never freed. */
+/* Gives up all waiting programs of one context, or with a NULL context all blobs, and returns their number. 0: there
+ * are none. The context is never freed. */
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context);
 
 #endif

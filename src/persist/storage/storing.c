@@ -1,5 +1,5 @@
 /*
- * storing.c - when a storage stores, and for how long: what an application says, and the defaults.
+ * storing.c - when a storage stores, and for how long: the application's settings, and the defaults.
  */
 #include "persist/storage/storing.h"
 
@@ -8,7 +8,7 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define DEFAULT_EXIT_TIME_MS 5000u
 
-/* What was said to a chain comes first, then what was said to the tier that it stores to. */
+/* The chain's own setting comes first, then the setting of the tier that it stores to. */
 ingot_persist_store_mode_t storage_store_mode(ingot_storage_t storage)
 {
     ingot_persist_store_mode_t mode = INGOT_PERSIST_STORE_AUTO;

@@ -8,16 +8,16 @@
 #include <stdbool.h>
 
 ingot_persist_store_mode_t storage_store_mode(ingot_storage_t storage);
-/* Returns for how long a storage may hold up the end of the process; 0: not at all. */
+/* Returns how long a storage may delay the end of the process; 0: not at all. */
 uint64_t storage_exit_time_ns(ingot_storage_t storage);
-/* Returns after how long without a new program a storage is quiet; UINT64_MAX: never. */
+/* Returns the time without a new program after which a storage is quiet; UINT64_MAX: never. */
 uint64_t storage_quiet_time_ns(ingot_storage_t storage);
-/* Takes over what counts in another storage now. */
+/* Copies the settings that apply to another storage now. */
 void storage_inherit_storing(ingot_storage_t storage, ingot_storage_t from);
 
 /* True if the value is a store mode. */
 bool storing_is_mode(ingot_persist_store_mode_t mode);
-/* True if what is stored may be kept: by a directory that was not opened read-only, by a tier of a chain, ... */
+/* True if a stored blob may be kept: by a directory that was not opened read-only, by a tier of a chain, ... */
 bool storage_is_writable(ingot_storage_t storage);
 
 #endif

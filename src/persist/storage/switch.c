@@ -1,8 +1,8 @@
 /*
  * switch.c - a storage that stands for another one, which can be exchanged at any time.
  *
- * Each operation takes a reference to the storage that it stands for at that moment, under a lock that is not held
- * while the operation runs. So the one before lives until the last operation in it has ended.
+ * Each operation takes a reference to the current target, under a lock that is not held while the operation runs. A
+ * previous target therefore lives until its last operation has ended.
  */
 #include <ingot/backend.h>
 
@@ -20,10 +20,10 @@ struct storage_switch {
 
 static void forget_nothing(void *user)
 {
-    (void)user; /* the target, whichever it is, is referenced */
+    (void)user; /* any target that it may have is referenced */
 }
 
-/* NULL, with an error set, if there is none. */
+/* Returns NULL, with an error set, if there is none. */
 static ingot_storage_t take_target(struct storage_switch *self)
 {
     process_lock_take(&self->lock, forget_nothing, NULL);

@@ -1,5 +1,5 @@
 /*
- * take_blob.c - taking a program's blob and storing it.
+ * take_blob.c - takes a program's blob and stores it.
  */
 #include "persist/storage/take_blob.h"
 
@@ -11,7 +11,7 @@
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/state.h"
 
-/* Copies the program's blob to *blob, which is to be freed with *capacity bytes whatever is returned. */
+/* Copies the program's blob to *blob, which the caller must free with *capacity bytes, whatever the status. */
 static ingot_status_t take(ingot_storage_t storage, ingot_program_t program, size_t *size, uint8_t **blob,
                            size_t *capacity)
 {
@@ -32,7 +32,7 @@ struct storage_outcome storage_take_and_store(ingot_storage_t storage, const str
     size_t capacity = 0;
     uint8_t *blob = NULL;
     const uint64_t started_ns = files_steady_clock_ns();
-    if (!process_end_enter()) /* no event: the application is as good as gone */
+    if (!process_end_enter()) /* no event: the application has almost ended */
         return (struct storage_outcome){.status = ingot_set_error_detail(INGOT_BUSY, "the process is ending")};
     ingot_status_t status = take(storage, program, &size, &blob, &capacity);
     process_end_leave();

@@ -1,16 +1,16 @@
 /*
- * take_blob.h - taking a program's blob and storing it.
+ * take_blob.h - takes a program's blob and stores it.
  */
 #ifndef INGOT_PERSIST_STORAGE_TAKE_BLOB_H
 #define INGOT_PERSIST_STORAGE_TAKE_BLOB_H
 
 #include <ingot/storage.h>
 
-/* What became of one program that was to be stored. */
+/* The result for one program. */
 struct storage_outcome {
     ingot_status_t status;
     uint64_t take_ns; /* of the driver */
-    size_t bytes;     /* of the blob; 0: the driver gave none */
+    size_t bytes;     /* of the blob; 0: the driver provided none */
 };
 
 /* Takes a program's blob and stores it. */

@@ -58,7 +58,7 @@ static void look_at_sources(struct plan *plan)
     }
 }
 
-/* Compiling and linking use the same architecture, whichever of the options names it. */
+/* Compiling and linking use the same architecture, no matter which option names it. */
 static ingot_status_t set_architecture(struct plan *plan)
 {
     char own[ARCHITECTURE_SIZE] = "";

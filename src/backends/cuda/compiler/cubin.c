@@ -3,7 +3,7 @@
  *
  * Kernel names are read here instead of queried from the driver. The query needs a driver of CUDA 12.4 or later, and it
  * loads every kernel of a module, which otherwise loads each one at its first use. Every offset is checked, because a
- * blob may come from anywhere.
+ * blob may come from any source.
  */
 #include "backends/cuda/compiler/cubin.h"
 

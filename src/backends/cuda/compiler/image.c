@@ -1,8 +1,8 @@
 /*
  * image.c - a program's binary: the lowered names of its name expressions, and a cubin.
  *
- * Only NVRTC knows the lowered names, and only right after it has compiled, so they are stored. The cubin is aligned as
- * its own tables are.
+ * Only NVRTC knows the lowered names, and only right after it has compiled, so they are stored. The cubin is aligned to
+ * 8 bytes, as its tables are.
  */
 #include "backends/cuda/compiler/image.h"
 

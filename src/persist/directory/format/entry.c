@@ -1,10 +1,11 @@
 /*
  * entry.c - one entry: its directory and the two files in it.
  *
- * A file is opened, judged by its own descriptor and read once, so that what was judged is what is used. Memory is
- * allocated for sizes only that a checked header and the file system agree on. The files are opened by their paths,
- * which costs less than a handle of the directory; so they may be of two entries when one replaces the other
- * meanwhile. Then the checksums do not hold, and the caller reads once more with the directory pinned.
+ * A file is opened, checked by its own descriptor and read once, so that the bytes in use are the bytes that were
+ * checked. Memory is allocated only for sizes on which a verified header and the file system agree. The files are
+ * opened by their paths, which costs less than a handle of the directory; so the two may belong to different entries if
+ * one replaces the other meanwhile. Then the checksums do not match, and the caller reads once more with the directory
+ * pinned.
  */
 #include "persist/directory/format/entry.h"
 
@@ -44,7 +45,7 @@ ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pi
     return INGOT_SUCCESS;
 }
 
-/* A descriptor or a negated errno. */
+/* Returns a descriptor or a negated errno. */
 static int open_file(const struct entry_place *place, const char *name)
 {
     char path[PATH_CAPACITY];
@@ -52,7 +53,7 @@ static int open_file(const struct entry_place *place, const char *name)
     return files_open_read(place->at, path);
 }
 
-/* Judges what open_file returned. */
+/* Checks the result of open_file. */
 static ingot_status_t judge_file(const struct entry_place *place, const char *name, int fd, uint64_t *size_bytes)
 {
     if (fd == -ENOENT)
@@ -82,7 +83,7 @@ static ingot_status_t check_id(const struct key_file *key, size_t id_size, const
     return INGOT_SUCCESS;
 }
 
-/* An id that is the one asked for needs no checksum; another one may be that one, damaged. */
+/* An id equal to the requested one needs no checksum; a different one may be the requested id, damaged. */
 static ingot_status_t compare_id(const struct key_file *key, const uint8_t *found, size_t id_size, const uint8_t *id)
 {
     if (memcmp(found, id, id_size) == 0)
@@ -91,7 +92,7 @@ static ingot_status_t compare_id(const struct key_file *key, const uint8_t *foun
     return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
 }
 
-/* Reads all of a key.bin that has the size that it would have for this id. */
+/* Reads a whole key.bin if it has the size that it would have for this id. */
 static ingot_status_t read_key(int fd, struct key_file *key, size_t id_size, const uint8_t *id,
                                const ingot_allocator_t *allocator)
 {
@@ -170,7 +171,8 @@ static ingot_status_t read_blob(const struct entry_place *place, int fd, const s
     return status;
 }
 
-/* Both files are opened before either is read: the kernel finds the second by what it has just touched. */
+/* Both files are opened before either is read: the kernel then finds the second through directories that it has just
+ * used. */
 ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const uint8_t *id,
                           const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob)
 {
@@ -269,7 +271,7 @@ uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
     return KEY_FILE_HEADER_SIZE + (uint64_t)id_size + (uint64_t)blob_size;
 }
 
-/* Writes two parts, so that header and id are one system call where they are small. */
+/* Writes two parts; if header and id are small, that takes one system call. */
 static ingot_status_t write_file(int at, const char *entry_path, const char *name, size_t size, const uint8_t *bytes,
                                  size_t more_size, const uint8_t *more, bool is_durable)
 {

@@ -1,9 +1,9 @@
 /*
  * index.c - index.bin: which entries a namespace has, how large they are, and when they were made and used.
  *
- * A hash table of pages that grows and shrinks by one page at a time (linear hashing), so that no change of it takes
- * longer in a large store. A record that is not in its bucket's page is a free place: so a page is split by writing the
- * new one, and is there as soon as the header counts it.
+ * A hash table of pages that grows and shrinks by one page at a time (linear hashing), so that a change takes no longer
+ * in a large store. A record outside its bucket's page counts as a free place. A page is therefore split by writing
+ * only the new page, which exists as soon as the header counts it.
  */
 #include "persist/directory/format/index.h"
 
@@ -13,7 +13,8 @@
 #include "persist/base/files.h"
 #include "util/little_endian.h"
 
-/* Records per page, on average. Pages that are yet to be split have up to twice as many, of INDEX_PAGE_RECORDS. */
+/* Records per page, on average. Pages that are not yet split have up to twice as many; there is room for
+ * INDEX_PAGE_RECORDS. */
 #define MOST_PER_PAGE 40u
 #define FEWEST_PER_PAGE 10u
 
@@ -34,7 +35,7 @@ int index_write_header(int fd, struct index_header *header)
     return files_write_at(fd, 0, sizeof(bytes), bytes);
 }
 
-/* Places behind the end of the file are free. */
+/* Places beyond the end of the file are free. */
 static int read_page(int fd, uint64_t page, uint8_t bytes[INDEX_PAGE_SIZE])
 {
     size_t got = 0;
@@ -50,7 +51,7 @@ int index_reset(int fd, struct index_header *header)
     *header = (struct index_header){
         .page_count = 1, .drain_bytes = UINT64_MAX, .drain_entries = UINT64_MAX, .is_scanning = true};
     int result = files_truncate(fd, 0);
-    if (result == 0) /* so that later writes need no space */
+    if (result == 0) /* so that later writes need no disk space */
         result = files_write_at(fd, 0, sizeof(empty), empty);
     return result < 0 ? result : files_write_at(fd, index_page_offset(0), sizeof(empty), empty);
 }
@@ -61,7 +62,8 @@ static bool decode(const uint8_t *at, uint64_t page_count, uint64_t page, struct
     return index_record_decode(record, at) && index_page_of(record->bucket, page_count) == page;
 }
 
-/* Finds a free place in a page: an empty one if there is one, otherwise one that is damaged or another page's. */
+/* Finds a free place in a page: an empty one if there is one, otherwise one whose record is damaged or belongs to
+ * another page. */
 static size_t find_free(const uint8_t *bytes, uint64_t page_count, uint64_t page)
 {
     struct index_record record;
@@ -139,8 +141,8 @@ int index_visit(int fd, uint64_t page_count, uint64_t page,
     return result;
 }
 
-/* Moves the records of from that belong in page, when there are new_count pages, behind the used_bytes of into.
- * False: there is no room for them. */
+/* Appends to `into`, after its used_bytes, those records of `from` that belong in `page` when there are new_count
+ * pages. False: there is no room for them. */
 static bool gather(const uint8_t *from, uint64_t from_page, uint64_t old_count, uint64_t page, uint64_t new_count,
                    uint8_t *into, size_t *used_bytes)
 {
@@ -156,7 +158,8 @@ static bool gather(const uint8_t *from, uint64_t from_page, uint64_t old_count, 
     return true;
 }
 
-/* Returns the page that is split when the last of so many pages is added, and joined again when that one goes. */
+/* Returns the page that is split when the page `last` is added, and that takes its records back when `last` is
+ * removed. */
 static uint64_t partner_of(uint64_t last, uint64_t page_count_without)
 {
     return index_page_of(last, page_count_without);
@@ -198,7 +201,7 @@ int index_shrink(int fd, struct index_header *header)
         return result;
     if (!gather(partner, to, count, to, count - 1, joined, &used_bytes) ||
         !gather(last, count - 1, count, to, count - 1, joined, &used_bytes))
-        return 0; /* too full for it now */
+        return 0; /* the joined page would be too full */
     result = files_write_at(fd, index_page_offset(to), sizeof(joined), joined);
     if (result == 0)
         --header->page_count;

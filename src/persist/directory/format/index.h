@@ -1,8 +1,8 @@
 /*
  * index.h - index.bin: which entries a namespace has, how large they are, and when they were made and used.
  *
- * Everything that writes is called with the index locked, except for index_note_use. Functions return 0, or 1
- * where that is said, or a negated errno.
+ * Functions that write require the lock of the index, except for index_note_use. Functions return 0, or 1 where their
+ * comment says so, or a negated errno.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_H
 #define INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_H
@@ -14,19 +14,19 @@ struct index_place {
     struct index_record record;
 };
 
-/* 1: there is a good header. */
+/* Returns 1 if there is a valid header. */
 int index_read_header(int fd, struct index_header *header);
 int index_write_header(int fd, struct index_header *header);
-/* Makes an empty index; the entries that are there are still to be added. Its header is not written. */
+/* Makes an empty index; the caller still has to add the entries that exist. Its header is not written. */
 int index_reset(int fd, struct index_header *header);
 
-/* 1: *place is the record of an entry; 0: it has none, and *place is where one would go. */
+/* Returns 1 if an entry has a record, which *place describes; otherwise 0, and *place is where one would go. */
 int index_find(int fd, uint64_t page_count, uint64_t bucket, uint32_t number, struct index_place *place);
-/* 1: the record at a place is that of an entry that was made then. */
+/* Returns 1 if the record at a place is that of an entry created at this time. */
 int index_is_at(int fd, uint64_t offset, const struct index_record *record);
 int index_put(int fd, uint64_t offset, const struct index_record *record);
 int index_free(int fd, uint64_t offset);
-/* Called without the lock: the place may be another record's by now, which then counts as used. */
+/* Notes a use without the lock: the place may have another record by now, which then counts as used. */
 int index_note_use(int fd, uint64_t offset, uint32_t last_use_s);
 
 /* Calls visit with each record of a page. */

@@ -1,5 +1,5 @@
 /*
- * index_format.h - the bytes of index.bin, as doc/store-format.md has them.
+ * index_format.h - encodes and decodes index.bin; see doc/store-format.md.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_FORMAT_H
 #define INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_FORMAT_H
@@ -25,32 +25,32 @@ struct index_record {
     uint32_t last_use_s;
 };
 
-/* What the lock's holder is doing to an entry. It is done when the entry's record says so. A process that finds it
- * half done completes or undoes it. */
+/* What the lock's holder is doing to an entry. It is done when the entry's record says so. A process that finds a
+ * change half done completes or undoes it. */
 enum index_change { INDEX_CHANGE_NONE, INDEX_CHANGE_ADD, INDEX_CHANGE_REMOVE };
 
 struct index_header {
     uint64_t page_count;
     uint64_t total_bytes;
     uint64_t entry_count;
-    uint64_t cursor;      /* the page that is looked at next */
-    uint64_t drain_bytes; /* an eviction goes on down to this; UINT64_MAX: there is none */
+    uint64_t cursor;      /* the page to read next */
+    uint64_t drain_bytes; /* evictions continue until this total is reached; UINT64_MAX: none is in progress */
     uint64_t drain_entries;
     uint64_t scan_position;   /* in the namespace's directory */
-    bool is_scanning;         /* entries may be there that have no record yet */
+    bool is_scanning;         /* there may be entries without a record */
     enum index_change change; /* the last one; the totals are those before it */
     struct index_record changed;
     uint64_t changed_offset; /* of its record in the file */
-    uint64_t checksum;       /* the first half of what was encoded or decoded last */
+    uint64_t checksum;       /* the first half of the checksum last encoded or decoded */
 };
 
 void index_header_encode(struct index_header *header, uint8_t bytes[INDEX_HEADER_SIZE]);
-/* False: it is not a header, or its version is another one. */
+/* Returns false if it is not a header, or has another version. */
 bool index_header_decode(struct index_header *header, const uint8_t bytes[INDEX_HEADER_SIZE]);
 
 void index_record_encode(const struct index_record *record, uint8_t bytes[INDEX_RECORD_SIZE]);
 bool index_record_is_empty(const uint8_t bytes[INDEX_RECORD_SIZE]);
-/* False: the place is empty, or damaged. */
+/* Returns false if the place is empty or damaged. */
 bool index_record_decode(struct index_record *record, const uint8_t bytes[INDEX_RECORD_SIZE]);
 
 /* Returns the number of the page, from 0, that has the records of a bucket. */

@@ -1,8 +1,8 @@
 /*
- * key_file.c - the header of key.bin, as doc/store-format.md has it.
+ * key_file.c - encodes and decodes the header of key.bin; see doc/store-format.md.
  *
- * Nothing in a decoded header is used before the header's checksum has held, and no size of it before it was
- * compared with the file's.
+ * Nothing in a decoded header is used before the header's checksum was verified, and no size before it was compared
+ * with the file's.
  */
 #include "persist/directory/format/key_file.h"
 

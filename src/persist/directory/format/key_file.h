@@ -1,5 +1,5 @@
 /*
- * key_file.h - the header of key.bin, as doc/store-format.md has it.
+ * key_file.h - encodes and decodes the header of key.bin; see doc/store-format.md.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_FORMAT_KEY_FILE_H
 #define INGOT_PERSIST_DIRECTORY_FORMAT_KEY_FILE_H
@@ -20,11 +20,11 @@ struct key_file {
     struct checksum id_checksum;
     struct checksum blob_checksum;
     uint64_t created_ns;
-    uint64_t last_use_ns; /* decode: created_ns where the stamp is torn */
+    uint64_t last_use_ns; /* decode: created_ns if the stamp is torn */
     uint32_t flags;
 };
 
-/* Returns what is written for an id and a blob now. */
+/* Returns the header for an id and a blob that are stored now. */
 struct key_file key_file_of(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob, uint64_t now_ns);
 
 /* Writes the header of a key.bin. */
@@ -34,9 +34,9 @@ void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_
 void key_file_encode_last_use(uint64_t last_use_ns, uint8_t stamp[KEY_FILE_LAST_USE_SIZE]);
 
 /*
- * Verifies the header that begins a file of file_size bytes; header_size of them were read, at least
- * KEY_FILE_HEADER_SIZE where the file has as many. The id itself is not looked at.
- * INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION with a detail.
+ * Verifies the header of a file of file_size bytes, of which header_size were read: at least KEY_FILE_HEADER_SIZE if
+ * the file has that many. Does not look at the id. INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION with a
+ * detail.
  */
 ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header);
 

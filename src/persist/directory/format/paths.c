@@ -1,5 +1,5 @@
 /*
- * paths.c - the names in a store: which are ours, and how they are written.
+ * paths.c - the names in a store: recognizing and writing them.
  *
  * A load formats its path, so this is plain digits instead of a format string.
  */

@@ -1,5 +1,5 @@
 /*
- * paths.h - the names in a store: which are ours, and how they are written.
+ * paths.h - the names in a store: recognizing and writing them.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_FORMAT_PATHS_H
 #define INGOT_PERSIST_DIRECTORY_FORMAT_PATHS_H
@@ -11,21 +11,21 @@
 #define NAMESPACE_MAX 64
 /* Namespace, bucket, number and the longest file name, with their slashes and the NUL. */
 #define PATH_CAPACITY 128
-/* The bytes of the file lock from here to twice this offset stand for sessions. */
+/* From here to twice this offset, each byte of the lock file stands for a session. */
 #define PATHS_SESSION_MIN (UINT64_C(1) << 62)
 
 /* "[namespace/]bucket". */
 void paths_bucket(char path[PATH_CAPACITY], const char *name_space, uint64_t bucket);
 /* "<parent>/number". */
 void paths_entry(char path[PATH_CAPACITY], const char *parent, uint32_t number);
-/* "<parent>/name". Both are short enough by construction. */
+/* "<parent>/name". Parent and name are short enough by construction. */
 void paths_join(char path[PATH_CAPACITY], const char *parent, const char *name);
 /* The number alone. */
 void paths_number(char text[PATH_CAPACITY], uint64_t number);
 /* "<parent>/<16 hex digits of session>-<number>". */
 void paths_temporary(char path[PATH_CAPACITY], const char *parent, uint64_t session, uint64_t number);
 
-/* A number as it is written here: decimal, no sign, no leading zero, at most max. */
+/* Parses a number as a store writes it: decimal, no sign, no leading zero, at most max. */
 bool paths_parse_number(const char *name, uint64_t max, uint64_t *number);
 bool paths_is_temporary(const char *name, uint64_t *session);
 /* "<pid>-<16 hex digits>", of version 1. */

@@ -1,9 +1,9 @@
 /*
- * account.c - the lock of a namespace, and what it holds: its index, and the total of it in size.txt.
+ * account.c - the account of a namespace: its lock, its index, and the total in size.txt.
  *
- * The header of the index is the truth; size.txt repeats its total for people and tools and is never believed. The lock
- * is polled, because waiting in the kernel has no deadline; first without a pause, because it is held for a few system
- * calls.
+ * The header of the index is authoritative; size.txt repeats the total for people and tools and is never trusted. The
+ * lock is polled, because waiting in the kernel has no deadline. The first polls do not pause, because holders keep the
+ * lock for only a few system calls.
  */
 #include "persist/directory/layout/account.h"
 
@@ -86,7 +86,7 @@ static int index_fd_of(const struct account *account)
     return account->open.files.index_fd;
 }
 
-/* True if the entry of a change is in its place. */
+/* True if the entry that a change concerns is in its place. */
 static bool is_in_place(const struct account *account, const struct index_record *record)
 {
     char bucket_path[PATH_CAPACITY];
@@ -147,7 +147,7 @@ static int recover(struct account *account)
     return 0;
 }
 
-/* The last change was done when its record was written or emptied; the header has the totals before it. */
+/* Finishes the last change, whose record is already written or emptied; the header has the totals before it. */
 static int finish_change(struct account *account)
 {
     struct index_header *header = &account->header;
@@ -166,12 +166,12 @@ static int finish_change(struct account *account)
     return result;
 }
 
-/* An index that is damaged is as good as none. */
+/* Reads the header, and replaces a damaged index by an empty one. */
 static ingot_status_t read_header(struct account *account)
 {
     int result = index_read_header(index_fd_of(account), &account->header);
     const uint64_t page_count = result == 1 ? account->header.page_count : 1;
-    account->may_grow = files_may_grow_to(index_page_offset(page_count + 1)); /* a write beyond that is a signal */
+    account->may_grow = files_may_grow_to(index_page_offset(page_count + 1)); /* a write beyond that raises a signal */
     account->may_write = account->may_grow || files_may_grow_to(index_page_offset(page_count));
     if (result == 0) {
         if (!account->may_write)
@@ -191,7 +191,7 @@ ingot_status_t account_begin(struct directory *directory, const char *name_space
                              struct account *account)
 {
     *account = (struct account){.directory = directory, .name_space = name_space};
-    /* before the lock, so that it is held for less time */
+    /* before locking, so that the lock is held for less time */
     ingot_status_t status = account_files_get(directory, name_space, &account->open);
     if (status != INGOT_SUCCESS)
         return status;
@@ -222,7 +222,7 @@ bool account_has_room(const struct account *account, uint64_t bytes, uint64_t en
 {
     const struct directory *directory = account->directory;
     const struct index_header *header = &account->header;
-    const uint64_t max_bytes = directory->max_bytes; /* once: it may be changing */
+    const uint64_t max_bytes = directory->max_bytes; /* read once, because it may change */
     const uint64_t max_entries = directory->max_entries;
     return (max_bytes == UINT64_MAX ||
             (header->total_bytes <= max_bytes && bytes <= max_bytes - header->total_bytes)) &&
@@ -230,7 +230,7 @@ bool account_has_room(const struct account *account, uint64_t bytes, uint64_t en
             (header->entry_count <= max_entries && entry_count <= max_entries - header->entry_count));
 }
 
-/* Notes what is about to be done. What has changed in the header before is written with it. */
+/* Notes in the header what is about to be done. This also writes earlier changes of the header. */
 static int note_change(struct account *account, enum index_change change)
 {
     struct index_header *header = &account->header;
@@ -251,7 +251,7 @@ ingot_status_t account_begin_adding(struct account *account, const struct index_
         return files_write_failed(-EFBIG, "writing", "index.bin");
     const uint64_t page_count = header->page_count;
     if (account->may_grow)
-        (void)index_grow(fd, header); /* where it fails, pages become fuller */
+        (void)index_grow(fd, header); /* if this fails, pages become fuller */
     if (header->page_count != page_count)
         account->may_grow = files_may_grow_to(index_page_offset(header->page_count + 1));
     int result = index_find(fd, header->page_count, record->bucket, record->number, &account->place);
@@ -272,12 +272,12 @@ void account_end_adding(struct account *account)
     header->change = INDEX_CHANGE_NONE;
     account->is_total_changed = true;
     if (index_put(index_fd_of(account), account->place.offset, &account->place.record) < 0) {
-        header->is_scanning = true; /* it will be found */
+        header->is_scanning = true; /* the scan will find it */
         header->scan_position = 0;
         account->is_changed = true;
         return;
     }
-    if (account->is_replacing) { /* the record of an entry that had vanished by itself */
+    if (account->is_replacing) { /* this record's entry had already vanished */
         subtract_from_totals(header, account->replaced_bytes);
         account->is_changed = true;
     }
@@ -303,7 +303,7 @@ void account_end_removing(struct account *account)
     if (account->place.offset == 0)
         return;
     if (index_free(index_fd_of(account), account->place.offset) < 0) {
-        account->is_changed = true; /* it is counted until it is found again */
+        account->is_changed = true; /* it stays counted until a scan finds it */
         return;
     }
     subtract_from_totals(header, account->place.record.bytes);

@@ -1,9 +1,9 @@
 /*
- * account_files.c - the files in which a namespace keeps its accounts, open for one user at a time.
+ * account_files.c - the files in which a namespace keeps its accounts, open for one thread at a time.
  *
- * A lock belongs to the open file, so each thread that is at it has its own: threads exclude each other like processes
- * do. Files are kept open for the next use, in the process that opened them only, and as long as they are what
- * their names say. Only the files of the store's own namespace are kept.
+ * A lock belongs to the open file, so each thread that uses it opens its own: threads then exclude each other as
+ * processes do. Files are kept open for the next use, but only in the process that opened them, and while their names
+ * still refer to them. Only the files of the store's own namespace are kept.
  */
 #include "persist/directory/layout/account_files.h"
 
@@ -25,7 +25,7 @@ void account_files_path(char path[PATH_CAPACITY], const char *name_space, const 
         paths_join(path, name_space, name);
 }
 
-/* All but the mark that they are in use. */
+/* Copies everything except the mark that they are in use. */
 static void copy_files(struct account_files *to, const struct account_files *from)
 {
     to->size_fd = from->size_fd;
@@ -92,8 +92,8 @@ static ingot_status_t open_files(const struct directory *directory, const char *
     return INGOT_SUCCESS;
 }
 
-/* True if an open file is still the one of its name. In the root it can only have been deleted; the folder of a
- * namespace can have been moved with it, too. */
+/* True if a name still refers to the open file. In the root it can only have been deleted; in a namespace, the
+ * folder may also have been moved. */
 static bool is_current(const struct directory *directory, int fd, const char *name, uint64_t inode,
                        struct file_facts *facts)
 {
@@ -114,8 +114,8 @@ static bool are_current(const struct directory *directory, struct account_files 
     return true;
 }
 
-/* Kept files, or an empty place to keep them (*is_open false), or NULL. The parent's are left alone in a child: they
- * are closed with the store. */
+/* Returns kept files, or an empty place to keep them (*is_open false), or NULL. A child does not use the parent's
+ * files: they are closed with the store. */
 static struct account_files *take_kept(struct directory *directory, bool *is_open)
 {
     struct account_files *kept = take(directory, ACCOUNT_IDLE);

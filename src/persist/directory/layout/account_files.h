@@ -1,5 +1,5 @@
 /*
- * account_files.h - the files in which a namespace keeps its accounts, open for one user at a time.
+ * account_files.h - the files in which a namespace keeps its accounts, open for one thread at a time.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_FILES_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_FILES_H
@@ -9,19 +9,19 @@
 /* Files for one use, by one thread. */
 struct open_account_files {
     struct account_files files;
-    struct account_files *kept; /* where they stay open until the next use; NULL: they are closed */
+    struct account_files *kept; /* where they stay open until the next use; NULL: they are closed after this use */
 };
 
-/* Opens size.txt and index.bin of a namespace, and makes them where they are missing. */
+/* Opens size.txt and index.bin of a namespace, and creates them if they are missing. */
 ingot_status_t account_files_get(struct directory *directory, const char *name_space, struct open_account_files *open);
 void account_files_give(struct open_account_files *open);
 
-/* Returns the descriptor of an index that one thread may read and note uses in. *kept is the kept one, or NULL if
- * the descriptor was opened for this use and is to be closed. A negated errno if there is no index. */
+/* Returns the descriptor of an index in which one thread may read and note uses. *kept is the kept one, or NULL if
+ * the descriptor was opened for this use and the caller must close it. A negated errno if there is no index. */
 int account_files_borrow_index(struct directory *directory, struct account_files **kept);
 void account_files_return_index(struct account_files *kept, int index_fd);
 
-/* Closes what was kept open; no thread may use the store any more. */
+/* Closes the kept files; no thread may use the store any more. */
 void account_files_fini(struct directory *directory);
 
 /* "[namespace/]name". */

@@ -1,7 +1,7 @@
 /*
- * bucket.c - the entries of one bucket: which has an id, which number is free, and taking one away.
+ * bucket.c - the entries of one bucket: finding the one with an id, finding a free number, and removing one.
  *
- * Number 0 is tried by its path; only when that does not end the search is the bucket listed. Searching locks nothing.
+ * Number 0 is tried by its path; the bucket is listed only if that does not end the search. A search takes no lock.
  */
 #include "persist/directory/layout/bucket.h"
 
@@ -57,7 +57,7 @@ ingot_status_t bucket_examine(const struct directory *directory, const char *buc
     return INGOT_SUCCESS;
 }
 
-/* A search: what for, and in which store. */
+/* A search for an id in a store. */
 struct search {
     struct directory *directory;
     struct bucket *bucket;
@@ -85,21 +85,21 @@ static ingot_status_t read_place(const struct search *search, const struct entry
     return status;
 }
 
-/* Takes a bad entry away, unless it is gone or another thread or process is taking it away. */
+/* Removes a bad entry, unless it is gone or another thread or process is removing it. */
 static ingot_status_t refuse(const struct search *search, const char *entry_path, uint32_t number, uint64_t inode,
                              ingot_status_t status)
 {
     struct directory *directory = search->directory;
     struct file_facts facts;
     if (files_facts_at(directory->root, entry_path, &facts) < 0 || facts.inode != inode)
-        return INGOT_NOT_FOUND; /* it was being deleted while it was read */
+        return INGOT_NOT_FOUND; /* it was being deleted during the read */
     counters_add(&directory->counters, COUNTER_REFUSED, 1);
     if (!directory->is_read_only)
         (void)bucket_take_away(directory, directory->name_space, search->bucket->hash, number, inode, 0);
     return status;
 }
 
-/* Reads the entry of one number, and reads a bad one again: it may have been replaced in between. */
+/* Reads the entry of one number. Reads a bad one again, because it may have been replaced meanwhile. */
 static ingot_status_t try_number(const struct search *search, uint32_t number)
 {
     struct directory *directory = search->directory;
@@ -214,7 +214,7 @@ ingot_status_t bucket_take_away(struct directory *directory, const char *name_sp
     if (status != INGOT_SUCCESS)
         return status;
     paths_bucket(bucket_path, name_space, hash);
-    (void)files_remove_directory(directory->root, bucket_path); /* fails where it is not empty */
+    (void)files_remove_directory(directory->root, bucket_path); /* fails if it is not empty */
     temporary_delete(directory, aside);
     return INGOT_SUCCESS;
 }

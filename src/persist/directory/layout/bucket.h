@@ -1,5 +1,5 @@
 /*
- * bucket.h - the entries of one bucket: which has an id, which number is free, and taking one away.
+ * bucket.h - the entries of one bucket: finding the one with an id, finding a free number, and removing one.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_BUCKET_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_BUCKET_H
@@ -7,36 +7,37 @@
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/state.h"
 
-/* Only so many numbers of a bucket are looked at, the lowest; 64-bit hashes rarely share a bucket at all. */
+/* A search reads only this many entries of a bucket, those with the lowest numbers; 64-bit hashes rarely share a
+ * bucket at all. */
 #define BUCKET_MAX_ENTRIES 64u
 
-/* What a search saw. */
+/* The result of a search. */
 struct bucket {
     char path[PATH_CAPACITY]; /* below the root */
-    uint64_t hash;            /* that it is named by */
+    uint64_t hash;            /* that names it */
     uint32_t number;          /* of the entry that was found */
     uint64_t inode;           /* likewise */
     uint64_t created_ns;      /* likewise */
     uint64_t last_use_ns;     /* likewise */
-    bool is_full;             /* no number is left that a reader would reach */
+    bool is_full;             /* no number that a reader would reach is free */
 };
 
 /*
- * Searches for an id and copies its blob out; a NULL blob is not looked at. Bad entries are taken away on the way.
- * INGOT_NOT_FOUND; else the first reason why an entry that might have been it was refused.
+ * Searches for an id and copies its blob out; a NULL blob is not read. Removes bad entries that it finds.
+ * INGOT_NOT_FOUND; otherwise the first reason for which an entry that might have this id was refused.
  */
 ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,
                            ingot_buffer_t *blob);
 
-/* Judges the bucket's directory. INGOT_NOT_FOUND, INGOT_UNTRUSTED, INGOT_IO_ERROR. */
+/* Checks the bucket's directory. INGOT_NOT_FOUND, INGOT_UNTRUSTED, INGOT_IO_ERROR. */
 ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path);
 
-/* Moves an entry of the account's namespace to tmp; aside is its new path. inode: the one that it must still have; 0:
- * whichever is there. INGOT_NOT_FOUND: it is not there. INGOT_IO_ERROR and others: it could not be moved. */
+/* Moves an entry of the account's namespace to tmp; aside is its new path. inode: the one that it must still have;
+ * 0: any. INGOT_NOT_FOUND: the entry does not exist. INGOT_IO_ERROR and others: it could not be moved. */
 ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t number, uint64_t inode,
                                 char aside[PATH_CAPACITY]);
 
-/* The same with the lock, followed by its deletion. */
+/* Takes the lock, does the same, and deletes the entry. */
 ingot_status_t bucket_take_away(struct directory *directory, const char *name_space, uint64_t hash, uint32_t number,
                                 uint64_t inode, uint64_t deadline_ns);
 

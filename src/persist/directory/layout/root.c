@@ -1,10 +1,10 @@
 /*
  * root.c - the directory that a store is in.
  *
- * It is opened once and everything else relative to it, so a store keeps working where it was opened when the path
- * comes to mean something else. Only when the directory was deleted is its path looked at again: a user who deletes a
- * cache wants it empty, not off. The new directory is put under the old one's descriptor, so no other thread has to
- * know.
+ * The root is opened once, and everything else relative to it. If the path later names another directory, the store
+ * keeps working in the one that it opened. The path is resolved again only if the directory was deleted: a user who
+ * deletes a cache wants it empty, not off. The new directory is put under the old one's descriptor, so other threads
+ * need not know.
  */
 #include "persist/directory/layout/root.h"
 
@@ -22,7 +22,7 @@ static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                 "# This directory holds compiled device programs that can be compiled again.\n"
                                 "# What this file is for: https://bford.info/cachedir/\n";
 
-/* Adds what makes a directory a store. Loads need nothing of it, so failures show at the first store. */
+/* Adds the files that make a directory a store. Loads do not need them, so failures show at the first store. */
 static void furnish(struct directory *directory)
 {
     const int tag = files_create(directory->root, "CACHEDIR.TAG");
@@ -34,8 +34,8 @@ static void furnish(struct directory *directory)
     (void)temporary_reclaim(directory, true);
 }
 
-/* A path that ends in a slash would be followed through a link; one that does not begin with one would mean something
- * else after a change of the working directory. */
+/* Copies the path without a trailing slash, which would follow a link, and makes it absolute, because a relative one
+ * would change its meaning with the working directory. */
 static ingot_status_t copy_path(struct directory *directory, const char *path)
 {
     char copy[ROOT_PATH_MAX];
@@ -62,7 +62,7 @@ static ingot_status_t copy_path(struct directory *directory, const char *path)
     return INGOT_SUCCESS;
 }
 
-/* What is there already is left as it is; a failure shows when the root itself is made. */
+/* Leaves what exists as it is; a failure shows when the root itself is created. */
 static void make_parents(const char *path)
 {
     char copy[ROOT_PATH_MAX];
@@ -95,7 +95,7 @@ static ingot_status_t open_or_make(const struct directory *directory, int *root)
     return *root < 0 ? files_read_failed(*root, "opening", path) : INGOT_SUCCESS;
 }
 
-/* A store that is only read may come with the system, so it may be root's. */
+/* A read-only store may be installed with the system, so root may own it. */
 static uint32_t owner_of(const struct directory *directory, const struct file_facts *facts)
 {
     return directory->is_read_only && facts->owner == 0 ? 0 : files_user();
@@ -151,7 +151,7 @@ bool root_renew(struct directory *directory)
     const bool is_deleted = result == 0 ? facts.link_count == 0 : result == -ESTALE;
     if (!is_deleted || open_trusted(directory, &root, &owner) != INGOT_SUCCESS)
         return false;
-    if (owner != directory->owner) { /* threads are judging entries by that one */
+    if (owner != directory->owner) { /* other threads are checking entries against that owner */
         (void)files_close(root);
         return false;
     }

@@ -1,5 +1,5 @@
 /*
- * state.c - what all files of an open directory store need of it.
+ * state.c - what all files need from an open directory store.
  */
 #include "persist/directory/layout/state.h"
 

@@ -1,8 +1,8 @@
 /*
  * state.h - the state of an open directory store, shared by the files that work on it.
  *
- * Immutable once open, but for counters, hints, limits and files that are kept open; so it needs no lock. Everything
- * that changes is on the disk and guarded as doc/store-format.md says.
+ * An open store is immutable except for counters, hints, limits and files that are kept open, so it needs no lock.
+ * Everything else that changes is on disk; doc/store-format.md says what guards it.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_STATE_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_STATE_H
@@ -20,30 +20,30 @@ struct account_files {
     atomic_int use; /* of enum account_use; acquire when taken, release when put back */
     int size_fd;
     int index_fd;
-    unsigned long process; /* that opened them: a forked child would share their locks */
+    unsigned long process; /* that opened them: a forked child must not use them, because it would share their locks */
     uint64_t size_inode;
     uint64_t index_inode;
     uint64_t size_bytes; /* of size.txt */
-    uint64_t finished;   /* the header whose change is known to be done, by its checksum; 0: none is */
+    uint64_t finished;   /* the checksum of a header whose change is known to be done; 0: none */
 };
 
-/* More threads than this that store at once open the files for themselves. */
+/* The number of kept sets of files. If more threads store at once, each further thread opens files for itself. */
 #define ACCOUNT_KEPT 4u
 
-/* What this process has in tmp is known to others by a lock; see temporary.c. */
+/* This process's place in tmp. A lock makes it known to other processes; see temporary.c. */
 struct temporary_session {
     struct process_lock lock; /* guards the rest */
     int lock_fd;              /* -1: there is none */
-    uint64_t byte;            /* that is locked */
+    uint64_t byte;            /* that this process has locked */
     uint64_t next;
 };
 
 struct directory {
     ingot_allocator_t allocator;
-    int root;   /* the descriptor stays; what it is of may change: see root.c */
-    char *path; /* the root's, absolute */
+    int root;   /* the descriptor stays the same, but the directory behind it may change: see root.c */
+    char *path; /* absolute, of the root */
     size_t path_size;
-    uint32_t owner; /* of the root, and of all that is trusted in it */
+    uint32_t owner; /* of the root, and of everything in it that is trusted */
     bool makes_parents;
     bool is_read_only;
     bool is_durable;
@@ -61,15 +61,15 @@ struct directory {
     struct counters counters;
     struct account_files kept[ACCOUNT_KEPT];
     struct temporary_session session;
-    _Atomic uint64_t eviction_cost_ns;  /* of one entry, the last time; 0: there was none */
-    atomic_bool has_told_unstamped;     /* relaxed: an event too many does no harm */
-    char name_space[NAMESPACE_MAX + 1]; /* "" where there is none */
+    _Atomic uint64_t eviction_cost_ns;  /* of one entry, at the last eviction; 0: none yet */
+    atomic_bool has_told_unstamped;     /* relaxed: an extra event does no harm */
+    char name_space[NAMESPACE_MAX + 1]; /* "" if it has none */
 };
 
 /* Returns the directory store of a storage, or NULL if the storage is of another kind. */
 struct directory *directory_of(ingot_storage_t storage);
 
-/* Returns the age of an entry by the time that the order of eviction uses; 0 if that is in the future. */
+/* Returns the age of an entry by the time that the eviction order uses; 0 if that time is in the future. */
 static inline uint64_t directory_age_ns(const struct directory *directory, uint64_t now_ns, uint64_t created_ns,
                                         uint64_t last_use_ns)
 {
@@ -77,12 +77,13 @@ static inline uint64_t directory_age_ns(const struct directory *directory, uint6
     return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
-/* The same for public functions: INGOT_INVALID_ARGUMENTS for NULL, INGOT_UNIMPLEMENTED for another kind. */
+/* Does the same for public functions: INGOT_INVALID_ARGUMENTS for NULL, INGOT_UNIMPLEMENTED for another kind. */
 ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory);
 /* Returns its namespace, or NULL if it has none. */
 const char *directory_name_space(const struct directory *directory);
 
-/* Tells the store's callback and, unless it is a load or a store, the context that the thread works for. */
+/* Tells the store's callback. Unless the event is a load or a store, also tells the context for which the thread
+ * works. */
 void directory_tell(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
                     uint64_t started_ns, const char *name, const char *reason);
 

@@ -1,9 +1,9 @@
 /*
- * temporary.c - the place where entries are prepared and where they go before they are deleted.
+ * temporary.c - the place where entries are prepared, and to which they are moved before they are deleted.
  *
- * Nothing here is ever loaded, so whatever is left behind is harmless and only takes space. The lock that tells whether
- * a process is still there is the kernel's: it goes with its process, and no other process can be taken for it. It
- * belongs to the open file; a forked child makes its own session.
+ * Nothing here is ever loaded, so leftovers are harmless and only take space. A lock shows that a process is still
+ * running. The kernel drops it when the process ends, so another process cannot be mistaken for it. The lock belongs to
+ * the open file; a forked child makes its own session.
  */
 #include "persist/directory/layout/temporary.h"
 
@@ -124,7 +124,7 @@ void temporary_delete(const struct directory *directory, const char *path)
 struct reclaim {
     struct directory *directory;
     bool is_removing;
-    int lock_fd; /* opened for the first name; -EBADF: not yet */
+    int lock_fd; /* opened for the first name; -EBADF: not opened yet */
     uint64_t now_ns;
     struct leftovers found;
 };

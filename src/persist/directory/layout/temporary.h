@@ -1,15 +1,15 @@
 /*
- * temporary.h - the place where entries are prepared and where they go before they are deleted.
+ * temporary.h - the place where entries are prepared, and to which they are moved before they are deleted.
  *
- * Names are paths below the store's root, so that no handle of tmp is needed. Each says which byte of the file lock its
- * process has locked for as long as the store is open: where that byte is free, the process is gone.
+ * Names are paths below the store's root, so that no handle of tmp is needed. Each name contains the byte of the file
+ * `lock` that its process keeps locked while the store is open: if that byte is free, the process has ended.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_TEMPORARY_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_TEMPORARY_H
 
 #include "persist/directory/layout/state.h"
 
-/* What processes left behind that have ended. */
+/* What processes that have ended left behind. */
 struct leftovers {
     uint64_t count;
     uint64_t bytes;
@@ -17,10 +17,10 @@ struct leftovers {
 
 ingot_status_t temporary_init(struct directory *directory);
 void temporary_fini(struct directory *directory);
-/* The store is in another directory now: ends the session, so that the next name gets one there. */
+/* Ends the session, because the store is in another directory now; the next name starts a session there. */
 void temporary_renew(struct directory *directory);
 
-/* Makes tmp if it is missing, and judges it. Callers call it before the functions below. */
+/* Creates tmp if it is missing, and checks it. Callers call it before the functions below. */
 ingot_status_t temporary_ready(const struct directory *directory);
 
 /* Makes a new private directory in tmp. */
@@ -28,11 +28,11 @@ ingot_status_t temporary_make(struct directory *directory, char path[PATH_CAPACI
 /* Returns a path in tmp that does not exist yet. */
 ingot_status_t temporary_name(struct directory *directory, char path[PATH_CAPACITY]);
 
-/* Deletes what was prepared or put aside; what cannot be deleted is left behind. */
+/* Deletes what was prepared or moved here; what cannot be deleted stays. */
 void temporary_delete(const struct directory *directory, const char *path);
 
-/* Counts what was left behind, and deletes it if is_removing. The names of version 1 do not identify their process:
- * what has one is deleted when it is an hour old. */
+/* Counts leftovers, and deletes them if is_removing. A name of version 1 does not identify its process, so such an
+ * entry is deleted when it is an hour old. */
 struct leftovers temporary_reclaim(struct directory *directory, bool is_removing);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * adopt.c - entries that the index does not know: those of version 1, and all where the index was lost.
+ * adopt.c - adds entries that the index lacks: those of version 1, or all if the index was lost.
  *
- * The namespace's directory is listed a few names at a time, from where the last store, of whichever process, ended.
- * What is published meanwhile gets its record by whoever publishes it.
+ * The namespace's directory is listed a few names at a time, starting where the last store of any process stopped. An
+ * entry that is published meanwhile gets its record from the thread that publishes it.
  */
 #include "persist/directory/upkeep/adopt.h"
 
@@ -26,7 +26,7 @@ static bool add_bucket(void *user, const char *name)
     return true;
 }
 
-/* For the entries of one bucket. */
+/* The adoption of one bucket's entries. */
 struct adoption {
     struct account *account;
     uint64_t bucket;
@@ -45,7 +45,7 @@ static bool adopt_entry(void *user, const char *name)
     const uint64_t last_use_s = found.last_use_ns / NS_PER_SECOND;
     const struct index_record record = {
         .bucket = adoption->bucket,
-        .created_ns = found.created_ns != 0 ? found.created_ns : 1, /* not to be read: the oldest */
+        .created_ns = found.created_ns != 0 ? found.created_ns : 1, /* unreadable: counts as the oldest */
         .bytes = found.bytes,
         .number = (uint32_t)number,
         .last_use_s = last_use_s < UINT32_MAX ? (uint32_t)last_use_s : UINT32_MAX,

@@ -1,17 +1,17 @@
 /*
- * adopt.h - entries that the index does not know: those of version 1, and all where the index was lost.
+ * adopt.h - adds entries that the index lacks: those of version 1, or all if the index was lost.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_ADOPT_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_ADOPT_H
 
 #include "persist/directory/layout/account.h"
 
-/* As many buckets as one store looks at. */
+/* The number of buckets that one store examines. */
 #define ADOPT_STEP 64u
 
-/* Under the account's lock: looks at some more buckets, at most ADOPT_STEP, where the index may not be complete. */
+/* Under the account's lock: examines some more buckets, at most ADOPT_STEP, if the index may be incomplete. */
 void adopt_some(struct account *account, unsigned bucket_count);
-/* Begins anew with the first bucket. */
+/* Starts again with the first bucket. */
 void adopt_begin(struct account *account);
 
 #endif

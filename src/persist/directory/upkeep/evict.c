@@ -1,9 +1,9 @@
 /*
- * evict.c - what a store does to stay below its limits: a few entries at a time, however many there are.
+ * evict.c - keeps a store below its limits, a few entries at a time, however many there are.
  *
- * Which go is read off the index. A small one is read whole, so the order is exact. Of a large one some pages are read,
- * in turn: entries are in pages by their buckets, which are hashes, so these are as good as drawn by lot, and only the
- * oldest sixteenth of them may go.
+ * The index determines which entries are evicted. A small index is read completely, so the order is exact. Of a large
+ * index some pages are read, in turn. Entries are in pages by their buckets, which are hashes, so these pages are a
+ * random sample; only the oldest sixteenth of their records may be evicted.
  */
 #include "persist/directory/upkeep/evict.h"
 
@@ -14,21 +14,21 @@
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/temporary.h"
 
-/* An index of so many pages is read whole: some 5,000 entries. */
+/* The largest index that is read completely, in pages: about 5,000 entries. */
 #define EXACT_PAGES 128u
-/* Of a larger one, at least so many pages and records are looked at, and at most so many pages. */
+/* Of a larger index, at least SAMPLE_PAGES pages and SAMPLE_RECORDS records are read, and at most SAMPLE_MOST_PAGES. */
 #define SAMPLE_PAGES 4u
 #define SAMPLE_RECORDS 64u
 #define SAMPLE_MOST_PAGES 64u
 #define SAMPLE_SHARE 16u
-/* On the way to the low-water mark, one store lets as many go as take so long, by what it took the last time. */
+/* How long one store evicts further entries on the way to the low-water mark, at the speed of the previous eviction. */
 #define DRAIN_BUDGET_NS UINT64_C(3000000)
 #define DRAIN_LEAST 2u
-/* When a store is opened. */
+/* Rounds when a store is opened. */
 #define EXPIRY_ROUNDS 4u
 #define NS_PER_SECOND UINT64_C(1000000000)
 
-/* The oldest of the records that were looked at, in the order in which they are to go. */
+/* The oldest of the records that were read, in the order of eviction. */
 struct choice {
     ingot_persist_eviction_t order;
     uint64_t seen;
@@ -71,7 +71,7 @@ static void look_at(void *user, const struct index_record *record)
     choice->oldest[at] = *record;
 }
 
-/* Looks at some pages from the cursor on; the next look goes on behind them. */
+/* Reads some pages from the cursor on and moves the cursor behind them. */
 static int choose_from_some(struct account *account, struct choice *choice)
 {
     struct index_header *header = &account->header;
@@ -86,7 +86,7 @@ static int choose_from_some(struct account *account, struct choice *choice)
     return result;
 }
 
-/* Looks at all, which sets the totals right as well. */
+/* Reads all pages, which also corrects the totals. */
 static int choose_from_all(struct account *account, struct choice *choice)
 {
     struct index_header *header = &account->header;
@@ -107,12 +107,13 @@ static uint64_t low_water(const struct directory *directory, uint64_t limit)
     return limit == UINT64_MAX ? limit : limit / 100 * percent + limit % 100 * percent / 100;
 }
 
-/* A store without room begins an eviction down to the low-water mark; the next stores of any process go on with it. */
+/* Begins an eviction down to the low-water mark, for a store without room; the next stores of any process continue
+ * it. */
 static void begin_draining(struct account *account, uint64_t bytes, uint64_t entry_count)
 {
     const struct directory *directory = account->directory;
     struct index_header *header = &account->header;
-    const uint64_t max_bytes = directory->max_bytes; /* once: it may be changing */
+    const uint64_t max_bytes = directory->max_bytes; /* read once, because it may change */
     const uint64_t max_entries = directory->max_entries;
     const uint64_t rest_bytes = bytes < max_bytes ? max_bytes - bytes : 0;
     const uint64_t rest_entries = entry_count < max_entries ? max_entries - entry_count : 0;
@@ -127,7 +128,8 @@ static void begin_draining(struct account *account, uint64_t bytes, uint64_t ent
     account->is_changed = true;
 }
 
-/* Whether a limit is being evicted down to; a process with a larger limit does not go below its own low-water mark. */
+/* True if an eviction to a low-water mark is in progress. A process with a larger limit does not evict below its own
+ * low-water mark. */
 static bool is_draining(struct account *account)
 {
     const struct directory *directory = account->directory;
@@ -147,7 +149,7 @@ static bool is_expired(const struct eviction *eviction, const struct index_recor
            directory->max_age_ns;
 }
 
-/* INGOT_NOT_FOUND: it had vanished, and its record is gone by now. */
+/* Evicts one entry. INGOT_NOT_FOUND: the entry had vanished, and its record is dropped. */
 static ingot_status_t let_go(struct eviction *eviction, const struct index_record *record)
 {
     struct account *account = eviction->account;
@@ -181,7 +183,7 @@ static size_t drain_at_most(const struct directory *directory)
     return most < DRAIN_LEAST ? DRAIN_LEAST : most < EVICT_BATCH ? (size_t)most : EVICT_BATCH;
 }
 
-/* Lets the chosen go that are too old, and those of the first so many for which there is no room. */
+/* Evicts those of the chosen entries that are too old, and as many of the first `most` as there is no room for. */
 static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choice *choice, size_t most, uint64_t bytes,
                                     uint64_t entry_count)
 {
@@ -193,7 +195,7 @@ static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choi
         const bool is_over = may_evict && (!account_has_room(eviction->account, bytes, entry_count) ||
                                            (eviction->entry_count < drain_most && is_draining(eviction->account)));
         if (!is_expired(eviction, &choice->oldest[i]) && !(is_over && i < most))
-            break; /* those behind it are younger */
+            break; /* all that follow are younger */
         const ingot_status_t status = let_go(eviction, &choice->oldest[i]);
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             result = status;
@@ -254,11 +256,11 @@ void evict_end(struct eviction *eviction)
         char path[PATH_CAPACITY];
         temporary_delete(directory, eviction->entries[i].aside);
         paths_bucket(path, eviction->account->name_space, eviction->entries[i].bucket);
-        (void)files_remove_directory(directory->root, path); /* fails where it is not empty */
+        (void)files_remove_directory(directory->root, path); /* fails if it is not empty */
     }
     if (eviction->entry_count == 0)
         return;
-    /* relaxed: a guess */
+    /* relaxed: only a guess */
     atomic_store_explicit(&directory->eviction_cost_ns,
                           (files_steady_clock_ns() - eviction->started_ns) / eviction->entry_count,
                           memory_order_relaxed);

@@ -1,7 +1,7 @@
 /*
- * inspect.c - the entries of a store one after the other, for tools.
+ * inspect.c - visits the entries of a store, for tools.
  *
- * A list is taken first, so that a callback may change the store; what has gone since is left out.
+ * A list is made first, so that a callback may change the store; entries that vanish meanwhile are left out.
  */
 #include "persist/directory/upkeep/inspect.h"
 
@@ -74,7 +74,7 @@ bool inspect_init(struct inspected *inspected, const struct directory *directory
     fill(inspected, &key, found->last_use_ns, status);
     if (status == INGOT_SUCCESS || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY)
         return true;
-    /* what was deleted while it was read looks truncated, or is not found */
+    /* an entry deleted during the read looks truncated or missing */
     return files_facts_at(directory->root, path, &facts) == 0 && facts.inode == found->inode;
 }
 
@@ -110,7 +110,8 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
     return status;
 }
 
-/* An older caller's entry is shorter; which one it is has always been in it. */
+/* A caller built with an older version passes a shorter structure; the fields that identify the entry have always
+ * been part of it. */
 static ingot_status_t read_entry(ingot_persist_entry_t *known, const ingot_persist_entry_t *given)
 {
     if (!STRUCT_READ(*known, given) || given->struct_size < offsetof(ingot_persist_entry_t, bytes))
@@ -118,7 +119,7 @@ static ingot_status_t read_entry(ingot_persist_entry_t *known, const ingot_persi
     return INGOT_SUCCESS;
 }
 
-/* Where the caller's entry is, below the root. */
+/* Finds the path of the caller's entry below the root. */
 static ingot_status_t locate(ingot_storage_t storage, const ingot_persist_entry_t *entry, struct directory **directory,
                              char path[PATH_CAPACITY])
 {

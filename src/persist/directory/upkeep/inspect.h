@@ -1,5 +1,5 @@
 /*
- * inspect.h - one entry as the public functions show it.
+ * inspect.h - one entry, as the public functions show it.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_INSPECT_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_INSPECT_H
@@ -7,15 +7,15 @@
 #include "persist/directory/layout/state.h"
 #include "persist/directory/upkeep/survey.h"
 
-/* An entry that was read, with what it owns. */
+/* An entry that was read, and the memory that it owns. */
 struct inspected {
     ingot_persist_entry_t entry;
     ingot_buffer_t id;
     char reason[256];
 };
 
-/* Reads header and id, and with is_whole holds the blob's checksum and the bucket against the id, too. False: the entry
- * of the survey is gone. To be ended by inspect_fini in any case. */
+/* Reads header and id. With is_whole, also verifies the blob's checksum, and the bucket against the id. False: the
+ * entry of the survey is gone. Callers must call inspect_fini in any case. */
 bool inspect_init(struct inspected *inspected, const struct directory *directory, const struct survey *survey,
                   const struct survey_entry *found, bool is_whole);
 void inspect_fini(struct inspected *inspected);

@@ -1,5 +1,5 @@
 /*
- * maintain.c - the public functions that keep a directory store: its figures, evict, clear and recount.
+ * maintain.c - the public functions that maintain a directory store: its statistics, evict, clear and recount.
  */
 #include <ingot/backend.h>
 
@@ -81,7 +81,7 @@ ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_coun
     if (!STRUCT_READ_OVER(counted, count))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "count or its struct_size is missing");
     struct upkeep_watch watch = upkeep_watch_of(counted.on_progress, counted.user);
-    counted.entry_count = counted.counted_bytes = counted.recorded_bytes = 0; /* what follows is the caller's */
+    counted.entry_count = counted.counted_bytes = counted.recorded_bytes = 0; /* not on_progress and user */
     ingot_status_t status = directory_get(storage, &directory);
     if (status == INGOT_SUCCESS)
         status = reduce_recount(directory, directory_name_space(directory), &watch, &counted);

@@ -1,7 +1,8 @@
 /*
- * reduce.c - what is done to a whole store on request, however long it takes.
+ * reduce.c - operations on a whole store, on request, however long they take.
  *
- * The lock is taken for one entry, one page of the index or some buckets at a time, so that stores go on meanwhile.
+ * The lock is taken for one entry, one page of the index or some buckets at a time, so that other threads and processes
+ * can store meanwhile.
  */
 #include "persist/directory/upkeep/reduce.h"
 
@@ -21,7 +22,7 @@ static bool is_over(const struct directory *directory, const struct reduce_limit
            directory_age_ns(directory, now_ns, entry->created_ns, entry->last_use_ns) > limits->age_ns;
 }
 
-/* In the order of age, so those that are too old come first. */
+/* Evicts one entry. Callers go in the order of age, so entries that are too old come first. */
 static ingot_status_t let_go(struct directory *directory, struct survey *survey, const struct reduce_limits *limits,
                              struct upkeep_watch *watch, struct reduce_result *result)
 {
@@ -36,7 +37,7 @@ static ingot_status_t let_go(struct directory *directory, struct survey *survey,
                                                        entry->number, entry->inode, account_deadline(directory));
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
-        bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* also if another process took it away */
+        bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* even if another process removed it */
         if (status != INGOT_SUCCESS)
             continue;
         ++result->entry_count;
@@ -100,17 +101,17 @@ static ingot_status_t forget_vanished(struct account *account, uint64_t page)
     return result < 0 ? files_read_failed(result, "reading", "index.bin") : INGOT_SUCCESS;
 }
 
-/* Of one namespace. */
+/* The recount of one namespace. */
 struct recount {
     struct directory *directory;
     const char *name_space;
     struct upkeep_watch *watch;
     struct index_header header; /* after the last step */
-    uint64_t told_count;        /* entries and bytes that the watch knows of */
+    uint64_t told_count;        /* entries and bytes already reported to the watch */
     uint64_t told_bytes;
 };
 
-/* Without the lock. */
+/* Without the lock: reports progress to the watch. */
 static void tell(struct recount *recount)
 {
     const struct index_header *header = &recount->header;
@@ -121,7 +122,7 @@ static void tell(struct recount *recount)
     (void)upkeep_watch_found(recount->watch, count, bytes);
 }
 
-/* Takes the lock anew for each step. *goes_on is what the step says. */
+/* Takes the lock for one step. *goes_on is the step's result. */
 static ingot_status_t do_step(struct recount *recount,
                               ingot_status_t (*step)(struct account *account, uint64_t number, bool *goes_on))
 {

@@ -1,5 +1,5 @@
 /*
- * reduce.h - what is done to a whole store on request, however long it takes.
+ * reduce.h - operations on a whole store, on request, however long they take.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_REDUCE_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_REDUCE_H
@@ -7,7 +7,7 @@
 #include "persist/directory/layout/state.h"
 #include "persist/directory/upkeep/watch.h"
 
-/* Limits that a store is reduced to; UINT64_MAX is none. */
+/* Limits to which a store is reduced; UINT64_MAX means no limit. */
 struct reduce_limits {
     uint64_t bytes;
     uint64_t entry_count;
@@ -20,13 +20,13 @@ struct reduce_result {
     uint64_t bytes;
 };
 
-/* Evicts entries until limits are kept, of one namespace or, if that is NULL, of all together. *result is set in
- * any case. Succeeds, too, where the watch ends it. */
+/* Evicts entries until the limits are met, in one namespace or, if that is NULL, in all together. *result is set in
+ * any case. Also succeeds if the watch ends it. */
 ingot_status_t reduce_to_limits(struct directory *directory, const char *name_space, const struct reduce_limits *limits,
                                 const char *reason, struct upkeep_watch *watch, struct reduce_result *result);
 
-/* Compares the index of one namespace, or of all, with what is there, and sets the totals right. With a NULL count,
- * only records whose entries have vanished are looked for. Read-only, it is counted alone. Succeeds, too, where the
+/* Compares the index of one namespace, or of all, with the entries that exist, and corrects the totals. With a NULL
+ * count, looks only for records whose entries have vanished. A read-only store is only counted. Also succeeds if the
  * watch ends it. */
 ingot_status_t reduce_recount(struct directory *directory, const char *name_space, struct upkeep_watch *watch,
                               ingot_persist_count_t *count);

@@ -1,7 +1,7 @@
 /*
- * survey.c - a list of all that is in a store.
+ * survey.c - a list of everything in a store.
  *
- * It takes time in proportion to the store, so it is taken only when something must be evicted or counted, and never
+ * It takes time in proportion to the store, so it is made only when something must be evicted or counted, and never
  * while the total is locked.
  */
 #include "persist/directory/upkeep/survey.h"
@@ -73,7 +73,7 @@ static bool visit_name_space(void *user, const char *name)
     return paths_parse_number(name, UINT64_MAX, &bucket) ? add_bucket(user, bucket) : true;
 }
 
-/* The place being read, for visit_bucket. */
+/* The place that visit_bucket is reading. */
 struct reading {
     struct survey *survey;
     const struct directory *directory;
@@ -120,7 +120,7 @@ int survey_read(const struct directory *directory, const char *name_space, uint6
     return 0;
 }
 
-/* The time of last use is in the index. */
+/* Adds the time of last use, which is in the index. */
 static void add_use(const struct reading *reading, struct survey_entry *found)
 {
     struct index_place place;
@@ -215,7 +215,7 @@ static int read_all(struct survey *survey, const struct directory *directory, co
         result = files_list(directory->root, ".", visit_root, survey);
         if (result == 0)
             result = read_name_space(survey, directory, 0);
-        /* an index is an order only if it does not depend on how the file system lists; "" stays the first */
+        /* the order must not depend on how the file system lists names; "" stays first */
         qsort(survey->name_spaces, survey->name_space_count, sizeof(*survey->name_spaces), compare_names);
     }
     for (uint32_t i = 1; i < survey->name_space_count && result == 0; ++i) {
@@ -236,7 +236,7 @@ ingot_status_t survey_init(struct survey *survey, const struct directory *direct
     return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
 }
 
-/* The first bucket ends it. */
+/* Stops at the first bucket. */
 static bool is_no_bucket(void *user, const char *name)
 {
     uint64_t bucket;
@@ -245,7 +245,7 @@ static bool is_no_bucket(void *user, const char *name)
     return !*has_bucket;
 }
 
-/* True if it is a namespace, and not something else that lies in the root. */
+/* True if it is a namespace, and not an unrelated directory in the root. */
 static bool is_in_use(const struct directory *directory, const char *name)
 {
     char path[PATH_CAPACITY];

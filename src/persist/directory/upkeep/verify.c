@@ -1,5 +1,5 @@
 /*
- * verify.c - every checksum of a store.
+ * verify.c - verifies every checksum of a store.
  */
 #include <ingot/backend.h>
 #include <stddef.h>
@@ -83,7 +83,8 @@ static ingot_status_t verify_bundle(struct bundle *bundle, int repair, ingot_per
     return status;
 }
 
-/* Those that are there; with repair, all that this open store has removed, since opening it removes them, too. */
+/* Counts the leftovers that exist; with repair, all that this open store has removed, because opening it also
+ * removes them. */
 static void count_leftovers(struct directory *directory, int repair, ingot_persist_verification_t *so_far)
 {
     const struct leftovers leftovers = temporary_reclaim(directory, repair != 0);

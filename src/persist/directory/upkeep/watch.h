@@ -1,5 +1,5 @@
 /*
- * watch.h - tells the caller of long work on a store how far it is, and hears when to end.
+ * watch.h - reports the progress of long work on a store to its caller, who can end it.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_WATCH_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_WATCH_H
@@ -19,7 +19,7 @@ static inline struct upkeep_watch upkeep_watch_of(ingot_persist_upkeep_callback_
     return (struct upkeep_watch){on_progress, user, {.struct_size = sizeof(ingot_persist_upkeep_progress_t)}, false};
 }
 
-/* Tells of some entries that were found, or removed. Call it without a lock. Returns false if the work is to end. */
+/* Reports entries that were found or removed. Called without a lock. Returns false if the work should end. */
 static inline bool upkeep_watch_tell(struct upkeep_watch *watch)
 {
     if (!watch->is_ended && watch->on_progress != NULL)

@@ -16,7 +16,7 @@ enum counter {
     COUNTER_REFUSED,
     COUNTER_EVICTIONS,
     COUNTER_FAILURES,
-    COUNTER_READ_ONLY, /* this and the next seven: failures by their status */
+    COUNTER_READ_ONLY, /* this one and the next seven: failures by status */
     COUNTER_NO_SPACE,
     COUNTER_LOCK_TIMEOUTS,
     COUNTER_UNTRUSTED,
@@ -38,7 +38,7 @@ struct counters {
 
 void counters_add(struct counters *counters, enum counter counter, uint64_t more);
 uint64_t counters_get(const struct counters *counters, enum counter counter);
-/* Counts a load or a store that failed otherwise than by a miss, and its reason. */
+/* Counts a failed load or store, other than a miss, and its reason. */
 void counters_add_failure(struct counters *counters, ingot_status_t status);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * events.c - telling callbacks and contexts what a storage does.
+ * events.c - reports a storage's events to callbacks and contexts.
  *
- * A storage belongs to no context, but works in threads of callers that have one; it is remembered per thread,
- * which is the only mutable global of persist. Callbacks run with no lock held.
+ * A storage belongs to no context, but works in threads of callers that have one. That context is remembered per
+ * thread, in persist's only mutable global variable. Callbacks run with no lock held.
  */
 #include "persist/storage/common/events.h"
 

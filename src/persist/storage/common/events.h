@@ -1,5 +1,5 @@
 /*
- * events.h - telling callbacks and contexts what a storage does.
+ * events.h - reports a storage's events to callbacks and contexts.
  */
 #ifndef INGOT_PERSIST_STORAGE_COMMON_EVENTS_H
 #define INGOT_PERSIST_STORAGE_COMMON_EVENTS_H
@@ -7,17 +7,18 @@
 #include <ingot/backend.h>
 
 /*
- * While a thread works for a program of a context, what its storage does by itself (evictions, degradations) is told to
- * that context too. enter returns what was there before, for leave; calls may nest.
+ * While a thread works for a program of a context, events of the storage's own work (evictions, degradations) also go
+ * to that context. enter returns the previous context, for leave; calls may nest.
  */
 const struct ingot_context *events_enter(const struct ingot_context *context);
 void events_leave(const struct ingot_context *before);
 
-/* Tells a storage's callback, which may be NULL, and that context; loads and stores are told to it by callers. */
+/* Tells a storage's callback, which may be NULL, and the thread's context. Callers tell the context of loads and
+ * stores. */
 void events_tell(ingot_event_callback_t on_event, void *user, ingot_event_kind_t kind, ingot_status_t status,
                  uint64_t bytes, uint64_t started_ns, const char *name, const char *reason);
 
-/* Tells a context alone. */
+/* Tells only a context. */
 void events_tell_context(const struct ingot_context *context, ingot_event_kind_t kind, ingot_status_t status,
                          size_t bytes, uint64_t started_ns, const char *reason);
 

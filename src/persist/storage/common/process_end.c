@@ -1,15 +1,15 @@
 /*
- * process_end.c - the last moment to store, after which no driver is asked for blobs.
+ * process_end.c - stores at the last moment of the process, and prevents driver calls after it.
  *
- * A driver shuts down in exit(), by handlers and destructors that were registered when it was loaded. A storage's
- * thread that is in the driver at that moment would crash the process, though the application did nothing wrong. So a
- * handler of ours, registered later and therefore run earlier, has the storages do what they can within their time
- * (process_end_set_work), then lets the one call in progress end, and no other begin. It is registered again with each
- * program and after the first calls, since drivers make static objects as they go.
+ * A driver shuts down in exit(), by handlers and destructors that were registered when it was loaded. If a storage's
+ * thread were in the driver at that moment, the process would crash, although the application did nothing wrong. So
+ * this file registers a handler later, which therefore runs earlier. The handler lets the storages do what they can
+ * within their time (process_end_set_work), then waits for the call in progress and prevents further calls. It is
+ * registered again with each program and after the first calls, because drivers create static objects during use.
  *
- * It waits for no lock, since other threads may hold theirs forever while the process ends, and not for more than half
- * a minute, or the exit time if that is longer. How many are inside is counted with the process's number, so that a
- * forked child begins with none.
+ * The handler waits for no lock, because other threads may hold theirs forever while the process ends. It waits for at
+ * most 30 seconds, or the exit time if that is longer. The count of threads in a driver includes the process's number,
+ * so a forked child starts with none.
  */
 #include "persist/storage/common/process_end.h"
 
@@ -20,10 +20,10 @@
 #include "persist/base/files.h"
 #include "util/cancellation.h"
 
-#define MAX_HANDLERS 4096u /* one is a few words that are never freed */
+#define MAX_HANDLERS 4096u /* each takes a few words that are never freed */
 #define HANDLERS_AFTER_CALLS 4
-#define MAX_CALL_NS UINT64_C(10000000000) /* no call begins that should take longer */
-#define MAX_WAIT_NS UINT64_C(30000000000) /* for one that takes longer all the same */
+#define MAX_CALL_NS UINT64_C(10000000000) /* a call that should take longer does not begin */
+#define MAX_WAIT_NS UINT64_C(30000000000) /* for a call that takes longer than expected */
 #define PAUSE_NS 500000u
 
 static _Atomic(uint64_t) inside; /* process << 32 | threads */
@@ -49,7 +49,7 @@ static void count(int change)
 {
     const uint64_t process = process_bits();
     uint64_t value = atomic_load_explicit(&inside, memory_order_relaxed);
-    /* seq_cst: entering and then reading is_ending, against the handler's setting it and then reading the count */
+    /* seq_cst: this thread enters and then reads is_ending; the handler sets is_ending and then reads the count */
     while (!atomic_compare_exchange_weak_explicit(&inside, &value,
                                                   process | (uint32_t)((int)count_of(value, process) + change),
                                                   memory_order_seq_cst, memory_order_relaxed)) {
@@ -63,7 +63,7 @@ static uint64_t longer(uint64_t a_ns, uint64_t b_ns)
 
 static void on_exit_of_process(void)
 {
-    static uint64_t wait_until_ns; /* exit() runs handlers one after the other; all of them wait for as long as one */
+    static uint64_t wait_until_ns; /* for all handlers together, which exit() runs one after the other */
     const uint64_t began_ns = files_steady_clock_ns();
     const bool is_first = !atomic_load_explicit(&is_ending, memory_order_relaxed);
     uint64_t (*const begin)(uint64_t) = atomic_load_explicit(&begin_work, memory_order_acquire);
@@ -110,7 +110,7 @@ bool process_end_enter(void)
         return false;
     }
     if (++own_depth == 1)
-        cancellation = cancellation_hold(); /* exit would wait for a thread that is gone */
+        cancellation = cancellation_hold(); /* exit would wait for a thread that no longer exists */
     return true;
 }
 
