@@ -1,5 +1,5 @@
 /*
- * bench_report.h - the figures of a benchmark: a table on standard output, and a JSON list for whoever compares runs.
+ * bench_report.h - the figures of a benchmark: a table on standard output, and a JSON list for comparing runs.
  */
 #ifndef INGOT_TESTS_BENCH_BENCH_REPORT_H
 #define INGOT_TESTS_BENCH_BENCH_REPORT_H

@@ -1,7 +1,7 @@
 /*
  * cuda_bench.cpp - what Ingot saves over NVIDIA's compilers, and what it costs beside the driver's own loading.
  *
- * Figures come from processes of their own, started through scripts/with-device, which turns the driver's own cache
+ * Figures come from separate processes, started through scripts/with-device, which turns the driver's own cache
  * off. Without a GPU nothing is measured, and the report says so.
  *
  *     bench_cuda --json FILE

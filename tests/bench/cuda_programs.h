@@ -1,5 +1,6 @@
 /*
- * cuda_programs.h - the programs of the CUDA benchmark: the digits example, and others as applications have them.
+ * cuda_programs.h - the programs of the CUDA benchmark: the digits example, and others that are typical of
+ * applications.
  */
 #ifndef INGOT_TESTS_BENCH_CUDA_PROGRAMS_H
 #define INGOT_TESTS_BENCH_CUDA_PROGRAMS_H

@@ -1,6 +1,6 @@
 /*
- * measuring.h - what the benchmarks share that measure in processes of their own: starting one and reading what it
- * printed, and describing the programs that it makes ready.
+ * measuring.h - shared by the benchmarks that measure in separate processes: starts a process, reads its output, and
+ * describes the programs that it makes ready.
  */
 #ifndef INGOT_TESTS_BENCH_MEASURING_H
 #define INGOT_TESTS_BENCH_MEASURING_H

@@ -1,8 +1,8 @@
 /*
  * memory_bench.cpp - the in-memory cache against its floor and its peers: `./scripts/bench memory`.
  *
- * Native programs are empty here, so that nothing but the cache is measured. memory_measure.h says how time is taken;
- * what each subject does for one operation stands in memory_ingot.h and memory_peers.h.
+ * Native programs are empty here, so that only the cache is measured. memory_measure.h explains how time is measured;
+ * memory_ingot.h and memory_peers.h say what each subject does for one operation.
  *
  *   bench_memory [--json FILE] [--rounds N]
  */

@@ -1,8 +1,8 @@
 /*
  * memory_measure.h - the time of short operations, by several threads at once.
  *
- * Subjects take turns within each round, so that what disturbs the machine disturbs all; ratios are taken within a
- * round, and medians over the rounds. For several threads the slowest one counts.
+ * Subjects take turns within each round, so that a disturbance of the machine affects all of them; ratios are taken
+ * within a round, and medians over the rounds. For several threads the slowest one counts.
  */
 #ifndef INGOT_TESTS_BENCH_MEMORY_MEASURE_H
 #define INGOT_TESTS_BENCH_MEMORY_MEASURE_H

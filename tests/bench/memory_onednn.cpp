@@ -1,8 +1,8 @@
 /*
  * memory_onednn.cpp - oneDNN's primitive cache; see memory_peers.h.
  *
- * Two primitives: a convolution, which is what its cache is for, and an element-wise one, whose descriptor is the
- * smallest that it has and so the fastest to hash and compare.
+ * Two primitives: a convolution, the typical use of its cache, and an element-wise one, which has its smallest
+ * descriptor and is therefore the fastest to hash and compare.
  */
 #include "bench/memory_peers.h"
 

@@ -1,5 +1,6 @@
 /*
- * memory_peers.h - what others do, as subjects of the benchmark. NULL where the peer was not there to be built with.
+ * memory_peers.h - other caches as subjects of the benchmark. NULL if the peer was not available when the benchmark was
+ * built.
  */
 #ifndef INGOT_TESTS_BENCH_MEMORY_PEERS_H
 #define INGOT_TESTS_BENCH_MEMORY_PEERS_H

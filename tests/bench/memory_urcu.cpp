@@ -1,8 +1,8 @@
 /*
  * memory_urcu.cpp - liburcu's hash table; see memory_peers.h.
  *
- * A look-up alone writes nothing shared, but what it finds is good only within the read section. To keep a program one
- * takes a reference, and that count is shared.
+ * A look-up alone writes no shared memory, but its result is valid only within the read section. Keeping a program
+ * takes a reference, whose count is shared.
  */
 #include "bench/memory_peers.h"
 

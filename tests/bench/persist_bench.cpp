@@ -1,9 +1,9 @@
 /*
- * persist_bench.cpp - loads and stores of a directory store and a bundle against what the system calls alone cost,
- * LMDB and SQLite. All take turns within a round, and a figure is the median of the rounds' ratios.
+ * persist_bench.cpp - loads and stores of a directory store and a bundle against the bare system calls, LMDB and
+ * SQLite. All take turns within a round, and a figure is the median of the rounds' ratios.
  *
- * LMDB is asked as it has to be by who does not trust its bytes: copy and checksum at every load. A bundle holds a
- * blob's checksum at its first load only, which is in the round that warms up.
+ * LMDB is used as by an application that does not trust its bytes: with a copy and a checksum at every load. A bundle
+ * verifies a blob's checksum only at its first load, which is in the round that warms up.
  *
  * Sizes are compared with 1,000 entries each, and numbers of entries with the smallest blobs: 100,000 of 1 MiB would be
  * 100 GB.

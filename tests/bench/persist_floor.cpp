@@ -1,5 +1,5 @@
 /*
- * persist_floor.cpp - the least that a store of two files an entry can do, in plain system calls.
+ * persist_floor.cpp - the minimum work of a store with two files per entry, in plain system calls.
  */
 #include "persist_floor.h"
 

@@ -1,5 +1,5 @@
 /*
- * persist_floor.h - the least that a store of two files an entry can do, in plain system calls.
+ * persist_floor.h - the minimum work of a store with two files per entry, in plain system calls.
  */
 #ifndef INGOT_TESTS_BENCH_PERSIST_FLOOR_H
 #define INGOT_TESTS_BENCH_PERSIST_FLOOR_H

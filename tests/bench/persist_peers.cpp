@@ -1,5 +1,5 @@
 /*
- * persist_peers.cpp - what others use to keep blobs by key: LMDB and SQLite, as their documentation has it.
+ * persist_peers.cpp - other stores for blobs by key: LMDB and SQLite, used as their documentation recommends.
  */
 #include "persist_peers.h"
 

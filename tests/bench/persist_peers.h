@@ -1,5 +1,5 @@
 /*
- * persist_peers.h - what others use to keep blobs by key: LMDB and SQLite, as their documentation has it.
+ * persist_peers.h - other stores for blobs by key: LMDB and SQLite, used as their documentation recommends.
  */
 #ifndef INGOT_TESTS_BENCH_PERSIST_PEERS_H
 #define INGOT_TESTS_BENCH_PERSIST_PEERS_H

@@ -1,7 +1,7 @@
 /*
  * startup_bench.cpp - what Ingot saves a process at its start, and what it costs beside the driver's own loading.
  *
- * Every figure comes from processes of their own, started through scripts/with-device, which gives each one device and
+ * Every figure comes from separate processes, started through scripts/with-device, which gives each one device and
  * an empty driver cache. Cold and warm processes run the same code; only the store is empty or full.
  *
  *     bench_startup --json FILE               all

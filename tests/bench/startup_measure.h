@@ -1,7 +1,7 @@
 /*
- * startup_measure.h - what the startup benchmark does in a process of its own, on the one device that it sees.
+ * startup_measure.h - what the startup benchmark does in a separate process, on the only device that it sees.
  *
- * Both print a line a program for the parent to read.
+ * Both print one line per program for the parent to read.
  */
 #ifndef INGOT_TESTS_BENCH_STARTUP_MEASURE_H
 #define INGOT_TESTS_BENCH_STARTUP_MEASURE_H

@@ -1,5 +1,5 @@
 /*
- * startup_prewarm.cpp - a hundred programs of a previous run, loaded one after the other and ahead.
+ * startup_prewarm.cpp - a hundred programs of a previous run, loaded one after the other and loaded ahead.
  */
 #include "bench/startup_prewarm.h"
 

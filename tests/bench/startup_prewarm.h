@@ -1,7 +1,7 @@
 /*
- * startup_prewarm.h - what the startup benchmark does, in processes of its own, to see what loading ahead is worth.
+ * startup_prewarm.h - measures, in separate processes of the startup benchmark, how much time loading ahead saves.
  *
- * A set is one of list_programs. Its manifest and its bare binaries stand next to the store.
+ * A set is one of list_programs. Its manifest and its bare binaries are next to the store.
  */
 #ifndef INGOT_TESTS_BENCH_STARTUP_PREWARM_H
 #define INGOT_TESTS_BENCH_STARTUP_PREWARM_H

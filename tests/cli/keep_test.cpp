@@ -1,5 +1,5 @@
 /*
- * keep_test.cpp - the commands that keep a store: verify, evict, clear and recount; failures, and Ctrl-C anywhere.
+ * keep_test.cpp - the commands that maintain a store: verify, evict, clear and recount; failures, and Ctrl-C anywhere.
  */
 #include <cstring>
 

@@ -1,5 +1,5 @@
 /*
- * list_test.cpp - the commands that only look: ls, show, explain and stats.
+ * list_test.cpp - the commands that only read: ls, show, explain and stats.
  */
 #include "cli/tool.h"
 

@@ -1,17 +1,17 @@
 /*
  * cache_stress.cpp - the in-memory cache under many threads that do everything at once, in random order from a seed.
  *
- * What must hold at every moment is checked where it is seen: a request gets a living value of its own key, one maker
- * runs a key, nothing is destroyed that is held, nothing twice. Between rounds all threads rest and the sums are
- * compared with a sequential model of what was asked: makings, hits, entries, bytes, what lives. Then one thread
- * walks on alone, and the order of eviction must be exact.
+ * Conditions that must always hold are checked during the run: a request gets a live value of its own key, one maker
+ * runs per key, no held value is destroyed, and no value is destroyed twice. Between rounds all threads pause, and the
+ * sums are compared with a sequential model of the requests: makings, hits, entries, bytes, live values. Then one
+ * thread continues alone, and the order of eviction must be exact.
  *
  * A second run does the same while allocations fail at random: then requests may fail, and the sums of requests are not
- * exact, but what lives, what was destroyed, and what was given back still are.
+ * exact, but those of live, destroyed and freed values still are.
  *
  *   cache_stress [--seed N] [--rounds N] [--seconds N] [--threads N] [--steps N]
  *
- * With --seconds each run goes on for so long, whatever the rounds.
+ * With --seconds each run takes that long, and --rounds is ignored.
  */
 #include <algorithm>
 #include <chrono>

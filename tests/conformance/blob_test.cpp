@@ -1,5 +1,5 @@
 /*
- * blob_test.cpp - the blob: what comes out goes in again as the same program, and nothing else goes in.
+ * blob_test.cpp - the blob: a blob that was taken loads again as the same program, and nothing else loads.
  */
 #include <atomic>
 #include <thread>

@@ -1,8 +1,8 @@
 /*
- * children.cpp - parts of a test that need a process of their own; see children.h.
+ * children.cpp - parts of a test that need a separate process; see children.h.
  *
  * The program starts itself with `--child PART FILE`. A driver that compiles or links by another program has children
- * of its own; what they used is in its resource usage, and nothing is there if it had none.
+ * of its own; their resource usage shows whether it had any.
  */
 #include "conformance/children.h"
 

@@ -1,5 +1,5 @@
 /*
- * children.h - parts of a test that need a process of their own: another environment, or a fresh start.
+ * children.h - parts of a test that need a separate process: another environment, or a fresh start.
  */
 #ifndef INGOT_TESTS_CONFORMANCE_CHILDREN_H
 #define INGOT_TESTS_CONFORMANCE_CHILDREN_H

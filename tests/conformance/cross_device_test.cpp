@@ -2,8 +2,8 @@
  * cross_device_test.cpp - a blob made on one device is stale on every other, on the other API and on the other
  * platform, and no driver sees its bytes.
  *
- * Each device lives in a process of its own: this program starts itself with `--make API FILE` and `--try API FILE...`.
- * Calls by which a driver gets binaries are counted on their way to the loaders.
+ * Each device has a separate process: this program starts itself with `--make API FILE` and `--try API FILE...`. Calls
+ * by which a driver gets binaries are counted on their way to the loaders.
  */
 #include <dlfcn.h>
 #include <unistd.h>

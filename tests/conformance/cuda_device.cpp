@@ -1,5 +1,5 @@
 /*
- * cuda_device.cpp - the CUDA driver of the test, as the conformance suite asks for it.
+ * cuda_device.cpp - the CUDA driver of the test, for the conformance suite.
  *
  * A GPU computes. Without one, cuda_stand_in.c loads what the real compilers made, and launches compute nothing.
  */

@@ -1,4 +1,4 @@
-/* cuda_native.cpp - a program by NVRTC alone, as an application without Ingot has it. */
+/* cuda_native.cpp - a program by NVRTC alone, as in an application without Ingot. */
 #include <nvrtc.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 /*
- * device_under_test.h - what the conformance suite asks of whoever brings a backend to it.
+ * device_under_test.h - what the conformance suite requires of a backend's author.
  *
- * The suite knows the public API alone. A backend adds one file that implements this class for its devices and defines
+ * The suite uses only the public API. A backend adds one file that implements this class for its devices and defines
  * device_under_test(), links the suite's files, and must pass every test of it: nothing is left out for a device that
  * lacks something, except where a function below says so.
  */

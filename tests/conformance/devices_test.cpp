@@ -1,8 +1,8 @@
 /*
- * devices_test.cpp - programs for devices that differ, in one context: a section each, and nothing compiled twice.
+ * devices_test.cpp - programs for different devices in one context: each device has a section, and nothing is compiled
+ * twice.
  *
- * Where no device of the machine differs from device 0, the others are equal, and id_test.cpp and blob_test.cpp have
- * what holds for them.
+ * If no device of the machine differs from device 0, id_test.cpp and blob_test.cpp test the equal devices.
  */
 #include "conformance/objects.h"
 

@@ -1,5 +1,6 @@
 /*
- * hermetic_constructs_test.cpp - what texts can do about files: each is the compiler's own program, or not cacheable.
+ * hermetic_constructs_test.cpp - everything that a text can do with files: each gives the compiler's own program, or is
+ * not cacheable.
  */
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-/* hermetic_main.cpp - runs the tests of hermetic builds, or one build that asked for a process of its own. */
+/* hermetic_main.cpp - runs the tests of hermetic builds, or one build that needs a separate process. */
 #include <gtest/gtest.h>
 
 #include "conformance/program_setup.h"

@@ -1,5 +1,6 @@
 /*
- * id_alone_test.cpp - programs loaded by their id alone, before anybody describes them, and what is made of them then.
+ * id_alone_test.cpp - programs loaded by their id alone, before the application describes them, and the programs that
+ * are shared from them.
  */
 #include "conformance/objects.h"
 

@@ -1,5 +1,5 @@
 /*
- * id_test.cpp - the id: the same wherever nothing that matters differs, another wherever something does.
+ * id_test.cpp - the id: equal if nothing relevant differs, and different otherwise.
  */
 #include <unistd.h>
 

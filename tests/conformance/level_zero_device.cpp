@@ -1,5 +1,5 @@
 /*
- * level_zero_device.cpp - the Level Zero driver of the test, as the conformance suite asks for it.
+ * level_zero_device.cpp - the Level Zero driver of the test, for the conformance suite.
  *
  * Programs are SPIR-V, compiled when the test was built. Intel's driver compiles them for a simulated product, where
  * launches compute nothing.

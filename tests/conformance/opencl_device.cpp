@@ -1,5 +1,5 @@
 /*
- * opencl_device.cpp - the OpenCL platform of the test, as the conformance suite asks for it.
+ * opencl_device.cpp - the OpenCL platform of the test, for the conformance suite.
  *
  * PoCL and NVIDIA's GPUs compute. Intel's driver compiles for a simulated device, where launches compute nothing.
  */

@@ -1,8 +1,8 @@
 /*
- * opencl_identity_test.cpp - one test for each thing of platform, device, driver and compiler that is in the id.
+ * opencl_identity_test.cpp - one test for each property of platform, device, driver and compiler that is in the id.
  *
- * The real driver is copied and a word or the build-id in the copy is changed, so that a new process meets a driver
- * that says one thing differently. Nothing else differs, and so no other field of the id may.
+ * The real driver is copied and a word or the build-id in the copy is changed, so that a new process finds a driver
+ * with one changed property. Nothing else differs, so no other field of the id may differ.
  */
 #include <link.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* opencl_native.cpp - a program by the OpenCL driver alone, as an application without Ingot has it. */
+/* opencl_native.cpp - a program by the OpenCL driver alone, as in an application without Ingot. */
 #include <memory>
 #include <type_traits>
 

@@ -1,9 +1,9 @@
 /*
- * opencl_nvidia_test.cpp - NVIDIA's OpenCL: a blob holds machine code, and a program of it does what one of the source
- * does.
+ * opencl_nvidia_test.cpp - NVIDIA's OpenCL: a blob holds machine code, and a program made from it does the same as one
+ * made from the source.
  *
- * The kernels use what is in a binary beside instructions: local and constant memory, images and samplers, text to be
- * printed, ids with an offset, required sizes.
+ * The kernels use what is in a binary beside instructions: local and constant memory, images and samplers, printf, ids
+ * with an offset, required sizes.
  */
 #include <algorithm>
 #include <cmath>

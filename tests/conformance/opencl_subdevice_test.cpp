@@ -1,5 +1,6 @@
 /*
- * opencl_subdevice_test.cpp - a context of sub-devices takes its parent's binaries, and no compiler runs for it.
+ * opencl_subdevice_test.cpp - a context of sub-devices uses the binaries of the parent device, and no compiler runs for
+ * it.
  */
 #include "conformance/objects.h"
 #include "support/opencl_platform.h"

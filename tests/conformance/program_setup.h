@@ -1,9 +1,9 @@
 /*
- * program_setup.h - a program with its files, built in a process of its own: by Ingot with a store, or by the compiler
+ * program_setup.h - a program with its files, built in a separate process: by Ingot with a store, or by the compiler
  * alone.
  *
- * Kernels are named by what is included, so that their names tell which program it is, on devices that compute nothing
- * too.
+ * The included files determine the names of the kernels, so that the names identify the program even on devices that
+ * compute nothing.
  */
 #ifndef INGOT_TESTS_CONFORMANCE_PROGRAM_SETUP_H
 #define INGOT_TESTS_CONFORMANCE_PROGRAM_SETUP_H

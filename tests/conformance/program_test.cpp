@@ -1,5 +1,5 @@
 /*
- * program_test.cpp - building: what a backend must make of every part of a description, and of what cannot be built.
+ * program_test.cpp - building: how a backend must treat every part of a description, and programs that do not build.
  */
 #include <atomic>
 #include <thread>

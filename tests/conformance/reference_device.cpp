@@ -1,5 +1,5 @@
 /*
- * reference_device.cpp - the reference backend, as the conformance suite asks for it.
+ * reference_device.cpp - the reference backend, for the conformance suite.
  *
  * Its machine has three devices: two equal ones and another. REFERENCE_TARGET and REFERENCE_DRIVER stand in for an
  * exchange of hardware or driver between two processes.

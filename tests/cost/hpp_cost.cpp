@@ -1,8 +1,8 @@
 /*
- * hpp_cost.cpp - the same hits through C and through the C++ face, for count-instructions to count.
+ * hpp_cost.cpp - the same hits through C and through the C++ interface, for count-instructions.
  *
- * usage: hpp_cost PATH COUNT, where PATH is one of the functions below without its hits_. Each asks for what is in
- * memory, as its users would write it, failures included, and lets go of it.
+ * usage: hpp_cost PATH COUNT, where PATH is one of the functions below without its hits_. Each requests an object that
+ * is in memory, as users would write it, with error handling, and releases it.
  */
 #include <cstdio>
 #include <cstdlib>

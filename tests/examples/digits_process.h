@@ -1,8 +1,8 @@
 /*
  * digits_process.h - one process of the digits example, and what its JSON report says.
  *
- * The device is the one that scripts/with-device gives. Each process gets an empty driver cache of its own, so that
- * what it need not compile, Ingot's store gave it.
+ * The device is the one that scripts/with-device gives. Each process gets its own empty driver cache, so a program that
+ * it does not compile comes from Ingot's store.
  */
 #ifndef INGOT_TESTS_EXAMPLES_DIGITS_PROCESS_H
 #define INGOT_TESTS_EXAMPLES_DIGITS_PROCESS_H

@@ -1,9 +1,9 @@
 /*
- * converted_child.cpp - a program that uses a library which was converted to Ingot; converted_library_test runs it.
+ * converted_child.cpp - a program that uses a library converted to Ingot; converted_library_test runs it.
  *
  * usage: converted_child STORE EXIT_TIME_MS
  *
- * Such a library makes its programs when they are first needed, keeps them in static objects, and hears of nothing
+ * Such a library makes its programs when they are first needed, keeps them in static objects, and is not notified
  * before main returns: it neither flushes nor releases. Prints how many programs were compiled and how many loaded.
  */
 #include <cstdio>

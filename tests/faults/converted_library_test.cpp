@@ -1,6 +1,6 @@
 /*
- * converted_library_test.cpp - a program that never flushes and never releases still stores what it compiled, and says
- * what it could not.
+ * converted_library_test.cpp - a program that never flushes and never releases still stores what it compiled, and
+ * reports what it could not store.
  */
 #include <gtest/gtest.h>
 

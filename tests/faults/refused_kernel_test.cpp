@@ -1,6 +1,6 @@
 /*
- * Sound entries that the driver refuses only when a kernel is made of them: dropped, compiled, stored anew. No driver
- * at hand can be made to do that, so the reference backend does.
+ * Sound entries that the driver refuses only when a kernel is made from them: they are dropped, compiled and stored
+ * again. No available driver can be made to do that, so the reference backend does it.
  */
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 /*
- * Bundles, single files and manifests whose writer is killed, or whose system calls fail, at every single point: what
- * was there stays, or what is new is whole, and the next writer goes on.
+ * Bundles, single files and manifests whose writer is killed, or whose system calls fail, at every single point: the
+ * old file stays, or the new one is complete, and the next writer succeeds.
  */
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 /*
  * A process that is killed, or whose system call fails, at every single point of a store, a replacement, an eviction, a
- * removal and a clear. The next process sees whole entries or misses, and the store goes on.
+ * removal and a clear. The next process finds complete entries or misses, and the store keeps working.
  */
 #include <gtest/gtest.h>
 

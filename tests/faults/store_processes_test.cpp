@@ -1,5 +1,5 @@
 /*
- * Many processes and threads at one store.
+ * Many processes and threads that use one store.
  */
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /*
  * store_soak SECONDS [SEED]: eight processes load, store, remove, evict, clear and are killed and started again, on a
- * store a tenth of the size of what they work with. Nothing may be wrong or hang; at the end every checksum holds and
- * the total is exact.
+ * store with a tenth of the space that their entries need. No result may be wrong and no call may hang; at the end
+ * every checksum matches and the total is exact.
  *
  * Prints what was done. The exit status is 0, or 1 with the reason.
  */

@@ -1,6 +1,6 @@
 /*
- * Roots and entries that are not to be trusted or cannot be written, and limits of the process. The part about foreign
- * owners takes root's rights to arrange; without them the directories of the system serve.
+ * Roots and entries that must not be trusted or cannot be written, and limits of the process. The part about other
+ * owners needs root's rights; without them it uses the system's directories.
  */
 #include <gtest/gtest.h>
 

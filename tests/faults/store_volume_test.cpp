@@ -1,6 +1,6 @@
 /*
  * A volume that is really full: a small tmpfs in a mount namespace of a child. A limit on the size of files makes the
- * same calls fail, also where the machine refuses to mount.
+ * same calls fail even if the machine refuses to mount.
  */
 #include <gtest/gtest.h>
 

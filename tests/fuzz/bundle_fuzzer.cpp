@@ -1,6 +1,6 @@
 /*
- * bundle_fuzzer.cpp - any bytes as a bundle: every range of one that is accepted lies within it, and each of its hashes
- * is found. Each input is also tried with its size and checksums made right.
+ * bundle_fuzzer.cpp - any bytes as a bundle: every range of an accepted bundle lies within it, and each of its hashes
+ * is found. Each input is also tried with corrected size and checksums.
  */
 #include <algorithm>
 

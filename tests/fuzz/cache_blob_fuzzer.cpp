@@ -1,8 +1,7 @@
 /*
- * cache_blob_fuzzer.cpp - any bytes as a blob and as an id: no report of a sanitizer, and what is accepted is whole.
+ * cache_blob_fuzzer.cpp - any bytes as a blob and as an id: no sanitizer report, and accepted input is complete.
  *
- * A blob's checksum would stop nearly every input at the door, so each input is also tried with its checksum made
- * right.
+ * A blob's checksum would reject nearly every input, so each input is also tried with a corrected checksum.
  */
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,6 @@
 /*
  * corpus_main.cpp - runs a fuzzer on the files that it is given, in builds without libFuzzer: each as it is, cut at
- * every byte, and with every byte changed. So what was once found stays found, in every run of the tests.
+ * every byte, and with every byte changed. Every run of the tests therefore repeats all earlier findings.
  */
 #include <cstdint>
 #include <cstdio>

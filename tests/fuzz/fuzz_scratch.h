@@ -1,5 +1,5 @@
 /*
- * fuzz_scratch.h - a directory for fuzzers whose input has to be files, and checksums that are made right.
+ * fuzz_scratch.h - a directory for fuzzers whose input must be files, and corrected checksums.
  */
 #ifndef INGOT_TESTS_FUZZ_FUZZ_SCRATCH_H
 #define INGOT_TESTS_FUZZ_FUZZ_SCRATCH_H

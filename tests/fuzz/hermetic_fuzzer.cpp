@@ -1,7 +1,7 @@
 /*
- * Any text as a source, as options, and as an embedded header: the resolution ends, gives a result or a reason, and the
- * same again for the same input; the text that results includes nothing, by a look that shares no code with the
- * library. The input is three parts divided by 0xff. "inc.h" is embedded too, so that cycles arise.
+ * Any text as a source, as options, and as an embedded header: the resolution ends, gives a result or a reason, and
+ * gives the same for the same input; the resulting text includes nothing, according to a check that shares no code with
+ * the library. The input is three parts divided by 0xff. "inc.h" is embedded too, so that cycles arise.
  */
 #include <cstdlib>
 #include <cstring>

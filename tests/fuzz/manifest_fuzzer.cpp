@@ -1,6 +1,6 @@
 /*
- * manifest_fuzzer.cpp - any bytes as a manifest: every id of one that is accepted lies within it and is there once, and
- * what is written of it reads as the same. Each input is also tried with its size and checksums made right.
+ * manifest_fuzzer.cpp - any bytes as a manifest: every id of an accepted manifest lies within it and occurs once, and
+ * the manifest reads the same after it was written again. Each input is also tried with corrected size and checksums.
  */
 #include "fuzz/fuzz_scratch.h"
 

@@ -1,5 +1,5 @@
 /*
- * size_txt_fuzzer.cpp - any bytes as a size.txt: a number that is accepted is the one that stands there.
+ * size_txt_fuzzer.cpp - any bytes as a size.txt: an accepted number is the number in the text.
  */
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 /*
- * store_entry_fuzzer.cpp - any bytes as key.bin and kernel.bin: what is accepted has the sizes that it says.
+ * store_entry_fuzzer.cpp - any bytes as key.bin and kernel.bin: an accepted entry has the sizes that its header says.
  *
- * The first byte tells how many of the last bytes are kernel.bin. Each input is also tried with its checksums right.
+ * The first byte says how many of the last bytes are kernel.bin. Each input is also tried with corrected checksums.
  */
 #include "fuzz/fuzz_scratch.h"
 

@@ -1,9 +1,8 @@
 /*
  * build_log.cpp - see build_log.h.
  *
- * A path loses its folders wherever it stands, in messages and in the lines of code that they show: the same in both
- * logs. The names that compilers make up for a source are the same each time from here on: PoCL's temporary file, and
- * Intel's number of the build.
+ * Folders are removed from every path, in messages and in the lines of code that they show, in both logs. Names that
+ * compilers invent for a source (PoCL's temporary file, Intel's number of the build) are replaced by constant ones.
  */
 #include "hermetic/build_log.h"
 

@@ -2,7 +2,8 @@
  * child_items.h - numbered items worked on in a child process, so that a compiler that ends its process ends one item.
  *
  * The parent loads no driver. A child works on many items in turn; when it ends in the middle of one, the item's last
- * phase is known and the next child goes on behind it. A child is replaced now and then, for drivers keep memory.
+ * phase is known and the next child continues after it. A child is replaced from time to time, because drivers keep
+ * memory.
  */
 #ifndef INGOT_TESTS_HERMETIC_CHILD_ITEMS_H
 #define INGOT_TESTS_HERMETIC_CHILD_ITEMS_H

@@ -1,5 +1,5 @@
 /*
- * no_nvrtc.cpp - in the place of nvrtc_compiler.cpp where there is no CUDA toolkit.
+ * no_nvrtc.cpp - replaces nvrtc_compiler.cpp if there is no CUDA toolkit.
  */
 #include <stdexcept>
 

@@ -1,5 +1,5 @@
 /*
- * open_watch.h - which files below a folder are opened, by whatever call: the kernel says so (inotify).
+ * open_watch.h - which files below a folder are opened, by any call, as reported by the kernel (inotify).
  */
 #ifndef INGOT_TESTS_HERMETIC_OPEN_WATCH_H
 #define INGOT_TESTS_HERMETIC_OPEN_WATCH_H

@@ -1,8 +1,8 @@
 /*
  * opencl_compiler.cpp - an OpenCL platform, called directly.
  *
- * Drivers keep what they compiled, which would give the second build the first one's code. scripts/with-device turns
- * that off, but for PoCL's, which is turned off here.
+ * Drivers cache what they compiled, which would give the second build the first one's code. scripts/with-device turns
+ * these caches off, except PoCL's, which this file turns off.
  */
 #include <cstdlib>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 /*
- * places_nvrtc_test.cpp - line markers that NVRTC has trouble with.
+ * places_nvrtc_test.cpp - line markers that cause problems with NVRTC.
  */
 #include <filesystem>
 

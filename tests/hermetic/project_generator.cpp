@@ -1,5 +1,5 @@
 /*
- * project_generator.cpp - projects of all that an include can be: nested folders, equal names, guards, conditions,
+ * project_generator.cpp - projects with every kind of include: nested folders, equal names, guards, conditions,
  * computed names, odd spellings.
  *
  * The kernel folds every statement that it reaches into one number, so that its machine code tells which texts were

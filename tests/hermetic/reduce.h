@@ -1,5 +1,5 @@
 /*
- * reduce.h - a project with a difference, made small.
+ * reduce.h - reduces a project that shows a difference.
  */
 #ifndef INGOT_TESTS_HERMETIC_REDUCE_H
 #define INGOT_TESTS_HERMETIC_REDUCE_H

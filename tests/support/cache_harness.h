@@ -1,5 +1,5 @@
 /*
- * cache_harness.h - the in-memory cache with values that know whether they live, for tests of the engine alone.
+ * cache_harness.h - the in-memory cache with values that track their lifetime, for tests of the engine alone.
  */
 #ifndef INGOT_TESTS_SUPPORT_CACHE_HARNESS_H
 #define INGOT_TESTS_SUPPORT_CACHE_HARNESS_H

@@ -1,6 +1,6 @@
 /*
- * call_errors.h - the errors that a system call can end with, as its manual page has them, and those of network file
- * systems (ESTALE, EIO) wherever a file is behind it.
+ * call_errors.h - the errors that a system call can end with, according to its manual page, and those of network file
+ * systems (ESTALE, EIO) for every call on a file.
  */
 #ifndef INGOT_TESTS_SUPPORT_CALL_ERRORS_H
 #define INGOT_TESTS_SUPPORT_CALL_ERRORS_H

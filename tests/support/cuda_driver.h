@@ -1,7 +1,7 @@
 /*
  * cuda_driver.h - the CUDA driver that a test was given, and contexts over its GPUs.
  *
- * It is opened at run time, as the library under test does it: the tests are built where there is none. Two equal
+ * It is opened at run time, as the library under test does it: the tests are built on machines without one. Two equal
  * devices come first. A machine with one GPU, or none that equals the first, has two contexts of that one in their
  * place.
  */

@@ -1,5 +1,5 @@
 /*
- * cuda_stand_in.c - a libcuda.so.1 without a GPU, for machines that have none, and for failures that no GPU makes on
+ * cuda_stand_in.c - a libcuda.so.1 without a GPU, for machines that have none, and for failures that no GPU produces on
  * demand.
  *
  * It loads what the real compilers made, by the rules of the real driver: machine code for its own architecture and

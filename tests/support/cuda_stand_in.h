@@ -1,5 +1,5 @@
 /*
- * cuda_stand_in.h - what tests say to the libcuda.so.1 that stands in for a driver, and ask of it.
+ * cuda_stand_in.h - how tests control and query the libcuda.so.1 that stands in for a driver.
  *
  * Found by dlsym: the library is opened at run time like the real one.
  */

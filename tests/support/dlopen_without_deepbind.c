@@ -1,9 +1,9 @@
 /*
  * dlopen_without_deepbind.c - lets Intel's driver be loaded by a program with a sanitizer.
  *
- * The driver opens libraries of its own with RTLD_DEEPBIND, and the sanitizers' run-time ends the process when it sees
- * that flag. Programs of a sanitizer build are linked with this dlopen, which takes the flag away and goes on to the
- * sanitizer's. No other build has it.
+ * The driver opens its own libraries with RTLD_DEEPBIND, and the sanitizers' run-time ends the process when it sees
+ * that flag. Programs of a sanitizer build are linked with this dlopen, which removes the flag and calls the
+ * sanitizer's dlopen. No other build has it.
  */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /*
- * elf_build_id.h - a library's bytes made into those of another build: for what must notice that.
+ * elf_build_id.h - changes a library's bytes into those of another build, for tests that must detect the change.
  */
 #ifndef INGOT_TESTS_ELF_BUILD_ID_H
 #define INGOT_TESTS_ELF_BUILD_ID_H

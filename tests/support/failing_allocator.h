@@ -1,5 +1,6 @@
 /*
- * failing_allocator.h - an allocator that counts what lives and fails from the n-th request on, or only there.
+ * failing_allocator.h - an allocator that counts live blocks and fails from the n-th request on, or only at that
+ * request.
  */
 #ifndef INGOT_TESTS_FAILING_ALLOCATOR_H
 #define INGOT_TESTS_FAILING_ALLOCATOR_H

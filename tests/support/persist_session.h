@@ -1,6 +1,6 @@
 /*
- * persist_session.h - a context of the reference backend as one process would have it, what it was told of, and
- * programs that it gets through a storage.
+ * persist_session.h - a context of the reference backend as in one process, the events that it received, and programs
+ * that it gets through a storage.
  */
 #ifndef INGOT_TESTS_SUPPORT_PERSIST_SESSION_H
 #define INGOT_TESTS_SUPPORT_PERSIST_SESSION_H

@@ -1,5 +1,5 @@
 /*
- * preprocess.h - what clang makes of an OpenCL C text before it compiles it: the oracle for texts without includes.
+ * preprocess.h - clang's preprocessed form of an OpenCL C text: the reference for texts without includes.
  */
 #ifndef INGOT_TESTS_SUPPORT_PREPROCESS_H
 #define INGOT_TESTS_SUPPORT_PREPROCESS_H

@@ -1,7 +1,7 @@
 /*
  * reference_backend.c - the operations of the reference backend; see reference_backend.h.
  *
- * A program is its device binaries, one a device: what reference_compiler.c made, kept as it is and run from there.
+ * A program consists of its device binaries, one per device, kept and run as reference_compiler.c made them.
  */
 #include "reference_backend.h"
 

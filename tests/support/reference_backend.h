@@ -3,10 +3,10 @@
  *
  * Its language is lines of `kernel NAME WORD...`, where words are integers, `x` (the argument), `+`, `-`, `*`, names
  * that an option -DNAME=INTEGER or a line `#define NAME INTEGER` defines, `$ID` or `$ID=DEFAULT` for a specialization
- * constant, and functions, in reverse Polish order. `function NAME WORD...` may stand in any of the sources;
- * `#include "NAME"` takes an embedded header or a file of a directory named by -I; `__DATE__` is the day. It compiles
- * to bytes that are bound to a target, so that everything a driver does can be seen here too, and with its hooks
- * everything a driver may do wrong.
+ * constant, and functions, in reverse Polish order. `function NAME WORD...` may stand in any of the sources; `#include
+ * "NAME"` takes an embedded header or a file of a directory named by -I; `__DATE__` is the day. It compiles to bytes
+ * that are bound to a target, so that the backend shows everything that a driver does, and with its hooks everything
+ * that a driver may do wrong.
  */
 #ifndef INGOT_TESTS_REFERENCE_BACKEND_H
 #define INGOT_TESTS_REFERENCE_BACKEND_H

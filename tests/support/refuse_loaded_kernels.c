@@ -1,7 +1,8 @@
 /*
- * refuse_loaded_kernels.c - to be preloaded: an OpenCL driver that refuses kernels of programs that are of a binary.
+ * refuse_loaded_kernels.c - for preloading: an OpenCL driver that refuses kernels of programs that were made from a
+ * binary.
  *
- * No driver at hand does that by itself; some look at a binary closely only when a kernel is made of it.
+ * No available driver does that without help; some examine a binary closely only when a kernel is made from it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

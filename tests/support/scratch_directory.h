@@ -1,5 +1,5 @@
 /*
- * scratch_directory.h - a directory of its own that goes with the object.
+ * scratch_directory.h - a private directory that is deleted with the object.
  */
 #ifndef INGOT_TESTS_SUPPORT_SCRATCH_DIRECTORY_H
 #define INGOT_TESTS_SUPPORT_SCRATCH_DIRECTORY_H

@@ -1,8 +1,8 @@
 /*
- * test_device.h - no test passes and no figure is reported under the name of another driver than the one that ran.
+ * test_device.h - ensures that no test passes and no figure is reported under the name of a driver that did not run.
  *
  * scripts/with-device says in INGOT_TEST_DEVICE which device it shows. The loader may differ, so every process that
- * tests or measures a device asks the driver and ends where it is another.
+ * tests or measures a device asks the driver and ends if it is a different one.
  */
 #ifndef INGOT_TESTS_TEST_DEVICE_H
 #define INGOT_TESTS_TEST_DEVICE_H

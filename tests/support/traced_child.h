@@ -1,9 +1,9 @@
 /*
- * traced_child.h - runs a function in a forked child and stops it at each of its system calls, to kill it there or
- * to make that call fail.
+ * traced_child.h - runs a function in a forked child and stops it at each of its system calls, to kill it there or to
+ * make that call fail.
  *
  * The child is one thread, so the n-th stop is the same in every run of the same work. Stops come in pairs: before the
- * call has done anything, and after it has done all.
+ * call does anything, and after it is complete.
  */
 #ifndef INGOT_TESTS_SUPPORT_TRACED_CHILD_H
 #define INGOT_TESTS_SUPPORT_TRACED_CHILD_H

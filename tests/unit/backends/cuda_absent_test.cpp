@@ -1,6 +1,5 @@
 /*
- * cuda_absent_test.cpp - the CUDA backend where no driver is: its library path leads to a libcuda.so.1 without
- * functions.
+ * cuda_absent_test.cpp - the CUDA backend without a driver: its library path leads to a libcuda.so.1 without functions.
  */
 #include <cstring>
 

@@ -2,7 +2,7 @@
  * cuda_backend_test.cpp - the CUDA backend over a driver: contexts, failures of every call, and what must not be
  * compiled.
  *
- * The driver is cuda_stand_in.c, because no real one fails on demand; the compilers are the real ones.
+ * The driver is cuda_stand_in.c, because real drivers do not fail on demand; the compilers are the real ones.
  */
 #include <cstring>
 #include <thread>

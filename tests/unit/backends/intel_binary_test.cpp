@@ -1,5 +1,6 @@
 /*
- * intel_binary_test.cpp - taking the intermediate code out of a container: of a good one, and of everything near it.
+ * intel_binary_test.cpp - removing the intermediate code from a container: from a valid one, and from many that are
+ * almost valid.
  */
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /*
- * cache_blob_id_test.cpp - what an id holds, what changes it, and reading ids that come from anywhere.
+ * cache_blob_id_test.cpp - what an id holds, what changes it, and reading ids from any source.
  */
 #include <algorithm>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 /*
- * cache_blob_test.cpp - blobs that come back as they were, otherwise, or not at all.
+ * cache_blob_test.cpp - blobs that are read back as written, with changes, or not at all.
  */
 #include <algorithm>
 #include <random>

@@ -1,5 +1,5 @@
 /*
- * digest_test.cpp - whichever instructions compute it, XXH3 is what the library says.
+ * digest_test.cpp - XXH3 equals the library's result with every instruction set.
  */
 #include <gtest/gtest.h>
 

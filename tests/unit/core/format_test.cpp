@@ -1,9 +1,9 @@
 /*
  * format_test.cpp - the id and the blob against doc/blob-format.md, assembled here by hand, and against golden files.
  *
- * The golden files are of blob format versions 1 and 2 and of id format versions 1 and 2, and stay: every later library
- * reads them, or refuses them by version. This program writes them anew into the directory that INGOT_WRITE_GOLDEN
- * names.
+ * The golden files are of blob format versions 1 and 2 and of id format versions 1 and 2, and never change: every later
+ * library reads them, or refuses them by version. This program writes them again into the directory that
+ * INGOT_WRITE_GOLDEN names.
  */
 #include <cstdlib>
 #include <fstream>

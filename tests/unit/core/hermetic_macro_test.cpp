@@ -1,4 +1,4 @@
-/* Includes that are computed by macros: replaced where one file can be meant, and checked by the compiler. */
+/* Includes that are computed by macros: replaced if they can mean only one file, and checked by the compiler. */
 #include "unit/core/hermetic_fixture.h"
 
 using namespace hermetic_fixture;

@@ -1,4 +1,4 @@
-/* The text that the compiler gets: what it holds to the byte, and that clang makes the same tokens of it. */
+/* The text that the compiler gets: its exact bytes, and that clang makes the same tokens from it. */
 #include "unit/core/hermetic_fixture.h"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*
- * hpp_test.cpp - the C++ face: handles count as they say, statuses are thrown with their sentence, and no exception
- * of a callback passes through C.
+ * hpp_test.cpp - the C++ interface: handles count references as documented, statuses are thrown with their sentence,
+ * and no exception of a callback passes through C.
  */
 #include <atomic>
 #include <mutex>

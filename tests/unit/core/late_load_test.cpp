@@ -1,6 +1,6 @@
 /*
- * late_load_test.cpp - the shared library in a program that runs already, as an interpreter loads it, or the host of
- * a plugin.
+ * late_load_test.cpp - the shared library, loaded by a program that is already running, as by an interpreter or the
+ * host of a plugin.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,7 +1,8 @@
 /*
- * memory_cache_flight_test.cpp - one maker a key: who waits, who is told what, and what cannot deadlock.
+ * memory_cache_flight_test.cpp - one maker per key: which threads wait, which result each gets, and what cannot
+ * deadlock.
  *
- * Nothing here depends on time: whoever waits for a making is counted, and makers go on when the count is right.
+ * Nothing here depends on time: threads that wait for a maker are counted, and makers continue when the count is right.
  */
 #include "support/cache_harness.h"
 

@@ -1,6 +1,6 @@
 /*
- * memory_cache_stripe_test.cpp - threads that own a stripe, and count without atomic additions: who gets one, and that
- * what they counted is found by who evicts, whatever becomes of them.
+ * memory_cache_stripe_test.cpp - threads that own a stripe, and count without atomic additions: which threads get one,
+ * and that an evicting thread finds their counts, whatever happens to them.
  */
 #include "support/cache_harness.h"
 

@@ -1,5 +1,5 @@
 /*
- * memory_cache_test.cpp - what the in-memory cache finds, keeps and lets go, by one thread.
+ * memory_cache_test.cpp - what the in-memory cache finds, keeps and evicts, by one thread.
  */
 #include "support/cache_harness.h"
 

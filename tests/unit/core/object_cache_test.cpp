@@ -1,5 +1,5 @@
 /*
- * object_cache_test.cpp - objects of one's own through the public interface.
+ * object_cache_test.cpp - custom objects through the public interface.
  */
 #include <ingot/backend.h>
 #include <ingot/object_cache.h>

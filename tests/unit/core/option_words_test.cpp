@@ -1,4 +1,4 @@
-/* Option strings: which options are known, what is taken out of them, and what stays byte for byte. */
+/* Option strings: which options are known, what is removed from them, and what stays byte for byte. */
 #include <string>
 #include <vector>
 

@@ -1,7 +1,8 @@
 /*
- * cancellation_test.cpp - pthread_cancel: no thread ends where it holds a lock, or where others wait for it.
+ * cancellation_test.cpp - pthread_cancel: no thread ends while it holds a lock, or while others wait for it.
  *
- * A thread that has cancelled itself ends at its next cancellation point, so one that comes back from a call met none.
+ * A thread that has canceled itself ends at its next cancellation point, so if it returns from a call, the call had
+ * none.
  */
 #include <pthread.h>
 #include <unistd.h>

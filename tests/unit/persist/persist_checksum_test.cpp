@@ -1,5 +1,5 @@
 /*
- * persist_checksum_test.cpp - whichever instructions compute them, the store's hashes are XXH3, least byte first.
+ * persist_checksum_test.cpp - the store's hashes are XXH3, least significant byte first, with every instruction set.
  */
 #include <gtest/gtest.h>
 

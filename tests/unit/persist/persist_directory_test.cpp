@@ -1,5 +1,5 @@
 /*
- * The directory store with one user: what is kept, what goes, and what the files say.
+ * The directory store with one user: what is kept, what is removed, and what the files contain.
  */
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /*
- * What a user's environment makes of an info.
+ * How a user's environment changes an info.
  */
 #include <gtest/gtest.h>
 

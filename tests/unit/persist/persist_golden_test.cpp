@@ -1,6 +1,6 @@
 /*
  * The golden entries of the store format, which tests/golden/store/make.py wrote without the library: every version
- * has to read them or refuse them as they say.
+ * must read them, or refuse them as expected.
  */
 #include <gtest/gtest.h>
 

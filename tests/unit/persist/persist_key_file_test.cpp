@@ -1,5 +1,5 @@
 /*
- * key.bin's header: what is written is read, and nothing else is.
+ * key.bin's header: a written header reads back, and nothing else is accepted.
  */
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /*
- * Looking into a store and keeping it: entries one by one, verify, evict, recount.
+ * Inspecting and maintaining a store: entries one by one, verify, evict, recount.
  */
 #include <gtest/gtest.h>
 

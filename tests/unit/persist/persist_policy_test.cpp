@@ -1,5 +1,5 @@
 /*
- * What a store keeps and in what order it lets entries go: FIFO, LRU, off, limits in bytes, entries, age and sizes.
+ * What a store keeps, and in what order it evicts entries: FIFO, LRU, off, limits in bytes, entries, age and sizes.
  */
 #include <gtest/gtest.h>
 

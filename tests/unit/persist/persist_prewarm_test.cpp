@@ -1,5 +1,5 @@
 /*
- * Prewarming: what is loaded ahead, who gets it, what ends it, and that nothing of it is ever compiled.
+ * Prewarming: what is loaded ahead, which requests get it, what ends it, and that it never compiles.
  */
 #include <gtest/gtest.h>
 

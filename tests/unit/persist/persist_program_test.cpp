@@ -1,6 +1,6 @@
 /*
- * Programs through a storage: where they come from, what is stored when, and that a storage's faults are not the
- * caller's.
+ * Programs through a storage: where they come from, what is stored when, and that failures of a storage do not fail the
+ * caller.
  */
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 /*
- * Storing in the background: nobody waits but who flushes, neither a fork nor an exit hangs, and exit() finds no thread
- * of ours in a driver.
+ * Storing in the background: only threads that flush wait, neither a fork nor an exit hangs, and exit() finds no thread
+ * of Ingot in a driver.
  */
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /*
- * Stores that are turned off and on, exchanged and limited while they are in use, and for some backends alone.
+ * Stores that are turned off and on, exchanged and limited while they are in use, or limited to some backends.
  */
 #include <gtest/gtest.h>
 

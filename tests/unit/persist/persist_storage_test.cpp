@@ -1,5 +1,5 @@
 /*
- * Storages over a table of an application's own.
+ * Storages over an application's own table of operations.
  */
 #include <gtest/gtest.h>
 
