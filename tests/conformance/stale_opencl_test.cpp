@@ -238,8 +238,10 @@ TEST(Stale, ByAFileBesideAHeaderWithAnAbsoluteName)
 {
     const Workplace workplace;
     const std::string path = workplace.path() + "/k.h";
-    const ProgramSetup setup{
+    ProgramSetup setup{
         "#include \"" + path + "\"\n" + kKernel, "-Ic", {{"c/x.h", named("other")}}, {{path, "#include \"x.h\"\n"}}};
+    /* The leak checker itself crashes in these processes, in what Intel's compiler leaves behind. */
+    setup.environment = {{"ASAN_OPTIONS", "detect_leaks=0:new_delete_type_mismatch=0"}};
     for (const char *name : {"before", "after"}) {
         if (!is_intel())
             continue;

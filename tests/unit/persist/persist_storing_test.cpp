@@ -535,6 +535,7 @@ void leave_a_promotion(const fs::path &scratch, char *told, uint32_t exit_time_m
         ingot_persist_set_storing(chain, &storing) != INGOT_SUCCESS ||
         ingot_storage_load(chain, id.size(), id.data(), &loaded) != INGOT_SUCCESS)
         _exit(2);
+    loaded.release(&loaded);
 }
 
 TEST(PersistStoring, AnExitPromotesWhatWaits)
