@@ -34,36 +34,22 @@ struct named_directory {
     const char *name;
     size_t size;
     struct os_file_identity identity;
-    bool is_left_from; /* a file in it includes one beside it */
 };
 
-static void add_directory(struct source_graph *graph, struct named_directory **first, const char *name, size_t size,
-                          bool is_left_from)
+static void add_directory(struct source_graph *graph, struct named_directory **first, const char *name, size_t size)
 {
     struct named_directory *at = *first;
     while (at != NULL && (at->size != size || memcmp(at->name, name, size) != 0))
         at = at->next;
-    if (at != NULL) {
-        at->is_left_from = at->is_left_from || is_left_from;
+    if (at != NULL)
         return;
-    }
     at = arena_take(&graph->scratch, sizeof(*at));
     const char *path = arena_copy(&graph->scratch, size, name);
     if (at == NULL || path == NULL)
         return;
-    *at = (struct named_directory){*first, path, size, {0, 0}, is_left_from};
+    *at = (struct named_directory){*first, path, size, {0, 0}};
     if (os_identify_directory(path, &at->identity))
         *first = at;
-}
-
-static bool includes_beside(const struct graph_text *text, size_t directory_size)
-{
-    for (const struct text_event *event = text->first_event; event != NULL; event = event->next) {
-        const struct graph_text *target = event->target;
-        if (target != NULL && target->origin == TEXT_FILE && strncmp(target->path, text->path, directory_size + 1) == 0)
-            return true;
-    }
-    return false;
 }
 
 /* clang composes the name of a file from the name by which it first found the directory of the file that includes it.
@@ -72,16 +58,16 @@ static bool has_directory_with_two_names(struct source_graph *graph)
 {
     struct named_directory *first = NULL;
     for (const struct directory *at = graph->directories; at != NULL; at = at->next)
-        add_directory(graph, &first, at->path, strlen(at->path), false);
+        add_directory(graph, &first, at->path, strlen(at->path));
     for (const struct graph_text *text = graph->first; text != NULL; text = text->next) {
         const char *slash = text->origin == TEXT_FILE && !text->absent ? strrchr(text->path, '/') : NULL;
         const size_t size = slash != NULL ? (size_t)(slash - text->path) : 0;
         if (size != 0)
-            add_directory(graph, &first, text->path, size, includes_beside(text, size));
+            add_directory(graph, &first, text->path, size);
     }
     for (const struct named_directory *one = first; one != NULL; one = one->next) {
         for (const struct named_directory *two = one->next; two != NULL; two = two->next) {
-            if ((one->is_left_from || two->is_left_from) && os_is_same_file(&one->identity, &two->identity))
+            if (os_is_same_file(&one->identity, &two->identity))
                 return true;
         }
     }
