@@ -45,6 +45,11 @@ ingot_backend_ops_t noop_operations()
         return INGOT_SUCCESS;
     };
     ops.destroy_kernel = [](void *, void *) {};
+    /* Without rules, the options below would be unknown, and equal descriptors would not share their program. */
+    ops.get_text_rules = [](void *, ingot_text_rules_t *rules) {
+        static const char *const options[] = {"-cl-*", nullptr};
+        rules->options = options;
+    };
     return ops;
 }
 
@@ -237,7 +242,7 @@ NoopContext::~NoopContext()
 ingot_program_desc_t NoopContext::describe(size_t number) const
 {
     static const char options[] =
-        "-cl-fast-relaxed-math -cl-mad-enable -DTILE_M=64 -DTILE_N=128 -DTILE_K=16 -DTYPE=half -DSHAPE=        ";
+        "-cl-fast-relaxed-math -cl-mad-enable -DTILE_M=64 -DTILE_N=128 -DTILE_K=16 -DTYPE=half -DSHAPE=00000000";
     static_assert(sizeof(options) - 1 >= 100, "the options are 100 bytes long");
     char own[sizeof(options)];
     ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
