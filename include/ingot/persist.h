@@ -231,7 +231,8 @@ typedef struct ingot_persist_flush_progress {
         sizeof(ingot_persist_flush_progress_t), 0, 0, 0, 0, 0                                                          \
     }
 
-/** Receives progress after each stored or failed program, in the flushing thread with no lock held. Not 0: continue. */
+/** Receives progress after each program that was stored, failed or turned out not to be cacheable, in the flushing
+ * thread with no lock held. Not 0: continue. */
 typedef int (*ingot_persist_flush_callback_t)(const ingot_persist_flush_progress_t *so_far, void *user);
 
 /** Flush configuration. */

@@ -36,12 +36,17 @@ static ingot_status_t gather(const struct program_body *body, const struct devic
     return status;
 }
 
+const char *program_source_name(const struct program_body *body)
+{
+    const char *given_name = program_desc_name(body->desc); /* "" if the descriptor was made from an id alone */
+    return given_name[0] != '\0' ? given_name : body->source_name;
+}
+
 static void write_blob(struct bytes_writer *writer, const struct program_body *body, const struct cache_blob_id *id,
                        const struct device_classes *classes, const struct bytes_writer *binaries, const size_t *ends,
                        struct blob_section *sections)
 {
-    const char *given_name = program_desc_name(body->desc); /* "" if the descriptor was made from an id alone */
-    const char *source_name = given_name[0] != '\0' ? given_name : body->source_name;
+    const char *source_name = program_source_name(body);
     const struct blob_view view = {.library_digest = id->library_digest,
                                    .program_digest = id->program_digest,
                                    .names_size = body->names_size,

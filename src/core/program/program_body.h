@@ -45,6 +45,9 @@ static inline const char *program_log(const struct program_body *body)
     return body->names + body->names_size;
 }
 
+/* Returns the name of its first source, or "". */
+const char *program_source_name(const struct program_body *body);
+
 static inline struct cache_entry *program_entry(const struct ingot_program *program)
 {
     return (struct cache_entry *)program;

@@ -51,6 +51,7 @@ ingot_status_t ingot_program_share(ingot_program_t *program, const_ingot_program
     const ingot_status_t status = check(desc, body);
     if (status != INGOT_SUCCESS)
         return status;
+    const char *source_name = program_source_name(body);
     const struct program_parts parts = {.native = body->native,
                                         .owner = body->owner != NULL ? body->owner : other,
                                         .names_size = body->names_size,
@@ -59,8 +60,8 @@ ingot_status_t ingot_program_share(ingot_program_t *program, const_ingot_program
                                         .log = program_log(body),
                                         .device_bytes = atomic_load_explicit(&body->device_bytes, memory_order_relaxed),
                                         .is_from_blob = body->is_from_blob,
-                                        .source_name_size = strlen(body->source_name),
-                                        .source_name = body->source_name};
+                                        .source_name_size = strlen(source_name),
+                                        .source_name = source_name};
     ingot_program_retain(parts.owner);
     return program_create(program, desc, &parts);
 }

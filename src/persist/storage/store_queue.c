@@ -62,15 +62,13 @@ ingot_status_t store_queue_init(ingot_storage_t storage)
 {
     struct store_queue *queue = &storage->queue;
     memset(queue, 0, sizeof(*queue));
-    const ingot_status_t status = init_conditions(queue);
+    ingot_status_t status = process_lock_init(&queue->lock);
     if (status != INGOT_SUCCESS)
         return status;
-    const ingot_status_t locked = process_lock_init(&queue->lock);
-    if (locked != INGOT_SUCCESS) {
-        pthread_cond_destroy(&queue->is_done);
-        pthread_cond_destroy(&queue->has_work);
-    }
-    return locked;
+    status = init_conditions(queue);
+    if (status != INGOT_SUCCESS)
+        process_lock_fini(&queue->lock);
+    return status;
 }
 
 static void forget(void *user)
@@ -428,8 +426,7 @@ uint64_t store_queue_count(ingot_storage_t storage)
 
 /* ---- flushing ---- */
 
-/* One call of store_queue_flush. With a time limit the storage's thread does the work, so that the caller returns in
- * time even if the driver is slow. */
+/* With a time limit the storage's thread does the work, so that the caller returns in time if the driver is slow. */
 struct flush {
     ingot_storage_t storage;
     ingot_persist_flush_info_t info;
@@ -437,7 +434,7 @@ struct flush {
     uint64_t until_ns;
     bool is_for_thread;
     ingot_persist_flush_progress_t before;
-    uint64_t reported_count;
+    ingot_persist_flush_progress_t reported;
 };
 
 static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
@@ -456,9 +453,12 @@ static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
 static bool report(struct flush *flush)
 {
     const ingot_persist_flush_progress_t progress = progress_of(flush);
-    if (flush->info.on_progress == NULL || progress.stored_count + progress.failed_count == flush->reported_count)
+    const ingot_persist_flush_progress_t *reported = &flush->reported; /* what has no id only stops waiting */
+    if (flush->info.on_progress == NULL ||
+        (progress.stored_count + progress.failed_count == reported->stored_count + reported->failed_count &&
+         progress.waiting_count == reported->waiting_count))
         return true;
-    flush->reported_count = progress.stored_count + progress.failed_count;
+    flush->reported = progress;
     unlock(&flush->storage->queue);
     const bool goes_on = flush->info.on_progress(&progress, flush->info.user) != 0;
     lock(&flush->storage->queue);
@@ -503,6 +503,7 @@ ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_fl
         flush.until_ns = flush.began_ns + info->max_time_ns;
     lock(queue);
     flush.before = queue->total;
+    flush.reported.waiting_count = count_waiting(queue);
     work_all(&flush);
     const ingot_persist_flush_progress_t reached = progress_of(&flush);
     const bool is_cut_short = reached.waiting_count > work_depth; /* without items that this thread is storing */

@@ -36,11 +36,14 @@ static ingot_storage_t take_target(struct storage_switch *self)
     return target;
 }
 
-static ingot_storage_t exchange_target(struct storage_switch *self, ingot_storage_t target)
+/* Returns the previous target, which the caller releases. */
+static ingot_storage_t exchange_target(ingot_storage_t storage, ingot_storage_t target)
 {
+    struct storage_switch *self = storage_self(storage, STORAGE_SWITCH);
     process_lock_take(&self->lock, forget_nothing, NULL);
     ingot_storage_t before = self->target;
     self->target = target;
+    storage_set_off(storage, STORAGE_OFF_BY_SWITCH, target == NULL); /* with the target, for two threads that switch */
     process_lock_give(&self->lock);
     return before;
 }
@@ -90,8 +93,7 @@ static void turn(ingot_storage_t storage, ingot_storage_t target)
         (void)ingot_storage_retain(target);
         storage_inherit_storing(storage, target);
     }
-    ingot_storage_release(exchange_target(storage_self(storage, STORAGE_SWITCH), target));
-    storage_set_off(storage, STORAGE_OFF_BY_SWITCH, target == NULL);
+    ingot_storage_release(exchange_target(storage, target));
 }
 
 ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t target)

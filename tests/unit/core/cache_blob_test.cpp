@@ -264,6 +264,23 @@ TEST(CacheBlob, KeepsTheSourcesNameThroughAProgramOfAnId)
     ingot_program_desc_release(of_id);
 }
 
+TEST(CacheBlob, KeepsTheSourcesNameOfASharedProgram)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText text;
+    text.source_name = "twice.cl";
+    const Desc desc = text.make(context);
+    const Program built = create_program(desc);
+    const auto id = id_of(desc);
+    ingot_program_desc_t of_id = nullptr;
+    ingot_program_t shared = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create_from_cache_blob_id(&of_id, context.get(), id.size(), id.data()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_share(&shared, of_id, built.get()));
+    EXPECT_EQ(blob_of(built), blob_of(Program(shared)));
+    ingot_program_desc_release(of_id);
+}
+
 TEST(CacheBlob, IsNotDescribedWhenDamaged)
 {
     auto blob = blob_with({});

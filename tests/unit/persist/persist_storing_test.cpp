@@ -292,6 +292,42 @@ TEST(PersistStoring, AProgramThatIsNotCacheableIsNoFailure)
     }
 }
 
+/* Programs without an id are neither stored nor failures. */
+TEST(PersistStoring, AFlushOfWhatIsNotCacheableCanBeEnded)
+{
+    ScratchDirectory scratch;
+    const fs::path file = scratch.path() / "changing.h";
+    Recording recording;
+    Session session;
+    recording.set(INGOT_PERSIST_STORE_ON_FLUSH, 0);
+    write_file(file, bytes_of("kernel first x\n"));
+    ProgramText text;
+    text.sources = {"#include \"changing.h\"\nkernel f x\n"};
+    std::vector<Desc> descs;
+    for (const char *name : {"A", "B", "C", "D"}) {
+        text.compile_options = std::string("-D") + name + " -I" + scratch.path().string();
+        descs.push_back(text.make(session.context));
+    }
+    write_file(file, bytes_of("kernel second x\n"));
+    for (const Desc &desc : descs) {
+        ingot_program_t program = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), recording.storage, nullptr));
+        ingot_program_release(program);
+    }
+    int calls = 0;
+    ingot_persist_flush_info_t info = within(0);
+    info.user = &calls;
+    info.on_progress = [](const ingot_persist_flush_progress_t *, void *user) {
+        ++*static_cast<int *>(user);
+        return 0;
+    };
+    ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+    EXPECT_EQ(INGOT_BUSY, ingot_persist_flush_with(recording.storage, &info, &progress));
+    EXPECT_EQ(1, calls);
+    EXPECT_EQ(3u, progress.waiting_count);
+    EXPECT_EQ(0u, progress.stored_count + progress.failed_count);
+}
+
 TEST(PersistStoring, EveryStorageTakesAMode)
 {
     ScratchDirectory scratch;
