@@ -48,6 +48,21 @@ public:
     }
     uint64_t load(const Bytes &id) override
     {
+        const MDB_val value = look_up(id);
+        copy_.resize(value.mv_size);
+        std::memcpy(copy_.data(), value.mv_data, value.mv_size);
+        return checksum(copy_.size(), copy_.data());
+    }
+    uint64_t touch(const Bytes &id) override
+    {
+        const MDB_val value = look_up(id);
+        return static_cast<const uint8_t *>(value.mv_data)[value.mv_size / 2];
+    }
+
+private:
+    /* Mapped memory, valid until the next look-up. */
+    MDB_val look_up(const Bytes &id)
+    {
         if (!is_reading_) {
             require(mdb_txn_commit(transaction_) == 0 &&
                         mdb_txn_begin(environment_, nullptr, MDB_RDONLY, &transaction_) == 0,
@@ -59,12 +74,9 @@ public:
         MDB_val key = {id.size(), const_cast<uint8_t *>(id.data())};
         MDB_val value;
         require(mdb_get(transaction_, database_, &key, &value) == 0, "lmdb get");
-        copy_.resize(value.mv_size);
-        std::memcpy(copy_.data(), value.mv_data, value.mv_size);
-        return checksum(copy_.size(), copy_.data());
+        return value;
     }
 
-private:
     MDB_env *environment_ = nullptr;
     MDB_txn *transaction_ = nullptr;
     MDB_dbi database_ = 0;
@@ -103,18 +115,31 @@ public:
     }
     uint64_t load(const Bytes &id) override
     {
-        if (!is_reading_)
-            run("COMMIT");
-        is_reading_ = true;
-        sqlite3_bind_blob(select_, 1, id.data(), static_cast<int>(id.size()), SQLITE_STATIC);
-        require(sqlite3_step(select_) == SQLITE_ROW, "sqlite select");
+        select(id);
         copy_.resize(static_cast<size_t>(sqlite3_column_bytes(select_, 0)));
         std::memcpy(copy_.data(), sqlite3_column_blob(select_, 0), copy_.size());
         sqlite3_reset(select_);
         return checksum(copy_.size(), copy_.data());
     }
+    uint64_t touch(const Bytes &id) override
+    {
+        select(id);
+        const int size = sqlite3_column_bytes(select_, 0);
+        const uint64_t byte = static_cast<const uint8_t *>(sqlite3_column_blob(select_, 0))[size / 2];
+        sqlite3_reset(select_);
+        return byte;
+    }
 
 private:
+    void select(const Bytes &id)
+    {
+        if (!is_reading_)
+            run("COMMIT");
+        is_reading_ = true;
+        sqlite3_bind_blob(select_, 1, id.data(), static_cast<int>(id.size()), SQLITE_STATIC);
+        require(sqlite3_step(select_) == SQLITE_ROW, "sqlite select");
+    }
+
     void run(const char *statement)
     {
         require(sqlite3_exec(database_, statement, nullptr, nullptr, nullptr) == SQLITE_OK, statement);

@@ -19,6 +19,8 @@ public:
     virtual void store(const Bytes &id, const Bytes &blob) = 0;
     /* Copies the blob out and returns its checksum. */
     virtual uint64_t load(const Bytes &id) = 0;
+    /* Returns a byte of the blob; copies and verifies only what the peer's interface does. */
+    virtual uint64_t touch(const Bytes &id) = 0;
 };
 
 /* All stores in one transaction, since only loads are compared. */
