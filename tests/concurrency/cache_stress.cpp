@@ -196,18 +196,15 @@ private:
     {
         Random random(settings.seed * 1000003u + number);
         std::vector<std::pair<int, cache_entry *>> held;
-        const unsigned owning_step = random() % (2 * settings.steps); /* half of the threads never own a stripe */
 
         for (unsigned step = 0; step < settings.steps; ++step) {
-            if (step == owning_step)
-                stripe_own();
             const int key = static_cast<int>(std::min(random() % kKeys, random() % kKeys));
             const unsigned action = random() % 1000;
             cache_entry *entry = nullptr;
             if (action < 500)
                 entry = get(key, random, tally, 0);
             else if (action < 800)
-                entry = memory_cache_recall(harness_.get(), &memos_[key]);
+                entry = memory_cache_recall(&memos_[key]);
             else if (action < 940)
                 entry = harness_.find(key, &memos_[key]);
             else

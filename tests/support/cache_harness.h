@@ -20,7 +20,6 @@
 
 extern "C" {
 #include "core/memory_cache/memory_cache.h"
-bool stripe_own(void); /* of core/memory_cache/stripe.h, which is C11 */
 }
 
 #include "support/failing_allocator.h"

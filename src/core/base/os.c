@@ -7,22 +7,11 @@
 
 #include "core/base/os.h"
 
-#include <errno.h>
-#include <linux/membarrier.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#if defined(__has_include)
-#if __has_include(<sys/single_threaded.h>) /* of glibc 2.32 and later */
-#include <sys/single_threaded.h>
-#define HAVE_SINGLE_THREADED
-#endif
-#endif
 
 #include "util/cancellation.h"
 
@@ -99,71 +88,9 @@ void *os_thread_buffer(size_t size)
     return buffer;
 }
 
-uint32_t os_thread_number(void)
-{
-    return (uint32_t)syscall(SYS_gettid);
-}
-
-bool os_thread_is_there(uint32_t number)
-{
-    const int saved = errno;
-    const bool gone = syscall(SYS_tgkill, getpid(), (pid_t)number, 0) != 0 && errno == ESRCH;
-    errno = saved;
-    return !gone;
-}
-
 bool os_call_after_fork(void (*action)(void))
 {
     return pthread_atfork(NULL, NULL, action) == 0;
-}
-
-static bool membarrier(int command)
-{
-    const int saved = errno;
-    const bool done = syscall(SYS_membarrier, command, 0, 0) == 0;
-    errno = saved;
-    return done;
-}
-
-bool os_prepare_barrier(void)
-{
-    return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-}
-
-void os_prepare_barrier_if_alone(void)
-{
-#ifdef HAVE_SINGLE_THREADED
-    if (__libc_single_threaded)
-        os_prepare_barrier();
-#endif
-}
-
-/* Sleeps for the full time, even if signals arrive. */
-static void sleep_ns(long ns)
-{
-    const int saved = errno;
-    const int before = cancellation_hold();
-    struct timespec left = {0, ns};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-    }
-    cancellation_allow(before);
-    errno = saved;
-}
-
-void os_barrier_on_all_threads(void)
-{
-    enum { LONGER_THAN_A_WRITE_IS_HELD_BACK_NS = 20000000 };
-
-    if (!membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) /* a seccomp filter was installed after os_prepare_barrier */
-        sleep_ns(LONGER_THAN_A_WRITE_IS_HELD_BACK_NS);
-    atomic_thread_fence(memory_order_seq_cst);
-}
-
-void os_nap(void)
-{
-    enum { NAP_NS = 20000 };
-
-    sleep_ns(NAP_NS);
 }
 
 uint64_t os_now_ns(void)

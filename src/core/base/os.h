@@ -33,24 +33,8 @@ void os_do_once(os_once *once, void (*action)(void));
  * Ingot was unloaded meanwhile. All calls must give the same size. NULL when out of memory.
  */
 void *os_thread_buffer(size_t size);
-/* Returns a number that no other running thread has; never 0. */
-uint32_t os_thread_number(void);
-/* True if the process has a thread with this number. If not, everything that the thread did is complete. */
-bool os_thread_is_there(uint32_t number);
 /* Registers a function that each forked child calls first, in its only thread. */
 bool os_call_after_fork(void (*action)(void));
-/* True if os_barrier_on_all_threads is available; then any thread may call it. The first call takes tens of
- * milliseconds in a process with several threads. */
-bool os_prepare_barrier(void);
-/* Does the same, but only if the process has one thread; then it takes no time. */
-void os_prepare_barrier_if_alone(void);
-/*
- * Runs a full memory barrier in the calling thread and, during the call, in each other thread of the process: what a
- * thread wrote before its barrier is visible to every thread after its own. If the system refuses the barrier that it
- * granted before, this sleeps for longer than any processor delays a write.
- */
-void os_barrier_on_all_threads(void);
-void os_nap(void); /* tens of microseconds */
 
 uint64_t os_now_ns(void); /* monotonic */
 

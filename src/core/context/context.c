@@ -39,6 +39,8 @@ static void destroy(struct ingot_context *context)
     alloc_free_text(&allocator, context->link_options);
     text_rules_fini(&context->text_rules, &allocator);
     native_builds_fini(&context->native_builds, &allocator);
+    os_condition_fini(&context->kernel_changed);
+    os_mutex_fini(&context->kernel_lock);
     trace_fini(&context->trace);
     alloc_free(&allocator, context, sizeof(*context));
 }
@@ -64,6 +66,19 @@ static ingot_status_t fill(struct ingot_context *context, const ingot_context_in
     if (memory_cache_create(&context->programs, &context->allocator, program_ops, context, &limits) != INGOT_SUCCESS)
         return error_out_of_memory();
     return INGOT_SUCCESS;
+}
+
+static bool init_locks(struct ingot_context *context)
+{
+    if (os_mutex_init(&context->kernel_lock) != INGOT_SUCCESS)
+        return false;
+    if (os_condition_init(&context->kernel_changed) == INGOT_SUCCESS) {
+        if (native_builds_init(&context->native_builds) == INGOT_SUCCESS)
+            return true;
+        os_condition_fini(&context->kernel_changed);
+    }
+    os_mutex_fini(&context->kernel_lock);
+    return false;
 }
 
 ingot_status_t context_create(struct ingot_context **context, const ingot_backend_ops_t *ops, void *state,
@@ -101,8 +116,7 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
     made->state = state;
     made->device_count = device_count;
     made->trace.file = -1;
-    status = native_builds_init(&made->native_builds);
-    if (status != INGOT_SUCCESS) {
+    if (!init_locks(made)) {
         alloc_free(&allocator, made, sizeof(*made));
         return error_out_of_memory();
     }

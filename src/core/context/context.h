@@ -20,6 +20,8 @@
 #include "core/identity/device_identity.h"
 #include "core/memory_cache/memory_cache.h"
 
+struct kernel_making;
+
 struct context_counters {
     _Atomic uint64_t builds;
     _Atomic uint64_t build_failures;
@@ -43,6 +45,9 @@ struct ingot_context {
     struct trace trace;
     struct memory_cache *programs;
     struct context_counters counters; /* written once per build or load, never by a hit */
+    os_mutex kernel_lock;             /* see kernel_table.h; like the next two fields */
+    os_condition kernel_changed;
+    struct kernel_making *kernels_in_making; /* under kernel_lock */
     _Atomic uint64_t next_desc_serial;
 };
 

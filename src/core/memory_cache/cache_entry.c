@@ -3,195 +3,244 @@
  */
 #include "core/memory_cache/cache_entry.h"
 
+#include <string.h>
+
 #include "core/base/error.h"
+
+enum { CELLS_SIZE = ENTRIES_PER_CHUNK * sizeof(struct cache_cell), FIRST_CHUNKS = 16 };
+
+static size_t directory_size(size_t capacity)
+{
+    return sizeof(struct chunk_directory) + capacity * sizeof(struct cache_chunk *);
+}
+
+/* Under the lock, which writers hold. */
+static struct chunk_directory *directory_of(const struct cache_pool *pool)
+{
+    return atomic_load_explicit(&pool->directory, memory_order_relaxed);
+}
 
 ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t *allocator,
                                const struct memory_cache_ops *ops, void *user)
 {
+    for (size_t i = 0; i < STRIPE_COUNT; ++i) {
+        atomic_init(&pool->stripes[i].stamp, 0);
+        atomic_init(&pool->stripes[i].hits, 0);
+    }
+    atomic_init(&pool->generation, 1);
     pool->allocator = *allocator;
     pool->ops = *ops;
     pool->user = user;
+    atomic_init(&pool->directory, NULL);
     pool->free = NULL;
-    pool->chunks = NULL;
+    pool->chunk_count = 0;
     return os_mutex_init(&pool->lock);
+}
+
+/* Only while a chunk's cells cannot change: under cache->lock, or at the end. */
+static struct cache_cell *cells_of(const struct cache_chunk *chunk, unsigned stripe)
+{
+    return atomic_load_explicit(&chunk->cells[stripe], memory_order_relaxed);
 }
 
 void cache_pool_fini(struct cache_pool *pool)
 {
-    while (pool->chunks != NULL) {
-        struct cache_chunk *chunk = pool->chunks;
-        pool->chunks = chunk->next;
+    struct chunk_directory *directory = directory_of(pool);
+
+    for (size_t i = 0; i < pool->chunk_count; ++i) {
+        struct cache_chunk *chunk = directory->chunks[i];
+        for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe)
+            alloc_free(&pool->allocator, cells_of(chunk, stripe), CELLS_SIZE);
         alloc_free(&pool->allocator, chunk, sizeof(*chunk));
+    }
+    while (directory != NULL) {
+        struct chunk_directory *previous = directory->previous;
+        alloc_free(&pool->allocator, directory, directory_size(directory->capacity));
+        directory = previous;
     }
     os_mutex_fini(&pool->lock);
 }
 
+/* Makes room for one more chunk. Under the lock. */
+static bool reserve_number(struct cache_pool *pool)
+{
+    struct chunk_directory *old = directory_of(pool);
+    const size_t old_capacity = old != NULL ? old->capacity : 0;
+    const size_t capacity = old != NULL ? 2 * old_capacity : FIRST_CHUNKS;
+
+    if (pool->chunk_count < old_capacity)
+        return true;
+    struct chunk_directory *directory =
+        capacity <= UINT32_MAX / CHUNK_NUMBERS ? alloc_bytes(&pool->allocator, directory_size(capacity)) : NULL;
+    if (directory == NULL)
+        return false;
+    directory->previous = old;
+    directory->capacity = capacity;
+    if (old != NULL)
+        memcpy(directory->chunks, old->chunks, old_capacity * sizeof(*old->chunks));
+    atomic_store_explicit(&pool->directory, directory, memory_order_release); /* pairs with entry_of_number */
+    return true;
+}
+
 static struct cache_chunk *chunk_create(struct cache_pool *pool)
 {
-    struct cache_chunk *chunk = alloc_aligned(&pool->allocator, sizeof(*chunk), CACHE_LINE);
+    struct cache_chunk *chunk = alloc_aligned(&pool->allocator, sizeof(*chunk), CHUNK_SIZE);
     if (chunk == NULL)
         return NULL;
-    for (size_t stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
-        for (size_t i = 0; i < ENTRIES_PER_CHUNK; ++i) {
-            atomic_init(&chunk->slots[stripe][i].count, SLOT_BIAS);
-            atomic_init(&chunk->slots[stripe][i].last_used, 0);
-        }
-    }
+    chunk->pool = pool;
+    chunk->number = pool->chunk_count;
+    for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe)
+        atomic_init(&chunk->cells[stripe], NULL);
     for (size_t i = 0; i < ENTRIES_PER_CHUNK; ++i) {
         struct cache_entry *entry = &chunk->entries[i];
-        atomic_init(&entry->mask, ENTRY_KILLED);
-        atomic_init(&entry->serial, 0);
+        atomic_init(&chunk->serials[i], 0);
+        atomic_init(&entry->central, 0);
         atomic_init(&entry->group_hash, 0);
         atomic_init(&entry->is_ungrouped, false);
-        atomic_init(&entry->hash_low, 0);
-        atomic_init(&entry->hash_high, 0);
-        atomic_init(&entry->central, 0);
-        entry->slots = &chunk->slots[0][i];
-        entry->pool = pool;
+        entry->is_kept = false;
         entry->newer = i + 1 < ENTRIES_PER_CHUNK ? entry + 1 : NULL;
     }
     return chunk;
 }
 
-static struct cache_entry *pop_free(struct cache_pool *pool)
+/* Under cache->lock, so that no entry of the chunk enters or leaves the cache meanwhile. Returns NULL when out of
+ * memory. */
+static struct cache_cell *get_cells(struct cache_chunk *chunk, unsigned stripe)
 {
-    struct cache_entry *entry = pool->free;
-    if (entry != NULL)
-        pool->free = entry->newer;
-    return entry;
+    struct cache_cell *cells = cells_of(chunk, stripe);
+    if (cells != NULL)
+        return cells;
+    cells = alloc_aligned(&chunk->pool->allocator, CELLS_SIZE, CACHE_LINE);
+    if (cells == NULL)
+        return NULL;
+    for (size_t i = 0; i < ENTRIES_PER_CHUNK; ++i) {
+        atomic_init(&cells[i].count, chunk->entries[i].is_kept ? CELL_OPEN : CELL_CLOSED);
+        atomic_init(&cells[i].last_used, 0);
+    }
+    atomic_store_explicit(&chunk->cells[stripe], cells, memory_order_release); /* pairs with entry_cell */
+    return cells;
+}
+
+/* Adds a chunk's entries to the free ones. Under the lock. */
+static void add_chunk(struct cache_pool *pool)
+{
+    struct cache_chunk *chunk = reserve_number(pool) ? chunk_create(pool) : NULL;
+    if (chunk == NULL)
+        return;
+    directory_of(pool)->chunks[pool->chunk_count++] = chunk;
+    pool->free = &chunk->entries[0];
 }
 
 struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value)
 {
     os_mutex_lock(&pool->lock);
-    struct cache_entry *entry = pop_free(pool);
+    if (pool->free == NULL)
+        add_chunk(pool);
+    struct cache_entry *entry = pool->free;
+    if (entry != NULL)
+        pool->free = entry->newer;
     os_mutex_unlock(&pool->lock);
 
-    if (entry == NULL) {
-        struct cache_chunk *chunk = chunk_create(pool);
-        if (chunk == NULL)
-            return NULL;
-        entry = &chunk->entries[0];
-        os_mutex_lock(&pool->lock);
-        chunk->next = pool->chunks;
-        pool->chunks = chunk;
-        chunk->entries[ENTRIES_PER_CHUNK - 1].newer = pool->free;
-        pool->free = entry->newer;
-        os_mutex_unlock(&pool->lock);
-    }
+    if (entry == NULL)
+        return NULL;
     entry->value = value;
-    entry->member = (struct cache_member){.entry = entry};
+    entry->members = NULL;
+    /* relaxed, all: other threads read them only after they got the entry from the caller or retained it after
+     * entry_publish */
     atomic_store_explicit(&entry->group_hash, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->is_ungrouped, false, memory_order_relaxed);
-    /* relaxed: other threads read either only after they got the entry from the caller or retained it after
-     * entry_publish */
-    atomic_store_explicit(&entry->serial, 0, memory_order_relaxed);
+    atomic_store_explicit(entry_serial(entry), 0, memory_order_relaxed);
     atomic_store_explicit(&entry->central, 1, memory_order_relaxed);
     return entry;
 }
 
 void entry_publish(struct cache_entry *entry, uint64_t serial)
 {
-    /* relaxed: the releases below make it visible to threads that retain through a slot */
-    atomic_store_explicit(&entry->serial, serial, memory_order_relaxed);
-    /* Before the slots: a thread that retains by a revived slot may drop the reference in central. */
+    struct cache_chunk *chunk = entry_chunk(entry);
+
+    (void)get_cells(chunk, stripe_number()); /* without memory this thread counts in central */
+    /* relaxed: opening a cell makes it visible to threads that retain by it */
+    atomic_store_explicit(entry_serial(entry), serial, memory_order_relaxed);
+    /* Before the cells: a thread that retains by an open one may drop the reference in central. */
     atomic_fetch_add_explicit(&entry->central, CENTRAL_BIG + 1, memory_order_relaxed);
-
-    const uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed);
-    for (unsigned stripe = 0; stripe < STRIPES_SHARED; ++stripe) {
-        /* release: pairs with the acquire in entry_try_add_shared of a thread that read mask in an earlier life */
-        if ((mask >> stripe & 1) != 0)
-            atomic_store_explicit(&entry_slot(entry, stripe)->count, SLOT_BIAS, memory_order_release);
+    entry->is_kept = true;
+    for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
+        if (cells_of(chunk, stripe) != NULL)
+            cell_open(&entry_cell(entry, stripe)->count);
     }
-    /* release: pairs with the acquires of mask in entry_joined and entry_join */
-    atomic_fetch_and_explicit(&entry->mask, ~ENTRY_KILLED, memory_order_release);
 }
 
-static uint64_t hits_in_slots(const struct cache_entry *entry, uint64_t stripes)
+uint64_t entry_withdraw(struct cache_entry *entry)
 {
-    uint64_t hits = 0;
-
-    for (unsigned stripe = 0; stripes != 0; ++stripe, stripes >>= 1) {
-        /* relaxed: a number */
-        if ((stripes & 1) != 0)
-            hits += atomic_load_explicit(&entry_slot(entry, stripe)->count, memory_order_relaxed) / SLOT_HIT;
-    }
-    return hits;
-}
-
-uint64_t entry_kill(struct cache_entry *entry)
-{
-    uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed);
-
-    /* relaxed: only the set of stripes is read; after this no thread uses a slot for the first time */
-    while (!atomic_compare_exchange_weak_explicit(&entry->mask, &mask, (mask | ENTRY_KILLED) & ~STRIPE_SET_OWNED,
-                                                  memory_order_relaxed, memory_order_relaxed)) {
-    }
-    entry->stripes = mask;
-    entry->hits = hits_in_slots(entry, mask);
-    return mask;
-}
-
-uint64_t entry_collect(struct cache_entry *entry)
-{
-    uint64_t stripes = entry->stripes;
+    const struct cache_chunk *chunk = entry_chunk(entry);
     int64_t references = 0;
     uint64_t hits = 0;
 
-    for (unsigned stripe = 0; stripes != 0; ++stripe, stripes >>= 1) {
-        if ((stripes & 1) == 0)
+    entry->is_kept = false;
+    for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
+        if (cells_of(chunk, stripe) == NULL)
             continue;
-        /* acquire: all use came before what was dropped there. release: a thread that finds it DEAD uses central later.
-         * No thread changes an owned stripe's slot now; it is made ready for the next life. */
-        const uint64_t count = atomic_exchange_explicit(
-            &entry_slot(entry, stripe)->count, stripe_is_owned(stripe) ? SLOT_BIAS : SLOT_DEAD, memory_order_acq_rel);
-        references += (int64_t)(count % SLOT_HIT) - (int64_t)SLOT_BIAS;
-        hits += count / SLOT_HIT;
+        const uint64_t content = cell_close(&entry_cell(entry, stripe)->count);
+        references += cell_references(content);
+        hits += cell_hits(content);
     }
-    /* acq_rel: passes what the exchanges acquired to the thread that drops the last reference. The caller's reference
-     * keeps the count above 0. */
+    /* acq_rel: passes what closing acquired to the thread that drops the last reference. The caller's reference keeps
+     * the count above 0. */
     atomic_fetch_add_explicit(&entry->central, references - CENTRAL_BIG, memory_order_acq_rel);
-    return hits - entry->hits;
+    return hits;
 }
 
 uint64_t entry_hits(const struct cache_entry *entry)
 {
-    return hits_in_slots(entry, atomic_load_explicit(&entry->mask, memory_order_relaxed) & ~ENTRY_KILLED);
-}
+    uint64_t hits = 0;
 
-uint64_t entry_take_hits(struct cache_entry *entry, unsigned stripe)
-{
-    uint64_t count = atomic_load_explicit(&entry_slot(entry, stripe)->count, memory_order_relaxed);
-
-    if (stripe_is_owned(stripe)) {
-        const uint64_t hits = count / SLOT_HIT;
-        return entry_try_add_owned(entry, stripe, -(hits * SLOT_HIT)) != SLOT_DEAD ? hits : 0;
+    for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
+        struct cache_cell *cell = entry_cell(entry, stripe);
+        if (cell != NULL)
+            hits += cell_hits(atomic_load_explicit(&cell->count, memory_order_relaxed)); /* a number */
     }
-    do {
-        if (count == SLOT_DEAD)
-            return 0; /* entry_collect has counted them */
-        /* relaxed: a read-modify-write continues the release sequence of earlier droppers */
-    } while (!atomic_compare_exchange_weak_explicit(&entry_slot(entry, stripe)->count, &count, count % SLOT_HIT,
-                                                    memory_order_relaxed, memory_order_relaxed));
-    return count / SLOT_HIT;
+    return hits;
 }
 
-bool entry_join(struct cache_entry *entry, uint64_t bit)
+static void add_hits(struct cache_entry *entry, unsigned stripe, uint64_t hits)
 {
-    uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_acquire);
+    atomic_fetch_add_explicit(&entry_pool(entry)->stripes[stripe].hits, hits, memory_order_relaxed);
+}
+
+struct cache_cell *entry_hit_locked(struct cache_entry *entry, unsigned stripe)
+{
+    if (get_cells(entry_chunk(entry), stripe) != NULL)
+        return entry_try_hit(entry, stripe);
+    /* relaxed: the cache's own reference keeps the entry alive */
+    atomic_fetch_add_explicit(&entry->central, 1, memory_order_relaxed);
+    add_hits(entry, stripe, 1);
+    return NULL;
+}
+
+void entry_undo_hit(struct cache_entry *entry, unsigned stripe)
+{
+    add_hits(entry, stripe, (uint64_t)-1); /* the cell's hit may be collected by now */
+    entry_release(entry);
+}
+
+void entry_move_hits(struct cache_entry *entry, unsigned stripe)
+{
+    stripe_cell *cell = &entry_cell(entry, stripe)->count;
+    uint64_t content = atomic_load_explicit(cell, memory_order_relaxed);
+
     do {
-        if ((mask & ENTRY_KILLED) != 0)
-            return false;
-        /* acq_rel: acquires as entry_joined does; a later entry_kill sees the bit, by the order of changes to mask */
-    } while (!atomic_compare_exchange_weak_explicit(&entry->mask, &mask, mask | bit, memory_order_acq_rel,
-                                                    memory_order_acquire));
-    return true;
+        if (!cell_is_open(content))
+            return; /* entry_withdraw has counted them */
+        /* relaxed: a read-modify-write continues the release sequence of earlier droppers */
+    } while (!atomic_compare_exchange_weak_explicit(cell, &content, content % CELL_HIT, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    add_hits(entry, stripe, cell_hits(content));
 }
 
 /* Ends a life, after the last reference was dropped. */
 static void end_life(struct cache_entry *entry)
 {
-    struct cache_pool *pool = entry->pool;
+    struct cache_pool *pool = entry_pool(entry);
     void (*const destroy)(void *, void *) = pool->ops.destroy;
     void *const user = pool->user;
     void *const value = entry->value;
@@ -212,14 +261,12 @@ void entry_release_centrally(struct cache_entry *entry)
 
 uint64_t entry_last_used(const struct cache_entry *entry)
 {
-    /* relaxed: a concurrent hit may be missed, as a slightly later one would be */
-    uint64_t mask = atomic_load_explicit(&entry->mask, memory_order_relaxed) & ~ENTRY_KILLED;
     uint64_t latest = 0;
 
-    for (unsigned stripe = 0; mask != 0; ++stripe, mask >>= 1) {
-        if ((mask & 1) == 0)
-            continue;
-        const uint64_t stamp = atomic_load_explicit(&entry_slot(entry, stripe)->last_used, memory_order_relaxed);
+    for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
+        struct cache_cell *cell = entry_cell(entry, stripe);
+        /* relaxed: a concurrent hit may be missed, as a slightly later one would be */
+        const uint64_t stamp = cell != NULL ? atomic_load_explicit(&cell->last_used, memory_order_relaxed) : 0;
         latest = stamp > latest ? stamp : latest;
     }
     return latest;
@@ -232,15 +279,10 @@ void *cache_entry_value(const struct cache_entry *entry)
 
 void cache_entry_retain(struct cache_entry *entry)
 {
-    entry_retain(entry, stripe_number());
-}
-
-void cache_entry_release_slowly(struct cache_entry *entry)
-{
-    entry_release(entry, stripe_number());
+    entry_retain(entry);
 }
 
 void cache_entry_release(struct cache_entry *entry)
 {
-    cache_release_fast(entry);
+    entry_release(entry);
 }

@@ -50,7 +50,8 @@ static void grow(struct cache_groups *groups, const ingot_allocator_t *allocator
     groups->chain_count = chain_count;
 }
 
-struct cache_group *groups_get(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name)
+/* Finds or makes a group; NULL when out of memory. */
+static struct cache_group *get(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name)
 {
     const size_t size = strlen(name);
     const uint64_t hash = hash128_of(size, name).low;
@@ -96,6 +97,55 @@ static void unlist(struct cache_groups *groups, struct cache_group *group)
     --groups->count;
 }
 
+static void set_hash(struct cache_entry *entry)
+{
+    const uint64_t hash = entry->members != NULL ? entry->members->group->hash : 0;
+    atomic_store_explicit(&entry->group_hash, (uint32_t)hash, memory_order_relaxed);
+}
+
+static void release(struct cache_group *group, const ingot_allocator_t *allocator)
+{
+    /* acq_rel: all reads of the name come before it is freed */
+    if (atomic_fetch_sub_explicit(&group->references, 1, memory_order_acq_rel) == 1)
+        alloc_free(allocator, group, sizeof(*group) + strlen(group->name) + 1);
+}
+
+bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name,
+                      struct cache_entry *entry)
+{
+    struct cache_member *member = alloc_zeroed(allocator, sizeof(*member));
+    struct cache_group *group = member != NULL ? get(groups, allocator, name) : NULL;
+
+    if (group == NULL) {
+        alloc_free(allocator, member, sizeof(*member));
+        return false;
+    }
+    member->entry = entry;
+    member->group = group;
+    member->next = group->members;
+    if (group->members != NULL)
+        group->members->previous = member;
+    group->members = member;
+    member->more = entry->members;
+    entry->members = member;
+    atomic_fetch_add_explicit(&group->references, 1, memory_order_relaxed); /* the list's reference keeps it alive */
+    set_hash(entry);
+    return true;
+}
+
+bool group_has_entry(const struct cache_group *group, const struct cache_entry *entry)
+{
+    const struct cache_member *member = entry->members;
+    while (member != NULL && member->group != group)
+        member = member->more;
+    return member != NULL;
+}
+
+bool member_is_only_one(const struct cache_member *member)
+{
+    return member->entry->members == member && member->more == NULL;
+}
+
 /* Removes the member from the group's list; the group is removed with its last member. */
 static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member)
 {
@@ -109,96 +159,50 @@ static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *
         member->next->previous = member->previous;
     if (group->members == NULL) {
         unlist(groups, group);
-        group_release(group, allocator); /* not the last reference: the member has one */
+        release(group, allocator); /* not the last reference: the member has one */
     }
 }
 
-static void set_hash(struct cache_entry *entry)
+/* Drops the entry's first membership, which is in no list. */
+static void drop_first(struct cache_entry *entry, const ingot_allocator_t *allocator)
 {
-    const struct cache_group *group = entry->member.group;
-    atomic_store_explicit(&entry->group_hash, group != NULL ? group->hash : 0, memory_order_relaxed);
-}
+    struct cache_member *member = entry->members;
 
-bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_group *group,
-                      struct cache_entry *entry)
-{
-    struct cache_member *member = &entry->member;
-
-    if (member->group != NULL) {
-        member = alloc_zeroed(allocator, sizeof(*member));
-        if (member == NULL && group->members == NULL) {
-            unlist(groups, group);
-            group_release(group, allocator);
-        }
-        if (member == NULL)
-            return false;
-        member->more = entry->member.more;
-        entry->member.more = member;
-    }
-    member->entry = entry;
-    member->group = group;
-    member->previous = NULL;
-    member->next = group->members;
-    if (group->members != NULL)
-        group->members->previous = member;
-    group->members = member;
-    atomic_fetch_add_explicit(&group->references, 1, memory_order_relaxed); /* the list's reference keeps it alive */
-    set_hash(entry);
-    return true;
-}
-
-bool group_has_entry(const struct cache_group *group, const struct cache_entry *entry)
-{
-    const struct cache_member *member = &entry->member;
-    while (member != NULL && member->group != group)
-        member = member->more;
-    return member != NULL;
-}
-
-bool member_is_only_one(const struct cache_member *member)
-{
-    const struct cache_member *first = &member->entry->member;
-    return first->group != NULL ? first->more == NULL : first->more->more == NULL;
+    entry->members = member->more;
+    release(member->group, allocator);
+    alloc_free(allocator, member, sizeof(*member));
 }
 
 void groups_leave(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member)
 {
     struct cache_entry *entry = member->entry;
-    struct cache_group *group = member->group;
+    struct cache_member **link = &entry->members;
 
     unlink_member(groups, allocator, member);
-    if (member == &entry->member) {
-        member->group = NULL;
-        set_hash(entry);
-    } else {
-        struct cache_member **link = &entry->member.more;
-        while (*link != member)
-            link = &(*link)->more;
-        *link = member->more;
-        alloc_free(allocator, member, sizeof(*member));
-    }
-    group_release(group, allocator);
+    while (*link != member)
+        link = &(*link)->more;
+    *link = member->more;
+    member->more = entry->members;
+    entry->members = member;
+    drop_first(entry, allocator);
+    set_hash(entry);
 }
 
 void groups_remove_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_entry *entry)
 {
-    if (entry->member.group != NULL)
-        unlink_member(groups, allocator, &entry->member);
-    while (entry->member.more != NULL) {
-        struct cache_member *member = entry->member.more;
+    for (struct cache_member *member = entry->members; member != NULL; member = member->more)
         unlink_member(groups, allocator, member);
-        entry->member.more = member->more;
-        if (entry->member.group == NULL)
-            entry->member.group = member->group;
-        else
-            group_release(member->group, allocator);
-        alloc_free(allocator, member, sizeof(*member));
-    }
+    while (entry->members != NULL && entry->members->more != NULL)
+        drop_first(entry, allocator);
 }
 
-void group_release(struct cache_group *group, const ingot_allocator_t *allocator)
+const char *groups_last_name(const struct cache_entry *entry)
 {
-    /* acq_rel: all reads of the name come before it is freed */
-    if (group != NULL && atomic_fetch_sub_explicit(&group->references, 1, memory_order_acq_rel) == 1)
-        alloc_free(allocator, group, sizeof(*group) + strlen(group->name) + 1);
+    return entry->members != NULL ? entry->members->group->name : "";
+}
+
+void groups_forget_entry(struct cache_entry *entry, const ingot_allocator_t *allocator)
+{
+    if (entry->members != NULL)
+        drop_first(entry, allocator);
 }

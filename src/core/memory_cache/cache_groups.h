@@ -4,7 +4,7 @@
  * An entry is in each group that requested it. A group exists as long as it has entries. Its record lives on until its
  * last evicted entry was reported, because the report has the name. The empty name is not a group: its entries are in
  * no list, and limits on groups do not apply to them.
- * Locks: under cache->lock, except for group_release.
+ * Locks: under cache->lock, except for what a thread does with an entry that it evicted.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_GROUPS_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_GROUPS_H
@@ -35,20 +35,19 @@ struct cache_groups {
 void groups_init(struct cache_groups *groups);
 void groups_fini(struct cache_groups *groups, const ingot_allocator_t *allocator);
 struct cache_group *groups_find(const struct cache_groups *groups, const char *name);
-/* Finds or makes a group; NULL when out of memory. The caller adds an entry next. */
-struct cache_group *groups_get(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name);
-/* Adds the entry to the group; it stays in its other groups. False: out of memory; then a group without members is
- * removed. */
-bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_group *group,
+/* Adds the entry to the group, which is made if necessary; it stays in its other groups. False: out of memory, and
+ * nothing was changed. */
+bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name,
                       struct cache_entry *entry);
 bool group_has_entry(const struct cache_group *group, const struct cache_entry *entry);
 /* Removes the entry from one group; it stays in its other groups. */
 void groups_leave(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member);
 bool member_is_only_one(const struct cache_member *member);
-/* Removes the entry from all its groups. It keeps a reference to one group's record, in member. */
+/* Removes the entry from all its groups. It keeps a reference to one group's record. */
 void groups_remove_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_entry *entry);
-/* Drops a reference, without a lock. NULL does nothing. */
-void group_release(struct cache_group *group, const ingot_allocator_t *allocator);
+/* Returns the name of that group, or "". Without a lock, like the next function, which drops the reference. */
+const char *groups_last_name(const struct cache_entry *entry);
+void groups_forget_entry(struct cache_entry *entry, const ingot_allocator_t *allocator);
 
 static inline bool group_is_named(const char *name)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { HEAP_CHILDREN = 4, FIRST_HEAP_CAPACITY = 32 };
-static const size_t IN_LIST = SIZE_MAX; /* heap_index of an entry that was never moved */
+static const uint32_t IN_LIST = UINT32_MAX; /* heap_index of an entry that was never moved */
 
 void recency_init(struct cache_recency *recency)
 {
@@ -23,6 +23,8 @@ bool recency_reserve(struct cache_recency *recency, const ingot_allocator_t *all
 {
     if (entry_count <= recency->heap_capacity)
         return true;
+    if (entry_count >= IN_LIST)
+        return false;
     const size_t capacity = recency->heap_capacity != 0 ? recency->heap_capacity * 2 : FIRST_HEAP_CAPACITY;
     struct recency_heap_item *heap = alloc_bytes(allocator, capacity * sizeof(*heap));
     if (heap == NULL)
@@ -38,7 +40,7 @@ bool recency_reserve(struct cache_recency *recency, const ingot_allocator_t *all
 static void put(struct cache_recency *recency, size_t index, struct recency_heap_item item)
 {
     recency->heap[index] = item;
-    item.entry->heap_index = index;
+    item.entry->heap_index = (uint32_t)index;
 }
 
 static void sift_up(struct cache_recency *recency, size_t index, struct recency_heap_item item)

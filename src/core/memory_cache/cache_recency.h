@@ -2,10 +2,8 @@
  * cache_recency.h - finds the least recently used entry.
  *
  * A stamp is a generation, which insertions and evictions advance, and a number that counts a stripe's hits within it.
- * The numbers of owned stripes are above those of shared ones, because a thread has a shared one before it owns one, so
- * that its numbers keep rising in every cache.
  *
- * A hit writes its stamp to its own slot and touches no order. An eviction makes the order: entries are sorted by the
+ * A hit writes its stamp to its own cell and touches no order. An eviction makes the order: entries are sorted by the
  * stamp that was seen last, which is never later than the current one. The first entry is the least recently used if
  * its stamp is still current; otherwise it moves to its place, and the next is checked. So each move follows a hit.
  * Entries that never moved are in a list, which insertion keeps sorted at no cost; moved ones are in a heap.
@@ -17,7 +15,6 @@
 #include "core/memory_cache/cache_entry.h"
 
 #define STAMP_SEQUENCE_BITS 20
-#define STAMP_OWNED (UINT64_C(1) << (STAMP_SEQUENCE_BITS - 1)) /* where the numbers of owned stripes begin */
 
 struct recency_heap_item {
     uint64_t stamp; /* the entry's, copied to avoid a cache miss */
@@ -45,19 +42,18 @@ void recency_remove(struct cache_recency *recency, struct cache_entry *entry);
  */
 struct cache_entry *recency_oldest(struct cache_recency *recency, uint64_t generation);
 
-/* Returns the stamp of a hit now, in a shared or owned stripe. Without a lock; *last is the stripe's latest stamp. */
-static inline uint64_t recency_stamp(_Atomic uint64_t *generation, _Atomic uint64_t *last, bool owned)
+/* Returns the stamp of a hit now. Without a lock; *last is the stripe's latest stamp. */
+static inline uint64_t recency_stamp(_Atomic uint64_t *generation, _Atomic uint64_t *last)
 {
     /* relaxed: stamps order uses, not memory. Threads of one stripe may take the same number; then they are within one
      * generation. */
     const uint64_t now = atomic_load_explicit(generation, memory_order_relaxed) << STAMP_SEQUENCE_BITS;
-    const uint64_t least = owned ? now + STAMP_OWNED : now;
     const uint64_t before = atomic_load_explicit(last, memory_order_relaxed);
-    const uint64_t stamp = (before > least ? before : least) + 1;
+    const uint64_t stamp = (before > now ? before : now) + 1;
 
     atomic_store_explicit(last, stamp, memory_order_relaxed);
-    if (stamp % STAMP_OWNED == 0) {
-        /* The generation has no numbers left, so this hit, one in half a million, advances it. */
+    if (stamp % (UINT64_C(1) << STAMP_SEQUENCE_BITS) == 0) {
+        /* The generation has no numbers left, so this hit, one in a million, advances it. */
         uint64_t expected = (stamp - 1) >> STAMP_SEQUENCE_BITS;
         atomic_compare_exchange_strong_explicit(generation, &expected, expected + 1, memory_order_relaxed,
                                                 memory_order_relaxed);

@@ -12,23 +12,11 @@
 #include "core/memory_cache/cache_recency.h"
 #include "core/memory_cache/cache_table.h"
 
-enum { CACHE_LINE_PAIR = 128 }; /* processors fetch lines in pairs */
-
-/* The fields that hits of one stripe write. */
-struct cache_stripe {
-    _Alignas(CACHE_LINE_PAIR) _Atomic uint64_t stamp;
-    _Atomic uint64_t hits; /* those not counted in slots */
-};
-
 struct memory_cache {
-    struct cache_stripe stripes[STRIPE_COUNT];
-
-    /* Read by hits; written by insertions and evictions. */
-    _Alignas(CACHE_LINE_PAIR) _Atomic uint64_t generation;
-    struct cache_table table;
     struct cache_pool pool;
+    struct cache_table table;
 
-    _Alignas(CACHE_LINE_PAIR) os_mutex lock;
+    _Alignas(STRIPE_LINE) os_mutex lock;
     /* all below: under lock */
     struct cache_recency recency;
     struct cache_groups groups;
@@ -37,7 +25,7 @@ struct memory_cache {
     bool closed;
     uint64_t last_serial;
     size_t bytes;
-    uint64_t hits_of_gone; /* that were counted in slots of entries that have left */
+    uint64_t hits_of_gone; /* that were counted in cells of entries that have left */
     uint64_t misses;
     uint64_t waits;
     uint64_t evictions[EVICTION_REASONS];
@@ -47,7 +35,6 @@ struct memory_cache {
 struct cache_victims {
     struct cache_entry *first;
     struct cache_entry **end;
-    uint64_t stripes; /* that counted references to them */
 };
 
 void victims_init(struct cache_victims *victims);

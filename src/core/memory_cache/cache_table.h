@@ -1,44 +1,40 @@
 /*
  * cache_table.h - finds entries by the hash of their key, without a lock.
  *
- * An array of (hash, entry) with linear probing: a walk passes other entries without reading their memory, which would
- * be a cache miss each in a large cache. Changes are made under the cache's lock, concurrently with readers. Entries
- * and arrays stay readable as long as the cache lives, and a reader checks an entry again once it holds it. So a change
- * can only make a reader find nothing; a reader that must be sure then looks again under the lock. A walk ends after a
- * fixed number of steps, so that changes cannot prolong it.
+ * An array of places with linear probing, each with half of a hash and an entry's number: a walk passes other entries
+ * without reading their memory, which would be a cache miss each in a large cache. Changes are made under the cache's
+ * lock, concurrently with readers. Entries and arrays stay readable as long as the cache lives, and a reader compares
+ * an entry's key once it holds the entry. So a change can only make a reader find nothing; a reader that must be sure
+ * then looks again under the lock. A walk ends after a fixed number of steps, so that changes cannot prolong it.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_TABLE_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_TABLE_H
 
 #include "core/memory_cache/cache_entry.h"
 
-struct table_place {
-    _Atomic uint64_t hash;               /* the low half */
-    _Atomic(struct cache_entry *) entry; /* NULL: empty, and the end of a walk */
-};
-
 struct table_array {
     struct table_array *previous; /* smaller ones, kept for walks that are still in them */
     size_t count;                 /* a power of two */
-    struct table_place places[];
+    _Atomic uint64_t places[];    /* the hash in the upper half, and entry_number; 0: empty, and the end of a walk */
 };
 
 struct cache_table {
+    const struct cache_pool *pool;
     _Atomic(struct table_array *) array; /* written under cache->lock */
     size_t entry_count;                  /* under cache->lock */
 };
 
-ingot_status_t cache_table_init(struct cache_table *table, const ingot_allocator_t *allocator);
-void cache_table_fini(struct cache_table *table, const ingot_allocator_t *allocator);
+ingot_status_t cache_table_init(struct cache_table *table, const struct cache_pool *pool);
+void cache_table_fini(struct cache_table *table);
 
-/* Finds an entry without the lock and retains it for the stripe. NULL: not found, though it may be there. */
+/* Finds an entry without the lock, retains it and counts a hit, for the stripe. NULL: not found, though it may be
+ * there. */
 struct cache_entry *cache_table_glance(const struct cache_table *table, const struct cache_request *request,
                                        unsigned stripe);
 /* This and all that follow: under the lock. Finds an entry if it is there. */
-struct cache_entry *cache_table_find(const struct cache_table *table, const struct memory_cache_ops *ops,
-                                     const struct cache_request *request);
+struct cache_entry *cache_table_find(const struct cache_table *table, const struct cache_request *request);
 /* Makes room for one more entry. */
-bool cache_table_reserve(struct cache_table *table, const ingot_allocator_t *allocator);
+bool cache_table_reserve(struct cache_table *table);
 void cache_table_insert(struct cache_table *table, struct cache_entry *entry);
 void cache_table_remove(struct cache_table *table, struct cache_entry *entry);
 /* Returns the sum of entry_hits. */

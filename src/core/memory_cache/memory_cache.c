@@ -2,8 +2,8 @@
  * memory_cache.c - the in-memory cache: finds, keeps and evicts entries.
  *
  * Invariant: an entry is in the table, the eviction order, its groups and the sums, or in none of them; all of that
- * changes under the lock. Entries that leave are killed under the lock and released after it, because releasing calls
- * the cache's user. doc/threading.md says why a hit needs no lock.
+ * changes under the lock. Entries that leave are withdrawn under the lock and released after it, because releasing
+ * calls the cache's user. doc/threading.md says why a hit needs no lock.
  */
 #include "core/memory_cache/memory_cache.h"
 
@@ -11,22 +11,17 @@
 
 #include "core/base/error.h"
 #include "core/memory_cache/cache_hit.h"
+#include "core/memory_cache/cache_state.h"
 
 ingot_status_t memory_cache_create(struct memory_cache **out, const ingot_allocator_t *allocator,
                                    const struct memory_cache_ops *ops, void *user,
                                    const struct memory_cache_limits *limits)
 {
     const bool is_prepared = wait_graph_prepare();
-    struct memory_cache *cache = is_prepared ? alloc_aligned(allocator, sizeof(*cache), CACHE_LINE_PAIR) : NULL;
+    struct memory_cache *cache = is_prepared ? alloc_aligned(allocator, sizeof(*cache), STRIPE_LINE) : NULL;
     if (cache == NULL)
         return error_out_of_memory();
     memset(cache, 0, sizeof(*cache));
-    os_prepare_barrier_if_alone(); /* for stripe_own */
-    for (size_t i = 0; i < STRIPE_COUNT; ++i) {
-        atomic_init(&cache->stripes[i].stamp, 0);
-        atomic_init(&cache->stripes[i].hits, 0);
-    }
-    atomic_init(&cache->generation, 1);
     cache->limits = *limits;
     recency_init(&cache->recency);
     groups_init(&cache->groups);
@@ -37,7 +32,7 @@ ingot_status_t memory_cache_create(struct memory_cache **out, const ingot_alloca
     status = cache_pool_init(&cache->pool, allocator, ops, user);
     if (status != INGOT_SUCCESS)
         goto no_pool;
-    status = cache_table_init(&cache->table, allocator);
+    status = cache_table_init(&cache->table, &cache->pool);
     if (status != INGOT_SUCCESS)
         goto no_table;
     *out = cache;
@@ -60,7 +55,7 @@ void memory_cache_destroy(struct memory_cache *cache)
     const ingot_allocator_t allocator = cache->pool.allocator;
     recency_fini(&cache->recency, &allocator);
     groups_fini(&cache->groups, &allocator);
-    cache_table_fini(&cache->table, &allocator);
+    cache_table_fini(&cache->table);
     cache_pool_fini(&cache->pool);
     os_mutex_fini(&cache->lock);
     alloc_free(&allocator, cache, sizeof(*cache));
@@ -80,60 +75,35 @@ struct cache_entry *cache_entry_create(struct memory_cache *cache, void *value)
 
 /* ---- hits ---- */
 
-/* relaxed, here and below: these numbers only order and count; see recency_stamp */
-static void stamp_use(struct memory_cache *cache, struct cache_entry *entry, unsigned stripe)
+struct cache_entry *cache_recall_rest(struct cache_memo *memo, struct cache_entry *entry)
 {
-    const uint64_t stamp = recency_stamp(&cache->generation, &cache->stripes[stripe].stamp, stripe_is_owned(stripe));
-    atomic_store_explicit(&entry_slot(entry, stripe)->last_used, stamp, memory_order_relaxed);
-}
-
-static void add_hits(struct memory_cache *cache, unsigned stripe, uint64_t hits)
-{
-    atomic_fetch_add_explicit(&cache->stripes[stripe].hits, hits, memory_order_relaxed);
-}
-
-/* Handles any stripe and all unusual cases. */
-static struct cache_entry *recall(struct memory_cache *cache, struct cache_memo *memo)
-{
-    /* acquire: pairs with memory_cache_remember; what the pointer leads to is initialized */
-    struct cache_entry *entry = atomic_load_explicit(&memo->entry, memory_order_acquire);
-    if (entry == NULL)
-        return NULL;
     const unsigned stripe = stripe_number();
-    const uint64_t count = entry_try_add(entry, stripe, SLOT_HIT + 1);
-    if (count == SLOT_DEAD)
-        return NULL;
-    /* relaxed, both: serials are unique, so equal ones are proof; entry_try_add acquired the entry's */
-    const uint64_t serial = atomic_load_explicit(&memo->serial, memory_order_relaxed);
-    if (atomic_load_explicit(&entry->serial, memory_order_relaxed) != serial) {
-        entry_release(entry, stripe);
-        add_hits(cache, stripe, (uint64_t)-1); /* undone: it was not a hit */
+
+    /* relaxed, both: as in cache_recall_fast */
+    if (atomic_load_explicit(entry_serial(entry), memory_order_relaxed) !=
+        atomic_load_explicit(&memo->serial, memory_order_relaxed)) {
+        entry_undo_hit(entry, stripe);
         return NULL;
     }
-    stamp_use(cache, entry, stripe);
-    if (count >= SLOT_HITS_FULL)
-        add_hits(cache, stripe, entry_take_hits(entry, stripe));
-    stripe_count_use(stripe);
+    entry_move_hits(entry, stripe);
+    cache_stamp_use(entry_pool(entry), stripe, entry_cell(entry, stripe));
     return entry;
 }
 
-struct cache_entry *memory_cache_recall(struct memory_cache *cache, struct cache_memo *memo)
+struct cache_entry *memory_cache_recall(struct cache_memo *memo)
 {
-    struct cache_entry *entry = cache_recall_fast(cache, memo);
-    return entry != NULL ? entry : recall(cache, memo);
-}
+    struct cache_entry *pending = NULL;
 
-static void count_hit(struct memory_cache *cache, struct cache_entry *entry, unsigned stripe)
-{
-    stamp_use(cache, entry, stripe);
-    add_hits(cache, stripe, 1);
+    (void)stripe_number();
+    struct cache_entry *entry = cache_recall_fast(memo, &pending);
+    return pending != NULL ? cache_recall_rest(memo, pending) : entry;
 }
 
 void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, struct cache_entry *entry)
 {
-    if (memo == NULL || entry->pool != &cache->pool)
+    if (memo == NULL || entry_pool(entry) != &cache->pool)
         return;
-    const uint64_t serial = atomic_load_explicit(&entry->serial, memory_order_relaxed); /* the caller holds it */
+    const uint64_t serial = atomic_load_explicit(entry_serial(entry), memory_order_relaxed); /* the caller holds it */
     if (serial == 0)
         return; /* was never in the cache */
     /* Two threads may mix their halves: doc/threading.md says why that is harmless. */
@@ -146,20 +116,29 @@ struct cache_entry *memory_cache_glance(struct memory_cache *cache, const struct
     const unsigned stripe = stripe_number();
     struct cache_entry *entry = cache_table_glance(&cache->table, request, stripe);
     if (entry != NULL) {
-        count_hit(cache, entry, stripe);
-        stripe_count_use(stripe);
+        cache_stamp_use(&cache->pool, stripe, entry_cell(entry, stripe));
         memory_cache_remember(cache, request->memo, entry);
     }
     return entry;
 }
 
+bool memory_cache_glimpse(struct memory_cache *cache, const struct cache_request *request)
+{
+    const unsigned stripe = stripe_number();
+    struct cache_entry *entry = cache_table_glance(&cache->table, request, stripe);
+    if (entry != NULL)
+        entry_undo_hit(entry, stripe);
+    return entry != NULL;
+}
+
 struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const struct cache_request *request)
 {
-    struct cache_entry *entry = cache_table_find(&cache->table, &cache->pool.ops, request);
+    struct cache_entry *entry = cache_table_find(&cache->table, request);
     if (entry != NULL) {
         const unsigned stripe = stripe_number();
-        entry_retain(entry, stripe); /* the cache's reference allows it: an entry in the table was not killed */
-        count_hit(cache, entry, stripe);
+        struct cache_cell *cell = entry_hit_locked(entry, stripe);
+        if (cell != NULL)
+            cache_stamp_use(&cache->pool, stripe, cell);
         memory_cache_remember(cache, request->memo, entry);
     }
     return entry;
@@ -167,7 +146,7 @@ struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const s
 
 struct cache_entry *memory_cache_find(struct memory_cache *cache, const struct cache_request *request)
 {
-    struct cache_entry *entry = request->memo != NULL ? memory_cache_recall(cache, request->memo) : NULL;
+    struct cache_entry *entry = request->memo != NULL ? memory_cache_recall(request->memo) : NULL;
     if (entry == NULL)
         entry = memory_cache_glance(cache, request);
     if (entry == NULL) {
@@ -184,24 +163,19 @@ void victims_init(struct cache_victims *victims)
 {
     victims->first = NULL;
     victims->end = &victims->first;
-    victims->stripes = 0;
 }
 
 void victims_release(struct cache_victims *victims, struct memory_cache *cache, bool report)
 {
     const struct memory_cache_ops *ops = &cache->pool.ops;
-    const unsigned stripe = stripe_number();
 
-    stripes_settle(victims->stripes & ~(UINT64_C(1) << stripe));
     while (victims->first != NULL) {
         struct cache_entry *entry = victims->first;
-        struct cache_group *group = entry->member.group;
         victims->first = entry->newer;
-        add_hits(cache, stripe, entry_collect(entry));
         if (report && ops->evicted != NULL)
-            ops->evicted(cache->pool.user, entry->value, entry->bytes, group != NULL ? group->name : "", entry->reason);
-        cache_entry_release(entry);
-        group_release(group, &cache->pool.allocator);
+            ops->evicted(cache->pool.user, entry->value, entry->bytes, groups_last_name(entry), entry->reason);
+        groups_forget_entry(entry, &cache->pool.allocator);
+        entry_release(entry);
     }
     victims_init(victims);
 }
@@ -217,11 +191,12 @@ static void prefetch_next_victim(const struct memory_cache *cache)
     if (next == NULL)
         return;
     cache_table_prefetch(&cache->table, next);
-    __builtin_prefetch(entry_slot(next, stripe_number()));
+    __builtin_prefetch(entry_cell(next, stripe_number()));
     __builtin_prefetch(next->value);
     if (next->newer != NULL) {
-        __builtin_prefetch(&next->newer->mask);
-        __builtin_prefetch(&next->newer->central);
+        __builtin_prefetch(entry_chunk(next->newer));
+        __builtin_prefetch(next->newer);
+        __builtin_prefetch(&next->newer->is_kept);
     }
 }
 
@@ -231,10 +206,9 @@ void memory_cache_evict(struct memory_cache *cache, struct cache_entry *entry, e
     cache_table_remove(&cache->table, entry);
     recency_remove(&cache->recency, entry);
     groups_remove_entry(&cache->groups, &cache->pool.allocator, entry);
-    victims->stripes |= entry_kill(entry);
-    cache->hits_of_gone += entry->hits;
+    cache->hits_of_gone += entry_withdraw(entry);
     cache->bytes -= entry->bytes;
-    entry->reason = reason;
+    entry->reason = (uint8_t)reason;
     entry->newer = NULL;
     *victims->end = entry;
     victims->end = &entry->newer;
@@ -242,7 +216,7 @@ void memory_cache_evict(struct memory_cache *cache, struct cache_entry *entry, e
 
 static uint64_t advance_generation(struct memory_cache *cache)
 {
-    return atomic_fetch_add_explicit(&cache->generation, 1, memory_order_relaxed) + 1; /* see recency_stamp */
+    return atomic_fetch_add_explicit(&cache->pool.generation, 1, memory_order_relaxed) + 1; /* see recency_stamp */
 }
 
 /* Evicts the least recently used entries until this much more fits. Under the lock. */
@@ -306,7 +280,7 @@ static bool may_be_kept(const struct memory_cache *cache, const struct cache_req
         return false;
     /* A maker may return an entry that it got elsewhere: from another cache, or one that is already kept, even with
      * this key. */
-    if (entry->pool != &cache->pool || atomic_load_explicit(&entry->serial, memory_order_relaxed) != 0)
+    if (entry_pool(entry) != &cache->pool || atomic_load_explicit(entry_serial(entry), memory_order_relaxed) != 0)
         return false;
     return cache->pool.ops.matches(entry->value, request->key);
 }
@@ -319,27 +293,19 @@ bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *r
 
     if (!may_be_kept(cache, request, entry, bytes) ||
         !recency_reserve(&cache->recency, allocator, cache->table.entry_count + 1) ||
-        !cache_table_reserve(&cache->table, allocator))
+        !cache_table_reserve(&cache->table))
         return false;
     if (grouped && groups_find(&cache->groups, request->group) == NULL)
         memory_cache_make_room_for_group(cache, request->group, victims);
     make_room(cache, 1, bytes + CACHE_ENTRY_OVERHEAD, victims);
     memory_cache_count_victims(cache, victims);
-    struct cache_group *group = NULL;
-    if (grouped) {
-        group = groups_get(&cache->groups, allocator, request->group);
-        if (group == NULL)
-            return false;
-    }
+    if (grouped && !groups_add_entry(&cache->groups, allocator, request->group, entry))
+        return false;
 
     entry->bytes = bytes + CACHE_ENTRY_OVERHEAD;
     entry->stamp = advance_generation(cache) << STAMP_SEQUENCE_BITS;
-    /* relaxed: entry_publish and the table make them visible */
-    atomic_store_explicit(&entry->hash_low, request->hash.low, memory_order_relaxed);
-    atomic_store_explicit(&entry->hash_high, request->hash.high, memory_order_relaxed);
-    atomic_store_explicit(&entry->is_ungrouped, !grouped, memory_order_relaxed);
-    if (group != NULL)
-        (void)groups_add_entry(&cache->groups, allocator, group, entry); /* as its first group, which needs no memory */
+    entry->hash = request->hash.low;
+    atomic_store_explicit(&entry->is_ungrouped, !grouped, memory_order_relaxed); /* entry_publish makes it visible */
     recency_add(&cache->recency, entry);
     cache->bytes += entry->bytes;
     entry_publish(entry, ++cache->last_serial);
@@ -370,10 +336,10 @@ bool memory_cache_put(struct memory_cache *cache, const struct cache_request *re
 
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
-    struct cache_entry *old = cache_table_find(&cache->table, &cache->pool.ops, request);
+    struct cache_entry *old = cache_table_find(&cache->table, request);
     /* The new entry is kept first: the old one keeps the group alive, and stays if the new one cannot be kept. */
     const bool kept = memory_cache_keep(cache, request, entry, bytes, &victims);
-    if (kept && old != NULL && !entry_is_killed(old)) { /* it may have been evicted to make room */
+    if (kept && old != NULL && old->is_kept) { /* it may have been evicted to make room */
         memory_cache_evict(cache, old, EVICTED_REPLACED, &victims);
         ++cache->evictions[EVICTED_REPLACED];
     }
@@ -400,9 +366,7 @@ struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct c
 
 bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry *entry)
 {
-    /* relaxed: serials are assigned, and entries killed, under this lock */
-    return entry->pool == &cache->pool && atomic_load_explicit(&entry->serial, memory_order_relaxed) != 0 &&
-           !entry_is_killed(entry);
+    return entry_pool(entry) == &cache->pool && entry->is_kept;
 }
 
 bool memory_cache_forget(struct memory_cache *cache, struct cache_entry *entry)
@@ -493,7 +457,7 @@ void memory_cache_get_counts(struct memory_cache *cache, struct memory_cache_cou
 {
     counts->hits = 0;
     for (size_t i = 0; i < STRIPE_COUNT; ++i)
-        counts->hits += atomic_load_explicit(&cache->stripes[i].hits, memory_order_relaxed);
+        counts->hits += atomic_load_explicit(&cache->pool.stripes[i].hits, memory_order_relaxed);
     os_mutex_lock(&cache->lock);
     counts->hits += cache->hits_of_gone + cache_table_count_hits(&cache->table);
     counts->misses = cache->misses;

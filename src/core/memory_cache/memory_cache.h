@@ -2,8 +2,8 @@
  * memory_cache.h - keyed, shared, evictable entries, for programs and for an integrator's own objects.
  *
  * An entry is a counted handle of a value. The cache's pools are type-stable: an entry's memory is reused for other
- * entries, and freed only with the cache, so that a stale pointer may be read and found stale. A hit writes only the
- * calling thread's own counters. doc/threading.md has the proof.
+ * entries, and freed only with the cache, so that a stale pointer may be read and found stale. A hit writes only
+ * counters of the calling thread's stripe. doc/threading.md has the proof.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_MEMORY_CACHE_H
 #define INGOT_CORE_MEMORY_CACHE_MEMORY_CACHE_H
@@ -26,9 +26,12 @@ struct cache_entry *cache_entry_create(struct memory_cache *cache, void *value);
 
 /* ---- requests ---- */
 
-/* Returns the entry that the memo remembers with a reference, or NULL if it has left the cache. The fast path: takes no
- * lock and writes no memory that other threads write. */
-struct cache_entry *memory_cache_recall(struct memory_cache *cache, struct cache_memo *memo);
+/* Returns the entry that the memo remembers with a reference, or NULL if it has left the cache or if memory_cache_find
+ * must look, which prepares the thread's stripe. The fast path: takes no lock and writes no memory that threads of
+ * other stripes write. */
+struct cache_entry *memory_cache_recall(struct cache_memo *memo);
+/* True if it finds an entry by content, without a lock. Counts nothing; may miss one that is there. */
+bool memory_cache_glimpse(struct memory_cache *cache, const struct cache_request *request);
 /* Finds an entry by memo, then by content; NULL if there is none. Counts a hit, never a miss. */
 struct cache_entry *memory_cache_find(struct memory_cache *cache, const struct cache_request *request);
 

@@ -25,7 +25,7 @@ static void drop_group(struct memory_cache *cache, struct cache_group *group, en
             memory_cache_evict(cache, entry, reason, victims); /* the last entry removes the group */
         } else {
             groups_leave(&cache->groups, &cache->pool.allocator, member);
-            atomic_store_explicit(&entry->serial, ++cache->last_serial, memory_order_relaxed);
+            atomic_store_explicit(entry_serial(entry), ++cache->last_serial, memory_order_relaxed);
         }
         member = next;
     }
@@ -111,18 +111,17 @@ void memory_cache_join_group(struct memory_cache *cache, const struct cache_requ
         return;
     }
     /* relaxed: another group of this hash would only mean that the entry is not in both */
-    const uint64_t hash = hash128_of(strlen(request->group), request->group).low;
+    const uint32_t hash = (uint32_t)hash128_of(strlen(request->group), request->group).low;
     if (atomic_load_explicit(&entry->group_hash, memory_order_relaxed) == hash)
         return;
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
     if (memory_cache_has(cache, entry)) {
-        struct cache_group *group = groups_find(&cache->groups, request->group);
+        const struct cache_group *group = groups_find(&cache->groups, request->group);
         if (group == NULL || !group_has_entry(group, entry)) {
-            const bool is_new = group == NULL;
-            group = groups_get(&cache->groups, &cache->pool.allocator, request->group);
             /* Without memory the entry stays in the groups that it is in. */
-            if (group != NULL && groups_add_entry(&cache->groups, &cache->pool.allocator, group, entry) && is_new)
+            const bool is_added = groups_add_entry(&cache->groups, &cache->pool.allocator, request->group, entry);
+            if (is_added && group == NULL)
                 memory_cache_make_room_for_group(cache, NULL, &victims);
             memory_cache_count_victims(cache, &victims);
         }

@@ -143,7 +143,7 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
     if (!retry || !flight_hand_over(flight)) {
         /* An entry that was put there meanwhile stays. */
         if (status == INGOT_SUCCESS && !flight->discard && !voyage->request->is_transient &&
-            cache_table_find(&cache->table, &cache->pool.ops, voyage->request) == NULL)
+            cache_table_find(&cache->table, voyage->request) == NULL)
             kept = memory_cache_keep(cache, voyage->request, made, bytes, &victims);
         if (status == INGOT_SUCCESS && flight->passengers != NULL) {
             cache_entry_retain(made);
@@ -205,7 +205,7 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
                                         enum cache_outcome *outcome)
 {
     struct voyage voyage = {cache, request, maker, user, NULL};
-    struct cache_entry *got = request->memo != NULL ? memory_cache_recall(cache, request->memo) : NULL;
+    struct cache_entry *got = request->memo != NULL ? memory_cache_recall(request->memo) : NULL;
     ingot_status_t status = INGOT_SUCCESS;
     enum boarding boarding = BOARDED_FOUND;
     const bool is_remembered = got != NULL; /* and in the request's group since then */

@@ -3,12 +3,12 @@
  */
 #include "core/program/program.h"
 
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/memory_cache/cache_hit.h"
-#include "core/program/kernel.h"
+#include "core/program/kernel_table.h"
 
 void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind, ingot_status_t status,
                   uint64_t start_ns, size_t bytes, const char *reason)
@@ -45,11 +45,9 @@ static void destroy_body(struct program_body *body)
     struct ingot_context *context = desc->context;
     const ingot_allocator_t *allocator = &context->allocator;
 
-    for (size_t i = 0; i < desc->device_count * body->name_count; ++i)
-        kernel_destroy(atomic_load_explicit(&body->kernels[i], memory_order_acquire), context);
+    kernel_table_destroy(body);
     release_native(context, body->native, body->owner);
-    alloc_free(allocator, body->blob, body->blob_size);
-    os_mutex_fini(&body->blob_lock);
+    program_free_blob(atomic_load_explicit(&body->blob, memory_order_relaxed), allocator);
     alloc_free(allocator, body, body->block_size);
     ingot_program_desc_release(desc);
 }
@@ -62,28 +60,6 @@ static size_t count_names(size_t size, const char *names)
     return count;
 }
 
-static int compare_tags(const void *a, const void *b)
-{
-    const struct kernel_name *left = a;
-    const struct kernel_name *right = b;
-    if (left->tag != right->tag)
-        return left->tag < right->tag ? -1 : 1;
-    return (left->offset > right->offset) - (left->offset < right->offset);
-}
-
-static void index_names(struct program_body *body)
-{
-    const size_t count = body->name_count;
-
-    for (size_t i = 0, offset = 0; i < count; ++i) {
-        const char *name = body->names + offset;
-        body->by_tag[i] = (struct kernel_name){kernel_name_tag(name), (uint32_t)offset};
-        offset += strlen(name) + 1;
-    }
-    if (count > 1)
-        qsort(body->by_tag, count, sizeof(*body->by_tag), compare_tags);
-}
-
 static ingot_status_t check_names(size_t size, const char *names)
 {
     if (size != 0 && names[size - 1] != '\0')
@@ -93,31 +69,20 @@ static ingot_status_t check_names(size_t size, const char *names)
     return INGOT_SUCCESS;
 }
 
-/* Allocates a body with room for its kernels, its names and its log. */
-static struct program_body *alloc_body(const ingot_allocator_t *allocator, const struct ingot_program_desc *desc,
-                                       const struct program_parts *parts)
+/* Allocates a body with room for its names, its log and its other texts. */
+static struct program_body *alloc_body(const ingot_allocator_t *allocator, const struct program_parts *parts)
 {
-    const size_t count = count_names(parts->names_size, parts->names);
-    const size_t kernels_size = desc->device_count * count * sizeof(_Atomic(struct ingot_kernel *));
-    const size_t tags_size = count * sizeof(struct kernel_name);
     const size_t reason_size = parts->native_reason != NULL ? strlen(parts->native_reason) + 1 : 0;
-    const size_t block_size = sizeof(struct program_body) + kernels_size + tags_size + parts->names_size +
-                              parts->log_size + 1 + parts->source_name_size + 1 + reason_size;
+    const size_t block_size = offsetof(struct program_body, names) + parts->names_size + parts->log_size + 1 +
+                              parts->source_name_size + 1 + reason_size;
     struct program_body *body = alloc_zeroed(allocator, block_size);
 
     if (body == NULL)
         return NULL;
-    if (os_mutex_init(&body->blob_lock) != INGOT_SUCCESS) {
-        alloc_free(allocator, body, block_size);
-        return NULL;
-    }
     body->block_size = block_size;
-    body->name_count = count;
-    body->names_size = parts->names_size;
+    body->name_count = (uint32_t)count_names(parts->names_size, parts->names);
+    body->names_size = (uint32_t)parts->names_size;
     body->log_size = parts->log_size + 1;
-    body->kernels = (void *)(body + 1);
-    body->by_tag = (void *)((uint8_t *)body->kernels + kernels_size);
-    body->names = (char *)body->by_tag + tags_size;
     return body;
 }
 
@@ -130,10 +95,8 @@ static void fill_body(struct program_body *body, const struct program_parts *par
     char *source_name = body->names + body->names_size + body->log_size;
     if (parts->source_name_size != 0)
         memcpy(source_name, parts->source_name, parts->source_name_size);
-    body->source_name = source_name;
     if (parts->native_reason != NULL)
         body->native_reason = strcpy(source_name + parts->source_name_size + 1, parts->native_reason);
-    index_names(body);
     body->native = parts->native;
     body->owner = parts->owner;
     atomic_init(&body->device_bytes, parts->device_bytes);
@@ -147,7 +110,7 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
     struct ingot_context *context = desc->context;
 
     ingot_status_t status = check_names(parts->names_size, parts->names);
-    struct program_body *body = status == INGOT_SUCCESS ? alloc_body(&context->allocator, desc, parts) : NULL;
+    struct program_body *body = status == INGOT_SUCCESS ? alloc_body(&context->allocator, parts) : NULL;
     if (body == NULL) {
         release_native(context, parts->native, parts->owner);
         return status != INGOT_SUCCESS ? status : error_out_of_memory();
@@ -215,7 +178,7 @@ struct making {
 
 size_t program_count_bytes(const struct program_body *body)
 {
-    return body->block_size + atomic_load_explicit(&body->device_bytes, memory_order_relaxed);
+    return body->block_size + kernel_table_size(body) + atomic_load_explicit(&body->device_bytes, memory_order_relaxed);
 }
 
 static ingot_status_t make(struct cache_entry **entry, size_t *bytes, void *user)
@@ -242,12 +205,29 @@ static bool keeps_out_of_cache(const struct ingot_program_desc *desc)
     return (desc->flags & INGOT_PROGRAM_NO_MEMORY_CACHE) != 0;
 }
 
-/* Finds the program by content or makes it. Not inlined, because a hit by memo does not need its stack frame. */
+__attribute__((cold, noinline)) static ingot_status_t emit_hit(const struct ingot_program_desc *desc)
+{
+    program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
+    return INGOT_SUCCESS;
+}
+
+static inline ingot_status_t deliver_hit(ingot_program_t *program, const struct ingot_program_desc *desc,
+                                         struct cache_entry *entry)
+{
+    *program = (struct ingot_program *)entry;
+    return trace_wanted(&desc->context->trace) ? emit_hit(desc) : INGOT_SUCCESS;
+}
+
+/* Finds the program by content or makes it, unless a hit by memo is pending (cache_hit.h). A program that is kept out
+ * of the cache leaves no memo. Not inlined, because a hit by memo does not need its stack frame. */
 __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t *program,
                                                                 const struct ingot_program_desc *desc,
-                                                                ingot_program_builder_t builder, void *user)
+                                                                ingot_program_builder_t builder, void *user,
+                                                                struct cache_entry *pending)
 {
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes */
+    if (pending != NULL && cache_recall_rest(&shared->memo, pending) != NULL)
+        return deliver_hit(program, desc, pending);
     struct making making = {desc, builder, user};
     const bool is_transient = keeps_out_of_cache(desc);
     const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo,
@@ -271,21 +251,22 @@ static inline ingot_status_t get_or_create(ingot_program_t *program, const struc
                                            ingot_program_builder_t builder, void *user)
 {
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes */
-    struct cache_entry *entry =
-        keeps_out_of_cache(desc) ? NULL : cache_recall_fast(desc->context->programs, &shared->memo);
+    struct cache_entry *pending = NULL;
+    struct cache_entry *entry = cache_recall_fast(&shared->memo, &pending);
 
-    if (entry == NULL)
-        return request_program(program, desc, builder, user);
-    *program = (struct ingot_program *)entry;
-    if (trace_wanted(&desc->context->trace))
-        program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
-    return INGOT_SUCCESS;
+    return entry != NULL ? deliver_hit(program, desc, entry) : request_program(program, desc, builder, user, pending);
 }
 
 static ingot_status_t build_default(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
 {
     (void)user;
     return ingot_program_build(program, desc);
+}
+
+ingot_status_t program_request(struct ingot_program **program, const struct ingot_program_desc *desc,
+                               struct cache_entry *pending)
+{
+    return request_program(program, desc, build_default, NULL, pending);
 }
 
 ingot_status_t ingot_program_create(ingot_program_t *program, const_ingot_program_desc_t desc)
@@ -329,7 +310,8 @@ ingot_status_t ingot_program_lookup(ingot_program_t *program, const_ingot_progra
     if (program == NULL || desc == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes */
-    const struct cache_request request = {desc->key_hash, desc, &shared->memo, NULL, false};
+    const struct cache_request request = {desc->key_hash, desc, keeps_out_of_cache(desc) ? NULL : &shared->memo, NULL,
+                                          false};
     struct cache_entry *entry = memory_cache_find(desc->context->programs, &request);
     if (entry == NULL)
         return error_set(INGOT_NOT_FOUND, "the program is not in memory");
@@ -349,7 +331,7 @@ ingot_status_t ingot_program_retain(ingot_program_t program)
 void ingot_program_release(ingot_program_t program)
 {
     if (program != NULL)
-        cache_release_fast(program_entry(program));
+        entry_release(program_entry(program));
 }
 
 ingot_status_t ingot_program_forget(ingot_program_t program)

@@ -24,6 +24,13 @@ struct program_parts {
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts);
 
+/* Does what ingot_program_create says, where a hit by memo was not the usual case; pending is of cache_recall_fast. */
+ingot_status_t program_request(struct ingot_program **program, const struct ingot_program_desc *desc,
+                               struct cache_entry *pending);
+
+/* Frees a kept blob. NULL does nothing. */
+void program_free_blob(struct kept_blob *blob, const ingot_allocator_t *allocator);
+
 /* Returns what the in-memory cache counts for the program, or SIZE_MAX if it must not be kept. */
 size_t program_count_bytes(const struct program_body *body);
 

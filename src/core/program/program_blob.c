@@ -39,7 +39,7 @@ static ingot_status_t gather(const struct program_body *body, const struct devic
 const char *program_source_name(const struct program_body *body)
 {
     const char *given_name = program_desc_name(body->desc); /* "" if the descriptor was made from an id alone */
-    return given_name[0] != '\0' ? given_name : body->source_name;
+    return given_name[0] != '\0' ? given_name : program_log(body) + body->log_size;
 }
 
 static void write_blob(struct bytes_writer *writer, const struct program_body *body, const struct cache_blob_id *id,
@@ -137,28 +137,27 @@ static ingot_status_t take_blob(const struct ingot_program *program, size_t *siz
     return status;
 }
 
-/* Keeps the blob in the body if it has none yet. */
-static void keep_blob(struct program_body *body, size_t *size, uint8_t **blob)
+void program_free_blob(struct kept_blob *blob, const ingot_allocator_t *allocator)
 {
-    os_mutex_lock(&body->blob_lock);
-    if (body->blob == NULL) {
-        body->blob = *blob;
-        body->blob_size = *size;
-        *blob = NULL;
-    }
-    os_mutex_unlock(&body->blob_lock);
+    if (blob == NULL)
+        return;
+    alloc_free(allocator, blob->bytes, blob->size);
+    alloc_free(allocator, blob, sizeof(*blob));
 }
 
-/* Takes the kept blob from the body; NULL if there is none. */
-static uint8_t *claim_blob(struct program_body *body, size_t *size)
+/* Keeps the blob until the next call, which copies it out. Without memory that call asks the driver again. */
+static void keep_blob(struct program_body *body, size_t size, uint8_t *bytes)
 {
-    os_mutex_lock(&body->blob_lock);
-    uint8_t *blob = body->blob;
-    *size = body->blob_size;
-    body->blob = NULL;
-    body->blob_size = 0;
-    os_mutex_unlock(&body->blob_lock);
-    return blob;
+    const ingot_allocator_t *allocator = &body->desc->context->allocator;
+    struct kept_blob *blob = alloc_bytes(allocator, sizeof(*blob));
+
+    if (blob == NULL) {
+        alloc_free(allocator, bytes, size);
+        return;
+    }
+    *blob = (struct kept_blob){size, bytes};
+    /* release: pairs with the acquire of the thread that takes it; acquire: one that another thread kept is freed */
+    program_free_blob(atomic_exchange_explicit(&body->blob, blob, memory_order_acq_rel), allocator);
 }
 
 ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t program, size_t *size, uint8_t *cache_blob)
@@ -167,18 +166,20 @@ ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t program, size_
         return error_set(INGOT_INVALID_ARGUMENTS, "program or size is NULL");
     struct program_body *body = program_body(program);
     const ingot_allocator_t *allocator = &body->desc->context->allocator;
-    size_t blob_size = 0;
-    uint8_t *blob = claim_blob(body, &blob_size);
+    struct kept_blob *kept = atomic_exchange_explicit(&body->blob, NULL, memory_order_acquire);
+    size_t blob_size = kept != NULL ? kept->size : 0;
+    uint8_t *blob = kept != NULL ? kept->bytes : NULL;
 
+    alloc_free(allocator, kept, sizeof(*kept));
     if (blob == NULL) {
         const ingot_status_t status = take_blob(program, &blob_size, &blob);
         if (status != INGOT_SUCCESS)
             return status;
     }
-    const size_t allocated = blob_size;
     const ingot_status_t status = bytes_copy_out(blob_size, blob, size, cache_blob);
     if (status != INGOT_SUCCESS || cache_blob == NULL)
-        keep_blob(body, &blob_size, &blob);
-    alloc_free(allocator, blob, allocated);
+        keep_blob(body, blob_size, blob);
+    else
+        alloc_free(allocator, blob, blob_size);
     return status;
 }

@@ -79,9 +79,9 @@ TEST(MemoryCache, RemembersInAMemo)
 {
     Harness harness;
     cache_memo memo{};
-    EXPECT_EQ(nullptr, memory_cache_recall(harness.get(), &memo));
+    EXPECT_EQ(nullptr, memory_cache_recall(&memo));
     harness.touch(1, nullptr, 0, &memo);
-    cache_entry *entry = memory_cache_recall(harness.get(), &memo);
+    cache_entry *entry = memory_cache_recall(&memo);
     harness.check(entry, 1);
     cache_entry_release(entry);
 
@@ -89,20 +89,20 @@ TEST(MemoryCache, RemembersInAMemo)
     entry = harness.find(1, &other);
     harness.check(entry, 1);
     cache_entry_release(entry);
-    entry = memory_cache_recall(harness.get(), &other);
+    entry = memory_cache_recall(&other);
     harness.check(entry, 1);
     cache_entry_release(entry);
     EXPECT_EQ(3u, harness.counts().hits);
 }
 
-TEST(MemoryCache, CountsMoreHitsOfAnEntryThanItsSlotHolds)
+TEST(MemoryCache, CountsMoreHitsOfAnEntryThanItsCellHolds)
 {
     Harness harness;
     cache_memo memo = {};
     harness.touch(1, nullptr, 0, &memo);
-    constexpr uint64_t kHits = 2 * (1u << 22) + 5; /* twice what makes it spill */
+    constexpr uint64_t kHits = 5 * 8192 + 3; /* of which each 8,192 are moved away */
     for (uint64_t i = 0; i < kHits; ++i)
-        cache_entry_release(memory_cache_recall(harness.get(), &memo));
+        cache_entry_release(memory_cache_recall(&memo));
     EXPECT_EQ(kHits, harness.counts().hits);
     memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
     EXPECT_EQ(kHits, harness.counts().hits) << "those of what is gone count on";
@@ -114,13 +114,13 @@ TEST(MemoryCache, DoesNotRecallWhatWasEvictedNorWhatTookItsPlace)
     cache_memo memo{};
     harness.touch(1, nullptr, 0, &memo);
     memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
-    EXPECT_EQ(nullptr, memory_cache_recall(harness.get(), &memo));
+    EXPECT_EQ(nullptr, memory_cache_recall(&memo));
     for (int key = 2; key < 100; ++key) { /* entries are recycled: some get the place of the first */
         harness.touch(key);
-        EXPECT_EQ(nullptr, memory_cache_recall(harness.get(), &memo));
+        EXPECT_EQ(nullptr, memory_cache_recall(&memo));
     }
     EXPECT_FALSE(harness.touch(1, nullptr, 0, &memo)); /* in another place now: the memo is renewed */
-    cache_entry *entry = memory_cache_recall(harness.get(), &memo);
+    cache_entry *entry = memory_cache_recall(&memo);
     harness.check(entry, 1);
     cache_entry_release(entry);
 }
@@ -134,7 +134,7 @@ TEST(MemoryCache, DoesNotRecallByAMemoOfMixedHalves)
     cache_memo mixed{};
     mixed.entry = first.entry.load();
     mixed.serial = second.serial.load();
-    EXPECT_EQ(nullptr, memory_cache_recall(harness.get(), &mixed));
+    EXPECT_EQ(nullptr, memory_cache_recall(&mixed));
 }
 
 TEST(MemoryCache, KeepsAnEntryAliveForItsHolders)
@@ -189,10 +189,10 @@ TEST(MemoryCache, DoesNotKeepAnEntryThatIsKeptAlready)
     ASSERT_EQ(INGOT_SUCCESS, harness.get_or_make(2, hand_on, &again, nullptr, nullptr, &memo));
     EXPECT_EQ(entry, again);
     cache_entry_release(again);
-    EXPECT_EQ(nullptr, memory_cache_recall(harness.get(), &memo));
+    EXPECT_EQ(nullptr, memory_cache_recall(&memo));
     ASSERT_EQ(INGOT_SUCCESS, other.get_or_make(1, hand_on, &again, nullptr, nullptr, &memo));
     cache_entry_release(again);
-    EXPECT_EQ(nullptr, memory_cache_recall(other.get(), &memo));
+    EXPECT_EQ(nullptr, memory_cache_recall(&memo));
     EXPECT_EQ(1u, harness.counts().entries);
     EXPECT_EQ(0u, other.counts().entries);
     cache_entry_release(entry);
@@ -257,7 +257,7 @@ TEST(MemoryCacheLimits, OrderHoldsOverManyHitsBetweenInsertions)
     cache_memo memos[3] = {};
     for (int key = 0; key < 3; ++key)
         harness.touch(key, nullptr, 0, &memos[key]);
-    const auto hit = [&](int key) { cache_entry_release(memory_cache_recall(harness.get(), &memos[key])); };
+    const auto hit = [&](int key) { cache_entry_release(memory_cache_recall(&memos[key])); };
     hit(2);
     hit(0);
     for (int i = 0; i < 1500000; ++i) /* more than a generation can count */
@@ -265,7 +265,7 @@ TEST(MemoryCacheLimits, OrderHoldsOverManyHitsBetweenInsertions)
     hit(2);
     hit(0);
     harness.set_limits(2);
-    EXPECT_EQ(nullptr, memory_cache_recall(harness.get(), &memos[1]));
+    EXPECT_EQ(nullptr, memory_cache_recall(&memos[1]));
     hit(2);
     harness.touch(3); /* later than all hits so far: 0 goes */
     harness.set_limits(1);

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
@@ -502,20 +504,139 @@ TEST(Kernel, LockExcludesOthers)
         thread.join();
 }
 
-TEST(Kernel, MadeByManyThreadsIsOne)
+namespace
 {
+
+/* Counts the native kernels that are made, each of them slowly, and fails the first ones. */
+struct KernelMakings {
+    int failures = 0;
+    std::atomic<int> made{0};
+    std::atomic<int> at_once{0};
+    std::function<void()> meanwhile;
+
+    static ingot_status_t hook(void *user, const char *operation)
+    {
+        auto *self = static_cast<KernelMakings *>(user);
+        if (std::string(operation) != "create_kernel")
+            return INGOT_SUCCESS;
+        const int number = self->made++;
+        EXPECT_EQ(0, self->at_once++) << "two threads make one kernel";
+        for (int i = 0; i < 1000; ++i)
+            sched_yield();
+        --self->at_once;
+        if (self->meanwhile)
+            std::exchange(self->meanwhile, nullptr)();
+        return number < self->failures ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
+    }
+};
+
+} // namespace
+
+TEST(Kernel, RequestedByManyThreadsIsMadeOnce)
+{
+    constexpr size_t kThreads = 16;
+    KernelMakings makings;
+    makings.failures = 2;
     ReferenceDevice device;
+    device.hook = KernelMakings::hook;
+    device.hook_user = &makings;
     const Context context = device.make();
     const Program program = create_program(ProgramText().make(context));
     std::vector<std::thread> threads;
-    std::vector<Kernel> kernels(8);
-    for (auto &kernel : kernels)
-        threads.emplace_back([&] { kernel = create_kernel(program, "square"); });
+    ingot_kernel_t kernels[kThreads] = {};
+    std::atomic<size_t> ready{0};
+    std::atomic<int> failed{0};
+
+    for (auto &kernel : kernels) {
+        threads.emplace_back([&] {
+            ++ready;
+            while (ready < kThreads)
+                sched_yield();
+            const ingot_status_t status = ingot_kernel_create(&kernel, program.get(), 0, "square");
+            failed += status == INGOT_BACKEND_ERROR;
+        });
+    }
     for (auto &thread : threads)
         thread.join();
-    for (auto &kernel : kernels)
-        EXPECT_EQ(kernels[0], kernel);
+    EXPECT_EQ(2, failed) << "a failure is for the thread that had it";
+    EXPECT_EQ(3, makings.made);
     EXPECT_EQ(1, device.counts.live_kernels);
+    ingot_kernel_t known = nullptr;
+    for (ingot_kernel_t kernel : kernels) {
+        known = known != nullptr ? known : kernel;
+        EXPECT_TRUE(kernel == nullptr || kernel == known);
+        ingot_kernel_release(kernel);
+    }
+}
+
+TEST(Kernel, RequestedWhileItsThreadMakesItIsMadeTwiceAndOneStays)
+{
+    KernelMakings makings;
+    ReferenceDevice device;
+    device.hook = KernelMakings::hook;
+    device.hook_user = &makings;
+    const Context context = device.make();
+    const Program program = create_program(ProgramText().make(context));
+    Kernel inner;
+    makings.meanwhile = [&] { inner = create_kernel(program, "square"); };
+    const Kernel outer = create_kernel(program, "square");
+    EXPECT_EQ(outer, inner);
+    EXPECT_EQ(2, makings.made);
+    EXPECT_EQ(1, device.counts.live_kernels);
+}
+
+/* Threads make descriptors of one source all the time, and keep some of them longer than the application keeps source
+ * and context. */
+TEST(ProgramDesc, KeepsSourceAndContextWhateverThreadsHoldThem)
+{
+    constexpr int kThreads = 4;
+    for (int round = 0; round < 20; ++round) {
+        FailingAllocator allocator;
+        ReferenceDevice device;
+        ingot_context_info_t context_info = INGOT_CONTEXT_INFO_INIT;
+        context_info.allocator = allocator.table();
+        Context context = device.make(context_info);
+        ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
+        const std::string text = "kernel twice x 2 *\n";
+        source_info.kind = REFERENCE_SOURCE_KIND;
+        source_info.bytes = text.data();
+        source_info.size = text.size();
+        source_info.allocator = allocator.table();
+        ingot_source_t source = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &source_info));
+        std::vector<std::thread> threads;
+        std::atomic<int> done{0};
+        std::atomic<bool> is_released{false};
+        for (int i = 0; i < kThreads; ++i) {
+            threads.emplace_back([&, i] {
+                ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+                std::vector<Desc> kept;
+                info.sources = &source;
+                info.source_count = 1;
+                for (int j = 0; j < 100 + i; ++j) {
+                    ingot_program_desc_t desc = nullptr;
+                    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info));
+                    kept.emplace_back(desc);
+                    if (j % 3 != 0)
+                        kept.pop_back();
+                }
+                const Program program = create_program(kept.back());
+                for (++done; !is_released;)
+                    kept.resize(kept.size() > 2 ? kept.size() - 1 : 2);
+                EXPECT_EQ(8, run(create_kernel(program, "twice"), 4));
+            });
+        }
+        while (done < kThreads)
+            sched_yield();
+        ingot_source_release(source);
+        context.reset();
+        EXPECT_EQ(0u, device.counts.states_destroyed);
+        is_released = true;
+        for (auto &thread : threads)
+            thread.join();
+        EXPECT_EQ(1u, device.counts.states_destroyed);
+        EXPECT_EQ(0u, allocator.live_count());
+    }
 }
 
 TEST(Allocation, EveryFailureIsCleanInTheWholeLifeOfAProgram)

@@ -1,0 +1,219 @@
+/*
+ * kernel_table.c - the kernels of a program, each made once; see kernel_table.h.
+ */
+#include "core/program/kernel_table.h"
+
+#include <string.h>
+
+#include "core/base/error.h"
+#include "util/cancellation.h"
+
+/* A kernel that a thread is making now, on its stack; see wait_or_begin. */
+struct kernel_making {
+    const _Atomic(struct ingot_kernel *) *place;
+    ingot_work_t work;
+    size_t waiters;
+    struct kernel_making *next;
+};
+
+void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context)
+{
+    if (kernel == NULL)
+        return;
+    if (kernel->native != NULL)
+        context->ops.destroy_kernel(context->state, kernel->native);
+    os_mutex_fini(&kernel->lock);
+    alloc_free(&context->allocator, kernel, sizeof(*kernel) + strlen(kernel->name) + 1);
+}
+
+/* ---- the table ---- */
+
+static size_t kernel_count(const struct program_body *body)
+{
+    return (size_t)body->desc->device_count * body->name_count;
+}
+
+static uint32_t *name_offsets(struct kernel_table *table)
+{
+    return (uint32_t *)(void *)&table->made[table->count];
+}
+
+size_t kernel_table_size(const struct program_body *body)
+{
+    return sizeof(struct kernel_table) + kernel_count(body) * sizeof(_Atomic(struct ingot_kernel *)) +
+           body->name_count * sizeof(uint32_t);
+}
+
+void kernel_table_destroy(struct program_body *body)
+{
+    struct ingot_context *context = body->desc->context;
+    struct kernel_table *table = atomic_load_explicit(&body->kernels, memory_order_acquire);
+
+    if (table == NULL)
+        return;
+    for (size_t i = 0; i < table->count; ++i)
+        kernel_destroy(atomic_load_explicit(&table->made[i], memory_order_acquire), context);
+    alloc_free(&context->allocator, table, kernel_table_size(body));
+}
+
+struct kernel_table *kernel_table_get(struct program_body *body)
+{
+    const ingot_allocator_t *allocator = &body->desc->context->allocator;
+    struct kernel_table *known = atomic_load_explicit(&body->kernels, memory_order_acquire);
+    struct kernel_table *table = known == NULL ? alloc_zeroed(allocator, kernel_table_size(body)) : NULL;
+    uint32_t offset = 0;
+
+    if (table == NULL)
+        return known;
+    table->count = kernel_count(body);
+    for (size_t i = 0; i < body->name_count; ++i) {
+        name_offsets(table)[i] = offset;
+        offset += (uint32_t)strlen(body->names + offset) + 1;
+    }
+    /* The first one stays. The release pairs with the acquire above. */
+    if (atomic_compare_exchange_strong_explicit(&body->kernels, &known, table, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return table;
+    alloc_free(allocator, table, kernel_table_size(body));
+    return known;
+}
+
+/* ---- shared kernels ---- */
+
+struct ingot_kernel *kernel_alloc(struct ingot_context *context, struct cache_entry *program, uint32_t device,
+                                         const char *name)
+{
+    const size_t name_size = strlen(name) + 1;
+    struct ingot_kernel *kernel = alloc_zeroed(&context->allocator, sizeof(*kernel) + name_size);
+
+    if (kernel == NULL || os_mutex_init(&kernel->lock) != INGOT_SUCCESS) {
+        alloc_free(&context->allocator, kernel, sizeof(*kernel) + name_size);
+        return NULL;
+    }
+    kernel->program = program;
+    kernel->device = device;
+    memcpy(kernel->name, name, name_size);
+    return kernel;
+}
+
+static ingot_status_t make_native(struct ingot_context *context, const struct program_body *body, uint32_t device,
+                                  const char *name, void **native)
+{
+    ingot_status_t status = context->ops.create_kernel(context->state, body->native, device, name, native);
+    if (context_make_room(context, status))
+        status = context->ops.create_kernel(context->state, body->native, device, name, native);
+    return status;
+}
+
+/*
+ * Returns the place's kernel, for which the caller waits while another thread makes it. NULL: the caller makes it now,
+ * and calls end_making with `own` then. A thread whose wait would never end makes a second one, which is thrown away.
+ */
+static struct ingot_kernel *wait_or_begin(struct ingot_context *context, _Atomic(struct ingot_kernel *) *place,
+                                          struct kernel_making *own)
+{
+    struct ingot_kernel *known = NULL;
+    struct kernel_making *making = NULL;
+
+    os_mutex_lock(&context->kernel_lock);
+    for (;;) {
+        known = atomic_load_explicit(place, memory_order_acquire);
+        making = known == NULL ? context->kernels_in_making : NULL;
+        while (making != NULL && making->place != place)
+            making = making->next;
+        if (making == NULL || ingot_work_begin_wait(&making->work) != INGOT_SUCCESS)
+            break;
+        ++making->waiters;
+        os_condition_wait(&context->kernel_changed, &context->kernel_lock);
+        ingot_work_end_wait();
+        if (--making->waiters == 0)
+            os_condition_wake_all(&context->kernel_changed);
+    }
+    if (known == NULL) {
+        *own = (struct kernel_making){.place = place, .next = context->kernels_in_making};
+        ingot_work_begin(&own->work);
+        context->kernels_in_making = own;
+    }
+    os_mutex_unlock(&context->kernel_lock);
+    return known;
+}
+
+static void end_making(struct ingot_context *context, struct kernel_making *own)
+{
+    struct kernel_making **link = &context->kernels_in_making;
+
+    os_mutex_lock(&context->kernel_lock);
+    while (*link != own)
+        link = &(*link)->next;
+    *link = own->next;
+    ingot_work_end(&own->work);
+    os_condition_wake_all(&context->kernel_changed);
+    while (own->waiters != 0)
+        os_condition_wait(&context->kernel_changed, &context->kernel_lock);
+    os_mutex_unlock(&context->kernel_lock);
+}
+
+static ingot_status_t make(struct cache_entry *program, uint32_t device, const char *name,
+                           _Atomic(struct ingot_kernel *) *place, struct ingot_kernel **kernel)
+{
+    const struct program_body *body = cache_entry_value(program);
+    struct ingot_context *context = body->desc->context;
+    struct ingot_kernel *first = NULL;
+
+    struct ingot_kernel *made = kernel_alloc(context, program, device, name);
+    if (made == NULL)
+        return error_out_of_memory();
+    const ingot_status_t status = make_native(context, body, device, name, &made->native);
+    if (status != INGOT_SUCCESS) {
+        kernel_destroy(made, context);
+        return status;
+    }
+    /* The release pairs with the acquire in find_shared. */
+    if (!atomic_compare_exchange_strong_explicit(place, &first, made, memory_order_acq_rel, memory_order_acquire)) {
+        kernel_destroy(made, context);
+        made = first;
+    }
+    *kernel = made;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t kernel_table_make(struct cache_entry *program, uint32_t device, const char *name,
+                                  _Atomic(struct ingot_kernel *) *place, struct ingot_kernel **kernel)
+{
+    const struct program_body *body = cache_entry_value(program);
+    struct ingot_context *context = body->desc->context;
+    ingot_status_t status = INGOT_SUCCESS;
+    struct kernel_making own;
+
+    const int cancellation = cancellation_hold(); /* other threads may wait */
+    struct ingot_kernel *known = wait_or_begin(context, place, &own);
+    if (known == NULL) {
+        status = make(program, device, name, place, kernel);
+        end_making(context, &own);
+    } else {
+        *kernel = known;
+    }
+    cancellation_allow(cancellation);
+    return status;
+}
+
+bool kernel_table_find(const struct program_body *body, struct kernel_table *table, const char *name, size_t *position)
+{
+    size_t low = 0;
+    size_t high = body->name_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(name, body->names + name_offsets(table)[middle]);
+        if (order == 0) {
+            *position = middle;
+            return true;
+        }
+        if (order > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+

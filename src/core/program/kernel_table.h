@@ -1,0 +1,49 @@
+/*
+ * kernel_table.h - the kernels of a program.
+ *
+ * A shared kernel belongs to its program: the first request makes it, while later ones wait, it lives as long as the
+ * program, and its references are references to the program, so it needs no count. A clone has its own count.
+ * Locks: context->kernel_lock guards the list of kernels that are being made. The wait graph's lock is taken under it;
+ * the backend is not called.
+ */
+#ifndef INGOT_CORE_PROGRAM_KERNEL_TABLE_H
+#define INGOT_CORE_PROGRAM_KERNEL_TABLE_H
+
+#include "core/program/program_body.h"
+
+struct ingot_kernel {
+    struct cache_entry *program; /* a shared kernel's owner, borrowed; a clone holds a reference */
+    void *native;
+    bool is_clone;
+    atomic_size_t references; /* of a clone */
+    os_mutex lock;            /* for the application, to set arguments and launch */
+    uint32_t device;
+    char name[];
+};
+
+/* The shared kernels of a program; the offsets of the names in the body follow them. */
+struct kernel_table {
+    size_t count;
+    _Atomic(struct ingot_kernel *) made[]; /* [device position][name position]; NULL: not requested; release/acquire */
+};
+
+/* Makes a kernel without its native part. NULL when out of memory. */
+struct ingot_kernel *kernel_alloc(struct ingot_context *context, struct cache_entry *program, uint32_t device,
+                                  const char *name);
+/* Frees a kernel. NULL does nothing. */
+void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context);
+
+/* Returns the bytes of a program's table, which its first kernel makes. */
+size_t kernel_table_size(const struct program_body *body);
+/* Returns the program's table, and makes it at the first call. NULL when out of memory. */
+struct kernel_table *kernel_table_get(struct program_body *body);
+/* Finds the position of a name. */
+bool kernel_table_find(const struct program_body *body, struct kernel_table *table, const char *name,
+                       size_t *position);
+/* Makes the kernel of a place in the table, or waits for the thread that makes it. */
+ingot_status_t kernel_table_make(struct cache_entry *program, uint32_t device, const char *name,
+                                 _Atomic(struct ingot_kernel *) *place, struct ingot_kernel **kernel);
+/* Frees a program's kernels. */
+void kernel_table_destroy(struct program_body *body);
+
+#endif
