@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace memory_bench
 {
@@ -172,6 +173,40 @@ private:
     Descs descs_;
 };
 
+class ContentKernel : public Subject
+{
+public:
+    explicit ContentKernel(size_t entries) : Subject("ingot content kernel"), descs_(entries) {}
+    void run(unsigned thread, size_t operations) override
+    {
+        Picker picker(thread, descs_.size());
+        bool ok = true;
+        for (size_t i = 0; i < operations; ++i) {
+            const ingot_program_desc_t desc = descs_.context().describe(picker.next());
+            ingot_kernel_t kernel = nullptr;
+            ok &= ingot_kernel_get(&kernel, desc, 0, kKernel) == INGOT_SUCCESS;
+            ingot_kernel_release(kernel);
+            ingot_program_desc_release(desc);
+        }
+        require(ok, "an equal descriptor did not lead to its kernel");
+    }
+
+private:
+    Descs descs_;
+};
+
+/* Requests each of `entries` programs by content. */
+void request_all(const NoopContext &context, size_t entries)
+{
+    for (size_t i = 0; i < entries; ++i) {
+        const ingot_program_desc_t desc = context.describe(i);
+        ingot_program_t program = nullptr;
+        require(ingot_program_create(&program, desc) == INGOT_SUCCESS, "a program was not built");
+        ingot_program_release(program);
+        ingot_program_desc_release(desc);
+    }
+}
+
 class Eviction : public Subject
 {
 public:
@@ -278,6 +313,11 @@ std::unique_ptr<Subject> make_content_hit(size_t entries)
     return std::make_unique<ContentHit>(entries);
 }
 
+std::unique_ptr<Subject> make_content_kernel(size_t entries)
+{
+    return std::make_unique<ContentKernel>(entries);
+}
+
 std::unique_ptr<Subject> make_eviction(size_t entries)
 {
     return std::make_unique<Eviction>(entries);
@@ -290,13 +330,8 @@ double entry_bytes(size_t entries)
     const NoopContext context(entries, &allocator);
     const size_t empty = bytes;
 
-    for (size_t i = 0; i < entries; ++i) {
-        const ingot_program_desc_t desc = context.describe(i);
-        ingot_program_t program = nullptr;
-        require(ingot_program_create(&program, desc) == INGOT_SUCCESS, "a program was not built");
-        ingot_program_release(program);
-        ingot_program_desc_release(desc);
-    }
+    for (int threads = 0; threads < 2; ++threads) /* of two stripes: threads take them in turn */
+        std::thread([&] { request_all(context, entries); }).join();
     return static_cast<double>(bytes - empty) / static_cast<double>(entries);
 }
 

@@ -38,10 +38,12 @@ std::unique_ptr<Subject> make_hit(size_t entries);
 std::unique_ptr<Subject> make_fast_kernel(size_t entries);
 /* A new descriptor, create, and both released, likewise. */
 std::unique_ptr<Subject> make_content_hit(size_t entries);
+/* The same with ingot_kernel_get in place of create. */
+std::unique_ptr<Subject> make_content_kernel(size_t entries);
 /* A miss, an insertion and an eviction with a full cache of `entries`; descriptor and both releases included. */
 std::unique_ptr<Subject> make_eviction(size_t entries);
 
-/* Host memory for each of `entries` programs whose native part is empty. */
+/* Host memory for each of `entries` programs whose native part is empty, after two threads used each of them. */
 double entry_bytes(size_t entries);
 
 } // namespace memory_bench

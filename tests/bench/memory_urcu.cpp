@@ -45,7 +45,7 @@ unsigned long hash_of(uint64_t key)
 class Urcu : public Subject
 {
 public:
-    explicit Urcu(size_t entries) : Subject("liburcu"), nodes_(entries)
+    explicit Urcu(size_t entries) : Subject(name_with_keys("liburcu", entries)), nodes_(entries)
     {
         size_t buckets = 64;
         while (buckets < 2 * entries)

@@ -42,6 +42,7 @@ static void destroy(struct ingot_context *context)
     os_condition_fini(&context->kernel_changed);
     os_mutex_fini(&context->kernel_lock);
     trace_fini(&context->trace);
+    striped_count_fini(&context->references, &allocator);
     alloc_free(&allocator, context, sizeof(*context));
 }
 
@@ -55,6 +56,8 @@ static ingot_status_t fill(struct ingot_context *context, const ingot_context_in
         if (status != INGOT_SUCCESS)
             return status;
     }
+    if (!striped_count_spread(&context->references, &context->allocator))
+        return error_out_of_memory();
     trace_init(&context->trace, info->on_event, info->on_event_user, environment->trace);
     context->compile_options = alloc_text(&context->allocator, environment->compile_options);
     context->link_options = alloc_text(&context->allocator, environment->link_options);
@@ -111,7 +114,7 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
         return error_out_of_memory();
     made->allocator = allocator;
     atomic_init(&made->holders, 1);
-    atomic_init(&made->references, 1);
+    striped_count_init(&made->references);
     made->ops = known_ops;
     made->state = state;
     made->device_count = device_count;
@@ -133,7 +136,7 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
 
 void context_reference(struct ingot_context *context)
 {
-    atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
+    striped_count_add(&context->references);
 }
 
 static void end(void *user, void *unused)
@@ -149,10 +152,8 @@ static void end(void *user, void *unused)
 
 void context_unreference(struct ingot_context *context)
 {
-    /* acq_rel: all use of the context happens before its end */
-    if (atomic_fetch_sub_explicit(&context->references, 1, memory_order_acq_rel) != 1)
-        return;
-    error_keep(end, context, NULL);
+    if (striped_count_drop(&context->references))
+        error_keep(end, context, NULL);
 }
 
 ingot_status_t ingot_context_retain(ingot_context_t context)
@@ -168,6 +169,7 @@ void ingot_context_release(ingot_context_t context)
     if (context == NULL || atomic_fetch_sub_explicit(&context->holders, 1, memory_order_acq_rel) != 1)
         return;
     memory_cache_close(context->programs);
+    striped_count_gather(&context->references);
     context_unreference(context);
 }
 

@@ -2,9 +2,9 @@
  * context.h - one backend, its devices, one in-memory cache.
  *
  * Two counts: `holders` are the application's references, `references` all of them (each descriptor and program has
- * one, the holders together have one). When the last holder releases the context, the cache is closed, which breaks the
- * circle of context -> cache -> program -> context. When the last reference is dropped, the backend's state is
- * destroyed.
+ * one, the holders together have one, as the owner). When the last holder releases the context, the cache is closed,
+ * which breaks the circle of context -> cache -> program -> context. When the last reference is dropped, the backend's
+ * state is destroyed.
  */
 #ifndef INGOT_CORE_CONTEXT_CONTEXT_H
 #define INGOT_CORE_CONTEXT_CONTEXT_H
@@ -13,7 +13,7 @@
 
 #include <ingot/backend.h>
 
-#include "core/base/alloc.h"
+#include "core/base/striped_count.h"
 #include "core/base/trace.h"
 #include "core/hermetic/native_builds.h"
 #include "core/hermetic/text_rules.h"
@@ -32,7 +32,7 @@ struct context_counters {
 
 struct ingot_context {
     atomic_size_t holders;
-    atomic_size_t references;
+    struct striped_count references;
     ingot_allocator_t allocator;
     ingot_backend_ops_t ops;
     void *state;

@@ -137,6 +137,7 @@ ingot_status_t desc_texts_resolve(struct hermetic *hermetic, const struct ingot_
     arena_init_with(&arena, &context->allocator, sizeof(room), room);
     ingot_status_t status = check_options(hermetic, context, info, &arena, &survey);
     *has_directories = survey.has_directory;
+    hermetic->must_look = may_include || survey.defines_special_name || survey.keeps_names;
     const bool must_look = may_include || survey.defines_special_name || survey.keeps_names;
     if (status == INGOT_SUCCESS && hermetic->reason == NULL && must_look) {
         status = request_of_info(&request, info, &arena);

@@ -47,7 +47,7 @@ bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_
 {
     if (a == b)
         return true;
-    if (a->key_size != b->key_size || memcmp(a->key, b->key, a->key_size) != 0)
+    if (a->key_size != b->key_size || memcmp(program_desc_key(a), program_desc_key(b), a->key_size) != 0)
         return false;
     /* Equal keys have equally many sources and headers. */
     for (size_t i = 0; i < a->source_count + a->header_count; ++i) {

@@ -19,38 +19,42 @@ struct cache_blob_id;
 
 struct ingot_program_desc {
     /* First, and close together, the fields that a hit reads. */
-    struct ingot_context *context; /* referenced */
     struct cache_memo memo;
-    _Atomic uint32_t kernel_memo; /* 1 + position in program_body.kernels of the first kernel requested; 0: none yet */
-    uint32_t flags;
-    size_t device_count;
-    uint32_t *device_indices; /* ascending */
+    struct ingot_context *context; /* referenced */
+    _Atomic uint32_t kernel_memo;  /* 1 + position in the kernel table of the first kernel requested; 0: none yet */
+    uint32_t device_count;
+    uint32_t *device_indices; /* ascending; the key follows */
 
     atomic_size_t references;
     size_t block_size; /* of this and the memory that follows */
-    size_t source_count;
-    size_t header_count;
-    struct ingot_source **sources; /* retained; headers follow the sources */
-    char *compile_options;         /* the caller's, without the environment's; in the key, like the next field */
+    uint32_t flags;
+    uint32_t source_count;
+    uint32_t header_count;
+    uint32_t spec_constant_count;
+    uint32_t name_expression_count;
+    bool has_directories;  /* of -I, which no compiler is given */
+    char *compile_options; /* the caller's, without the environment's; in the key, like the next field */
     char *link_options;
     ingot_spec_constant_t *spec_constants; /* sorted by id; followed by their values */
-    size_t spec_constant_count;
-    const char **name_expressions; /* sorted by bytes; in the key */
-    size_t name_expression_count;
+    const char **name_expressions;         /* sorted by bytes; in the key */
     char *group;
-    char *not_cacheable;  /* why, or NULL */
-    bool has_directories; /* of -I, which no compiler is given */
-    size_t files_size;    /* of program_desc_files */
+    char *not_cacheable; /* why, or NULL */
+    size_t files_size;   /* of program_desc_files */
     size_t key_size;
-    uint8_t *key;
     struct hash128 key_hash;
     _Atomic(struct cache_blob_id *) id; /* release/acquire */
+    struct ingot_source *sources[];     /* referenced; headers follow the sources */
 };
+
+static inline uint8_t *program_desc_key(const struct ingot_program_desc *desc)
+{
+    return (uint8_t *)(desc->device_indices + desc->device_count);
+}
 
 /* Returns the end of the key, which identifies the files that the sources reach by #include; see hermetic.h. */
 static inline const uint8_t *program_desc_files(const struct ingot_program_desc *desc)
 {
-    return desc->key + desc->key_size - desc->files_size;
+    return program_desc_key(desc) + desc->key_size - desc->files_size;
 }
 
 void program_desc_reference(struct ingot_program_desc *desc);

@@ -14,7 +14,7 @@
 #include "core/descriptor/program_desc.h"
 #include "core/hermetic/option_words.h"
 
-/* Keys of descriptors with sources begin otherwise: with 0, or with the serial number of a descriptor without an id. */
+/* Keys of descriptors with sources begin otherwise: with a small number. */
 #define KEY_OF_AN_ID UINT64_MAX
 
 struct id_value {
@@ -265,17 +265,17 @@ static ingot_status_t create(const struct id_view *view, struct ingot_context *c
     made->spec_constants = take(&place, constants_size);
     made->name_expressions = take(&place, view->expression_count * sizeof(*made->name_expressions));
     made->device_indices = take(&place, device_count * sizeof(*made->device_indices));
-    made->key = take(&place, key_size);
+    made->device_count = (uint32_t)device_count;
+    uint8_t *const key = take(&place, key_size);
     made->compile_options = take_text(&place, &view->single[ID_COMPILE_OPTIONS]);
     made->link_options = take_text(&place, &view->single[ID_LINK_OPTIONS]);
     made->group = take_text(&place, &no_group);
     read_constants_and_expressions(made, view, &place);
-    made->device_count = device_count;
     memcpy(made->device_indices, devices, device_count * sizeof(*devices));
     made->key_size = key_size;
-    memcpy(made->key, &mark, sizeof(mark));
-    memcpy(made->key + sizeof(mark), view->bytes, view->size);
-    made->key_hash = hash128_of(key_size, made->key);
+    memcpy(key, &mark, sizeof(mark));
+    memcpy(key + sizeof(mark), view->bytes, view->size);
+    made->key_hash = hash128_of(key_size, key);
     atomic_init(&made->references, 1);
     atomic_init(&made->id, id);
     made->context = context;

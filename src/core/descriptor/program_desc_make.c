@@ -25,30 +25,46 @@ static size_t text_size(const char *text)
  *
  * It never leaves the process, so its numbers are in the processor's byte order. */
 
+/* Numbers below this are one byte, others follow such a byte. */
+#define LONG_NUMBER 0xff
+
+static size_t framed_size(size_t size)
+{
+    return (size < LONG_NUMBER ? 1 : 1 + sizeof(uint64_t)) + size;
+}
+
+static size_t number_size(size_t number)
+{
+    return framed_size(number) - number;
+}
+
 static size_t settings_size(const struct ingot_source *source)
 {
-    size_t size = 8 + strlen(source->compile_options) + 8;
+    size_t size = framed_size(strlen(source->compile_options)) + number_size(source->header_count);
     for (size_t i = 0; i < source->header_count; ++i)
-        size += 16 + 8 + strlen(source->headers[i]->name);
+        size += 16 + framed_size(strlen(source->headers[i]->name));
     return size;
 }
 
-static size_t key_size(const struct ingot_program_desc *desc, const ingot_program_info_t *info, size_t files_size)
+static size_t key_size(const struct ingot_program_desc *desc, const ingot_program_info_t *info,
+                       const struct hermetic *hermetic)
 {
-    size_t size = 8 + 8 + desc->device_count * sizeof(uint32_t) + 8;
+    size_t size = (hermetic->reason != NULL ? 9 : 1) + framed_size(desc->device_count * sizeof(uint32_t)) +
+                  number_size(info->source_count);
 
     size += (info->source_count + info->header_count) * (4 + 16);
     for (size_t i = 0; i < info->header_count; ++i)
-        size += 8 + strlen(info->headers[i]->name);
+        size += framed_size(strlen(info->headers[i]->name));
     for (size_t i = 0; i < info->source_count; ++i)
         size += settings_size(info->sources[i]);
-    size += 8 + text_size(info->compile_options) + 8 + text_size(info->link_options) + 8;
+    size += framed_size(text_size(info->compile_options)) + framed_size(text_size(info->link_options));
+    size += number_size(info->spec_constant_count);
     for (size_t i = 0; i < info->spec_constant_count; ++i)
-        size += 4 + 8 + info->spec_constants[i].size;
-    size += 8;
+        size += 4 + framed_size(info->spec_constants[i].size);
+    size += number_size(info->name_expression_count);
     for (size_t i = 0; i < info->name_expression_count; ++i)
-        size += 8 + text_size(info->name_expressions[i]);
-    return size + 8 + files_size;
+        size += framed_size(text_size(info->name_expressions[i]));
+    return size + framed_size(hermetic->files.size);
 }
 
 static void *put(uint8_t **place, size_t size, const void *bytes)
@@ -70,9 +86,17 @@ static void put_u64(uint8_t **place, uint64_t value)
     put(place, sizeof(value), &value);
 }
 
+static void put_number(uint8_t **place, size_t number)
+{
+    const uint8_t first = number < LONG_NUMBER ? (uint8_t)number : LONG_NUMBER;
+    put(place, 1, &first);
+    if (first == LONG_NUMBER)
+        put_u64(place, number);
+}
+
 static void *put_framed(uint8_t **place, size_t size, const void *bytes)
 {
-    put_u64(place, size);
+    put_number(place, size);
     return put(place, size, bytes);
 }
 
@@ -85,7 +109,7 @@ static char *put_text(uint8_t **place, const char *text)
 static void put_settings(uint8_t **place, const struct ingot_source *source)
 {
     put_framed(place, strlen(source->compile_options), source->compile_options);
-    put_u64(place, source->header_count);
+    put_number(place, source->header_count);
     for (size_t i = 0; i < source->header_count; ++i) {
         put_u64(place, source->headers[i]->hash.low);
         put_u64(place, source->headers[i]->hash.high);
@@ -93,19 +117,35 @@ static void put_settings(uint8_t **place, const struct ingot_source *source)
     }
 }
 
-/* A descriptor that cannot have an id equals only itself, because its serial number is part of its key. Options are not
- * parsed here and keep their include directories: parsing costs more than the rare program that is built again under
- * another path. */
-static void write_key(struct ingot_program_desc *desc, const ingot_program_info_t *info,
-                      const struct bytes_writer *files)
-{
-    uint8_t *place = desc->key;
+/* How a key begins. */
+enum key_kind {
+    KEY_PLAIN,     /* no file matters, and no option names a directory */
+    KEY_OF_ITSELF, /* the descriptor cannot have an id: it equals only itself, by its serial number */
+    KEY_OF_FILES
+};
 
-    put_u64(&place, desc->not_cacheable != NULL
-                        ? 1 + atomic_fetch_add_explicit(&desc->context->next_desc_serial, 1, memory_order_relaxed)
-                        : 0);
+static enum key_kind kind_of(const struct hermetic *hermetic, bool has_directories)
+{
+    if (hermetic->reason != NULL)
+        return KEY_OF_ITSELF;
+    return hermetic->must_look || has_directories ? KEY_OF_FILES : KEY_PLAIN;
+}
+
+/* Options are not parsed here and keep their include directories: parsing costs more than the rare program that is
+ * built again under another path. */
+static void write_key(struct ingot_program_desc *desc, const ingot_program_info_t *info,
+                      const struct hermetic *hermetic)
+{
+    const struct bytes_writer *files = &hermetic->files;
+    const enum key_kind kind = kind_of(hermetic, desc->has_directories);
+    uint8_t *const key = program_desc_key(desc);
+    uint8_t *place = key;
+
+    put_number(&place, kind);
+    if (kind == KEY_OF_ITSELF)
+        put_u64(&place, atomic_fetch_add_explicit(&desc->context->next_desc_serial, 1, memory_order_relaxed));
     put_framed(&place, desc->device_count * sizeof(*desc->device_indices), desc->device_indices);
-    put_u64(&place, desc->source_count);
+    put_number(&place, desc->source_count);
     for (size_t i = 0; i < desc->source_count + desc->header_count; ++i) {
         const struct ingot_source *source = desc->sources[i];
         put_u32(&place, (uint32_t)source->kind);
@@ -118,18 +158,18 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
     }
     desc->compile_options = put_text(&place, info->compile_options);
     desc->link_options = put_text(&place, info->link_options);
-    put_u64(&place, desc->spec_constant_count);
+    put_number(&place, desc->spec_constant_count);
     for (size_t i = 0; i < desc->spec_constant_count; ++i) {
         put_u32(&place, desc->spec_constants[i].id);
         put_framed(&place, desc->spec_constants[i].size, desc->spec_constants[i].value);
     }
-    put_u64(&place, desc->name_expression_count);
+    put_number(&place, desc->name_expression_count);
     for (size_t i = 0; i < desc->name_expression_count; ++i)
         desc->name_expressions[i] = put_text(&place, desc->name_expressions[i]);
     desc->files_size = files->size;
     (void)put_framed(&place, files->size, files->bytes); /* last: program_desc_files */
-    assert(place == desc->key + desc->key_size);
-    desc->key_hash = hash128_of(desc->key_size, desc->key);
+    assert(place == key + desc->key_size);
+    desc->key_hash = hash128_of(desc->key_size, key);
 }
 
 /* ---- the block ---- */
@@ -150,13 +190,13 @@ static char *take_text(uint8_t **place, const char *text)
 static struct ingot_program_desc *alloc_desc(struct ingot_context *context, const ingot_program_info_t *info,
                                              const struct hermetic *hermetic)
 {
-    struct ingot_program_desc sizes = {.device_count =
-                                           info->device_indices != NULL ? info->device_count : context->device_count};
+    struct ingot_program_desc sizes = {.device_count = info->device_indices != NULL ? (uint32_t)info->device_count
+                                                                                    : context->device_count};
     const size_t source_count = info->source_count + info->header_count;
     const size_t constants_size = info->spec_constant_count * (sizeof(ingot_spec_constant_t) + sizeof(uint64_t));
     const size_t expressions_size = info->name_expression_count * sizeof(const char *);
 
-    sizes.key_size = key_size(&sizes, info, hermetic->files.size);
+    sizes.key_size = key_size(&sizes, info, hermetic);
     sizes.block_size = sizeof(sizes) + source_count * sizeof(void *) + constants_size + expressions_size +
                        sizes.device_count * sizeof(uint32_t) + sizes.key_size + text_size(info->group) +
                        (hermetic->reason != NULL ? text_size(hermetic->reason) : 0);
@@ -164,12 +204,11 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     if (desc == NULL)
         return NULL;
     *desc = sizes;
-    uint8_t *place = (uint8_t *)(desc + 1);
-    desc->sources = take(&place, source_count * sizeof(*desc->sources));
+    uint8_t *place = (uint8_t *)&desc->sources[source_count];
     desc->spec_constants = take(&place, constants_size);
     desc->name_expressions = take(&place, expressions_size);
     desc->device_indices = take(&place, desc->device_count * sizeof(*desc->device_indices));
-    desc->key = take(&place, desc->key_size);
+    (void)take(&place, desc->key_size);
     desc->group = take_text(&place, info->group);
     desc->not_cacheable = hermetic->reason != NULL ? take_text(&place, hermetic->reason) : NULL;
     return desc;
@@ -181,11 +220,11 @@ static void copy_sources(struct ingot_program_desc *desc, const ingot_program_in
 {
     for (size_t i = 0; i < info->source_count + info->header_count; ++i) {
         struct ingot_source *source = i < info->source_count ? info->sources[i] : info->headers[i - info->source_count];
-        ingot_source_retain(source);
+        source_reference(source);
         desc->sources[i] = source;
     }
-    desc->source_count = info->source_count;
-    desc->header_count = info->header_count;
+    desc->source_count = (uint32_t)info->source_count;
+    desc->header_count = (uint32_t)info->header_count;
 }
 
 static int compare_spec_constants(const void *a, const void *b)
@@ -213,7 +252,7 @@ static ingot_status_t copy_spec_constants(struct ingot_program_desc *desc, const
         memcpy(&values[i], constant->value, constant->size);
         constant->value = &values[i];
     }
-    desc->spec_constant_count = count;
+    desc->spec_constant_count = (uint32_t)count;
     return INGOT_SUCCESS;
 }
 
@@ -236,7 +275,7 @@ static ingot_status_t sort_name_expressions(struct ingot_program_desc *desc, con
             return error_set(INGOT_INVALID_ARGUMENTS, "the name expression %s is given twice",
                              desc->name_expressions[i]);
     }
-    desc->name_expression_count = count;
+    desc->name_expression_count = (uint32_t)count;
     return INGOT_SUCCESS;
 }
 
@@ -267,14 +306,14 @@ static void destroy(struct ingot_program_desc *desc)
     struct ingot_context *context = desc->context;
 
     for (size_t i = 0; i < desc->source_count + desc->header_count; ++i)
-        ingot_source_release(desc->sources[i]);
+        source_unreference(desc->sources[i]);
     cache_blob_id_destroy(atomic_load_explicit(&desc->id, memory_order_relaxed), &context->allocator);
     alloc_free(&context->allocator, desc, desc->block_size);
     context_unreference(context);
 }
 
 static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context, const ingot_program_info_t *info,
-                             const struct hermetic *hermetic)
+                             const struct hermetic *hermetic, bool has_directories)
 {
     struct ingot_program_desc *made = alloc_desc(context, info, hermetic);
     if (made == NULL)
@@ -283,6 +322,7 @@ static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context
     made->context = context;
     context_reference(context);
     made->flags = info->flags;
+    made->has_directories = has_directories;
     copy_sources(made, info);
     ingot_status_t status = copy_spec_constants(made, info);
     if (status == INGOT_SUCCESS)
@@ -293,9 +333,16 @@ static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context
         destroy(made);
         return status;
     }
-    write_key(made, info, &hermetic->files);
+    write_key(made, info, hermetic);
     *desc = made;
     return INGOT_SUCCESS;
+}
+
+/* True if a program in memory has an equal key. */
+static bool is_known(const struct ingot_program_desc *desc)
+{
+    const struct cache_request request = {desc->key_hash, desc, NULL, NULL, false};
+    return memory_cache_glimpse(desc->context->programs, &request);
 }
 
 ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
@@ -311,12 +358,22 @@ ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_conte
     if (status != INGOT_SUCCESS)
         return status;
     hermetic_init(&hermetic, &context->allocator);
-    status = desc_texts_resolve(&hermetic, context, &known, &has_directories);
-    if (status == INGOT_SUCCESS)
-        status = create(desc, context, &known, &hermetic);
-    if (status == INGOT_SUCCESS)
-        (*desc)->has_directories = has_directories;
+    /* Options are parsed, and files read, only if no program in memory shows that neither matters: its key is equal,
+     * and such a key depends on nothing else. */
+    struct ingot_program_desc *made = NULL;
+    status = create(&made, context, &known, &hermetic, false);
+    if (status == INGOT_SUCCESS && !is_known(made))
+        status = desc_texts_resolve(&hermetic, context, &known, &has_directories);
+    if (status == INGOT_SUCCESS && kind_of(&hermetic, has_directories) != KEY_PLAIN) {
+        destroy(made);
+        made = NULL;
+        status = create(&made, context, &known, &hermetic, has_directories);
+    }
     hermetic_fini(&hermetic);
+    if (status == INGOT_SUCCESS)
+        *desc = made;
+    else if (made != NULL)
+        destroy(made);
     return status;
 }
 

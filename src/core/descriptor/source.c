@@ -69,6 +69,7 @@ static void destroy(struct ingot_source *source)
     alloc_free_text(&allocator, source->compile_options);
     alloc_free(&allocator, source->bytes, source->size + 1);
     alloc_free_text(&allocator, source->name);
+    striped_count_fini(&source->references, &allocator);
     alloc_free(&allocator, source, sizeof(*source));
 }
 
@@ -106,7 +107,8 @@ ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_in
     if (made == NULL)
         return error_out_of_memory();
     made->allocator = allocator;
-    atomic_init(&made->references, 1);
+    atomic_init(&made->holders, 1);
+    striped_count_init(&made->references);
     made->kind = known.kind;
     made->size = known.size;
     made->bytes = alloc_bytes(&allocator, known.size + 1);
@@ -131,14 +133,33 @@ ingot_status_t ingot_source_retain(ingot_source_t source)
 {
     if (source == NULL)
         return error_null_argument("source");
-    atomic_fetch_add_explicit(&source->references, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&source->holders, 1, memory_order_relaxed);
     return INGOT_SUCCESS;
 }
 
 void ingot_source_release(ingot_source_t source)
 {
-    /* acq_rel: all use of the source happens before its end */
-    if (source != NULL && atomic_fetch_sub_explicit(&source->references, 1, memory_order_acq_rel) == 1)
+    /* acq_rel: all use by holders happens before the gathering */
+    if (source == NULL || atomic_fetch_sub_explicit(&source->holders, 1, memory_order_acq_rel) != 1)
+        return;
+    striped_count_gather(&source->references);
+    source_unreference(source);
+}
+
+void source_reference(struct ingot_source *source)
+{
+    enum { USES_TO_SPREAD = 64 };
+
+    striped_count_add(&source->references);
+    /* relaxed: a number. Without memory the next use tries again. */
+    if (atomic_load_explicit(&source->references.cells, memory_order_relaxed) == NULL &&
+        atomic_fetch_add_explicit(&source->uses, 1, memory_order_relaxed) >= USES_TO_SPREAD)
+        (void)striped_count_spread(&source->references, &source->allocator);
+}
+
+void source_unreference(struct ingot_source *source)
+{
+    if (striped_count_drop(&source->references))
         destroy(source);
 }
 

@@ -3,6 +3,10 @@
  *
  * Sources have no context, and many descriptors may share one. The fast hash is made with the source, and the digest
  * when an id first needs it.
+ *
+ * `holders` are the application's references and those of other sources. Together they have one of the `references`, as
+ * the owner; each descriptor has one. A source of many descriptors spreads them, so that threads that make descriptors
+ * of it write no memory in common.
  */
 #ifndef INGOT_CORE_DESCRIPTOR_SOURCE_H
 #define INGOT_CORE_DESCRIPTOR_SOURCE_H
@@ -12,11 +16,13 @@
 
 #include <ingot/backend.h>
 
-#include "core/base/alloc.h"
 #include "core/base/digest.h"
+#include "core/base/striped_count.h"
 
 struct ingot_source {
-    atomic_size_t references;
+    atomic_size_t holders;
+    struct striped_count references;
+    atomic_uint uses; /* by descriptors, until the count is spread */
     ingot_allocator_t allocator;
     ingot_source_kind_t kind;
     size_t size;
@@ -38,6 +44,9 @@ static inline bool source_has_settings(const struct ingot_source *source)
     return source->compile_options[0] != '\0' || source->header_count != 0;
 }
 
+/* A descriptor's reference. The caller, or the application for it, holds the source. */
+void source_reference(struct ingot_source *source);
+void source_unreference(struct ingot_source *source);
 bool source_kind_is_text(ingot_source_kind_t kind);
 bool source_equals(const struct ingot_source *a, const struct ingot_source *b);
 void source_get_digest(const struct ingot_source *source, uint8_t digest[DIGEST_SIZE]);

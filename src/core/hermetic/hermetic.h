@@ -20,6 +20,7 @@ struct hermetic {
     size_t *ends;              /* end_count offsets in texts: the end of each source, without its NUL */
     size_t end_count;          /* the number of sources of all inputs */
     size_t source_count;       /* resolved so far */
+    bool must_look;            /* set by the caller: files may matter, not only texts and options */
 };
 
 /* True if a text has a directive, or a macro such as __TIME__ or __FILE__. Cheap; called once per source. */

@@ -1,0 +1,56 @@
+/*
+ * striped_count.h - the references of an object that many threads retain and release all the time.
+ *
+ * While its owner holds the object, a reference is counted in a cell of the calling thread's stripe (stripe.h). When
+ * the owner releases it, the cells are closed, and their sum is added to `central`, where all references are counted
+ * from then on. So only then it can be known, and be zero. An object without cells counts in `central` alone.
+ *
+ * The owner may be many holders with a count of their own; the first one spreads the count, the last one gathers it.
+ */
+#ifndef INGOT_CORE_BASE_STRIPED_COUNT_H
+#define INGOT_CORE_BASE_STRIPED_COUNT_H
+
+#include "core/base/alloc.h"
+#include "core/base/stripe.h"
+
+struct striped_cell {
+    _Alignas(STRIPE_LINE) stripe_cell count;
+};
+
+struct striped_count {
+    _Atomic int64_t central;
+    _Atomic(struct striped_cell *) cells; /* STRIPE_COUNT of them, or NULL; release/acquire */
+};
+
+/* Begins with the owner's reference, and without cells. */
+void striped_count_init(struct striped_count *count);
+/* Adds cells, while the owner holds the object. False: out of memory. */
+bool striped_count_spread(struct striped_count *count, const ingot_allocator_t *allocator);
+/* Closes the cells. Called once, by the owner, which then drops its reference. */
+void striped_count_gather(struct striped_count *count);
+/* Frees the cells, when there are no references. */
+void striped_count_fini(struct striped_count *count, const ingot_allocator_t *allocator);
+
+/* Changes the caller's cell. False: there is none, or it is closed. */
+static inline bool striped_count_change(struct striped_count *count, uint64_t change)
+{
+    struct striped_cell *cells = atomic_load_explicit(&count->cells, memory_order_acquire);
+    return cells != NULL && cell_is_open(cell_add(&cells[stripe_number()].count, change));
+}
+
+/* The caller holds a reference. */
+static inline void striped_count_add(struct striped_count *count)
+{
+    if (!striped_count_change(count, 1))
+        atomic_fetch_add_explicit(&count->central, 1, memory_order_relaxed);
+}
+
+/* True if it was the last reference. */
+static inline bool striped_count_drop(struct striped_count *count)
+{
+    /* acq_rel: all use of the object comes before its end */
+    return !striped_count_change(count, (uint64_t)-1) &&
+           atomic_fetch_sub_explicit(&count->central, 1, memory_order_acq_rel) == 1;
+}
+
+#endif
