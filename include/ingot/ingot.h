@@ -106,7 +106,8 @@ typedef struct ingot_cache_capacity {
 
 /** Flags of a context. */
 typedef enum ingot_context_flags {
-    INGOT_CONTEXT_IGNORE_ENVIRONMENT = 1 /**< Does not read any INGOT_* variable. */
+    INGOT_CONTEXT_IGNORE_ENVIRONMENT = 1, /**< Does not read any INGOT_* variable. */
+    INGOT_CONTEXT_NO_HEADER_MEMO = 2 /**< Reads all included files for each descriptor; see doc/hermetic-builds.md. */
 } ingot_context_flags_t;
 
 /**
@@ -114,9 +115,9 @@ typedef enum ingot_context_flags {
  * once. INGOT_TRACE=1 writes one line per event to standard error; INGOT_TRACE=PATH appends to a file.
  * INGOT_COMPILE_OPTIONS and INGOT_LINK_OPTIONS are appended to every program's options and are part of its id.
  * INGOT_CACHE_CAPACITY, INGOT_CACHE_MAX_BYTES and INGOT_CACHE_GROUPS apply if cache_capacity is NULL, and so does
- * INGOT_CACHE=0, which turns the in-memory cache off. Creating the context fails with INGOT_INVALID_ARGUMENTS if a
- * value that it uses is invalid. An unknown INGOT_* variable causes an INGOT_EVENT_ENVIRONMENT. A setuid program reads
- * no variables. doc/environment.md lists all variables.
+ * INGOT_CACHE=0, which turns the in-memory cache off. INGOT_HEADER_MEMO=0 sets INGOT_CONTEXT_NO_HEADER_MEMO. Creating
+ * the context fails with INGOT_INVALID_ARGUMENTS if a value that it uses is invalid. An unknown INGOT_* variable causes
+ * an INGOT_EVENT_ENVIRONMENT. A setuid program reads no variables. doc/environment.md lists all variables.
  */
 typedef struct ingot_context_info {
     size_t struct_size;
@@ -531,6 +532,42 @@ typedef struct ingot_cache_stats {
     }
 /** Returns the counts. @param[in,out] stats  The caller sets struct_size. Exact if no other thread is in a call. */
 INGOT_API ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingot_cache_stats_t *stats);
+
+/* ---- the memo of headers ----------------------------------------------------------------------------------------- */
+
+/**
+ * What a context learned about the files that its programs include. The context finds in it, without reading a file,
+ * what the includes of a program lead to, as long as the file system gives the same answers (doc/hermetic-builds.md).
+ * Another process can go on with the memo's bytes; ingot_persist_remember_headers keeps them in a store.
+ */
+typedef struct ingot_header_memo *ingot_header_memo_t;
+
+/** Returns the context's memo, borrowed while the context is held. NULL if it is off (INGOT_CONTEXT_NO_HEADER_MEMO). */
+INGOT_API ingot_header_memo_t ingot_context_get_header_memo(const_ingot_context_t context);
+/** Adds a reference. The memo may outlive its context. */
+INGOT_API ingot_status_t ingot_header_memo_retain(ingot_header_memo_t memo);
+/** Drops a reference. NULL does nothing. */
+INGOT_API void ingot_header_memo_release(ingot_header_memo_t memo);
+
+/**
+ * Copies the memo to @p bytes, in the form of doc/memo-format.md; size protocol. At most 8 MiB and a header. Another
+ * thread may add to the memo between the two calls; the second then returns INGOT_BUFFER_TOO_SMALL.
+ * @retval INGOT_UNIMPLEMENTED  The library has no build-id, so no other process could tell who wrote the memo.
+ * @par Threads  Any number at once, as for all functions of a memo.
+ */
+INGOT_API ingot_status_t ingot_header_memo_get_bytes(ingot_header_memo_t memo, size_t *size, uint8_t *bytes);
+/**
+ * Adds what another memo had, as far as there is room; what is known stays. Whoever can write @p bytes decides which
+ * programs are found, so take them only from a place that no other user can write.
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not a memo that this library reads.
+ * @retval INGOT_BLOB_STALE     Another build of the library wrote it.
+ * @retval INGOT_UNIMPLEMENTED  As above. After any failure but INGOT_OUT_OF_MEMORY, the memo is unchanged.
+ */
+INGOT_API ingot_status_t ingot_header_memo_add_bytes(ingot_header_memo_t memo, size_t size, const uint8_t *bytes);
+/** Returns how many programs this process has learned, not counting those of added bytes. */
+INGOT_API uint64_t ingot_header_memo_count_learned(ingot_header_memo_t memo);
+/** Returns 0 if the memo's context is gone, so that it learns nothing more. */
+INGOT_API int ingot_header_memo_is_in_use(ingot_header_memo_t memo);
 
 /* ---- ids and blobs as text --------------------------------------------------------------------------------------- */
 

@@ -28,6 +28,7 @@ static inline const char *const *environment_names(void)
         "INGOT_TRACE",
         "INGOT_COMPILE_OPTIONS",
         "INGOT_LINK_OPTIONS",
+        "INGOT_HEADER_MEMO",
         "INGOT_CACHE",
         "INGOT_CACHE_CAPACITY",
         "INGOT_CACHE_MAX_BYTES",

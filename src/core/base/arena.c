@@ -43,6 +43,14 @@ void arena_fini(struct arena *arena)
     arena_init(arena, arena->allocator);
 }
 
+size_t arena_size(const struct arena *arena)
+{
+    size_t size = 0;
+    for (const struct arena_chunk *chunk = arena->chunks; chunk != NULL; chunk = chunk->older)
+        size += chunk->size;
+    return size;
+}
+
 static void cut_from(struct arena *arena, struct arena_chunk *chunk)
 {
     const size_t header = rounded(sizeof(*chunk));

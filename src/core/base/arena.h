@@ -30,6 +30,8 @@ void arena_fini(struct arena *arena);
 void *arena_take(struct arena *arena, size_t size);
 /* Copies size bytes and adds a NUL. */
 char *arena_copy(struct arena *arena, size_t size, const char *text);
+/* Returns how many bytes were allocated. */
+size_t arena_size(const struct arena *arena);
 /* Discards all pieces except those in the caller's memory; keeps the newest chunk for later pieces. */
 void arena_reset(struct arena *arena);
 

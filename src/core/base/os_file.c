@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
@@ -36,8 +38,48 @@ static ingot_status_t read_all(int file, const char *path, size_t expected_size,
     }
 }
 
+static uint64_t ns_of(const struct timespec *time)
+{
+    return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+}
+
+static struct os_file_state state_of(const struct stat *about)
+{
+    return (struct os_file_state){{(uint64_t)about->st_dev, (uint64_t)about->st_ino},
+                                  (uint64_t)about->st_size,
+                                  ns_of(&about->st_mtim),
+                                  ns_of(&about->st_ctim)};
+}
+
+/* Others may be remote, keep what they knew for a while, number files anew, or take times from an image. */
+static bool is_telling_file_system(int file)
+{
+    enum { EXT_2_3_4 = 0xef53, XFS = 0x58465342, TMPFS = 0x01021994, OVERLAYFS = 0x794c7630, ZFS = 0x2fc12fc1 };
+    const uint32_t btrfs = 0x9123683e;
+    const uint32_t f2fs = 0xf2f52010;
+    const uint32_t bcachefs = 0xca451a4e;
+    struct statfs about;
+    if (fstatfs(file, &about) != 0)
+        return false;
+    const uint32_t type = (uint32_t)about.f_type;
+    return type == EXT_2_3_4 || type == XFS || type == TMPFS || type == OVERLAYFS || type == ZFS || type == btrfs ||
+           type == f2fs || type == bcachefs;
+}
+
+/* Called when the content was read. */
+static void get_facts(int file, const struct stat *before, struct os_file_facts *facts)
+{
+    struct stat after;
+    *facts = (struct os_file_facts){.state = state_of(before)};
+    if (fstat(file, &after) != 0)
+        return;
+    const struct os_file_state state = state_of(&after);
+    facts->was_steady = memcmp(&state, &facts->state, sizeof(state)) == 0;
+    facts->tells_changes = is_telling_file_system(file);
+}
+
 static ingot_status_t read_file(const char *path, size_t max_size, struct bytes_writer *content,
-                                struct os_file_identity *identity)
+                                struct os_file_facts *facts)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
@@ -53,17 +95,17 @@ static ingot_status_t read_file(const char *path, size_t max_size, struct bytes_
         status = error_set(INGOT_NO_SPACE, "%s has more than %zu bytes", path, max_size);
     else
         status = read_all(file, path, (size_t)about.st_size, max_size, content);
-    if (identity != NULL && status == INGOT_SUCCESS)
-        *identity = (struct os_file_identity){(uint64_t)about.st_dev, (uint64_t)about.st_ino};
+    if (facts != NULL && status == INGOT_SUCCESS)
+        get_facts(file, &about, facts);
     close(file);
     return status;
 }
 
 ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writer *content,
-                            struct os_file_identity *identity)
+                            struct os_file_facts *facts)
 {
     const int before = cancellation_hold();
-    const ingot_status_t status = read_file(path, max_size, content, identity);
+    const ingot_status_t status = read_file(path, max_size, content, facts);
     cancellation_allow(before);
     return status;
 }
@@ -98,13 +140,30 @@ ingot_status_t os_read_file_in_parts(const char *path, void (*take)(void *user, 
     return status;
 }
 
-bool os_put_current_directory(struct bytes_writer *path)
+bool os_get_current_directory(size_t size, char *path)
 {
-    char name[4096];
-    if (getcwd(name, sizeof(name)) == NULL)
-        return false;
-    bytes_put_text(path, name);
-    return true;
+    return getcwd(path, size) != NULL;
+}
+
+ingot_status_t os_get_file_state(const char *path, struct os_file_state *state)
+{
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? INGOT_NOT_FOUND : INGOT_IO_ERROR;
+    *state = state_of(&about);
+    return S_ISREG(about.st_mode) ? INGOT_SUCCESS : INGOT_IO_ERROR;
+}
+
+uint64_t os_file_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    return ns_of(&now);
+}
+
+uint64_t os_user_and_group(void)
+{
+    return (uint64_t)geteuid() << 32 | (uint64_t)getegid();
 }
 
 bool os_identify_directory(const char *path, struct os_file_identity *identity)

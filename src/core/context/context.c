@@ -41,6 +41,9 @@ static void destroy(struct ingot_context *context)
     native_builds_fini(&context->native_builds, &allocator);
     os_condition_fini(&context->kernel_changed);
     os_mutex_fini(&context->kernel_lock);
+    if (context->header_memo != NULL)
+        header_memo_retire(context->header_memo); /* a store may keep the memo itself */
+    header_memo_release(context->header_memo);
     trace_fini(&context->trace);
     striped_count_fini(&context->references, &allocator);
     alloc_free(&allocator, context, sizeof(*context));
@@ -65,6 +68,9 @@ static ingot_status_t fill(struct ingot_context *context, const ingot_context_in
     if (context->compile_options == NULL || context->link_options == NULL || context->identities == NULL)
         return error_out_of_memory();
     if (text_rules_init(&context->text_rules, &context->allocator, &context->ops, context->state) != INGOT_SUCCESS)
+        return error_out_of_memory();
+    const bool has_memo = environment->header_memo && (info->flags & INGOT_CONTEXT_NO_HEADER_MEMO) == 0;
+    if (has_memo && header_memo_create(&context->header_memo, &context->allocator, MEMO_SETTLE_NS) != INGOT_SUCCESS)
         return error_out_of_memory();
     if (memory_cache_create(&context->programs, &context->allocator, program_ops, context, &limits) != INGOT_SUCCESS)
         return error_out_of_memory();
@@ -100,7 +106,7 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
         return error_set(INGOT_INVALID_ARGUMENTS, "a context needs at least one device");
     if (alloc_init(&allocator, known_info.allocator) != INGOT_SUCCESS)
         return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
-    if ((known_info.flags & ~(uint32_t)INGOT_CONTEXT_IGNORE_ENVIRONMENT) != 0)
+    if ((known_info.flags & ~(uint32_t)(INGOT_CONTEXT_IGNORE_ENVIRONMENT | INGOT_CONTEXT_NO_HEADER_MEMO)) != 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "info has unknown flags: %#x", (unsigned)known_info.flags);
     const bool ignores_environment = (known_info.flags & INGOT_CONTEXT_IGNORE_ENVIRONMENT) != 0;
     ingot_status_t status = check_ops(&known_ops);

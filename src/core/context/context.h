@@ -18,6 +18,7 @@
 #include "core/hermetic/native_builds.h"
 #include "core/hermetic/text_rules.h"
 #include "core/identity/device_identity.h"
+#include "core/memo/header_memo.h"
 #include "core/memory_cache/memory_cache.h"
 
 struct kernel_making;
@@ -42,6 +43,7 @@ struct ingot_context {
     char *link_options;
     struct text_rules text_rules;
     struct native_builds native_builds;
+    struct ingot_header_memo *header_memo; /* NULL: it is off */
     struct trace trace;
     struct memory_cache *programs;
     struct context_counters counters; /* written once per build or load, never by a hit */

@@ -53,14 +53,19 @@ static ingot_status_t read_limits(struct memory_cache_limits *limits)
 
 ingot_status_t environment_read(struct environment *environment, bool ignore, bool uses_limits)
 {
-    *environment = (struct environment){
-        .compile_options = "", .link_options = "", .limits = {.max_entries = INGOT_CACHE_DEFAULT_PROGRAMS}};
+    *environment = (struct environment){.compile_options = "",
+                                        .link_options = "",
+                                        .header_memo = true,
+                                        .limits = {.max_entries = INGOT_CACHE_DEFAULT_PROGRAMS}};
     if (ignore)
         return INGOT_SUCCESS;
     environment->trace = os_environment("INGOT_TRACE");
     environment->compile_options = text_of("INGOT_COMPILE_OPTIONS");
     environment->link_options = text_of("INGOT_LINK_OPTIONS");
-    return uses_limits ? read_limits(&environment->limits) : INGOT_SUCCESS;
+    size_t header_memo = 1;
+    const ingot_status_t status = read_value("INGOT_HEADER_MEMO", ENVIRONMENT_SWITCH, &header_memo);
+    environment->header_memo = header_memo != 0;
+    return status == INGOT_SUCCESS && uses_limits ? read_limits(&environment->limits) : status;
 }
 
 static void tell_unknown(const char *name, size_t size, void *user)

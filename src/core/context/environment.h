@@ -11,6 +11,7 @@ struct environment {
     const char *trace;           /* NULL: off */
     const char *compile_options; /* "" if not set */
     const char *link_options;
+    bool header_memo;
     struct memory_cache_limits limits; /* from the variables, or the defaults */
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/descriptor/desc_memo.h"
 #include "core/hermetic/option_words.h"
 
 /* ---- when a descriptor is made ---- */
@@ -122,13 +123,36 @@ static ingot_status_t request_of_info(ingot_build_request_t *request, const ingo
     return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
+/* Resolves the includes, or finds the result of an earlier time if it still holds. */
+static ingot_status_t resolve_info(struct hermetic *hermetic, const struct ingot_context *context,
+                                   const ingot_program_info_t *info, struct arena *arena)
+{
+    struct ingot_header_memo *memo = context->header_memo;
+    uint8_t key[DIGEST_SIZE];
+    ingot_build_request_t request;
+
+    const bool has_key = memo != NULL && desc_memo_key(context, info, key);
+    if (has_key && header_memo_recall(memo, key, &hermetic->files))
+        return hermetic->files.failed ? error_out_of_memory() : INGOT_SUCCESS;
+    ingot_status_t status = request_of_info(&request, info, arena);
+    if (status != INGOT_SUCCESS)
+        return status;
+    hermetic->witness.files = memo != NULL ? header_memo_files(memo) : NULL;
+    status = resolve(hermetic, context, info->compile_options != NULL ? info->compile_options : "", arena, &request,
+                     info->sources, false);
+    if (status != INGOT_SUCCESS)
+        return error_out_of_memory();
+    if (has_key && hermetic->reason == NULL)
+        header_memo_learn(memo, key, &hermetic->witness, &hermetic->files);
+    return INGOT_SUCCESS;
+}
+
 ingot_status_t desc_texts_resolve(struct hermetic *hermetic, const struct ingot_context *context,
                                   const ingot_program_info_t *info, bool *has_directories)
 {
     struct option_survey survey = {.has_directory = false};
     _Alignas(max_align_t) uint8_t room[SURVEY_ROOM];
     struct arena arena;
-    ingot_build_request_t request;
     bool may_include = false;
 
     *has_directories = false;
@@ -139,14 +163,8 @@ ingot_status_t desc_texts_resolve(struct hermetic *hermetic, const struct ingot_
     *has_directories = survey.has_directory;
     hermetic->must_look = may_include || survey.defines_special_name || survey.keeps_names;
     const bool must_look = may_include || survey.defines_special_name || survey.keeps_names;
-    if (status == INGOT_SUCCESS && hermetic->reason == NULL && must_look) {
-        status = request_of_info(&request, info, &arena);
-        if (status == INGOT_SUCCESS)
-            status = resolve(hermetic, context, info->compile_options != NULL ? info->compile_options : "", &arena,
-                             &request, info->sources, false);
-        if (status != INGOT_SUCCESS)
-            status = error_out_of_memory();
-    }
+    if (status == INGOT_SUCCESS && hermetic->reason == NULL && must_look)
+        status = resolve_info(hermetic, context, info, &arena);
     arena_fini(&arena);
     return status;
 }

@@ -48,7 +48,7 @@ static void add_directory(struct source_graph *graph, struct named_directory **f
     if (at == NULL || path == NULL)
         return;
     *at = (struct named_directory){*first, path, size, {0, 0}};
-    if (os_identify_directory(path, &at->identity))
+    if (witness_identify_directory(graph->witness, path, &at->identity))
         *first = at;
 }
 

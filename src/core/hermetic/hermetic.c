@@ -50,7 +50,6 @@ struct graph_text *graph_add_text(struct source_graph *graph, enum text_origin o
     text->path = path;
     text->bytes = "";
     text->once_owner = text;
-    bytes_writer_init(&text->content, graph->arena.allocator);
     if (graph->last != NULL)
         graph->last->next = text;
     else
@@ -59,23 +58,10 @@ struct graph_text *graph_add_text(struct source_graph *graph, enum text_origin o
     return text;
 }
 
-struct text_event *graph_add_event(struct source_graph *graph, struct graph_text *text, enum event_kind kind)
-{
-    struct text_event *event = arena_take(&graph->arena, sizeof(*event));
-    if (event == NULL)
-        return NULL;
-    event->kind = kind;
-    if (text->last_event != NULL)
-        text->last_event->next = event;
-    else
-        text->first_event = event;
-    text->last_event = event;
-    return event;
-}
-
 bool graph_is_stopped(const struct source_graph *graph)
 {
-    return graph->arena.failed || graph->scratch.failed || graph->status != INGOT_SUCCESS || graph->limit != NULL;
+    return graph->arena.failed || graph->scratch.failed || graph->witness->arena.failed ||
+           graph->status != INGOT_SUCCESS || graph->limit != NULL;
 }
 
 void graph_set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause)
@@ -118,11 +104,11 @@ const char *const *graph_late_directories(const struct source_graph *graph)
     return rules->current_directory == INGOT_CURRENT_UNKNOWN ? usual_late_directories : usual_late_directories + 3;
 }
 
-static bool is_late(const struct source_graph *graph, const struct os_file_identity *identity)
+static bool is_late(struct source_graph *graph, const struct os_file_identity *identity)
 {
     struct os_file_identity late;
     for (const char *const *path = graph_late_directories(graph); *path != NULL; ++path) {
-        if (os_identify_directory(*path, &late) && os_is_same_file(&late, identity))
+        if (witness_identify_directory(graph->witness, *path, &late) && os_is_same_file(&late, identity))
             return true;
     }
     return false;
@@ -134,7 +120,7 @@ static void add_directory(struct source_graph *graph, const struct option *optio
     if (directory == NULL)
         return;
     directory->path = arena_copy(&graph->arena, option->value_size, option->value);
-    if (directory->path != NULL && os_identify_directory(directory->path, &directory->identity))
+    if (directory->path != NULL && witness_identify_directory(graph->witness, directory->path, &directory->identity))
         directory->is_late = is_late(graph, &directory->identity);
     *graph->last_directory = directory;
     graph->last_directory = &directory->next;
@@ -178,7 +164,7 @@ static void add_options(struct source_graph *graph, const char *options)
         else if (option.kind == OPTION_DEFINE)
             add_definition(graph, &option);
         else if (option.kind == OPTION_UNDEFINE)
-            macro_table_undefine(&graph->macros, option.value_size, option.value);
+            macro_table_undefine(&graph->macros, macro_name_of(option.value_size, option.value));
     }
 }
 
@@ -202,10 +188,10 @@ static void add_all_options(struct source_graph *graph)
     graph->names_matter = graph->names_matter || survey.keeps_names;
 }
 
-static void graph_init(struct source_graph *graph, const ingot_allocator_t *allocator,
+static void graph_init(struct source_graph *graph, struct witness *witness, const ingot_allocator_t *allocator,
                        const struct hermetic_input *input)
 {
-    *graph = (struct source_graph){.input = input, .cplusplus = true};
+    *graph = (struct source_graph){.input = input, .witness = witness, .cplusplus = true};
     graph->last_directory = &graph->directories;
     arena_init(&graph->arena, allocator);
     arena_init(&graph->scratch, allocator);
@@ -231,7 +217,7 @@ static void graph_init(struct source_graph *graph, const ingot_allocator_t *allo
 static void graph_fini(struct source_graph *graph)
 {
     for (struct graph_text *text = graph->first; text != NULL; text = text->next)
-        bytes_writer_fini(&text->content);
+        known_file_release(text->file);
     arena_fini(&graph->scratch);
     arena_fini(&graph->arena);
 }
@@ -304,7 +290,7 @@ static void scan_from(struct source_graph *graph, struct graph_text *text)
     for (; text != NULL && !graph_is_stopped(graph); text = text->next) {
         if (text->absent || text->problem != NULL)
             continue;
-        text_scan(graph, text);
+        graph_scan(graph, text);
         if (text->problem == NULL)
             resolve_plain(graph, text);
     }
@@ -431,24 +417,23 @@ static void put_reason(struct bytes_writer *out, const struct source_graph *grap
 
 /* ---- the result ---- */
 
-static void put_entry(struct bytes_writer *files, size_t size, const void *bytes, const char *name)
+static void put_entry(struct bytes_writer *files, const uint8_t digest[DIGEST_SIZE], const char *name)
 {
-    uint8_t digest[DIGEST_SIZE];
-    digest_of(size, bytes, digest);
-    bytes_put_u64(files, sizeof(digest) + sizeof(uint64_t) + strlen(name));
-    bytes_put(files, sizeof(digest), digest);
+    bytes_put_u64(files, DIGEST_SIZE + sizeof(uint64_t) + strlen(name));
+    bytes_put(files, DIGEST_SIZE, digest);
     bytes_put_framed(files, strlen(name), name);
 }
 
 static void put_current_directory(struct bytes_writer *files, struct source_graph *graph)
 {
-    struct bytes_writer path;
-    bytes_writer_init(&path, graph->arena.allocator);
-    if (!os_put_current_directory(&path))
+    char path[WITNESS_PATH_SIZE];
+    uint8_t digest[DIGEST_SIZE];
+    if (!witness_get_current_directory(graph->witness, sizeof(path), path)) {
         graph->limit = "debug information names the current directory, whose path is not available";
-    put_entry(files, path.size, path.bytes, ".");
-    files->failed = files->failed || path.failed;
-    bytes_writer_fini(&path);
+        return;
+    }
+    digest_of(strlen(path), path, digest);
+    put_entry(files, digest, ".");
 }
 
 static void put_files(struct bytes_writer *files, const struct inline_walk *walk)
@@ -457,8 +442,11 @@ static void put_files(struct bytes_writer *files, const struct inline_walk *walk
     uint8_t digest[DIGEST_SIZE];
     for (size_t i = 0; i < walk->count; ++i) {
         const struct graph_text *text = walk->order[i];
-        if (text->origin == TEXT_FILE || with_names)
-            put_entry(files, text->size, text->bytes, with_names ? text->path : "");
+        if (text->origin != TEXT_FILE && !with_names)
+            continue;
+        if (text->file == NULL)
+            digest_of(text->size, text->bytes, digest);
+        put_entry(files, text->file != NULL ? text->file->digest : digest, with_names ? text->path : "");
     }
     if (walk->graph->has_debug_information)
         put_current_directory(files, walk->graph);
@@ -509,7 +497,8 @@ static ingot_status_t walk_all(struct hermetic *hermetic, struct source_graph *g
         put_gap(&gap, walk.gap_text, walk.gap);
         status = take_text(&gap, &hermetic->gap);
     }
-    if (shape.failed || graph->arena.failed || hermetic->files.failed || hermetic->texts.failed)
+    if (shape.failed || graph->arena.failed || graph->witness->arena.failed || hermetic->files.failed ||
+        hermetic->texts.failed)
         status = INGOT_OUT_OF_MEMORY;
     bytes_writer_fini(&gap);
     bytes_writer_fini(&shape);
@@ -519,7 +508,7 @@ static ingot_status_t walk_all(struct hermetic *hermetic, struct source_graph *g
 static ingot_status_t conclude(struct hermetic *hermetic, struct source_graph *graph, bool want_texts)
 {
     struct bytes_writer reason;
-    if (graph->arena.failed || graph->scratch.failed || graph->status != INGOT_SUCCESS)
+    if (graph->arena.failed || graph->scratch.failed || graph->witness->arena.failed || graph->status != INGOT_SUCCESS)
         return INGOT_OUT_OF_MEMORY;
     bytes_writer_init(&reason, graph->arena.allocator);
     put_reason(&reason, graph);
@@ -537,6 +526,7 @@ static ingot_status_t conclude(struct hermetic *hermetic, struct source_graph *g
 void hermetic_init(struct hermetic *hermetic, const ingot_allocator_t *allocator)
 {
     *hermetic = (struct hermetic){.source_count = 0};
+    witness_init(&hermetic->witness, allocator);
     bytes_writer_init(&hermetic->files, allocator);
     bytes_writer_init(&hermetic->texts, allocator);
 }
@@ -544,6 +534,7 @@ void hermetic_init(struct hermetic *hermetic, const ingot_allocator_t *allocator
 void hermetic_fini(struct hermetic *hermetic)
 {
     const ingot_allocator_t *allocator = hermetic->files.allocator;
+    witness_fini(&hermetic->witness);
     alloc_free_text(allocator, hermetic->reason);
     alloc_free_text(allocator, hermetic->gap);
     alloc_free(allocator, hermetic->ends, hermetic->end_count * sizeof(*hermetic->ends));
@@ -557,7 +548,7 @@ void hermetic_fini(struct hermetic *hermetic)
 static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermetic_input *input, bool want_texts)
 {
     struct source_graph graph;
-    graph_init(&graph, hermetic->files.allocator, input);
+    graph_init(&graph, &hermetic->witness, hermetic->files.allocator, input);
     if (!graph.arena.failed)
         grow(&graph);
     const ingot_status_t status = conclude(hermetic, &graph, want_texts);

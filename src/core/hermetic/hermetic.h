@@ -11,8 +11,10 @@
 
 #include "core/base/bytes.h"
 #include "core/hermetic/hermetic_input.h"
+#include "core/memo/witness.h"
 
 struct hermetic {
+    struct witness witness;    /* the caller may set its known files */
     struct bytes_writer files; /* for the id: what was reached and how, see doc/blob-format.md; empty if nothing was */
     char *reason;              /* alloc_text; why the sources cannot have an id, or NULL */
     char *gap;                 /* alloc_text; the first include that became an #error, or NULL */

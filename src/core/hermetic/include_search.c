@@ -16,9 +16,9 @@
 static void read_text(struct source_graph *graph, struct graph_text *text)
 {
     const uint64_t left = MAX_TOTAL_BYTES - graph->total_bytes;
-    bytes_writer_init(&text->content, graph->arena.allocator);
-    const ingot_status_t status = os_read_file(text->path, (size_t)left, &text->content, &text->identity);
-    if (status == INGOT_OUT_OF_MEMORY || text->content.failed) {
+    const ingot_status_t status =
+        witness_read_file(graph->witness, text->path, (size_t)left, graph_reading(graph), &text->file);
+    if (status == INGOT_OUT_OF_MEMORY) {
         graph->status = INGOT_OUT_OF_MEMORY;
     } else if (status == INGOT_NOT_FOUND) {
         text->absent = true;
@@ -28,10 +28,12 @@ static void read_text(struct source_graph *graph, struct graph_text *text)
         text->problem = "content";
         text->problem_clause = "which could not be read";
     } else {
+        const struct bytes_writer *content = &text->file->content;
         ++graph->file_count;
-        graph->total_bytes += text->content.size;
-        text->bytes = text->content.size != 0 ? (const char *)text->content.bytes : "";
-        text->size = text->content.size;
+        graph->total_bytes += content->size;
+        text->identity = text->file->state.identity;
+        text->bytes = content->size != 0 ? (const char *)content->bytes : "";
+        text->size = content->size;
     }
     if (graph->file_count > MAX_FILES)
         graph->limit = "more than 10000 files are included";
@@ -160,7 +162,7 @@ static struct graph_text *look_in_late(struct search *search, bool *is_certain)
     struct os_file_identity late;
     for (const char *const *path = graph_late_directories(graph); *path != NULL; ++path) {
         const struct directory *named = graph->directories;
-        if (!os_identify_directory(*path, &late))
+        if (!witness_identify_directory(graph->witness, *path, &late))
             continue;
         while (named != NULL && !(named->is_late && os_is_same_file(&named->identity, &late)))
             named = named->next;

@@ -151,7 +151,7 @@ static const char *next_hash(const char *at, const char *end, const char **hash,
     return *hash < *percent ? *hash : *percent;
 }
 
-bool leftover_check(const struct source_graph *graph, const struct graph_text *text, const char **at)
+bool leftover_check(const struct source_graph *graph, const struct text_scan *text, const char **at)
 {
     const char *start = text->clean.start;
     const char *end = start + text->clean.size;

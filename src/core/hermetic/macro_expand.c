@@ -275,7 +275,7 @@ static struct macro_token *replaced(struct expansion *expansion, const struct ma
         hidden = name_set_common(expansion->scratch, hidden, last->hidden);
     }
     if (body->unsupported != NULL) {
-        doubt(expansion, body->unsupported, macro->name_size, macro->name);
+        doubt(expansion, body->unsupported, macro->name.size, macro->name.text);
         return NULL;
     }
     *is_replaced = true;
@@ -308,7 +308,7 @@ static struct macro_token *expand(struct expansion *expansion, struct macro_toke
             if (definition != NULL)
                 rest = replaced(expansion, macro, definition, list, &is_replaced);
             if (is_replaced)
-                add_check(expansion, macro->name_size, macro->name, true);
+                add_check(expansion, macro->name.size, macro->name.text, true);
         }
         if (is_replaced) {
             list = rest;

@@ -12,9 +12,14 @@ void macro_table_init(struct macro_table *table, struct arena *arena)
     *table = (struct macro_table){.arena = arena};
 }
 
-static struct macro **bucket_of(const struct macro_table *table, size_t name_size, const char *name)
+struct macro_name macro_name_of(size_t size, const char *text)
 {
-    return &table->buckets[hash128_of(name_size, name).low & (table->bucket_count - 1)];
+    return (struct macro_name){text, size, hash128_of(size, text).low};
+}
+
+static struct macro **bucket_of(const struct macro_table *table, uint64_t hash)
+{
+    return &table->buckets[hash & (table->bucket_count - 1)];
 }
 
 static bool grow(struct macro_table *table)
@@ -30,7 +35,7 @@ static bool grow(struct macro_table *table)
     for (size_t i = 0; i < old_count; ++i) {
         for (struct macro *macro = old[i], *next; macro != NULL; macro = next) {
             next = macro->next;
-            struct macro **bucket = bucket_of(table, macro->name_size, macro->name);
+            struct macro **bucket = bucket_of(table, macro->name.hash);
             macro->next = *bucket;
             *bucket = macro;
         }
@@ -38,19 +43,26 @@ static bool grow(struct macro_table *table)
     return true;
 }
 
-struct macro *macro_table_find(const struct macro_table *table, size_t name_size, const char *name)
+static struct macro *find(const struct macro_table *table, const struct macro_name *name)
 {
     if (table->bucket_count == 0)
         return NULL;
-    struct macro *macro = *bucket_of(table, name_size, name);
-    while (macro != NULL && (macro->name_size != name_size || memcmp(macro->name, name, name_size) != 0))
+    struct macro *macro = *bucket_of(table, name->hash);
+    while (macro != NULL && (macro->name.hash != name->hash || macro->name.size != name->size ||
+                             memcmp(macro->name.text, name->text, name->size) != 0))
         macro = macro->next;
     return macro;
 }
 
-static struct macro *find_or_add(struct macro_table *table, size_t name_size, const char *name)
+struct macro *macro_table_find(const struct macro_table *table, size_t name_size, const char *name)
 {
-    struct macro *macro = macro_table_find(table, name_size, name);
+    const struct macro_name wanted = macro_name_of(name_size, name);
+    return find(table, &wanted);
+}
+
+static struct macro *find_or_add(struct macro_table *table, struct macro_name name)
+{
+    struct macro *macro = find(table, &name);
     if (macro != NULL)
         return macro;
     if (table->macro_count >= table->bucket_count && !grow(table))
@@ -59,18 +71,16 @@ static struct macro *find_or_add(struct macro_table *table, size_t name_size, co
     if (macro == NULL)
         return NULL;
     macro->name = name;
-    macro->name_size = name_size;
-    struct macro **bucket = bucket_of(table, name_size, name);
+    struct macro **bucket = bucket_of(table, name.hash);
     macro->next = *bucket;
     *bucket = macro;
     ++table->macro_count;
     return macro;
 }
 
-static struct macro *add_definition(struct macro_table *table, size_t name_size, const char *name, size_t size,
-                                    const char *text)
+static struct macro *add_definition(struct macro_table *table, struct macro_name name, size_t size, const char *text)
 {
-    struct macro *macro = find_or_add(table, name_size, name);
+    struct macro *macro = find_or_add(table, name);
     if (macro == NULL)
         return NULL;
     const struct macro_definition *known = macro->definition;
@@ -87,21 +97,21 @@ static struct macro *add_definition(struct macro_table *table, size_t name_size,
     return macro;
 }
 
-void macro_table_define(struct macro_table *table, size_t name_size, const char *name, size_t size, const char *text)
+void macro_table_define(struct macro_table *table, struct macro_name name, size_t size, const char *text)
 {
-    (void)add_definition(table, name_size, name, size, text);
+    (void)add_definition(table, name, size, text);
 }
 
-void macro_table_undefine(struct macro_table *table, size_t name_size, const char *name)
+void macro_table_undefine(struct macro_table *table, struct macro_name name)
 {
-    struct macro *macro = find_or_add(table, name_size, name);
+    struct macro *macro = find_or_add(table, name);
     if (macro != NULL)
         macro->is_undefined = true;
 }
 
 void macro_table_doubt(struct macro_table *table, size_t name_size, const char *name)
 {
-    struct macro *macro = find_or_add(table, name_size, name);
+    struct macro *macro = find_or_add(table, macro_name_of(name_size, name));
     if (macro != NULL)
         macro->is_ambiguous = true;
 }
@@ -136,7 +146,7 @@ void macro_table_define_option(struct macro_table *table, size_t size, const cha
         copy[assignment - (value + name_size)] = ' ';
         body = copy;
     }
-    struct macro *macro = add_definition(table, name_size, value, body_size, body);
+    struct macro *macro = add_definition(table, macro_name_of(name_size, value), body_size, body);
     if (macro != NULL)
         macro->of_options = true;
 }

@@ -11,6 +11,14 @@
 
 struct macro_body; /* macro_body.h */
 
+/* A name and its hash, made once for all programs that read a text. */
+struct macro_name {
+    const char *text;
+    size_t size;
+    uint64_t hash;
+};
+struct macro_name macro_name_of(size_t size, const char *text);
+
 struct macro_definition {
     const char *text; /* from the end of the name on: "(x) #x", " 1" */
     size_t size;
@@ -19,8 +27,7 @@ struct macro_definition {
 
 struct macro {
     struct macro *next; /* in its bucket */
-    const char *name;
-    size_t name_size;
+    struct macro_name name;
     struct macro_definition *definition; /* the first; others only set is_ambiguous */
     bool is_ambiguous;                   /* another definition differs */
     bool is_undefined;                   /* some text or option has an #undef */
@@ -38,8 +45,8 @@ struct macro_table {
 /* The arena holds the table's memory; the texts must outlive the table. */
 void macro_table_init(struct macro_table *table, struct arena *arena);
 /* Adds a definition; text is the part of the #define after the name. */
-void macro_table_define(struct macro_table *table, size_t name_size, const char *name, size_t size, const char *text);
-void macro_table_undefine(struct macro_table *table, size_t name_size, const char *name);
+void macro_table_define(struct macro_table *table, struct macro_name name, size_t size, const char *text);
+void macro_table_undefine(struct macro_table *table, struct macro_name name);
 /* Adds an option's NAME, NAME=BODY or NAME(PARAMETERS)=BODY. */
 void macro_table_define_option(struct macro_table *table, size_t size, const char *value);
 /* Marks a macro whose definition is unknown; includes are not computed by it. */

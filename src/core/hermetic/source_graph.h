@@ -7,10 +7,11 @@
 #define INGOT_CORE_HERMETIC_SOURCE_GRAPH_H
 
 #include "core/base/bytes.h"
-#include "core/base/os_file.h"
 #include "core/hermetic/hermetic_input.h"
 #include "core/hermetic/macro_expand.h"
 #include "core/hermetic/option_words.h"
+#include "core/memo/known_file.h"
+#include "core/memo/witness.h"
 
 enum text_origin {
     TEXT_SOURCE,
@@ -46,6 +47,33 @@ struct text_event {
     const struct name_check *checks; /* assumptions of a computed include */
 };
 
+/* A #define or #undef of a text. */
+struct scanned_macro {
+    struct scanned_macro *next;
+    struct macro_name name;
+    const char *definition; /* from the end of the name on; NULL: it is an #undef */
+    size_t size;
+};
+
+/* All that a text alone says, whatever includes it. Immutable after the scan: the memo keeps it with a file, and each
+ * program copies the events. */
+struct text_scan {
+    struct clean_text clean;
+    struct text_event *first_event;
+    struct text_event **last_event;
+    size_t event_count;
+    struct scanned_macro *first_macro;
+    struct scanned_macro **last_macro;
+    bool names_matter;   /* as of the graph */
+    bool hides_macros;   /* by #pragma push_macro */
+    const char *problem; /* as of the text, up to has_once */
+    const char *problem_clause;
+    size_t problem_line;
+    const char *guard;
+    size_t guard_size;
+    bool has_once;
+};
+
 struct graph_text {
     struct graph_text *next;      /* all texts, in the order found */
     struct graph_text *in_bucket; /* files, by path */
@@ -55,12 +83,11 @@ struct graph_text {
     size_t header_index; /* likewise, as given */
     bool absent;         /* there is no such file */
     struct os_file_identity identity;
-    struct bytes_writer content; /* of a file */
+    struct known_file *file; /* a reference */
     const char *bytes;
     size_t size;
     struct clean_text clean;
     struct text_event *first_event;
-    struct text_event *last_event;
     const char *problem; /* why it cannot be resolved: a noun, and a clause about it */
     const char *problem_clause;
     size_t problem_line;
@@ -76,6 +103,7 @@ struct graph_text {
 struct source_graph {
     struct arena arena;
     struct arena scratch;
+    struct witness *witness; /* through which alone the graph looks at files */
     const struct hermetic_input *input;
     struct macro_table macros;
     const struct directory *directories; /* of -I, in order */
@@ -109,7 +137,6 @@ enum { MAX_FILES = 10000, PATH_BUCKETS = 1024 };
 #define MAX_TOTAL_BYTES ((uint64_t)256 << 20)
 
 struct graph_text *graph_add_text(struct source_graph *graph, enum text_origin origin, const char *path);
-struct text_event *graph_add_event(struct source_graph *graph, struct graph_text *text, enum event_kind kind);
 const char *const *graph_late_directories(const struct source_graph *graph);
 bool graph_is_stopped(const struct source_graph *graph);
 /* The first problem is kept; at is in the clean text, or NULL. */
@@ -120,14 +147,33 @@ void graph_set_problem(struct graph_text *text, const char *at, const char *noun
 void graph_find_equal_files(struct source_graph *graph);
 void graph_check_file_names(struct source_graph *graph);
 
-/* text_scan.c: finds the events, definitions and special names of a text. */
-void text_scan(struct source_graph *graph, struct graph_text *text);
+/* text_scan.c: finds the events, definitions and special names of a text, and adds them to the graph. A file that is
+ * known is not scanned again. */
+void graph_scan(struct source_graph *graph, struct graph_text *text);
+/* Identifies how files are scanned. With equal ones, the same content gives the same scan. */
+uint64_t graph_reading(const struct source_graph *graph);
+
+/* special_names.c: what a name means beside the texts; sets *name if anything. */
+enum special {
+    NOT_SPECIAL,
+    SPECIAL_PRAGMA,
+    SPECIAL_TIME,
+    SPECIAL_FILE,
+    SPECIAL_LEVEL,
+    SPECIAL_HAS_INCLUDE,
+    SPECIAL_UNFOLLOWED
+};
+enum special name_special(const struct token *token, const char **name);
+/* Some compilers treat non-ASCII characters as white space: U+00A0 after __TIME__, or before a #define. */
+bool name_is_ascii(const struct token *token);
+extern const char *const name_not_ascii;
+bool name_has_pragma_word(size_t size, const char *text);
 /* Finds special names in an option's definition; false for a name that prevents an id. */
 bool text_scan_definition(struct source_graph *graph, size_t size, const char *value, const char **name);
 
 /* leftover_check.c: true if there may be an including directive outside of events, comments and literals; *at is
  * where. It does not use the scanner, so it also finds what the scan missed. */
-bool leftover_check(const struct source_graph *graph, const struct graph_text *text, const char **at);
+bool leftover_check(const struct source_graph *graph, const struct text_scan *text, const char **at);
 
 /* include_search.c: sets the target of an include, or its gap. */
 void include_search(struct source_graph *graph, const struct graph_text *text, struct text_event *event,

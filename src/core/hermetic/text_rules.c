@@ -10,6 +10,35 @@
 
 static const char *const common_options[] = {"-O*", "-g", "-w", "-W", "-Wall", "-Wextra", "-Werror", "-Wno-*", NULL};
 
+static void put_list(struct bytes_writer *out, const char *const *list)
+{
+    for (; list != NULL && *list != NULL; ++list)
+        bytes_put_framed(out, strlen(*list), *list);
+    bytes_put_u64(out, list != NULL ? UINT64_MAX : UINT64_MAX - 1);
+}
+
+static bool digest_rules(struct text_rules *rules, const ingot_allocator_t *allocator)
+{
+    const ingot_text_rules_t *of_backend = &rules->of_backend;
+    struct bytes_writer out;
+    bytes_writer_init(&out, allocator);
+    bytes_put_u32(&out, (uint32_t)of_backend->option_quotes);
+    bytes_put_u32(&out, (uint32_t)of_backend->current_directory);
+    bytes_put_u32(&out, (of_backend->searches_beside_source ? 1u : 0u) | (of_backend->knows_all_directories ? 2u : 0u) |
+                            (of_backend->unnamed_source != NULL ? 4u : 0u));
+    if (of_backend->unnamed_source != NULL)
+        bytes_put_framed(&out, strlen(of_backend->unnamed_source), of_backend->unnamed_source);
+    put_list(&out, of_backend->options);
+    put_list(&out, of_backend->options_with_value);
+    put_list(&out, of_backend->late_directories);
+    bytes_put_framed(&out, strlen(rules->variable_options), rules->variable_options);
+    const bool is_made = !out.failed;
+    if (is_made)
+        digest_of(out.size, out.bytes, rules->digest);
+    bytes_writer_fini(&out);
+    return is_made;
+}
+
 ingot_status_t text_rules_init(struct text_rules *rules, const ingot_allocator_t *allocator,
                                const ingot_backend_ops_t *ops, void *state)
 {
@@ -32,7 +61,9 @@ ingot_status_t text_rules_init(struct text_rules *rules, const ingot_allocator_t
     bytes_put(&options, 1, "");
     rules->variable_options = options.failed ? NULL : alloc_text(allocator, (const char *)options.bytes);
     bytes_writer_fini(&options);
-    return rules->variable_options != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
+    if (rules->variable_options == NULL || !digest_rules(rules, allocator))
+        return INGOT_OUT_OF_MEMORY;
+    return INGOT_SUCCESS;
 }
 
 void text_rules_fini(struct text_rules *rules, const ingot_allocator_t *allocator)

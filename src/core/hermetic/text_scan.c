@@ -6,8 +6,11 @@
 #include <string.h>
 
 struct scan {
-    struct source_graph *graph;
-    struct graph_text *text;
+    const struct source_graph *graph; /* for how texts are read */
+    struct arena *arena;
+    struct text_scan *text;
+    size_t size; /* of the text as it is */
+    const char *bytes;
     struct scanner scanner;
     size_t directives; /* so far, except #pragma */
     size_t depth;      /* of conditions */
@@ -24,72 +27,18 @@ struct scan {
 
 static void set_problem(struct scan *scan, const char *at, const char *noun, const char *clause)
 {
-    graph_set_problem(scan->text, at, noun, clause);
+    struct text_scan *text = scan->text;
+    if (text->problem != NULL)
+        return;
+    text->problem = noun;
+    text->problem_clause = clause;
+    text->problem_line = at != NULL ? text_line(&text->clean, at) : 0;
 }
-
-/* Some compilers treat non-ASCII characters as white space: U+00A0 after __TIME__, or before a #define. */
-static bool is_ascii(const struct token *token)
-{
-    for (size_t i = 0; i < token->size; ++i) {
-        if ((unsigned char)token->start[i] >= 0x80)
-            return false;
-    }
-    return true;
-}
-
-static const char *const odd_name = "a name of other characters than ASCII";
 
 static void check_characters(struct scan *scan, const struct token *token)
 {
-    if (!is_ascii(token))
-        set_problem(scan, token->start, odd_name, "which compilers read differently");
-}
-
-/* ---- special names ---- */
-
-enum special {
-    NOT_SPECIAL,
-    SPECIAL_PRAGMA,
-    SPECIAL_TIME,
-    SPECIAL_FILE,
-    SPECIAL_LEVEL,
-    SPECIAL_HAS_INCLUDE,
-    SPECIAL_UNFOLLOWED
-};
-
-static const struct {
-    const char *name;
-    size_t size;
-    enum special special;
-} special_names[] = {
-    {"__DATE__", 8, SPECIAL_TIME},
-    {"__TIME__", 8, SPECIAL_TIME},
-    {"__TIMESTAMP__", 13, SPECIAL_TIME},
-    {"__FILE__", 8, SPECIAL_FILE},
-    {"__BASE_FILE__", 13, SPECIAL_FILE},
-    {"__FILE_NAME__", 13, SPECIAL_FILE},
-    {"__builtin_FILE", 14, SPECIAL_FILE},
-    {"__builtin_FILE_NAME", 19, SPECIAL_FILE},
-    {"__builtin_source_location", 25, SPECIAL_FILE},
-    {"__INCLUDE_LEVEL__", 17, SPECIAL_LEVEL},
-    {"_Pragma", 7, SPECIAL_PRAGMA},
-    {"__pragma", 8, SPECIAL_PRAGMA},
-    {"__has_include", 13, SPECIAL_HAS_INCLUDE},
-    {"__has_include_next", 18, SPECIAL_UNFOLLOWED},
-    {"__has_embed", 11, SPECIAL_UNFOLLOWED},
-};
-
-enum { SPECIAL_COUNT = sizeof(special_names) / sizeof(special_names[0]) };
-
-static size_t find_special(const struct token *token)
-{
-    if (token->size < 7 || token->start[0] != '_')
-        return SPECIAL_COUNT;
-    for (size_t i = 0; i < SPECIAL_COUNT; ++i) {
-        if (token->size == special_names[i].size && memcmp(token->start, special_names[i].name, token->size) == 0)
-            return i;
-    }
-    return SPECIAL_COUNT;
+    if (!name_is_ascii(token))
+        set_problem(scan, token->start, name_not_ascii, "which compilers read differently");
 }
 
 static bool is_called(struct scan *scan)
@@ -107,13 +56,35 @@ static size_t offset_of(const struct scan *scan, const char *at)
     return (size_t)(at - scan->text->clean.start);
 }
 
-/* Adds an event for the directive at scan->directive; its end is set when the line has been read. */
+/* Its end is set when the line has been read. */
+static struct text_event *add_event_at(struct scan *scan, enum event_kind kind, const char *at)
+{
+    struct text_event *event = arena_take(scan->arena, sizeof(*event));
+    if (event == NULL)
+        return NULL;
+    event->kind = kind;
+    event->start = event->end = offset_of(scan, at);
+    *scan->text->last_event = event;
+    scan->text->last_event = &event->next;
+    ++scan->text->event_count;
+    return event;
+}
+
+/* Adds an event for the directive at scan->directive. */
 static struct text_event *add_event(struct scan *scan, enum event_kind kind)
 {
-    struct text_event *event = graph_add_event(scan->graph, scan->text, kind);
-    if (event != NULL)
-        event->start = event->end = offset_of(scan, scan->directive);
-    return event;
+    return add_event_at(scan, kind, scan->directive);
+}
+
+/* definition is NULL for an #undef. */
+static void add_macro(struct scan *scan, const struct token *name, const char *definition, size_t size)
+{
+    struct scanned_macro *macro = arena_take(scan->arena, sizeof(*macro));
+    if (macro == NULL)
+        return;
+    *macro = (struct scanned_macro){NULL, macro_name_of(name->size, name->start), definition, size};
+    *scan->text->last_macro = macro;
+    scan->text->last_macro = &macro->next;
 }
 
 /* Reads the file name at the scanner's position and moves past it. */
@@ -141,16 +112,15 @@ static void read_has_include(struct scan *scan, const struct token *name)
 {
     struct token token;
     if (!scan->in_condition) {
-        set_problem(scan, name->start, special_names[find_special(name)].name, "outside of #if and #elif");
+        set_problem(scan, name->start, "__has_include", "outside of #if and #elif");
         return;
     }
     if (!is_called(scan))
         return; /* defined(__has_include) */
     scanner_next(&scan->scanner, &token);
-    struct text_event *event = graph_add_event(scan->graph, scan->text, EVENT_HAS_INCLUDE);
+    struct text_event *event = add_event_at(scan, EVENT_HAS_INCLUDE, name->start);
     if (event == NULL)
         return;
-    event->start = event->end = offset_of(scan, name->start);
     const bool is_plain = read_header_name(scan, event);
     scanner_next(&scan->scanner, &token);
     if (!is_plain || !token_is(&token, ")"))
@@ -160,14 +130,11 @@ static void read_has_include(struct scan *scan, const struct token *name)
 
 static void check_name(struct scan *scan, const struct token *token)
 {
-    const size_t i = find_special(token);
+    const char *name = NULL;
     check_characters(scan, token);
-    if (i == SPECIAL_COUNT)
-        return;
-    const char *name = special_names[i].name;
-    switch (special_names[i].special) {
+    switch (name_special(token, &name)) {
     case SPECIAL_TIME: set_problem(scan, token->start, name, "which differs from build to build"); break;
-    case SPECIAL_FILE: scan->graph->names_matter = true; break;
+    case SPECIAL_FILE: scan->text->names_matter = true; break;
     case SPECIAL_PRAGMA: scan->has_pragma_operator = true; break;
     case SPECIAL_LEVEL: set_problem(scan, token->start, name, "which depends on how texts are included"); break;
     case SPECIAL_HAS_INCLUDE: read_has_include(scan, token); break;
@@ -250,7 +217,7 @@ static void read_define(struct scan *scan)
         end = token.start + token.size;
     }
     scan->scanner.at = token.start;
-    macro_table_define(&scan->graph->macros, name.size, name.start, (size_t)(end - from), from);
+    add_macro(scan, &name, from, (size_t)(end - from));
 }
 
 static void read_undef(struct scan *scan)
@@ -259,7 +226,7 @@ static void read_undef(struct scan *scan)
     scanner_next(&scan->scanner, &name);
     check_characters(scan, &name);
     if (name.kind == TOKEN_IDENTIFIER)
-        macro_table_undefine(&scan->graph->macros, name.size, name.start);
+        add_macro(scan, &name, NULL, 0);
     else
         scan->scanner.at = name.start;
 }
@@ -347,7 +314,7 @@ static void read_pragma(struct scan *scan)
     } else if (of_compiler && token_is(&second, "system_header")) {
         event = add_event(scan, EVENT_SYSTEM_HEADER);
     } else if (token_is(&first, "push_macro") || token_is(&first, "pop_macro")) {
-        scan->graph->macros.are_hidden = true;
+        scan->text->hides_macros = true;
     } else if (token_is(&first, "include_alias") || (of_compiler && token_is(&second, "dependency")) ||
                (of_compiler && token_is(&second, "module"))) {
         set_problem(scan, first.start, "a #pragma", "that reads or renames files");
@@ -495,95 +462,125 @@ static void conclude_guard(struct scan *scan)
         event->is_guard = false;
 }
 
-static bool text_has(const struct graph_text *text, const char *part)
+static bool text_has(const struct scan *scan, const char *part)
 {
-    return memmem(text->bytes, text->size, part, strlen(part)) != NULL;
-}
-
-static bool has_pragma_word(size_t size, const char *text)
-{
-    static const char *const words[] = {"once",       "dependency", "module",       "include_alias",
-                                        "push_macro", "pop_macro",  "system_header"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); ++i) {
-        if (memmem(text, size, words[i], strlen(words[i])) != NULL)
-            return true;
-    }
-    return false;
+    return memmem(scan->bytes, scan->size, part, strlen(part)) != NULL;
 }
 
 /* The words from which _Pragma("...") may make directives; its operand may come from a macro. */
 static void check_pragma_operators(struct scan *scan)
 {
-    if (scan->has_pragma_operator && has_pragma_word(scan->text->size, scan->text->bytes))
+    if (scan->has_pragma_operator && name_has_pragma_word(scan->size, scan->bytes))
         set_problem(scan, NULL, "_Pragma", "which may include a file or hide a macro");
 }
 
 /* Looks for .incbin and .include. Dots are rare, and memmem would take ten times as long. */
 static void check_assembler(struct scan *scan)
 {
-    const char *end = scan->text->bytes + scan->text->size;
+    const char *end = scan->bytes + scan->size;
     bool has_include = false;
-    for (const char *p = scan->text->bytes; (p = memchr(p, '.', (size_t)(end - p))) != NULL; ++p) {
+    for (const char *p = scan->bytes; (p = memchr(p, '.', (size_t)(end - p))) != NULL; ++p) {
         const size_t left = (size_t)(end - p);
         has_include = has_include || (left >= 8 && memcmp(p, ".include", 8) == 0);
         if (left >= 7 && memcmp(p, ".incbin", 7) == 0)
             set_problem(scan, NULL, ".incbin", "by which an assembler reads files");
     }
-    if (has_include && text_has(scan->text, "asm"))
+    if (has_include && text_has(scan, "asm"))
         set_problem(scan, NULL, ".include", "by which an assembler reads files");
 }
 
 /* NVRTC accepts a byte order mark at the beginning of a source, but not of a header; clang accepts both. */
-static bool has_odd_mark(const struct source_graph *graph, const struct graph_text *text)
+static bool rejects_mark(const struct source_graph *graph)
 {
-    return graph->input->rules->current_directory == INGOT_CURRENT_NEVER && text->clean.raw != text->bytes;
+    return graph->input->rules->current_directory == INGOT_CURRENT_NEVER;
 }
 
-void text_scan(struct source_graph *graph, struct graph_text *text)
+uint64_t graph_reading(const struct source_graph *graph)
 {
-    struct scan scan = {.graph = graph, .text = text};
+    return (graph->cplusplus ? 1u : 0u) | (graph->brings_assert ? 2u : 0u) | (rejects_mark(graph) ? 4u : 0u);
+}
+
+static void scan_text(struct scan *scan, bool is_source)
+{
+    struct text_scan *text = scan->text;
     const char *at = NULL;
-    const char *problem = text_clean(&graph->arena, &text->clean, text->size, text->bytes, &text->problem_line);
+    const char *problem = text_clean(scan->arena, &text->clean, scan->size, scan->bytes, &text->problem_line);
     if (problem != NULL) {
         text->problem = problem;
         text->problem_clause = "which compilers read differently";
         return;
     }
-    if (text->origin != TEXT_SOURCE && has_odd_mark(graph, text))
-        set_problem(&scan, NULL, "a byte order mark", "which the compiler may not take");
-    check_assembler(&scan);
-    if (graph->brings_assert && text_has(text, "assert"))
-        graph->names_matter = true;
-    scanner_init(&scan.scanner, &text->clean, text->clean.start, graph->cplusplus);
-    read_all(&scan);
-    check_pragma_operators(&scan);
-    conclude_guard(&scan);
-    if (text->problem == NULL && leftover_check(graph, text, &at))
-        set_problem(&scan, at, "what may be an including directive", "which was not replaced");
+    if (!is_source && rejects_mark(scan->graph) && text->clean.raw != scan->bytes)
+        set_problem(scan, NULL, "a byte order mark", "which the compiler may not take");
+    check_assembler(scan);
+    if (scan->graph->brings_assert && text_has(scan, "assert"))
+        text->names_matter = true;
+    scanner_init(&scan->scanner, &text->clean, text->clean.start, scan->graph->cplusplus);
+    read_all(scan);
+    check_pragma_operators(scan);
+    conclude_guard(scan);
+    if (text->problem == NULL && leftover_check(scan->graph, text, &at))
+        set_problem(scan, at, "what may be an including directive", "which was not replaced");
 }
 
-bool text_scan_definition(struct source_graph *graph, size_t size, const char *value, const char **name)
+static const struct text_scan *make_scan(const struct source_graph *graph, struct arena *arena,
+                                         const struct graph_text *text)
 {
-    const struct clean_text clean = {.start = value, .size = size};
-    struct scanner scanner;
-    struct token token;
-    scanner_init(&scanner, &clean, value, false);
-    for (scanner_next(&scanner, &token); token.kind != TOKEN_END; scanner_next(&scanner, &token)) {
-        const size_t special = token.kind == TOKEN_IDENTIFIER ? find_special(&token) : SPECIAL_COUNT;
-        if (token.kind == TOKEN_IDENTIFIER && !is_ascii(&token)) {
-            *name = odd_name;
-            return false;
-        }
-        if (special == SPECIAL_COUNT)
-            continue;
-        if (special_names[special].special == SPECIAL_PRAGMA && !has_pragma_word(size, value))
-            continue;
-        if (special_names[special].special == SPECIAL_FILE) {
-            graph->names_matter = true;
-            continue;
-        }
-        *name = special_names[special].name;
-        return false;
+    struct text_scan *made = arena_take(arena, sizeof(*made));
+    if (made == NULL)
+        return NULL;
+    made->last_event = &made->first_event;
+    made->last_macro = &made->first_macro;
+    struct scan scan = {.graph = graph, .arena = arena, .text = made, .size = text->size, .bytes = text->bytes};
+    scan_text(&scan, text->origin == TEXT_SOURCE);
+    return arena->failed ? NULL : made;
+}
+
+/* ---- for a graph ---- */
+
+/* Adds what the scan found to the graph. Events are copied, because what they lead to depends on the program. */
+static void take_scan(struct source_graph *graph, struct graph_text *text, const struct text_scan *scan)
+{
+    struct text_event *copies = arena_take(&graph->arena, scan->event_count * sizeof(*copies));
+    if (copies == NULL)
+        return;
+    size_t count = 0;
+    for (const struct text_event *event = scan->first_event; event != NULL; event = event->next, ++count) {
+        copies[count] = *event;
+        copies[count].next = event->next != NULL ? &copies[count + 1] : NULL;
     }
-    return true;
+    text->first_event = count != 0 ? copies : NULL;
+    for (const struct scanned_macro *macro = scan->first_macro; macro != NULL; macro = macro->next) {
+        if (macro->definition != NULL)
+            macro_table_define(&graph->macros, macro->name, macro->size, macro->definition);
+        else
+            macro_table_undefine(&graph->macros, macro->name);
+    }
+    graph->macros.are_hidden = graph->macros.are_hidden || scan->hides_macros;
+    graph->names_matter = graph->names_matter || scan->names_matter;
+    text->clean = scan->clean;
+    text->problem = scan->problem;
+    text->problem_clause = scan->problem_clause;
+    text->problem_line = scan->problem_line;
+    text->guard = scan->guard;
+    text->guard_size = scan->guard_size;
+    text->has_once = scan->has_once;
+}
+
+void graph_scan(struct source_graph *graph, struct graph_text *text)
+{
+    struct known_file *file = text->file;
+    const struct text_scan *scan = file != NULL ? file->scan : NULL;
+    if (scan == NULL) {
+        scan = make_scan(graph, file != NULL ? &file->arena : &graph->arena, text);
+        if (scan == NULL) {
+            graph->status = INGOT_OUT_OF_MEMORY;
+            return;
+        }
+        if (file != NULL) {
+            file->scan = scan;
+            witness_share_file(graph->witness, file);
+        }
+    }
+    take_scan(graph, text, scan);
 }

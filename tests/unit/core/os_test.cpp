@@ -32,14 +32,14 @@ protected:
     ingot_status_t read(const std::string &path, size_t max_size = SIZE_MAX)
     {
         bytes_writer_fini(&content_);
-        return os_read_file(path.c_str(), max_size, &content_, &identity_);
+        return os_read_file(path.c_str(), max_size, &content_, &facts_);
     }
     std::string text() const { return std::string(reinterpret_cast<const char *>(content_.bytes), content_.size); }
 
     ScratchDirectory scratch_;
     ingot_allocator_t allocator_ = {};
     bytes_writer content_ = {};
-    os_file_identity identity_ = {};
+    os_file_facts facts_ = {};
 };
 
 TEST_F(ReadFile, TakesOneBufferForAFileOfAKnownSize)
@@ -93,13 +93,13 @@ TEST_F(ReadFile, TellsWhichFileItIsWhateverTheName)
     std::filesystem::create_hard_link(folder / "file", folder / "hard");
     std::filesystem::create_symlink("file", folder / "soft");
     ASSERT_EQ(INGOT_SUCCESS, read(folder / "file"));
-    const os_file_identity file = identity_;
+    const os_file_identity file = facts_.state.identity;
     for (const char *name : {"file", "hard", "soft"}) {
         ASSERT_EQ(INGOT_SUCCESS, read(folder / name));
-        EXPECT_TRUE(os_is_same_file(&file, &identity_)) << name;
+        EXPECT_TRUE(os_is_same_file(&file, &facts_.state.identity)) << name;
     }
     ASSERT_EQ(INGOT_SUCCESS, read(folder / "copy"));
-    EXPECT_FALSE(os_is_same_file(&file, &identity_));
+    EXPECT_FALSE(os_is_same_file(&file, &facts_.state.identity));
 }
 
 } // namespace

@@ -1,0 +1,80 @@
+/*
+ * context_memo.c - the public functions of a context's memo of headers.
+ */
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/context/context.h"
+#include "core/identity/loaded_library.h"
+
+ingot_header_memo_t ingot_context_get_header_memo(const_ingot_context_t context)
+{
+    return context != NULL ? context->header_memo : NULL;
+}
+
+ingot_status_t ingot_header_memo_retain(ingot_header_memo_t memo)
+{
+    if (memo == NULL)
+        return error_null_argument("memo");
+    header_memo_retain(memo);
+    return INGOT_SUCCESS;
+}
+
+void ingot_header_memo_release(ingot_header_memo_t memo)
+{
+    header_memo_release(memo);
+}
+
+/* Identifies the code that resolves includes: a version alone would not tell builds of a developer apart. */
+static ingot_status_t identify_library(uint8_t digest[DIGEST_SIZE])
+{
+    uint8_t room[256];
+    const uint8_t *build_id = NULL;
+    size_t build_id_size = 0;
+    const size_t version_size = strlen(ingot_version()) + 1;
+    const struct link_map *library = library_of_function((const void *)(uintptr_t)&identify_library);
+    if (library == NULL || !library_build_id(library, &build_id, &build_id_size) ||
+        version_size + build_id_size > sizeof(room))
+        return error_set(INGOT_UNIMPLEMENTED, "Ingot's code has no build-id, which a memo of headers needs");
+    memcpy(room, ingot_version(), version_size);
+    memcpy(room + version_size, build_id, build_id_size);
+    digest_of(version_size + build_id_size, room, digest);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_header_memo_get_bytes(ingot_header_memo_t memo, size_t *size, uint8_t *bytes)
+{
+    uint8_t library[DIGEST_SIZE];
+    struct bytes_writer out;
+
+    if (memo == NULL || size == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "memo or size is NULL");
+    ingot_status_t status = identify_library(library);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = header_memo_write(memo, library, &out);
+    if (status == INGOT_SUCCESS)
+        status = bytes_copy_out(out.size, out.bytes, size, bytes);
+    bytes_writer_fini(&out);
+    return status;
+}
+
+ingot_status_t ingot_header_memo_add_bytes(ingot_header_memo_t memo, size_t size, const uint8_t *bytes)
+{
+    uint8_t library[DIGEST_SIZE];
+
+    if (memo == NULL || bytes == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "memo or bytes is NULL");
+    const ingot_status_t status = identify_library(library);
+    return status == INGOT_SUCCESS ? header_memo_add(memo, library, size, bytes) : status;
+}
+
+int ingot_header_memo_is_in_use(ingot_header_memo_t memo)
+{
+    return memo != NULL && header_memo_is_in_use(memo);
+}
+
+uint64_t ingot_header_memo_count_learned(ingot_header_memo_t memo)
+{
+    return memo != NULL ? header_memo_learned(memo) : 0;
+}

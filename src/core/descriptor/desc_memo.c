@@ -1,0 +1,48 @@
+/*
+ * desc_memo.c - the key of a remembered resolution; see desc_memo.h.
+ */
+#include "core/descriptor/desc_memo.h"
+
+#include <string.h>
+
+#include "core/base/os_file.h"
+
+static void put_text(struct bytes_writer *out, const char *text)
+{
+    const char *known = text != NULL ? text : "";
+    bytes_put_framed(out, strlen(known), known);
+}
+
+static void put_source(struct bytes_writer *out, const struct ingot_source *source)
+{
+    uint8_t digest[DIGEST_SIZE];
+    source_get_digest(source, digest);
+    bytes_put_u32(out, (uint32_t)source->kind);
+    bytes_put(out, sizeof(digest), digest);
+    put_text(out, source->name);
+    put_text(out, source->compile_options);
+    bytes_put_u64(out, source->header_count);
+    for (size_t i = 0; i < source->header_count; ++i)
+        put_source(out, source->headers[i]);
+}
+
+bool desc_memo_key(const struct ingot_context *context, const ingot_program_info_t *info, uint8_t key[DIGEST_SIZE])
+{
+    struct bytes_writer out;
+    bytes_writer_init(&out, &context->allocator);
+    bytes_put(&out, DIGEST_SIZE, context->text_rules.digest);
+    bytes_put_u64(&out, os_user_and_group());
+    put_text(&out, info->compile_options);
+    put_text(&out, context->compile_options);
+    bytes_put_u64(&out, info->source_count);
+    for (size_t i = 0; i < info->source_count; ++i)
+        put_source(&out, info->sources[i]);
+    bytes_put_u64(&out, info->header_count);
+    for (size_t i = 0; i < info->header_count; ++i)
+        put_source(&out, info->headers[i]);
+    const bool is_made = !out.failed;
+    if (is_made)
+        digest_of(out.size, out.bytes, key);
+    bytes_writer_fini(&out);
+    return is_made;
+}

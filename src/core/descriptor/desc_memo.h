@@ -1,0 +1,13 @@
+/*
+ * desc_memo.h - identifies a program to its context's memo of included files.
+ */
+#ifndef INGOT_CORE_DESCRIPTOR_DESC_MEMO_H
+#define INGOT_CORE_DESCRIPTOR_DESC_MEMO_H
+
+#include "core/descriptor/program_desc.h"
+
+/* Digests all on which the result of resolving the includes depends, except what the witness is told: the texts with
+ * their names, options and headers, the compiler's rules, and the user. Returns false when out of memory. */
+bool desc_memo_key(const struct ingot_context *context, const ingot_program_info_t *info, uint8_t key[DIGEST_SIZE]);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * known_file.c - files in memory; see known_file.h.
+ */
+#include "core/memo/known_file.h"
+
+#include <string.h>
+
+static void make_key(uint8_t key[MEMO_KEY_SIZE], const struct os_file_state *state, uint64_t reading)
+{
+    _Static_assert(sizeof(*state) + sizeof(reading) == MEMO_KEY_SIZE, "the key is a file's state and its reading");
+    memcpy(key, state, sizeof(*state));
+    memcpy(key + sizeof(*state), &reading, sizeof(reading));
+}
+
+static void destroy(struct memo_entry *entry)
+{
+    struct known_file *file = (struct known_file *)entry;
+    const ingot_allocator_t *allocator = file->content.allocator;
+    arena_fini(&file->arena);
+    bytes_writer_fini(&file->content);
+    alloc_free(allocator, file, sizeof(*file));
+}
+
+/* Times in whole seconds come from file systems or images that know no finer ones. */
+static bool is_settled(const struct os_file_facts *facts, uint64_t settled_until_ns)
+{
+    return facts->was_steady && facts->tells_changes && facts->state.changed_ns % 1000000000u != 0 &&
+           facts->state.changed_ns < settled_until_ns;
+}
+
+ingot_status_t known_file_read(struct known_file **file, const ingot_allocator_t *allocator, const char *path,
+                               size_t max_size, uint64_t settled_until_ns, uint64_t reading)
+{
+    struct os_file_facts facts = {.was_steady = false};
+    struct known_file *made = alloc_zeroed(allocator, sizeof(*made));
+    if (made == NULL)
+        return INGOT_OUT_OF_MEMORY;
+    made->entry.destroy = destroy;
+    atomic_init(&made->entry.references, 1);
+    arena_init(&made->arena, allocator);
+    bytes_writer_init(&made->content, allocator);
+    ingot_status_t status = os_read_file(path, max_size, &made->content, &facts);
+    if (made->content.failed)
+        status = INGOT_OUT_OF_MEMORY;
+    if (status != INGOT_SUCCESS) {
+        known_file_release(made);
+        return status;
+    }
+    made->state = facts.state;
+    made->is_lasting = is_settled(&facts, settled_until_ns);
+    make_key(made->entry.key, &facts.state, reading);
+    digest_of(made->content.size, made->content.bytes, made->digest);
+    *file = made;
+    return INGOT_SUCCESS;
+}
+
+struct known_file *known_file_find(struct known_files *files, const struct os_file_state *state, uint64_t reading)
+{
+    uint8_t key[MEMO_KEY_SIZE];
+    make_key(key, state, reading);
+    return (struct known_file *)memo_table_find(&files->table, key);
+}
+
+void known_file_share(struct known_files *files, struct known_file *file)
+{
+    if (!file->is_lasting || file->scan == NULL || file->arena.failed)
+        return;
+    file->entry.cost = sizeof(*file) + file->content.capacity + arena_size(&file->arena);
+    memo_table_put(&files->table, files->allocator, &file->entry);
+}
+
+void known_file_release(struct known_file *file)
+{
+    if (file != NULL)
+        memo_entry_release(&file->entry);
+}

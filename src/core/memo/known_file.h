@@ -1,0 +1,42 @@
+/*
+ * known_file.h - a file's content, its digest and what a scan found in it, for all programs that include it.
+ *
+ * Immutable once it is shared.
+ */
+#ifndef INGOT_CORE_MEMO_KNOWN_FILE_H
+#define INGOT_CORE_MEMO_KNOWN_FILE_H
+
+#include "core/base/arena.h"
+#include "core/base/bytes.h"
+#include "core/base/digest.h"
+#include "core/base/os_file.h"
+#include "core/memo/memo_table.h"
+
+struct known_file {
+    struct memo_entry entry; /* by state and reading */
+    struct os_file_state state;
+    bool is_lasting; /* while a file has this state, it has this content */
+    struct bytes_writer content;
+    uint8_t digest[DIGEST_SIZE];
+    struct arena arena; /* of the scan */
+    const void *scan;   /* NULL: not scanned yet */
+};
+
+/* The files that programs share. */
+struct known_files {
+    struct memo_table table;
+    const ingot_allocator_t *allocator;
+    uint64_t settle_ns; /* a file that changed less than this before it was read is not shared; see header_memo.h */
+};
+
+/* Reads a file. Statuses as of os_read_file. If it last changed before settled_until_ns, any later change shows in its
+ * state. reading says how a scan reads the text. */
+ingot_status_t known_file_read(struct known_file **file, const ingot_allocator_t *allocator, const char *path,
+                               size_t max_size, uint64_t settled_until_ns, uint64_t reading);
+/* Finds a file that is in this state; a reference, or NULL. */
+struct known_file *known_file_find(struct known_files *files, const struct os_file_state *state, uint64_t reading);
+/* Shares a file that was scanned. */
+void known_file_share(struct known_files *files, struct known_file *file);
+void known_file_release(struct known_file *file);
+
+#endif

@@ -1,0 +1,198 @@
+/*
+ * witness.c - questions to the file system; see witness.h.
+ */
+#include "core/memo/witness.h"
+
+#include <string.h>
+
+#include "core/base/digest.h"
+#include "core/memo/known_file.h"
+
+enum answer_kind { ANSWER_NO_FILE = 1, ANSWER_FILE, ANSWER_NO_DIRECTORY, ANSWER_DIRECTORY, ANSWER_CURRENT };
+
+/* One question and its answer. */
+struct answer {
+    enum answer_kind kind;
+    const char *path; /* with a NUL */
+    size_t path_size; /* with it */
+    struct os_file_state state;
+};
+
+struct asked_directory {
+    struct asked_directory *next;
+    const char *path;
+    bool is_there;
+    struct os_file_identity identity;
+};
+
+void witness_init(struct witness *witness, const ingot_allocator_t *allocator)
+{
+    *witness = (struct witness){.is_lasting = true};
+    bytes_writer_init(&witness->answers, allocator);
+    arena_init(&witness->arena, allocator);
+}
+
+void witness_fini(struct witness *witness)
+{
+    arena_fini(&witness->arena);
+    bytes_writer_fini(&witness->answers);
+}
+
+/* ---- writing down ---- */
+
+static void put(struct witness *witness, enum answer_kind kind, const char *path, const struct os_file_state *state)
+{
+    struct bytes_writer *answers = &witness->answers;
+    if (witness->files == NULL || !witness->is_lasting)
+        return;
+    bytes_put_u32(answers, (uint32_t)kind);
+    bytes_put_framed(answers, strlen(path) + 1, path);
+    if (kind != ANSWER_FILE && kind != ANSWER_DIRECTORY)
+        return;
+    bytes_put_u64(answers, state->identity.device);
+    bytes_put_u64(answers, state->identity.inode);
+    if (kind == ANSWER_DIRECTORY)
+        return;
+    bytes_put_u64(answers, state->size);
+    bytes_put_u64(answers, state->modified_ns);
+    bytes_put_u64(answers, state->changed_ns);
+}
+
+static bool get(struct bytes_reader *reader, struct answer *answer)
+{
+    const uint32_t kind = bytes_get_u32(reader);
+    answer->kind = (enum answer_kind)kind;
+    answer->path = (const char *)bytes_get_framed(reader, &answer->path_size);
+    if (kind == ANSWER_FILE || kind == ANSWER_DIRECTORY) {
+        answer->state.identity.device = bytes_get_u64(reader);
+        answer->state.identity.inode = bytes_get_u64(reader);
+    }
+    if (kind == ANSWER_FILE) {
+        answer->state.size = bytes_get_u64(reader);
+        answer->state.modified_ns = bytes_get_u64(reader);
+        answer->state.changed_ns = bytes_get_u64(reader);
+    }
+    return !reader->failed && kind >= ANSWER_NO_FILE && kind <= ANSWER_CURRENT && answer->path_size != 0 &&
+           memchr(answer->path, '\0', answer->path_size) == answer->path + answer->path_size - 1;
+}
+
+/* ---- asking ---- */
+
+static ingot_status_t read_file(struct witness *witness, const char *path, size_t max_size, uint64_t reading,
+                                struct known_file **file)
+{
+    struct known_files *files = witness->files;
+    struct os_file_state state;
+    if (files == NULL)
+        return known_file_read(file, witness->answers.allocator, path, max_size, 0, reading);
+    const uint64_t now = os_file_clock_ns(); /* before the state is asked for, so not later */
+    const ingot_status_t status = os_get_file_state(path, &state);
+    if (status == INGOT_NOT_FOUND)
+        return status;
+    *file = status == INGOT_SUCCESS ? known_file_find(files, &state, reading) : NULL;
+    if (*file != NULL && (*file)->content.size <= max_size)
+        return INGOT_SUCCESS;
+    known_file_release(*file);
+    *file = NULL;
+    const uint64_t settled_until = now > files->settle_ns ? now - files->settle_ns : 0;
+    return known_file_read(file, files->allocator, path, max_size, settled_until, reading);
+}
+
+ingot_status_t witness_read_file(struct witness *witness, const char *path, size_t max_size, uint64_t reading,
+                                 struct known_file **file)
+{
+    const ingot_status_t status = read_file(witness, path, max_size, reading, file);
+    witness->is_lasting = witness->is_lasting && (status == INGOT_NOT_FOUND ||
+                                                  (status == INGOT_SUCCESS && (*file)->is_lasting));
+    if (status == INGOT_NOT_FOUND)
+        put(witness, ANSWER_NO_FILE, path, NULL);
+    else if (status == INGOT_SUCCESS)
+        put(witness, ANSWER_FILE, path, &(*file)->state);
+    return status;
+}
+
+void witness_share_file(struct witness *witness, struct known_file *file)
+{
+    if (witness->files != NULL)
+        known_file_share(witness->files, file);
+}
+
+bool witness_identify_directory(struct witness *witness, const char *path, struct os_file_identity *identity)
+{
+    const size_t path_size = strlen(path);
+    struct asked_directory **bucket = &witness->directories[hash128_of(path_size, path).low % WITNESS_BUCKETS];
+    struct asked_directory *asked = *bucket;
+    while (asked != NULL && strcmp(asked->path, path) != 0)
+        asked = asked->next;
+    if (asked == NULL) {
+        asked = arena_take(&witness->arena, sizeof(*asked));
+        const char *copy = arena_copy(&witness->arena, path_size, path);
+        if (asked == NULL || copy == NULL)
+            return false;
+        *asked = (struct asked_directory){.next = *bucket, .path = copy};
+        asked->is_there = os_identify_directory(path, &asked->identity);
+        *bucket = asked;
+        const struct os_file_state state = {.identity = asked->identity};
+        put(witness, asked->is_there ? ANSWER_DIRECTORY : ANSWER_NO_DIRECTORY, path, &state);
+    }
+    *identity = asked->identity;
+    return asked->is_there;
+}
+
+bool witness_get_current_directory(struct witness *witness, size_t size, char *path)
+{
+    const bool is_there = os_get_current_directory(size, path);
+    witness->is_lasting = witness->is_lasting && is_there;
+    if (is_there)
+        put(witness, ANSWER_CURRENT, path, NULL);
+    return is_there;
+}
+
+/* ---- asking again ---- */
+
+static bool is_current_directory(const char *path)
+{
+    char room[WITNESS_PATH_SIZE];
+    return os_get_current_directory(sizeof(room), room) && strcmp(room, path) == 0;
+}
+
+static bool is_same(const struct answer *answer)
+{
+    struct os_file_state state;
+    switch (answer->kind) {
+    case ANSWER_NO_FILE: return os_get_file_state(answer->path, &state) == INGOT_NOT_FOUND;
+    case ANSWER_FILE:
+        return os_get_file_state(answer->path, &state) == INGOT_SUCCESS &&
+               memcmp(&state, &answer->state, sizeof(state)) == 0;
+    case ANSWER_NO_DIRECTORY: return !os_identify_directory(answer->path, &state.identity);
+    case ANSWER_DIRECTORY:
+        return os_identify_directory(answer->path, &state.identity) &&
+               os_is_same_file(&state.identity, &answer->state.identity);
+    case ANSWER_CURRENT: return is_current_directory(answer->path);
+    }
+    return false;
+}
+
+bool witness_confirm(size_t size, const uint8_t *answers)
+{
+    struct bytes_reader reader;
+    struct answer answer;
+    bytes_reader_init(&reader, size, answers);
+    while (bytes_left(&reader) != 0) {
+        if (!get(&reader, &answer) || !is_same(&answer))
+            return false;
+    }
+    return !reader.failed;
+}
+
+bool witness_check(size_t size, const uint8_t *answers)
+{
+    struct bytes_reader reader;
+    struct answer answer;
+    bytes_reader_init(&reader, size, answers);
+    while (bytes_left(&reader) != 0) {
+        if (!get(&reader, &answer))
+            return false;
+    }
+    return !reader.failed;
+}

@@ -1,0 +1,116 @@
+/*
+ * header_memo_fixture.h - resolutions with a memo, as a context makes them, and without one.
+ */
+#ifndef INGOT_TESTS_UNIT_HEADER_MEMO_FIXTURE_H
+#define INGOT_TESTS_UNIT_HEADER_MEMO_FIXTURE_H
+
+#include "unit/core/hermetic_fixture.h"
+
+extern "C" {
+#include "core/memo/header_memo.h"
+}
+
+namespace hermetic_fixture
+{
+
+inline ingot_allocator_t default_allocator()
+{
+    ingot_allocator_t allocator;
+    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+    return allocator;
+}
+
+/* Relies on files as soon as the file system's clock has advanced. */
+class Memo
+{
+public:
+    explicit Memo(uint64_t settle_ns = 0)
+    {
+        EXPECT_EQ(INGOT_SUCCESS, header_memo_create(&memo_, &allocator_, settle_ns));
+    }
+    Memo(const Memo &) = delete;
+    Memo &operator=(const Memo &) = delete;
+    ~Memo() { header_memo_release(memo_); }
+
+    size_t recalled = 0;
+
+    std::string bytes(const uint8_t *library = kLibrary)
+    {
+        bytes_writer out;
+        EXPECT_EQ(INGOT_SUCCESS, header_memo_write(memo_, library, &out));
+        const std::string written(reinterpret_cast<const char *>(out.bytes), out.size);
+        bytes_writer_fini(&out);
+        return written;
+    }
+    ingot_status_t add(const std::string &bytes, const uint8_t *library = kLibrary)
+    {
+        return header_memo_add(memo_, library, bytes.size(), reinterpret_cast<const uint8_t *>(bytes.data()));
+    }
+    static constexpr uint8_t kLibrary[DIGEST_SIZE] = {1, 2, 3};
+
+    Result resolve(const Input &input)
+    {
+        const std::string key = key_of(input);
+        const auto *key_bytes = reinterpret_cast<const uint8_t *>(key.data());
+        struct hermetic hermetic;
+        Result result = {};
+        hermetic_init(&hermetic, &allocator_);
+        if (header_memo_recall(memo_, key_bytes, &hermetic.files)) {
+            ++recalled;
+        } else {
+            result = resolve_anew(input, &hermetic);
+            if (result.reason.empty())
+                header_memo_learn(memo_, key_bytes, &hermetic.witness, &hermetic.files);
+        }
+        result.files.assign(reinterpret_cast<const char *>(hermetic.files.bytes), hermetic.files.size);
+        hermetic_fini(&hermetic);
+        return result;
+    }
+
+private:
+    static std::string key_of(const Input &input)
+    {
+        std::string all = input.options + '\0' + std::to_string(input.kind) + '\0' +
+                          std::to_string(input.rules.current_directory) + '\0' +
+                          std::to_string(input.rules.option_quotes) + '\0';
+        for (const auto &list : {input.sources, input.headers}) {
+            for (const auto &[name, text] : list)
+                all += name + '\0' + text + '\0';
+            all += '\1';
+        }
+        return digest(all);
+    }
+
+    Result resolve_anew(const Input &input, struct hermetic *hermetic)
+    {
+        std::vector<ingot_source_view_t> sources;
+        std::vector<ingot_source_view_t> headers;
+        for (const auto &[name, text] : input.sources)
+            sources.push_back({input.kind, text.size(), text.c_str(), name.c_str()});
+        for (const auto &[name, text] : input.headers)
+            headers.push_back({INGOT_SOURCE_HEADER, text.size(), text.c_str(), name.c_str()});
+        const struct hermetic_input wanted = {&input.rules,   sources.data(), sources.size(),
+                                              headers.data(), headers.size(), {input.options.c_str(), "", "", ""}};
+        hermetic->witness.files = header_memo_files(memo_);
+        Result result = {};
+        result.status = hermetic_resolve(hermetic, 1, &wanted, false);
+        EXPECT_EQ(INGOT_SUCCESS, result.status);
+        result.reason = hermetic->reason != nullptr ? hermetic->reason : "";
+        return result;
+    }
+
+    ingot_allocator_t allocator_ = default_allocator();
+    ingot_header_memo_t memo_ = nullptr;
+};
+
+/* Waits until a change made from now on gets a later time than any before. */
+inline void let_clock_advance()
+{
+    const uint64_t now = os_file_clock_ns();
+    while (os_file_clock_ns() <= now) {
+    }
+}
+
+} // namespace hermetic_fixture
+
+#endif

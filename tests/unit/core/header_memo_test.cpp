@@ -1,0 +1,677 @@
+/*
+ * header_memo_test.cpp - each way in which an included file can change: the memo gives what a resolution without it
+ * gives.
+ */
+#include "unit/core/header_memo_fixture.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "support/failing_allocator.h"
+#include "support/forked_child.h"
+#include "support/reference_context.h"
+
+using namespace hermetic_fixture;
+
+namespace
+{
+
+namespace fs = std::filesystem;
+
+constexpr char kOne[] = "int one;";
+constexpr char kTwo[] = "int two;"; /* of the same size */
+
+class HeaderMemo : public HermeticTest
+{
+protected:
+    /* Resolves twice before the change, so that the second time is recalled, and once after it. */
+    void change(const Input &input, const std::function<void()> &action, bool id_changes = true)
+    {
+        let_clock_advance();
+        const Result before = memo_.resolve(input);
+        EXPECT_EQ(before.files, resolve_with(nullptr, input).files);
+        const size_t recalled = memo_.recalled;
+        EXPECT_EQ(before.files, memo_.resolve(input).files);
+        EXPECT_EQ(recalled + 1, memo_.recalled) << "the memo was not used, so this tests nothing";
+        action();
+        const Result after = memo_.resolve(input);
+        const Result plain = resolve_with(nullptr, input, false);
+        EXPECT_EQ(plain.files, after.files);
+        EXPECT_EQ(plain.reason, after.reason);
+        EXPECT_EQ(id_changes, before.files != after.files || !after.reason.empty());
+        let_clock_advance();
+        EXPECT_EQ(plain.files, memo_.resolve(input).files);
+        EXPECT_EQ(plain.files, memo_.resolve(input).files);
+    }
+    void change(const std::string &source, const std::string &options, const std::function<void()> &action,
+                bool id_changes = true)
+    {
+        change(Input{{{"k.cl", source}}, options, {}, INGOT_SOURCE_OPENCL_C, pocl_rules()}, action, id_changes);
+    }
+
+    static void set_times(const std::string &path, const struct stat &about)
+    {
+        const timespec times[] = {about.st_atim, about.st_mtim};
+        ASSERT_EQ(0, utimensat(AT_FDCWD, path.c_str(), times, 0));
+    }
+    static struct stat state_of(const std::string &path)
+    {
+        struct stat about = {};
+        EXPECT_EQ(0, stat(path.c_str(), &about));
+        return about;
+    }
+    /* Writes in place, without O_TRUNC. */
+    static void overwrite(const std::string &path, const std::string &text)
+    {
+        const int file = open(path.c_str(), O_WRONLY);
+        ASSERT_LE(0, file);
+        ASSERT_EQ(static_cast<ssize_t>(text.size()), pwrite(file, text.data(), text.size(), 0));
+        close(file);
+    }
+
+    Memo memo_;
+};
+
+const std::string kSource = "#include \"x.h\"\n";
+
+TEST_F(HeaderMemo, SeesAnotherSize)
+{
+    write("inc/x.h", kOne);
+    change(kSource, "-I inc", [&] { write("inc/x.h", "int more;  "); });
+}
+
+TEST_F(HeaderMemo, SeesAChangeInPlaceWithTheOldSizeAndTime)
+{
+    write("inc/x.h", kOne);
+    change(kSource, "-I inc", [&] {
+        const struct stat about = state_of("inc/x.h");
+        overwrite("inc/x.h", kTwo);
+        set_times("inc/x.h", about);
+        EXPECT_EQ(about.st_mtim.tv_nsec, state_of("inc/x.h").st_mtim.tv_nsec);
+        EXPECT_EQ(about.st_ino, state_of("inc/x.h").st_ino);
+    });
+}
+
+TEST_F(HeaderMemo, SeesAReplacementWithTheOldSizeAndTime)
+{
+    write("inc/x.h", kOne);
+    change(kSource, "-I inc", [&] {
+        write("new.h", kTwo);
+        set_times("new.h", state_of("inc/x.h"));
+        fs::rename("new.h", "inc/x.h");
+    });
+}
+
+TEST_F(HeaderMemo, SeesTwoFilesExchanged)
+{
+    write("inc/x.h", kOne);
+    write("other.h", kTwo);
+    set_times("other.h", state_of("inc/x.h"));
+    change(kSource, "-I inc", [&] {
+        ASSERT_EQ(0, renameat2(AT_FDCWD, "other.h", AT_FDCWD, "inc/x.h", RENAME_EXCHANGE));
+    });
+}
+
+TEST_F(HeaderMemo, SeesAnOlderFilePutInPlace)
+{
+    write("backup.h", kTwo);
+    let_clock_advance();
+    write("inc/x.h", kOne);
+    change(kSource, "-I inc", [&] { fs::rename("backup.h", "inc/x.h"); });
+}
+
+TEST_F(HeaderMemo, SeesAnEditThroughASymbolicLink)
+{
+    write("inc/x.h", kOne);
+    fs::create_symlink("inc/x.h", "link.h");
+    change(kSource, "-I inc", [&] {
+        const struct stat about = state_of("link.h");
+        overwrite("link.h", kTwo);
+        set_times("link.h", about);
+    });
+}
+
+TEST_F(HeaderMemo, SeesAnEditBehindASymbolicLink)
+{
+    write("real.h", kOne);
+    fs::create_directory("inc");
+    fs::create_symlink("../real.h", "inc/x.h");
+    change(kSource, "-I inc", [&] { overwrite("real.h", kTwo); });
+}
+
+TEST_F(HeaderMemo, SeesAnEditThroughAHardLink)
+{
+    write("inc/x.h", kOne);
+    fs::create_hard_link("inc/x.h", "twin.h");
+    change(kSource, "-I inc", [&] { overwrite("twin.h", kTwo); });
+}
+
+TEST_F(HeaderMemo, SeesALinkThatLeadsElsewhere)
+{
+    write("one/a.h", kOne);
+    write("two/a.h", kTwo);
+    set_times("two/a.h", state_of("one/a.h"));
+    fs::create_directory("inc");
+    fs::create_symlink("../one/a.h", "inc/x.h");
+    change(kSource, "-I inc", [&] {
+        fs::remove("inc/x.h");
+        fs::create_symlink("../two/a.h", "inc/x.h");
+    });
+}
+
+TEST_F(HeaderMemo, SeesAFileThatBecomesALink)
+{
+    write("inc/x.h", kOne);
+    write("other.h", kTwo);
+    change(kSource, "-I inc", [&] {
+        fs::remove("inc/x.h");
+        fs::create_symlink("../other.h", "inc/x.h");
+    });
+}
+
+TEST_F(HeaderMemo, SeesADirectoryThatBecomesALink)
+{
+    write("inc/x.h", kOne);
+    write("elsewhere/x.h", kTwo);
+    change(kSource, "-I inc", [&] {
+        fs::rename("inc", "was");
+        fs::create_directory_symlink("elsewhere", "inc");
+    });
+}
+
+TEST_F(HeaderMemo, SeesAnotherDirectoryOfTheName)
+{
+    write("top/inc/x.h", kOne);
+    write("next/inc/x.h", kTwo);
+    change(kSource, "-I top/inc", [&] {
+        fs::rename("top", "was");
+        fs::rename("next", "top");
+    });
+}
+
+TEST_F(HeaderMemo, SeesAHeaderThatAppearsEarlier)
+{
+    fs::create_directory("first");
+    write("second/x.h", kOne);
+    change(kSource, "-I first -I second", [&] { write("first/x.h", kTwo); });
+    change("#include <x.h>\n", "-I missing -I second", [&] { write("missing/x.h", kTwo); });
+}
+
+TEST_F(HeaderMemo, SeesAHeaderThatAppearsInTheCurrentDirectory)
+{
+    write("inc/x.h", kOne);
+    change(kSource, "-I inc", [&] { write("x.h", kTwo); });
+}
+
+TEST_F(HeaderMemo, SeesAHeaderThatWasMissing)
+{
+    change(kSource, "", [&] { write("x.h", kOne); });
+    change("#include \"y.h\"\n", "-I inc", [&] { write("inc/y.h", kOne); });
+}
+
+TEST_F(HeaderMemo, SeesAHeaderThatGoes)
+{
+    write("inc/x.h", kOne);
+    write("last/x.h", kTwo);
+    change(kSource, "-I inc -I last", [&] { fs::remove("inc/x.h"); });
+    change(kSource, "-I inc -I last", [&] { fs::remove("last/x.h"); });
+}
+
+TEST_F(HeaderMemo, SeesAFileThatBecomesAnotherObject)
+{
+    write("inc/x.h", kOne);
+    change(kSource, "-I inc", [&] {
+        fs::remove("inc/x.h");
+        fs::create_directory("inc/x.h");
+    });
+    fs::remove("inc/x.h");
+    write("inc/x.h", kOne);
+    change(kSource, "-I inc", [&] {
+        fs::remove("inc/x.h");
+        ASSERT_EQ(0, mkfifo("inc/x.h", 0600));
+    });
+}
+
+TEST_F(HeaderMemo, SeesADirectoryThatBecomesAFile)
+{
+    write("inc/x.h", kOne);
+    change(kSource, "-I inc", [&] {
+        fs::rename("inc", "was");
+        write("inc", "");
+    });
+}
+
+TEST_F(HeaderMemo, SeesAChangeOfAnIndirectHeader)
+{
+    write("inc/x.h", "#include \"y.h\"\n");
+    write("inc/y.h", kOne);
+    change(kSource, "-I inc", [&] { overwrite("inc/y.h", kTwo); });
+}
+
+TEST_F(HeaderMemo, SeesADefinitionThatComputesAnInclude)
+{
+    write("inc/names.h", "#define NAME \"a.h\"\n");
+    write("inc/a.h", kOne);
+    write("inc/b.h", kTwo);
+    change("#include \"names.h\"\n#include NAME\n", "-I inc",
+           [&] { overwrite("inc/names.h", "#define NAME \"b.h\"\n"); });
+}
+
+TEST_F(HeaderMemo, SeesAWriteThroughAMapping)
+{
+    write("inc/x.h", kOne);
+    change(kSource, "-I inc", [&] {
+        const int file = open("inc/x.h", O_RDWR);
+        void *bytes = mmap(nullptr, sizeof(kOne) - 1, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        ASSERT_NE(MAP_FAILED, bytes);
+        memcpy(bytes, kTwo, sizeof(kTwo) - 1);
+        munmap(bytes, sizeof(kOne) - 1);
+        close(file);
+    });
+}
+
+TEST_F(HeaderMemo, SeesATruncatedFile)
+{
+    write("inc/x.h", kOne);
+    change(kSource, "-I inc", [&] { fs::resize_file("inc/x.h", 0); });
+    change(kSource, "-I inc", [&] { fs::resize_file("inc/x.h", 100); });
+}
+
+TEST_F(HeaderMemo, SeesAnotherCurrentDirectory)
+{
+    write("one/x.h", kOne);
+    write("two/x.h", kTwo);
+    fs::current_path("one");
+    change(kSource, "", [&] { fs::current_path("../two"); });
+    change("int i;\n", "-g", [&] { fs::current_path("../one"); });
+}
+
+TEST_F(HeaderMemo, SeesThatACopyBecomesTheSameFile)
+{
+    write("inc/x.h", "#pragma once\nint one;\n");
+    write("inc/y.h", "#pragma once\nint one;\n");
+    change("#include \"x.h\"\n#include \"y.h\"\n", "-I inc", [&] {
+        fs::remove("inc/y.h");
+        fs::create_hard_link("inc/x.h", "inc/y.h");
+    });
+}
+
+TEST_F(HeaderMemo, SeesThatADirectoryHasTwoNames)
+{
+    write("inc/x.h", "const char *name = __FILE__;\n");
+    write("two/y.h", "int y;\n");
+    change("#include <x.h>\n#include <y.h>\n", "-I inc -I two", [&] {
+        fs::rename("two/y.h", "inc/y.h");
+        fs::remove("two");
+        fs::create_directory_symlink("inc", "two");
+    });
+}
+
+TEST_F(HeaderMemo, SeesAMountOverADirectory)
+{
+    write("inc/x.h", kOne);
+    write("over/x.h", kTwo);
+    set_times("over/x.h", state_of("inc/x.h"));
+    const int result = forked_child::run([&] {
+        if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
+            mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+            return 77;
+        change(kSource, "-I inc", [&] { EXPECT_EQ(0, mount("over", "inc", nullptr, MS_BIND, nullptr)); });
+        change(kSource, "-I inc", [&] { EXPECT_EQ(0, umount("inc")); });
+        change(kSource, "-I inc", [&] { EXPECT_EQ(0, mount("over/x.h", "inc/x.h", nullptr, MS_BIND, nullptr)); });
+        return HasFailure() ? 1 : 0;
+    });
+    if (result == 77)
+        GTEST_SKIP() << "mounts are not allowed here";
+    EXPECT_EQ(0, result);
+}
+
+TEST_F(HeaderMemo, SeesAnOverlay)
+{
+    write("inc/x.h", kOne);
+    write("upper/x.h", kTwo);
+    fs::create_directory("work");
+    const int result = forked_child::run([&] {
+        if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
+            mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+            return 77;
+        const auto lay_over = [] {
+            return mount("overlay", "inc", "overlay", 0, "lowerdir=inc,upperdir=upper,workdir=work");
+        };
+        if (lay_over() != 0 || umount("inc") != 0)
+            return 77;
+        change(kSource, "-I inc", [&] { EXPECT_EQ(0, lay_over()); });
+        change(kSource, "-I inc", [&] { overwrite("inc/x.h", kOne); });
+        return HasFailure() ? 1 : 0;
+    });
+    if (result == 77)
+        GTEST_SKIP() << "an overlay is not allowed here";
+    EXPECT_EQ(0, result);
+}
+
+/* ---- the same content ---- */
+
+TEST_F(HeaderMemo, GivesTheSameForATouchedFile)
+{
+    write("inc/x.h", kOne);
+    change(
+        kSource, "-I inc",
+        [&] {
+            const timespec old[] = {{1, 0}, {1, 0}};
+            ASSERT_EQ(0, utimensat(AT_FDCWD, "inc/x.h", old, 0));
+        },
+        false);
+}
+
+TEST_F(HeaderMemo, GivesTheSameForACopyInPlace)
+{
+    write("inc/x.h", kOne);
+    change(
+        kSource, "-I inc",
+        [&] {
+            write("copy.h", kOne);
+            fs::rename("copy.h", "inc/x.h");
+        },
+        false);
+}
+
+/* ---- what is not relied on ---- */
+
+TEST_F(HeaderMemo, DoesNotRelyOnAFileThatJustChanged)
+{
+    Memo careful(MEMO_SETTLE_NS);
+    const Input input{{{"k.cl", kSource}}, "-I inc", {}, INGOT_SOURCE_OPENCL_C, pocl_rules()};
+    write("inc/x.h", kOne);
+    const std::string first = careful.resolve(input).files;
+    EXPECT_EQ(first, careful.resolve(input).files);
+    EXPECT_EQ(0u, careful.recalled);
+    write("inc/x.h", kTwo); /* perhaps within one step of the clock */
+    EXPECT_NE(first, careful.resolve(input).files);
+    EXPECT_EQ(0u, careful.recalled);
+}
+
+TEST_F(HeaderMemo, DoesNotRelyOnFileSystemsThatDoNotTellChanges)
+{
+    const Input input{{{"k.cl", "#include \"/proc/sys/kernel/ostype\"\n"}}, "", {}, INGOT_SOURCE_OPENCL_C,
+                      pocl_rules()};
+    const std::string first = memo_.resolve(input).files;
+    EXPECT_EQ(first, memo_.resolve(input).files);
+    EXPECT_EQ(0u, memo_.recalled);
+}
+
+TEST_F(HeaderMemo, KeepsNothingOfASourceThatHasNoId)
+{
+    const Input input{{{"k.cl", "const char *t = __TIME__;\n"}}, "", {}, INGOT_SOURCE_OPENCL_C, pocl_rules()};
+    EXPECT_NE("", memo_.resolve(input).reason);
+    EXPECT_NE("", memo_.resolve(input).reason);
+    EXPECT_EQ(0u, memo_.recalled);
+}
+
+/* ---- sharing ---- */
+
+TEST_F(HeaderMemo, SharesFilesBetweenPrograms)
+{
+    write("inc/x.h", "#ifndef X_H\n#define X_H\n#define NAME \"y.h\"\nint x;\n#endif\n");
+    write("inc/y.h", "#pragma once\nint y;\n");
+    let_clock_advance();
+    for (int i = 0; i < 10; ++i) {
+        const Input input{{{"k.cl", "#include \"x.h\"\n#include NAME\n#include \"x.h\"\nint k" + std::to_string(i) +
+                                        ";\n"}},
+                          "-I inc -D I=" + std::to_string(i % 3),
+                          {},
+                          i % 2 != 0 ? INGOT_SOURCE_CUDA_CPP : INGOT_SOURCE_OPENCL_C,
+                          i % 2 != 0 ? nvrtc_rules() : pocl_rules()};
+        const Result with = memo_.resolve(input);
+        EXPECT_EQ(resolve_with(nullptr, input).files, with.files);
+        EXPECT_EQ("", with.reason);
+    }
+    EXPECT_EQ(0u, memo_.recalled);
+}
+
+TEST_F(HeaderMemo, DropsTheLongestUnused)
+{
+    std::vector<Input> inputs;
+    for (int i = 0; i < 40; ++i) /* of some 360 KiB each, of which 23 fit */
+        inputs.push_back(Input{{{"k.cl", "#include \"x.h\"\nint i" + std::to_string(i) + ";\n"}},
+                               "",
+                               {},
+                               INGOT_SOURCE_OPENCL_C,
+                               pocl_rules()});
+    for (int i = 0; i < 700; ++i)
+        inputs[0].options += "-I " + std::string(200, 'd') + std::to_string(i) + " ";
+    for (size_t i = 1; i < inputs.size(); ++i)
+        inputs[i].options = inputs[0].options;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        (void)memo_.resolve(inputs[i]);
+        (void)memo_.resolve(inputs[0]); /* stays in use */
+    }
+    const size_t recalled = memo_.recalled;
+    EXPECT_LT(30u, recalled);
+    (void)memo_.resolve(inputs[1]);
+    EXPECT_EQ(recalled, memo_.recalled) << "the memo grows without limit";
+}
+
+/* ---- in a context ---- */
+
+std::string bytes_of(ingot_header_memo_t memo)
+{
+    size_t size = 0;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_header_memo_get_bytes(memo, &size, nullptr)) << ingot_last_error_detail();
+    std::string bytes(size, '\0');
+    EXPECT_EQ(INGOT_SUCCESS,
+              ingot_header_memo_get_bytes(memo, &size, reinterpret_cast<uint8_t *>(bytes.data())));
+    return bytes;
+}
+
+ingot_status_t add_bytes(ingot_header_memo_t memo, const std::string &bytes)
+{
+    return ingot_header_memo_add_bytes(memo, bytes.size(), reinterpret_cast<const uint8_t *>(bytes.data()));
+}
+
+/* Includes a file of the source tree, which is old enough to be relied on, and includes none of the system. */
+ProgramText old_header_program()
+{
+    ProgramText text;
+    text.sources = {"#include \"ingot/export.h\"\nkernel k x\n"};
+    text.compile_options = "-I " INGOT_SOURCE_DIR "/include";
+    return text;
+}
+
+TEST(HeaderMemoOfContext, KnowsAProgramThatIsRequestedAgain)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.flags = INGOT_CONTEXT_NO_HEADER_MEMO;
+    const Context plain = device.make(info);
+    ingot_header_memo_t memo = ingot_context_get_header_memo(context.get());
+    ASSERT_NE(nullptr, memo);
+    EXPECT_EQ(nullptr, ingot_context_get_header_memo(plain.get()));
+    const auto first = id_of(old_header_program().make(context));
+    EXPECT_EQ(1u, ingot_header_memo_count_learned(memo));
+    EXPECT_EQ(first, id_of(old_header_program().make(context)));
+    EXPECT_EQ(1u, ingot_header_memo_count_learned(memo));
+    EXPECT_EQ(first, id_of(old_header_program().make(plain)));
+}
+
+TEST(HeaderMemoOfContext, TellsProgramsApart)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.flags = INGOT_CONTEXT_NO_HEADER_MEMO;
+    const Context plain = device.make(info);
+    std::vector<ProgramText> programs(7, old_header_program());
+    programs[1].sources[0] += "\n";
+    programs[2].source_name = "other";
+    programs[3].compile_options += " -DX";
+    programs[4].headers = {{"h", "#define H 1\n"}};
+    programs[5].headers = {{"h", "#define H 2\n"}};
+    programs[6].headers = {{"g", "#define H 1\n"}};
+    for (int round = 0; round < 2; ++round) {
+        for (const ProgramText &program : programs)
+            EXPECT_EQ(id_of(program.make(plain)), id_of(program.make(context)));
+        EXPECT_EQ(programs.size(), ingot_header_memo_count_learned(ingot_context_get_header_memo(context.get())));
+    }
+}
+
+TEST(HeaderMemoOfContext, GoesOnInAnother)
+{
+    ReferenceDevice device;
+    const Context one = device.make();
+    const auto id = id_of(old_header_program().make(one));
+    const std::string bytes = bytes_of(ingot_context_get_header_memo(one.get()));
+    const Context two = device.make();
+    ingot_header_memo_t memo = ingot_context_get_header_memo(two.get());
+    ASSERT_EQ(INGOT_SUCCESS, add_bytes(memo, bytes)) << ingot_last_error_detail();
+    EXPECT_EQ(id, id_of(old_header_program().make(two)));
+    EXPECT_EQ(0u, ingot_header_memo_count_learned(memo));
+    EXPECT_EQ(bytes, bytes_of(memo));
+}
+
+TEST(HeaderMemoOfContext, OutlivesIt)
+{
+    ReferenceDevice device;
+    Context context = device.make();
+    (void)old_header_program().make(context);
+    ingot_header_memo_t memo = ingot_context_get_header_memo(context.get());
+    EXPECT_EQ(INGOT_SUCCESS, ingot_header_memo_retain(memo));
+    EXPECT_NE(0, ingot_header_memo_is_in_use(memo));
+    const std::string bytes = bytes_of(memo);
+    context.reset();
+    EXPECT_EQ(0, ingot_header_memo_is_in_use(memo));
+    EXPECT_EQ(bytes, bytes_of(memo));
+    ingot_header_memo_release(memo);
+}
+
+TEST(HeaderMemoOfContext, IsTurnedOffByAVariable)
+{
+    ReferenceDevice device;
+    setenv("INGOT_HEADER_MEMO", "off", 1);
+    EXPECT_EQ(nullptr,
+              ingot_context_get_header_memo(device.make(INGOT_CONTEXT_INFO_INIT, true).get()));
+    EXPECT_NE(nullptr, ingot_context_get_header_memo(device.make().get())) << "it ignores the environment";
+    unsetenv("INGOT_HEADER_MEMO");
+}
+
+TEST(HeaderMemoOfContext, FailsCleanlyWithoutMemory)
+{
+    ReferenceDevice device;
+    const ProgramText program = old_header_program();
+    const auto expected = id_of(program.make(device.make()));
+    for (size_t fail_at = 0;; ++fail_at) {
+        FailingAllocator allocator;
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.allocator = allocator.table();
+        Context context = device.make(info);
+        allocator.fail_from_now(fail_at);
+        ingot_program_desc_t desc = nullptr;
+        const ingot_status_t status = program.try_make(context.get(), &desc);
+        allocator.stop_failing();
+        if (status == INGOT_SUCCESS) {
+            EXPECT_EQ(expected, id_of(Desc(desc)));
+        } else {
+            EXPECT_EQ(INGOT_OUT_OF_MEMORY, status);
+        }
+        EXPECT_EQ(expected, id_of(program.make(context)));
+        context.reset();
+        EXPECT_EQ(0u, allocator.live_count());
+        if (!allocator.failed())
+            break;
+    }
+}
+
+/* ---- as bytes ---- */
+
+const uint8_t kLibrary[DIGEST_SIZE] = {'t', 'e', 's', 't'};
+
+std::string number(uint64_t value, size_t size)
+{
+    std::string bytes;
+    for (size_t i = 0; i < size; ++i)
+        bytes += static_cast<char>(value >> (8 * i));
+    return bytes;
+}
+
+std::string framed(const std::string &value)
+{
+    return number(value.size(), 8) + value;
+}
+
+std::string with_header(uint32_t count, const std::string &resolutions)
+{
+    std::string bytes = "INGOTMEM" + number(1, 4) + number(count, 4) + number(56 + resolutions.size() + 16, 8) +
+                        std::string(reinterpret_cast<const char *>(kLibrary), DIGEST_SIZE) + resolutions;
+    const hash128 checksum = hash128_of(bytes.size(), bytes.data());
+    return bytes + number(checksum.low, 8) + number(checksum.high, 8);
+}
+
+std::string path(const std::string &text)
+{
+    return framed(text + '\0');
+}
+
+/* By doc/memo-format.md: two resolutions with each kind of answer. */
+std::string memo_by_hand()
+{
+    const std::string answers = number(1, 4) + path("inc/x.h") + number(2, 4) + path("lib/x.h") + number(5, 8) +
+                                number(6, 8) + number(7, 8) + number(8, 8) + number(9, 8) + number(3, 4) +
+                                path("missing") + number(4, 4) + path("lib") + number(5, 8) + number(10, 8) +
+                                number(5, 4) + path("/home");
+    return with_header(2, std::string(32, 'k') + framed(answers) + framed("the first result") +
+                              std::string(32, 'l') + framed("") + framed(""));
+}
+
+TEST(HeaderMemoFormat, IsTheOneOfTheDocument)
+{
+    Memo memo;
+    ASSERT_EQ(INGOT_SUCCESS, memo.add(memo_by_hand(), kLibrary)) << ingot_last_error_detail();
+    EXPECT_EQ(memo_by_hand(), memo.bytes(kLibrary));
+    const char *directory = std::getenv("INGOT_WRITE_GOLDEN");
+    const std::string folder = directory != nullptr ? directory : INGOT_SOURCE_DIR "/tests/golden/memo";
+    if (directory != nullptr)
+        std::ofstream(folder + "/two-resolutions.memo", std::ios::binary) << memo_by_hand();
+    EXPECT_EQ(memo_by_hand(), read(folder + "/two-resolutions.memo"));
+}
+
+TEST(HeaderMemoFormat, RefusesWhatIsNotAMemo)
+{
+    const std::string good = memo_by_hand();
+    const auto status_of = [](const std::string &bytes) {
+        Memo memo;
+        const std::string before = memo.bytes(kLibrary);
+        const ingot_status_t status = memo.add(bytes, kLibrary);
+        EXPECT_EQ(status == INGOT_SUCCESS, before != memo.bytes(kLibrary));
+        return status;
+    };
+    for (size_t size = 0; size < good.size(); ++size)
+        EXPECT_NE(INGOT_SUCCESS, status_of(good.substr(0, size))) << size;
+    for (size_t i = 0; i < good.size(); ++i) {
+        std::string bad = good;
+        bad[i] = static_cast<char>(bad[i] ^ 0x10);
+        EXPECT_NE(INGOT_SUCCESS, status_of(bad)) << i;
+    }
+    std::string version = good;
+    version[8] = 2;
+    EXPECT_EQ(INGOT_BLOB_VERSION, status_of(version));
+    EXPECT_EQ(INGOT_BLOB_TRUNCATED, status_of(good.substr(0, 60)));
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, status_of(good + "x"));
+    Memo other;
+    EXPECT_EQ(INGOT_BLOB_STALE, other.add(good));
+    const std::string key(32, 'k');
+    for (const std::string &answers :
+         {number(0, 4) + path("x"), number(6, 4) + path("x"), number(1, 4) + framed("x"), number(1, 4) + framed(""),
+          number(1, 4) + path(std::string("x\0y", 3)), number(2, 4) + path("x") + number(1, 8),
+          number(1, 4) + number(UINT64_MAX, 8)})
+        EXPECT_EQ(INGOT_BLOB_CORRUPT, status_of(with_header(1, key + framed(answers) + framed(""))));
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, status_of(with_header(UINT32_MAX, key + framed("") + framed(""))));
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, status_of(with_header(0, key + framed("") + framed(""))));
+}
+
+} // namespace
