@@ -118,6 +118,23 @@ INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_
  */
 INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *info);
 
+/**
+ * Keeps what the context learns about included files (ingot_context_get_header_memo) in the store, so that the next
+ * process need not read files that have not changed. Call it after creating the context and before creating
+ * descriptors, and use the same storage for the programs.
+ *
+ * Adds what earlier processes learned to the context's memo. What this process learns is saved by a flush, by the last
+ * release of the storage, and now and then when a program is created. The file is headers.memo in the store's root; one
+ * that is damaged, or that another build of Ingot wrote, is replaced. Does nothing if the context's memo is off.
+ *
+ * @param[in] storage  A directory store, or a chain that stores to one. Holds no reference to @p context.
+ * @par Threads  Any number at once.
+ * @retval INGOT_UNTRUSTED      Another user could write the file.
+ * @retval INGOT_UNIMPLEMENTED  Another kind of storage, or the library has no build-id.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage, ingot_context_t context);
+
 /** Where a program came from. */
 typedef enum ingot_origin {
     INGOT_ORIGIN_MEMORY = 0,  /**< The in-memory cache, or another thread's build. */

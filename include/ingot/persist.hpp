@@ -73,6 +73,9 @@ public:
     /** Opens a read-only file of many programs. */
     static storage open_bundle(const std::string &path) { return create(ingot_persist_open_bundle, path.c_str()); }
 
+    /** Keeps what the context learns about included files. @throws error  INGOT_UNTRUSTED, INGOT_UNIMPLEMENTED, ... */
+    void remember_headers(const context &in) const { check(ingot_persist_remember_headers(get(), in.get())); }
+
     /** Returns the blob of an id; false if there is none. @throws error  Any other failure. */
     buffer load(bytes_view id) const
     {

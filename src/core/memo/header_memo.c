@@ -264,8 +264,8 @@ ingot_status_t header_memo_add(struct ingot_header_memo *memo, const uint8_t lib
         return error_set(INGOT_BLOB_CORRUPT, "the memo of headers has more than its resolutions");
     reader = first;
     for (uint32_t i = 0; i < count && read_resolution(&reader, &stored); ++i) {
-        struct resolution *made = make(memo, stored.key, stored.answers_size, stored.answers, stored.result_size,
-                                       stored.result);
+        struct resolution *made =
+            make(memo, stored.key, stored.answers_size, stored.answers, stored.result_size, stored.result);
         if (made == NULL)
             return error_out_of_memory();
         memo_table_put_last(&memo->resolutions, &memo->allocator, &made->entry);

@@ -12,11 +12,7 @@
 #include "core/base/digest.h"
 #include "core/memo/witness.h"
 
-enum {
-    MEMO_MAX_FILE_BYTES = 64 << 20,
-    MEMO_MAX_RESOLUTION_BYTES = 8 << 20,
-    MEMO_MAX_ONE_RESOLUTION = 1 << 20
-};
+enum { MEMO_MAX_FILE_BYTES = 64 << 20, MEMO_MAX_RESOLUTION_BYTES = 8 << 20, MEMO_MAX_ONE_RESOLUTION = 1 << 20 };
 
 /* A file that changed less than this before it was read is not relied on: a change may get the same time, and one that
  * had begun, with its time set, may not have been complete. */
@@ -42,7 +38,7 @@ struct known_files *header_memo_files(struct ingot_header_memo *memo);
 bool header_memo_recall(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], struct bytes_writer *result);
 /* Remembers a result, if all that the witness was told can be confirmed later. */
 void header_memo_learn(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], const struct witness *witness,
-                        const struct bytes_writer *result);
+                       const struct bytes_writer *result);
 
 /* Writes the resolutions, the last used first, for another process; see doc/memo-format.md. library identifies the
  * library by whose code they were made. Initializes out, which the caller releases, also after a failure. */

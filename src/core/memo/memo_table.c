@@ -133,8 +133,8 @@ void memo_table_put(struct memo_table *table, const ingot_allocator_t *allocator
 void memo_table_put_last(struct memo_table *table, const ingot_allocator_t *allocator, struct memo_entry *entry)
 {
     lock_with_buckets(table, allocator);
-    if (table->buckets != NULL && table->bytes <= table->max_bytes &&
-        entry->cost <= table->max_bytes - table->bytes && *place_of(table, entry->key) == NULL)
+    if (table->buckets != NULL && table->bytes <= table->max_bytes && entry->cost <= table->max_bytes - table->bytes &&
+        *place_of(table, entry->key) == NULL)
         insert(table, entry, false);
     os_mutex_unlock(&table->lock);
 }

@@ -102,8 +102,8 @@ ingot_status_t witness_read_file(struct witness *witness, const char *path, size
                                  struct known_file **file)
 {
     const ingot_status_t status = read_file(witness, path, max_size, reading, file);
-    witness->is_lasting = witness->is_lasting && (status == INGOT_NOT_FOUND ||
-                                                  (status == INGOT_SUCCESS && (*file)->is_lasting));
+    witness->is_lasting =
+        witness->is_lasting && (status == INGOT_NOT_FOUND || (status == INGOT_SUCCESS && (*file)->is_lasting));
     if (status == INGOT_NOT_FOUND)
         put(witness, ANSWER_NO_FILE, path, NULL);
     else if (status == INGOT_SUCCESS)

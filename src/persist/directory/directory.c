@@ -201,6 +201,15 @@ done:
     return status;
 }
 
+const char *directory_path_of(ingot_storage_t storage, bool *is_read_only)
+{
+    const struct directory *directory = directory_of(storage);
+    if (directory == NULL)
+        return NULL;
+    *is_read_only = directory->is_read_only;
+    return directory->path;
+}
+
 ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *info)
 {
     if (storage == NULL)

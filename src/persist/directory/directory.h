@@ -5,10 +5,14 @@
 #define INGOT_PERSIST_DIRECTORY_DIRECTORY_H
 
 #include <ingot/persist.h>
+#include <stdbool.h>
 
 /* Does what ingot_persist_open does; the caller supplies the function from ids to buckets, so that a test can make
  * ids share a bucket. */
 ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *info,
                               uint64_t (*bucket_of)(size_t id_size, const uint8_t *id));
+
+/* Returns the absolute path of a directory store's root; NULL: the storage is NULL or of another kind. */
+const char *directory_path_of(ingot_storage_t storage, bool *is_read_only);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * flush.c - stores waiting programs and saves recorded ids.
+ * flush.c - stores waiting programs, and saves recorded ids and what was learned about headers.
  */
 #include <ingot/backend.h>
 
+#include "persist/memo/headers.h"
 #include "persist/prewarm/recorder.h"
 #include "persist/storage/store_queue.h"
 #include "util/struct_size.h"
@@ -17,7 +18,10 @@ ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const ingot_per
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL, or a struct_size is not set");
     const ingot_status_t flushed = store_queue_flush(storage, &known, &reached);
     (void)STRUCT_WRITE(progress, reached);
-    const ingot_status_t saved = recorder_save(storage);
+    ingot_status_t saved = recorder_save(storage);
+    const ingot_status_t remembered = headers_save(storage);
+    if (saved == INGOT_SUCCESS)
+        saved = remembered;
     return flushed != INGOT_SUCCESS ? flushed : saved;
 }
 

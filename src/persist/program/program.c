@@ -11,6 +11,7 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/memo/headers.h"
 #include "persist/prewarm/prewarm.h"
 #include "persist/prewarm/recorder.h"
 #include "persist/storage/common/events.h"
@@ -161,6 +162,8 @@ static ingot_status_t request_program(ingot_program_t *program, const_ingot_prog
         store_now_or_later(&request, desc, *program);
     if (status == INGOT_SUCCESS && request.has_id)
         recorder_note(storage, request.id_size, request.id);
+    if (status == INGOT_SUCCESS && request.origin != INGOT_ORIGIN_MEMORY)
+        headers_note(storage);
     events_leave(before);
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = request.origin;

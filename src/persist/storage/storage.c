@@ -190,6 +190,13 @@ const ingot_allocator_t *storage_allocator(ingot_storage_t storage)
     return &storage->allocator;
 }
 
+ingot_storage_t storage_stored_to(ingot_storage_t storage)
+{
+    while (storage != NULL && storage->model != NULL)
+        storage = storage->model;
+    return storage;
+}
+
 void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ingot_persist_stats_t *stats)
 {
     const struct counters *counters = own != NULL ? own : &storage->counters;

@@ -19,6 +19,9 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
 void *storage_self(ingot_storage_t storage, enum storage_kind kind);
 const ingot_allocator_t *storage_allocator(ingot_storage_t storage);
 
+/* Returns the tier that a chain stores to, or the storage itself. */
+ingot_storage_t storage_stored_to(ingot_storage_t storage);
+
 /* Fills in all counters: those of `own`, or the storage's if that is NULL. */
 void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ingot_persist_stats_t *stats);
 

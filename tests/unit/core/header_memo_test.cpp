@@ -113,9 +113,8 @@ TEST_F(HeaderMemo, SeesTwoFilesExchanged)
     write("inc/x.h", kOne);
     write("other.h", kTwo);
     set_times("other.h", state_of("inc/x.h"));
-    change(kSource, "-I inc", [&] {
-        ASSERT_EQ(0, renameat2(AT_FDCWD, "other.h", AT_FDCWD, "inc/x.h", RENAME_EXCHANGE));
-    });
+    change(kSource, "-I inc",
+           [&] { ASSERT_EQ(0, renameat2(AT_FDCWD, "other.h", AT_FDCWD, "inc/x.h", RENAME_EXCHANGE)); });
 }
 
 TEST_F(HeaderMemo, SeesAnOlderFilePutInPlace)
@@ -398,8 +397,8 @@ TEST_F(HeaderMemo, DoesNotRelyOnAFileThatJustChanged)
 
 TEST_F(HeaderMemo, DoesNotRelyOnFileSystemsThatDoNotTellChanges)
 {
-    const Input input{{{"k.cl", "#include \"/proc/sys/kernel/ostype\"\n"}}, "", {}, INGOT_SOURCE_OPENCL_C,
-                      pocl_rules()};
+    const Input input{
+        {{"k.cl", "#include \"/proc/sys/kernel/ostype\"\n"}}, "", {}, INGOT_SOURCE_OPENCL_C, pocl_rules()};
     const std::string first = memo_.resolve(input).files;
     EXPECT_EQ(first, memo_.resolve(input).files);
     EXPECT_EQ(0u, memo_.recalled);
@@ -421,12 +420,12 @@ TEST_F(HeaderMemo, SharesFilesBetweenPrograms)
     write("inc/y.h", "#pragma once\nint y;\n");
     let_clock_advance();
     for (int i = 0; i < 10; ++i) {
-        const Input input{{{"k.cl", "#include \"x.h\"\n#include NAME\n#include \"x.h\"\nint k" + std::to_string(i) +
-                                        ";\n"}},
-                          "-I inc -D I=" + std::to_string(i % 3),
-                          {},
-                          i % 2 != 0 ? INGOT_SOURCE_CUDA_CPP : INGOT_SOURCE_OPENCL_C,
-                          i % 2 != 0 ? nvrtc_rules() : pocl_rules()};
+        const Input input{
+            {{"k.cl", "#include \"x.h\"\n#include NAME\n#include \"x.h\"\nint k" + std::to_string(i) + ";\n"}},
+            "-I inc -D I=" + std::to_string(i % 3),
+            {},
+            i % 2 != 0 ? INGOT_SOURCE_CUDA_CPP : INGOT_SOURCE_OPENCL_C,
+            i % 2 != 0 ? nvrtc_rules() : pocl_rules()};
         const Result with = memo_.resolve(input);
         EXPECT_EQ(resolve_with(nullptr, input).files, with.files);
         EXPECT_EQ("", with.reason);
@@ -464,8 +463,7 @@ std::string bytes_of(ingot_header_memo_t memo)
     size_t size = 0;
     EXPECT_EQ(INGOT_SUCCESS, ingot_header_memo_get_bytes(memo, &size, nullptr)) << ingot_last_error_detail();
     std::string bytes(size, '\0');
-    EXPECT_EQ(INGOT_SUCCESS,
-              ingot_header_memo_get_bytes(memo, &size, reinterpret_cast<uint8_t *>(bytes.data())));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_header_memo_get_bytes(memo, &size, reinterpret_cast<uint8_t *>(bytes.data())));
     return bytes;
 }
 
@@ -554,8 +552,7 @@ TEST(HeaderMemoOfContext, IsTurnedOffByAVariable)
 {
     ReferenceDevice device;
     setenv("INGOT_HEADER_MEMO", "off", 1);
-    EXPECT_EQ(nullptr,
-              ingot_context_get_header_memo(device.make(INGOT_CONTEXT_INFO_INIT, true).get()));
+    EXPECT_EQ(nullptr, ingot_context_get_header_memo(device.make(INGOT_CONTEXT_INFO_INIT, true).get()));
     EXPECT_NE(nullptr, ingot_context_get_header_memo(device.make().get())) << "it ignores the environment";
     unsetenv("INGOT_HEADER_MEMO");
 }
@@ -624,8 +621,8 @@ std::string memo_by_hand()
                                 number(6, 8) + number(7, 8) + number(8, 8) + number(9, 8) + number(3, 4) +
                                 path("missing") + number(4, 4) + path("lib") + number(5, 8) + number(10, 8) +
                                 number(5, 4) + path("/home");
-    return with_header(2, std::string(32, 'k') + framed(answers) + framed("the first result") +
-                              std::string(32, 'l') + framed("") + framed(""));
+    return with_header(2, std::string(32, 'k') + framed(answers) + framed("the first result") + std::string(32, 'l') +
+                              framed("") + framed(""));
 }
 
 TEST(HeaderMemoFormat, IsTheOneOfTheDocument)
@@ -665,10 +662,9 @@ TEST(HeaderMemoFormat, RefusesWhatIsNotAMemo)
     Memo other;
     EXPECT_EQ(INGOT_BLOB_STALE, other.add(good));
     const std::string key(32, 'k');
-    for (const std::string &answers :
-         {number(0, 4) + path("x"), number(6, 4) + path("x"), number(1, 4) + framed("x"), number(1, 4) + framed(""),
-          number(1, 4) + path(std::string("x\0y", 3)), number(2, 4) + path("x") + number(1, 8),
-          number(1, 4) + number(UINT64_MAX, 8)})
+    for (const std::string &answers : {number(0, 4) + path("x"), number(6, 4) + path("x"), number(1, 4) + framed("x"),
+                                       number(1, 4) + framed(""), number(1, 4) + path(std::string("x\0y", 3)),
+                                       number(2, 4) + path("x") + number(1, 8), number(1, 4) + number(UINT64_MAX, 8)})
         EXPECT_EQ(INGOT_BLOB_CORRUPT, status_of(with_header(1, key + framed(answers) + framed(""))));
     EXPECT_EQ(INGOT_BLOB_CORRUPT, status_of(with_header(UINT32_MAX, key + framed("") + framed(""))));
     EXPECT_EQ(INGOT_BLOB_CORRUPT, status_of(with_header(0, key + framed("") + framed(""))));

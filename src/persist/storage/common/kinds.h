@@ -8,7 +8,7 @@
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CHAIN, STORAGE_SWITCH };
 
 /* Parts that rooms above attach to a storage. */
-enum storage_part { STORAGE_RECORDER, STORAGE_PREWARMS, STORAGE_PART_COUNT };
+enum storage_part { STORAGE_RECORDER, STORAGE_PREWARMS, STORAGE_HEADERS, STORAGE_PART_COUNT };
 
 typedef void (*storage_destroy_part_t)(void *part);
 

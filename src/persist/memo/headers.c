@@ -1,0 +1,298 @@
+/*
+ * headers.c - the memos of headers of a storage's contexts, and their file; see headers.h.
+ *
+ * The file is replaced as a whole. A process that saves first adds what the file has to its own memo, so processes keep
+ * one another's resolutions; if two save at once, the second waits for a moment. The lock guards the list, and is not
+ * held while a file is read or written. A forked child forgets the list: the parent saves what the parent learned.
+ */
+#include "persist/memo/headers.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/base/process_lock.h"
+#include "persist/base/replacement.h"
+#include "persist/directory/directory.h"
+#include "persist/storage/storage.h"
+
+#define MEMO_NAME "/headers.memo"
+#define MAX_MEMO_SIZE ((uint64_t)16 << 20)
+#define LOCK_ATTEMPTS 50
+#define LOCK_PAUSE_NS ((uint64_t)1000000)
+
+struct kept_memo {
+    struct kept_memo *next;
+    ingot_header_memo_t memo; /* a reference */
+    uint64_t saved;           /* how many it had learned when it was saved; under the lock */
+};
+
+struct headers {
+    ingot_allocator_t allocator;
+    struct process_lock lock;
+    struct kept_memo *first; /* under lock */
+    bool is_read_only;
+    size_t path_size;
+    char path[];
+};
+
+static void forget(void *user)
+{
+    ((struct headers *)user)->first = NULL;
+}
+
+static void lock(struct headers *headers)
+{
+    process_lock_take(&headers->lock, forget, headers);
+}
+
+/* ---- the file ---- */
+
+static ingot_status_t read_file(const struct headers *headers, int fd, uint8_t **bytes, size_t *size)
+{
+    struct file_facts facts;
+    const int result = files_facts(fd, &facts);
+    if (result < 0)
+        return files_read_failed(result, "examining", headers->path);
+    const bool is_of_system = headers->is_read_only && facts.owner == 0; /* as the store itself */
+    if (!facts.is_file || !files_are_private(&facts, is_of_system ? 0 : files_user()))
+        return files_untrusted(&facts, false, files_user(), headers->path);
+    if (facts.size_bytes == 0 || facts.size_bytes > MAX_MEMO_SIZE)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is empty or too large", headers->path);
+    *size = (size_t)facts.size_bytes;
+    *bytes = memory_allocate(&headers->allocator, *size);
+    if (*bytes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a memo of %zu bytes", *size);
+    return files_read_all(fd, headers->path, 0, *size, *bytes);
+}
+
+/* Adds what the file has to a memo. A file that is missing, damaged or of another build has nothing. */
+static ingot_status_t add_file(const struct headers *headers, ingot_header_memo_t memo)
+{
+    const char *name;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    const int parent = files_open_parent(headers->path, &name);
+    const int fd = parent < 0 ? parent : files_open_read(parent, name);
+    if (parent >= 0)
+        (void)files_close(parent);
+    if (fd < 0)
+        return fd == -ENOENT ? INGOT_SUCCESS : files_read_failed(fd, "opening", headers->path);
+    ingot_status_t status = read_file(headers, fd, &bytes, &size);
+    (void)files_close(fd);
+    if (status == INGOT_SUCCESS)
+        status = ingot_header_memo_add_bytes(memo, size, bytes);
+    memory_free(&headers->allocator, bytes, size);
+    const bool is_replaceable = status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT ||
+                                status == INGOT_BLOB_VERSION || status == INGOT_BLOB_STALE;
+    return is_replaceable ? INGOT_SUCCESS : status;
+}
+
+/* The memo may grow between the two calls. */
+static ingot_status_t get_bytes(const struct headers *headers, ingot_header_memo_t memo, uint8_t **bytes, size_t *size)
+{
+    ingot_status_t status = ingot_header_memo_get_bytes(memo, size, NULL);
+    while (status == INGOT_SUCCESS) {
+        const size_t room = *size;
+        *bytes = memory_allocate(&headers->allocator, room);
+        if (*bytes == NULL)
+            return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a memo of %zu bytes", room);
+        status = ingot_header_memo_get_bytes(memo, size, *bytes);
+        if (status == INGOT_SUCCESS && *size == room)
+            return INGOT_SUCCESS;
+        memory_free(&headers->allocator, *bytes, room);
+        *bytes = NULL;
+        if (status == INGOT_SUCCESS || status == INGOT_BUFFER_TOO_SMALL)
+            status = ingot_header_memo_get_bytes(memo, size, NULL);
+    }
+    return status;
+}
+
+/* Called after the replacement has begun, so no other process writes. */
+static ingot_status_t write_memo(const struct headers *headers, ingot_header_memo_t memo,
+                                 const struct replacement *replacement)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    ingot_status_t status = add_file(headers, memo);
+    if (status == INGOT_SUCCESS)
+        status = get_bytes(headers, memo, &bytes, &size);
+    if (status == INGOT_SUCCESS)
+        status = replacement_write(replacement, 0, size, bytes);
+    if (bytes != NULL)
+        memory_free(&headers->allocator, bytes, size);
+    return status;
+}
+
+static ingot_status_t save_memo(const struct headers *headers, ingot_header_memo_t memo)
+{
+    struct replacement replacement;
+    ingot_status_t status = replacement_begin(&replacement, headers->path);
+    for (int i = 0; i < LOCK_ATTEMPTS && status == INGOT_BUSY; ++i) {
+        files_pause_ns(LOCK_PAUSE_NS);
+        status = replacement_begin(&replacement, headers->path);
+    }
+    return status == INGOT_SUCCESS ? replacement_end(&replacement, write_memo(headers, memo, &replacement)) : status;
+}
+
+/* ---- the list ---- */
+
+/* Removes a memo that learns nothing more. Locked; the caller releases it without the lock. */
+static struct kept_memo *take_unused(struct headers *headers)
+{
+    for (struct kept_memo **at = &headers->first; *at != NULL; at = &(*at)->next) {
+        struct kept_memo *kept = *at;
+        if (!ingot_header_memo_is_in_use(kept->memo) && ingot_header_memo_count_learned(kept->memo) == kept->saved) {
+            *at = kept->next;
+            return kept;
+        }
+    }
+    return NULL;
+}
+
+static void release(const struct headers *headers, struct kept_memo *kept)
+{
+    if (kept == NULL)
+        return;
+    ingot_header_memo_release(kept->memo);
+    memory_free(&headers->allocator, kept, sizeof(*kept));
+}
+
+/* Returns a reference to a memo that should be saved and takes it for saved; NULL: there is none. If it is not urgent,
+ * a memo waits until it has learned twice as much as at its last save. */
+static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent)
+{
+    ingot_header_memo_t memo = NULL;
+    lock(headers);
+    for (struct kept_memo *kept = headers->first; kept != NULL && memo == NULL; kept = kept->next) {
+        const uint64_t learned = ingot_header_memo_count_learned(kept->memo);
+        if (learned == kept->saved || (!is_urgent && learned < 2 * kept->saved))
+            continue;
+        memo = kept->memo;
+        kept->saved = learned;
+        (void)ingot_header_memo_retain(memo);
+    }
+    process_lock_give(&headers->lock);
+    return memo;
+}
+
+static ingot_status_t save(struct headers *headers, bool is_urgent)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    ingot_header_memo_t memo;
+    while (!headers->is_read_only && status == INGOT_SUCCESS && (memo = next_to_save(headers, is_urgent)) != NULL) {
+        status = save_memo(headers, memo);
+        ingot_header_memo_release(memo);
+    }
+    return status;
+}
+
+void headers_note(ingot_storage_t storage)
+{
+    struct headers *headers = storage_get_part(storage, STORAGE_HEADERS);
+    if (headers != NULL)
+        (void)save(headers, false); /* the next run learns again what was not saved */
+}
+
+ingot_status_t headers_save(ingot_storage_t storage)
+{
+    struct headers *headers = storage_get_part(storage, STORAGE_HEADERS);
+    return headers != NULL ? save(headers, true) : INGOT_SUCCESS;
+}
+
+/* ---- beginning and ending ---- */
+
+static void destroy(void *part)
+{
+    struct headers *headers = part;
+    (void)save(headers, true);
+    lock(headers);
+    struct kept_memo *kept = headers->first;
+    process_lock_give(&headers->lock);
+    while (kept != NULL) {
+        struct kept_memo *next = kept->next;
+        release(headers, kept);
+        kept = next;
+    }
+    process_lock_fini(&headers->lock);
+    const ingot_allocator_t allocator = headers->allocator;
+    memory_free(&allocator, headers, sizeof(*headers) + headers->path_size);
+}
+
+static ingot_status_t make(struct headers **headers, ingot_storage_t storage)
+{
+    bool is_read_only = false;
+    const char *root = directory_path_of(storage_stored_to(storage), &is_read_only);
+    if (root == NULL)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "it takes a directory store, or a chain that stores to one");
+    const ingot_allocator_t *allocator = storage_allocator(storage);
+    const size_t path_size = strlen(root) + sizeof(MEMO_NAME);
+    struct headers *made = memory_allocate(allocator, sizeof(*made) + path_size);
+    if (made == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for memos of headers");
+    *made = (struct headers){.allocator = *allocator, .is_read_only = is_read_only, .path_size = path_size};
+    memcpy(made->path, root, strlen(root));
+    memcpy(made->path + strlen(root), MEMO_NAME, sizeof(MEMO_NAME));
+    const ingot_status_t status = process_lock_init(&made->lock);
+    if (status != INGOT_SUCCESS) {
+        memory_free(allocator, made, sizeof(*made) + path_size);
+        return status;
+    }
+    *headers = made;
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t get_headers(ingot_storage_t storage, struct headers **headers)
+{
+    struct headers *made = NULL;
+    *headers = storage_get_part(storage, STORAGE_HEADERS);
+    if (*headers != NULL)
+        return INGOT_SUCCESS;
+    const ingot_status_t status = make(&made, storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    *headers = storage_add_part(storage, STORAGE_HEADERS, made, destroy);
+    if (*headers != made)
+        destroy(made);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t keep(struct headers *headers, ingot_header_memo_t memo)
+{
+    struct kept_memo *made = memory_allocate(&headers->allocator, sizeof(*made));
+    if (made == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a memo of headers");
+    lock(headers);
+    struct kept_memo *unused = take_unused(headers);
+    struct kept_memo *kept = headers->first;
+    while (kept != NULL && kept->memo != memo)
+        kept = kept->next;
+    if (kept == NULL) {
+        *made = (struct kept_memo){headers->first, memo, 0};
+        (void)ingot_header_memo_retain(memo);
+        headers->first = made;
+        made = NULL;
+    }
+    process_lock_give(&headers->lock);
+    release(headers, unused);
+    if (made != NULL)
+        memory_free(&headers->allocator, made, sizeof(*made));
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage, ingot_context_t context)
+{
+    struct headers *headers;
+    if (storage == NULL || context == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or context is NULL");
+    ingot_header_memo_t memo = ingot_context_get_header_memo(context);
+    if (memo == NULL)
+        return INGOT_SUCCESS;
+    ingot_status_t status = get_headers(storage, &headers);
+    if (status == INGOT_SUCCESS)
+        status = add_file(headers, memo);
+    return status == INGOT_SUCCESS ? keep(headers, memo) : status;
+}

@@ -1,0 +1,211 @@
+/*
+ * What contexts learned about included files, in a store: the next process goes on with it, whatever becomes of the
+ * file.
+ */
+#include <sys/stat.h>
+
+#include <gtest/gtest.h>
+
+#include "support/failing_allocator.h"
+#include "support/forked_child.h"
+#include "support/persist_session.h"
+
+using namespace store_fixture;
+
+namespace
+{
+
+/* Includes a file of the source tree, which is old enough to be relied on. */
+ProgramText program(int number = 0)
+{
+    ProgramText text;
+    text.sources = {"#include \"export.h\"\nkernel twice x 2 *\nkernel n" + std::to_string(number) + " x\n"};
+    text.compile_options = "-I " INGOT_SOURCE_DIR "/include/ingot";
+    return text;
+}
+
+class PersistHeaders : public testing::Test
+{
+protected:
+    ingot_persist_info_t info() const
+    {
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = root_.c_str();
+        return info;
+    }
+
+    static uint64_t learned(const Session &session)
+    {
+        return ingot_header_memo_count_learned(ingot_context_get_header_memo(session.context.get()));
+    }
+
+    /* One run that describes these programs. Returns how many it had to learn. */
+    uint64_t run(const std::vector<int> &numbers)
+    {
+        Session session;
+        Store store(info());
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()))
+            << ingot_last_error_detail();
+        for (const int number : numbers)
+            (void)program(number).make(session.context);
+        return learned(session);
+    }
+
+    fs::path memo() const { return root_ / "headers.memo"; }
+
+    ScratchDirectory scratch_;
+    fs::path root_ = scratch_.path() / "store";
+};
+
+TEST_F(PersistHeaders, AreKnownToTheNextProcess)
+{
+    EXPECT_EQ(2u, run({1, 2}));
+    EXPECT_EQ(0u, run({1, 2}));
+    EXPECT_EQ(1u, run({1, 2, 3}));
+    EXPECT_EQ(0, forked_child::run([this] { return static_cast<int>(run({1, 2, 3})); }));
+    struct stat about = {};
+    ASSERT_EQ(0, stat(memo().c_str(), &about));
+    EXPECT_EQ(0600u, about.st_mode & 0777);
+    EXPECT_FALSE(fs::exists(root_ / "headers.memo.new"));
+}
+
+TEST_F(PersistHeaders, AreMergedWithWhatOtherProcessesSaved)
+{
+    Session one;
+    Store store(info());
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), one.context.get()));
+    EXPECT_EQ(2u, run({1, 2}));
+    (void)program(3).make(one.context);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    EXPECT_EQ(0u, run({1, 2, 3}));
+}
+
+TEST_F(PersistHeaders, OfSeveralContextsAreSaved)
+{
+    {
+        Store store(info());
+        Session one;
+        Session two;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), one.context.get()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), two.context.get()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), two.context.get())) << "once more";
+        (void)program(1).make(one.context);
+        (void)program(2).make(two.context);
+    } /* the contexts end before the store */
+    EXPECT_EQ(0u, run({1, 2}));
+}
+
+TEST_F(PersistHeaders, AreSavedWhenProgramsAreCreated)
+{
+    Session session;
+    Store store(info());
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
+    (void)program(1).make(session.context);
+    (void)session.create(session.describe(), store);
+    EXPECT_EQ(0u, run({1})) << "a process that is killed now has saved it";
+}
+
+TEST_F(PersistHeaders, ReplaceADamagedFile)
+{
+    EXPECT_EQ(1u, run({1}));
+    const Bytes good = read_file(memo());
+    for (const Bytes &bad : {Bytes(), Bytes(10, 'x'), Bytes(good.begin(), good.end() - 1)}) {
+        write_file(memo(), bad);
+        EXPECT_EQ(1u, run({1}));
+        EXPECT_EQ(good, read_file(memo()));
+    }
+    Bytes of_another_build = good;
+    of_another_build[30] ^= 1;
+    const auto checksum = checksum_of(of_another_build.size() - 16, of_another_build.data());
+    std::copy(checksum.bytes, checksum.bytes + 16, of_another_build.end() - 16);
+    write_file(memo(), of_another_build);
+    EXPECT_EQ(1u, run({1}));
+    EXPECT_EQ(good, read_file(memo()));
+}
+
+TEST_F(PersistHeaders, AreNotTakenFromAFileThatOthersCanWrite)
+{
+    EXPECT_EQ(1u, run({1}));
+    fs::permissions(memo(), fs::perms::others_write, fs::perm_options::add);
+    Session session;
+    Store store(info());
+    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_remember_headers(store.get(), session.context.get()));
+    fs::remove(memo());
+    fs::create_symlink("/dev/null", memo());
+    EXPECT_NE(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
+}
+
+TEST_F(PersistHeaders, OfAReadOnlyStoreAreReadAndNotWritten)
+{
+    EXPECT_EQ(1u, run({1}));
+    const Bytes before = read_file(memo());
+    ingot_persist_info_t read_only = info();
+    read_only.flags = INGOT_PERSIST_READ_ONLY;
+    {
+        Session session;
+        Store store(read_only);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
+        (void)program(1).make(session.context);
+        EXPECT_EQ(0u, learned(session));
+        (void)program(2).make(session.context);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    }
+    EXPECT_EQ(before, read_file(memo()));
+}
+
+TEST_F(PersistHeaders, AreKeptByTheTierThatAChainStoresTo)
+{
+    Session session;
+    Store store(info());
+    ingot_storage_t tiers[] = {store.get()};
+    ingot_storage_t chain = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, tiers));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(chain, session.context.get()));
+    (void)program(1).make(session.context);
+    ingot_storage_release(chain);
+    EXPECT_EQ(0u, run({1}));
+}
+
+TEST_F(PersistHeaders, NeedAPlaceAndAContext)
+{
+    Session session;
+    Store store(info());
+    ingot_storage_t file = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch_.path() / "file").c_str()));
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_remember_headers(file, session.context.get()));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_remember_headers(nullptr, session.context.get()));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_remember_headers(store.get(), nullptr));
+    ReferenceDevice device;
+    ingot_context_info_t off = INGOT_CONTEXT_INFO_INIT;
+    off.flags = INGOT_CONTEXT_NO_HEADER_MEMO;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), device.make(off).get()));
+    EXPECT_FALSE(fs::exists(memo()));
+    ingot_storage_release(file);
+}
+
+TEST_F(PersistHeaders, FailCleanlyWithoutMemory)
+{
+    EXPECT_EQ(1u, run({1}));
+    for (size_t fail_at = 0;; ++fail_at) {
+        FailingAllocator allocator;
+        Session session;
+        ingot_persist_info_t with_allocator = info();
+        with_allocator.allocator = allocator.table();
+        {
+            Store store(with_allocator);
+            ASSERT_EQ(INGOT_SUCCESS, store.status());
+            allocator.fail_from_now(fail_at);
+            const ingot_status_t status = ingot_persist_remember_headers(store.get(), session.context.get());
+            EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY) << status;
+            (void)program(2).make(session.context);
+            (void)ingot_persist_flush(store.get());
+            allocator.stop_failing();
+        }
+        EXPECT_EQ(0u, allocator.live_count());
+        if (!allocator.failed())
+            break;
+    }
+    EXPECT_EQ(0u, run({1, 2}));
+}
+
+} // namespace
