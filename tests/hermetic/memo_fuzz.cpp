@@ -84,8 +84,8 @@ std::string header_of(Random &random)
     for (size_t lines = random.below(4); lines != 0; --lines)
         text += line_of(random);
     /* Of letters alone, which no edit changes: files that include themselves take long. */
-    const std::string guard = std::string("GUARD_") + static_cast<char>('A' + random.below(26)) +
-                              static_cast<char>('A' + random.below(26));
+    const std::string guard =
+        std::string("GUARD_") + static_cast<char>('A' + random.below(26)) + static_cast<char>('A' + random.below(26));
     return random.percent(95) ? "#ifndef " + guard + "\n#define " + guard + "\n" + text + "#endif\n" : text;
 }
 
@@ -183,8 +183,7 @@ void touch(Random &random, const std::string &path)
 
 void change(Random &random)
 {
-    const std::string path =
-        random.percent(10) ? name_of(random) : directory_of(random) + "/" + name_of(random);
+    const std::string path = random.percent(10) ? name_of(random) : directory_of(random) + "/" + name_of(random);
     switch (random.below(12)) {
     case 0:
     case 1:
