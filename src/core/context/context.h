@@ -16,6 +16,7 @@
 #include "core/base/striped_count.h"
 #include "core/base/trace.h"
 #include "core/hermetic/native_builds.h"
+#include "core/hermetic/option_words.h"
 #include "core/hermetic/text_rules.h"
 #include "core/identity/device_identity.h"
 #include "core/memo/header_memo.h"
@@ -41,6 +42,8 @@ struct ingot_context {
     _Atomic(struct device_identity *) *identities; /* device_count; made at the first request, release/acquire */
     char *compile_options;                         /* of the environment, "" if there are none */
     char *link_options;
+    struct option_survey option_survey; /* of compile_options */
+    char *kept_options;                 /* compile_options without -I */
     struct text_rules text_rules;
     struct native_builds native_builds;
     struct ingot_header_memo *header_memo; /* NULL: it is off */

@@ -138,11 +138,33 @@ static void put_kept(struct id_writing *id, const char *options)
     arena_fini(&arena);
 }
 
-static void put_compile_options(struct id_writing *id)
+static bool has_text(const struct ingot_program_desc *desc)
+{
+    bool is_text = false;
+    for (size_t i = 0; i < desc->source_count && !is_text; ++i)
+        is_text = desc->sources[i]->is_text;
+    return is_text;
+}
+
+/* The options of texts were parsed and have no -I, or kept_options would be there. */
+static void put_own_options(struct id_writing *id)
 {
     begin_field(id);
-    put_kept(id, id->tag == ID_COMPILE_OPTIONS ? id->desc->compile_options : id->context->compile_options);
+    if (has_text(id->desc))
+        bytes_put_text(&id->bytes, id->desc->compile_options);
+    else
+        put_kept(id, id->desc->compile_options);
     end_field(id);
+}
+
+static void put_compile_options(struct id_writing *id)
+{
+    if (id->tag == ID_ENVIRONMENT_COMPILE_OPTIONS)
+        put_text(id, id->context->kept_options);
+    else if (id->desc->kept_options != NULL)
+        put_text(id, id->desc->kept_options);
+    else
+        put_own_options(id);
 }
 
 static void put_link_options(struct id_writing *id)

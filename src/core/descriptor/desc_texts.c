@@ -44,28 +44,25 @@ static ingot_status_t refuse(struct hermetic *hermetic, const char *what, const 
     return hermetic->reason != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
 
-/* Surveys all options that apply to any source. */
+/* Adds all options that apply to any source to the survey of the program's own. */
 static ingot_status_t check_options(struct hermetic *hermetic, const struct ingot_context *context,
                                     const ingot_program_info_t *info, struct arena *arena, struct option_survey *survey)
 {
-    const ingot_text_rules_t *rules = &context->text_rules.of_backend;
     const char *of_variables = context->text_rules.variable_options;
-    struct option_survey variables = {.has_directory = false};
-    option_survey_add(survey, rules, arena, info->compile_options != NULL ? info->compile_options : "");
+    const struct option_survey *variables = &context->text_rules.variables;
     for (size_t i = 0; i < info->source_count; ++i)
-        option_survey_add(survey, rules, arena, info->sources[i]->compile_options);
-    option_survey_add(survey, rules, arena, context->compile_options);
-    option_survey_add(&variables, rules, arena, of_variables);
-    survey->defines_special_name = survey->defines_special_name || variables.defines_special_name;
-    survey->keeps_names = survey->keeps_names || variables.keeps_names;
+        option_survey_add(survey, &context->text_rules.of_backend, arena, info->sources[i]->compile_options);
+    option_survey_join(survey, &context->option_survey);
+    survey->defines_special_name = survey->defines_special_name || variables->defines_special_name;
+    survey->keeps_names = survey->keeps_names || variables->keeps_names;
     if (arena->failed)
         return error_out_of_memory();
     if (survey->unknown.kind == OPTION_UNKNOWN)
         return refuse(hermetic, "the options have ", &survey->unknown);
-    if (variables.unknown.kind == OPTION_UNKNOWN)
-        return refuse(hermetic, "a variable of the compiler has the option ", &variables.unknown);
+    if (variables->unknown.kind == OPTION_UNKNOWN)
+        return refuse(hermetic, "a variable of the compiler has the option ", &variables->unknown);
     /* Ingot cannot remove options from a variable, and the compiler interprets its quotes in its own way. */
-    const bool is_odd = variables.has_directory || strpbrk(of_variables, "\"'\\") != NULL;
+    const bool is_odd = variables->has_directory || strpbrk(of_variables, "\"'\\") != NULL;
     const struct option all = {.start = of_variables, .size = strlen(of_variables)};
     return is_odd ? refuse(hermetic, "a variable of the compiler has the options ", &all) : INGOT_SUCCESS;
 }
@@ -147,26 +144,46 @@ static ingot_status_t resolve_info(struct hermetic *hermetic, const struct ingot
     return INGOT_SUCCESS;
 }
 
-ingot_status_t desc_texts_resolve(struct hermetic *hermetic, const struct ingot_context *context,
-                                  const ingot_program_info_t *info, bool *has_directories)
+ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_context *context,
+                                  const ingot_program_info_t *info)
 {
+    struct hermetic *hermetic = &texts->hermetic;
     struct option_survey survey = {.has_directory = false};
     _Alignas(max_align_t) uint8_t room[SURVEY_ROOM];
     struct arena arena;
     bool may_include = false;
 
-    *has_directories = false;
     if (!has_text(info, &may_include))
         return INGOT_SUCCESS;
     arena_init_with(&arena, &context->allocator, sizeof(room), room);
+    option_survey_and_keep(&survey, &texts->kept_options, &context->text_rules.of_backend, &arena,
+                           info->compile_options != NULL ? info->compile_options : "");
+    texts->has_kept_options = survey.has_directory;
+    if (survey.has_directory)
+        bytes_put(&texts->kept_options, 1, "");
     ingot_status_t status = check_options(hermetic, context, info, &arena, &survey);
-    *has_directories = survey.has_directory;
+    if (status == INGOT_SUCCESS && texts->kept_options.failed)
+        status = error_out_of_memory();
+    texts->has_directories = survey.has_directory;
     hermetic->must_look = may_include || survey.defines_special_name || survey.keeps_names;
-    const bool must_look = may_include || survey.defines_special_name || survey.keeps_names;
-    if (status == INGOT_SUCCESS && hermetic->reason == NULL && must_look)
+    if (status == INGOT_SUCCESS && hermetic->reason == NULL && hermetic->must_look)
         status = resolve_info(hermetic, context, info, &arena);
     arena_fini(&arena);
     return status;
+}
+
+void desc_texts_init(struct desc_texts *texts, const struct ingot_context *context)
+{
+    texts->has_directories = false;
+    texts->has_kept_options = false;
+    hermetic_init(&texts->hermetic, &context->allocator);
+    bytes_writer_init(&texts->kept_options, &context->allocator);
+}
+
+void desc_texts_fini(struct desc_texts *texts)
+{
+    bytes_writer_fini(&texts->kept_options);
+    hermetic_fini(&texts->hermetic);
 }
 
 /* ---- when it is compiled ---- */
@@ -183,24 +200,18 @@ void hermetic_request_fini(struct hermetic_request *request)
     hermetic_fini(&request->hermetic);
 }
 
-/* Joins the program's options, a source's own and the environment's. */
+/* Joins the program's options, a source's own and the environment's, without -I. */
 static const char *keep_options(const struct ingot_program_desc *desc, const char *own, struct arena *arena)
 {
-    const char *const parts[] = {desc->compile_options, own, desc->context->compile_options};
     struct bytes_writer kept;
     bytes_writer_init(&kept, arena->allocator);
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
-        const size_t start = kept.size;
-        if (start != 0)
-            bytes_put_text(&kept, " ");
-        const size_t begin = kept.size;
-        options_keep(&kept, &desc->context->text_rules.of_backend, arena, parts[i]);
-        if (kept.size <= begin)
-            kept.size = start;
-    }
-    const char *text = kept.failed ? NULL : arena_copy(arena, kept.size, (const char *)kept.bytes);
+    options_keep(&kept, &desc->context->text_rules.of_backend, arena, own);
+    bytes_put(&kept, 1, "");
+    const char *of_source = kept.failed ? NULL : arena_copy(arena, kept.size, (const char *)kept.bytes);
     bytes_writer_fini(&kept);
-    return text;
+    const char *of_program = desc->kept_options != NULL ? desc->kept_options : desc->compile_options;
+    const char *joined = of_source != NULL ? options_join(arena, of_program, of_source) : NULL;
+    return joined != NULL ? options_join(arena, joined, desc->context->kept_options) : NULL;
 }
 
 static ingot_status_t keep_all_options(ingot_build_request_t *request, const struct ingot_program_desc *desc,

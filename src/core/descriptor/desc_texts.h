@@ -8,10 +8,18 @@
 #include "core/descriptor/program_desc.h"
 #include "core/hermetic/hermetic.h"
 
-/* Finds what the descriptor's key and id say about its texts. The caller has initialized hermetic. Sets
- * *has_directories if the options name include directories, which no compiler is given. */
-ingot_status_t desc_texts_resolve(struct hermetic *hermetic, const struct ingot_context *context,
-                                  const ingot_program_info_t *info, bool *has_directories);
+/* What the descriptor's key and id say about its texts and options. */
+struct desc_texts {
+    struct hermetic hermetic;
+    bool has_directories;             /* of -I in any options of texts, which no compiler is given */
+    bool has_kept_options;            /* the program's own options have -I */
+    struct bytes_writer kept_options; /* where has_kept_options: without -I, with a NUL */
+};
+
+void desc_texts_init(struct desc_texts *texts, const struct ingot_context *context);
+void desc_texts_fini(struct desc_texts *texts);
+ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_context *context,
+                                  const ingot_program_info_t *info);
 
 /* A request whose texts include nothing and whose options name no directory. */
 struct hermetic_request {

@@ -35,6 +35,7 @@ struct ingot_program_desc {
     bool has_directories;  /* of -I, which no compiler is given */
     char *compile_options; /* the caller's, without the environment's; in the key, like the next field */
     char *link_options;
+    char *kept_options;                    /* compile_options without -I; NULL: not parsed, or a text without one */
     ingot_spec_constant_t *spec_constants; /* sorted by id; followed by their values */
     const char **name_expressions;         /* sorted by bytes; in the key */
     char *group;

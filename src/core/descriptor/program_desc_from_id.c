@@ -12,7 +12,6 @@
 #include "core/descriptor/cache_blob_id.h"
 #include "core/descriptor/cache_blob_id_format.h"
 #include "core/descriptor/program_desc.h"
-#include "core/hermetic/option_words.h"
 
 /* Keys of descriptors with sources begin otherwise: with a small number. */
 #define KEY_OF_AN_ID UINT64_MAX
@@ -115,25 +114,13 @@ static bool equals_text(const struct id_value *value, const char *text)
 /* Checks library, backend and the environment's options, which are the same in every id of this context. */
 static ingot_status_t check_library(const struct id_view *view, const struct ingot_context *context)
 {
-    struct bytes_writer kept;
-    struct arena arena;
-
     if (!equals_text(&view->single[ID_LIBRARY], ingot_version()) ||
         !equals_text(&view->single[ID_BACKEND], context->ops.name))
         return error_set(INGOT_BLOB_STALE, "the id is of another backend or another build of the library");
-    arena_init(&arena, &context->allocator);
-    bytes_writer_init(&kept, &context->allocator);
-    options_keep(&kept, &context->text_rules.of_backend, &arena, context->compile_options);
-    bytes_put(&kept, 1, "");
-    const bool failed = kept.failed || arena.failed;
-    const bool is_same = !failed &&
-                         equals_text(&view->single[ID_ENVIRONMENT_COMPILE_OPTIONS], (const char *)kept.bytes) &&
-                         equals_text(&view->single[ID_ENVIRONMENT_LINK_OPTIONS], context->link_options);
-    bytes_writer_fini(&kept);
-    arena_fini(&arena);
-    if (failed)
-        return error_out_of_memory();
-    return is_same ? INGOT_SUCCESS : error_set(INGOT_BLOB_STALE, "the id is for other options of the environment");
+    if (!equals_text(&view->single[ID_ENVIRONMENT_COMPILE_OPTIONS], context->kept_options) ||
+        !equals_text(&view->single[ID_ENVIRONMENT_LINK_OPTIONS], context->link_options))
+        return error_set(INGOT_BLOB_STALE, "the id is for other options of the environment");
+    return INGOT_SUCCESS;
 }
 
 static bool has_device(const struct id_view *view, const struct device_identity *identity)

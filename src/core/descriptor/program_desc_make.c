@@ -188,8 +188,9 @@ static char *take_text(uint8_t **place, const char *text)
 }
 
 static struct ingot_program_desc *alloc_desc(struct ingot_context *context, const ingot_program_info_t *info,
-                                             const struct hermetic *hermetic)
+                                             const struct desc_texts *texts)
 {
+    const struct hermetic *hermetic = &texts->hermetic;
     struct ingot_program_desc sizes = {.device_count = info->device_indices != NULL ? (uint32_t)info->device_count
                                                                                     : context->device_count};
     const size_t source_count = info->source_count + info->header_count;
@@ -199,7 +200,7 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     sizes.key_size = key_size(&sizes, info, hermetic);
     sizes.block_size = sizeof(sizes) + source_count * sizeof(void *) + constants_size + expressions_size +
                        sizes.device_count * sizeof(uint32_t) + sizes.key_size + text_size(info->group) +
-                       (hermetic->reason != NULL ? text_size(hermetic->reason) : 0);
+                       texts->kept_options.size + (hermetic->reason != NULL ? text_size(hermetic->reason) : 0);
     struct ingot_program_desc *desc = alloc_bytes(&context->allocator, sizes.block_size);
     if (desc == NULL)
         return NULL;
@@ -211,6 +212,8 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     (void)take(&place, desc->key_size);
     desc->group = take_text(&place, info->group);
     desc->not_cacheable = hermetic->reason != NULL ? take_text(&place, hermetic->reason) : NULL;
+    if (texts->has_kept_options)
+        desc->kept_options = take_text(&place, (const char *)texts->kept_options.bytes);
     return desc;
 }
 
@@ -313,16 +316,16 @@ static void destroy(struct ingot_program_desc *desc)
 }
 
 static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context, const ingot_program_info_t *info,
-                             const struct hermetic *hermetic, bool has_directories)
+                             const struct desc_texts *texts)
 {
-    struct ingot_program_desc *made = alloc_desc(context, info, hermetic);
+    struct ingot_program_desc *made = alloc_desc(context, info, texts);
     if (made == NULL)
         return error_out_of_memory();
     atomic_init(&made->references, 1);
     made->context = context;
     context_reference(context);
     made->flags = info->flags;
-    made->has_directories = has_directories;
+    made->has_directories = texts->has_directories;
     copy_sources(made, info);
     ingot_status_t status = copy_spec_constants(made, info);
     if (status == INGOT_SUCCESS)
@@ -333,7 +336,7 @@ static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context
         destroy(made);
         return status;
     }
-    write_key(made, info, hermetic);
+    write_key(made, info, &texts->hermetic);
     *desc = made;
     return INGOT_SUCCESS;
 }
@@ -348,28 +351,27 @@ static bool is_known(const struct ingot_program_desc *desc)
 ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
                                          const ingot_program_info_t *info)
 {
-    struct hermetic hermetic;
+    struct desc_texts texts;
     ingot_program_info_t known;
-    bool has_directories = false;
 
     if (desc == NULL || context == NULL || !STRUCT_READ(known, info))
         return error_set(INGOT_INVALID_ARGUMENTS, "desc, context or info is NULL, or its struct_size is not set");
     ingot_status_t status = program_info_check(context, &known);
     if (status != INGOT_SUCCESS)
         return status;
-    hermetic_init(&hermetic, &context->allocator);
+    desc_texts_init(&texts, context);
     /* Options are parsed, and files read, only if no program in memory shows that neither matters: its key is equal,
      * and such a key depends on nothing else. */
     struct ingot_program_desc *made = NULL;
-    status = create(&made, context, &known, &hermetic, false);
+    status = create(&made, context, &known, &texts);
     if (status == INGOT_SUCCESS && !is_known(made))
-        status = desc_texts_resolve(&hermetic, context, &known, &has_directories);
-    if (status == INGOT_SUCCESS && kind_of(&hermetic, has_directories) != KEY_PLAIN) {
+        status = desc_texts_resolve(&texts, context, &known);
+    if (status == INGOT_SUCCESS && kind_of(&texts.hermetic, texts.has_directories) != KEY_PLAIN) {
         destroy(made);
         made = NULL;
-        status = create(&made, context, &known, &hermetic, has_directories);
+        status = create(&made, context, &known, &texts);
     }
-    hermetic_fini(&hermetic);
+    desc_texts_fini(&texts);
     if (status == INGOT_SUCCESS)
         *desc = made;
     else if (made != NULL)

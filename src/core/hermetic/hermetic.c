@@ -165,6 +165,7 @@ static void add_options(struct source_graph *graph, const char *options)
             add_definition(graph, &option);
         else if (option.kind == OPTION_UNDEFINE)
             macro_table_undefine(&graph->macros, macro_name_of(option.value_size, option.value));
+        graph->has_debug_information = graph->has_debug_information || option_keeps_names(&option);
     }
 }
 
@@ -177,15 +178,12 @@ static bool is_older_cplusplus(const char *options)
 
 static void add_all_options(struct source_graph *graph)
 {
-    struct option_survey survey = {.has_directory = false};
     for (size_t i = 0; i < HERMETIC_OPTIONS; ++i) {
         const char *options = graph->input->options[i];
         add_options(graph, options);
-        option_survey_add(&survey, graph->input->rules, &graph->arena, options);
         graph->cplusplus = graph->cplusplus && !is_older_cplusplus(options);
     }
-    graph->has_debug_information = survey.keeps_names;
-    graph->names_matter = graph->names_matter || survey.keeps_names;
+    graph->names_matter = graph->names_matter || graph->has_debug_information;
 }
 
 static void graph_init(struct source_graph *graph, struct witness *witness, const ingot_allocator_t *allocator,

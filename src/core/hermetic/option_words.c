@@ -269,40 +269,69 @@ static bool asks_for_debug_information(const struct option *option)
     return option->size >= 2 && memcmp(option->start, "-g", 2) == 0;
 }
 
-void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *rules, struct arena *arena,
-                       const char *options)
+bool option_keeps_names(const struct option *option)
 {
-    struct option_reader reader;
-    struct option option;
-    option_reader_init(&reader, rules, arena, options);
-    while (option_next(&reader, &option)) {
-        survey->has_directory = survey->has_directory || option.kind == OPTION_DIRECTORY;
-        if (option.kind == OPTION_DEFINE &&
-            (option.has_quotes || memmem(option.value, option.value_size, "__", 2) != NULL))
-            survey->defines_special_name = true;
-        if (option.kind == OPTION_PLAIN && asks_for_debug_information(&option))
-            survey->keeps_names = true;
-        if (option.kind == OPTION_UNKNOWN && survey->unknown.kind != OPTION_UNKNOWN)
-            survey->unknown = option;
-    }
+    return option->kind == OPTION_PLAIN && asks_for_debug_information(option);
 }
 
-void options_keep(struct bytes_writer *kept, const ingot_text_rules_t *rules, struct arena *arena, const char *options)
+static void survey_option(struct option_survey *survey, const struct option *option)
+{
+    survey->has_directory = survey->has_directory || option->kind == OPTION_DIRECTORY;
+    if (option->kind == OPTION_DEFINE &&
+        (option->has_quotes || memmem(option->value, option->value_size, "__", 2) != NULL))
+        survey->defines_special_name = true;
+    survey->keeps_names = survey->keeps_names || option_keeps_names(option);
+    if (option->kind == OPTION_UNKNOWN && survey->unknown.kind != OPTION_UNKNOWN)
+        survey->unknown = *option;
+}
+
+/* Appends the options from *from up to a directory, and moves *from behind it. */
+static void keep_up_to(struct bytes_writer *kept, const struct option *directory, const char **from)
+{
+    const char *end = directory->start + directory->size;
+    bytes_put(kept, (size_t)(directory->start - *from), *from);
+    while (is_white(*end))
+        ++end;
+    *from = end;
+    while (*end == 0 && kept->size != 0 && is_white((char)kept->bytes[kept->size - 1]))
+        --kept->size;
+}
+
+void option_survey_and_keep(struct option_survey *survey, struct bytes_writer *kept, const ingot_text_rules_t *rules,
+                            struct arena *arena, const char *options)
 {
     struct option_reader reader;
     struct option option;
     const char *from = options;
     option_reader_init(&reader, rules, arena, options);
     while (option_next(&reader, &option)) {
-        if (option.kind != OPTION_DIRECTORY)
-            continue;
-        const char *end = option.start + option.size;
-        bytes_put(kept, (size_t)(option.start - from), from);
-        while (is_white(*end))
-            ++end;
-        from = end;
-        while (*end == 0 && kept->size != 0 && is_white((char)kept->bytes[kept->size - 1]))
-            --kept->size;
+        survey_option(survey, &option);
+        if (option.kind == OPTION_DIRECTORY && kept != NULL)
+            keep_up_to(kept, &option, &from);
     }
-    bytes_put_text(kept, from);
+    if (kept != NULL && from != options)
+        bytes_put_text(kept, from);
+}
+
+void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *rules, struct arena *arena,
+                       const char *options)
+{
+    option_survey_and_keep(survey, NULL, rules, arena, options);
+}
+
+void option_survey_join(struct option_survey *survey, const struct option_survey *other)
+{
+    survey->has_directory = survey->has_directory || other->has_directory;
+    survey->defines_special_name = survey->defines_special_name || other->defines_special_name;
+    survey->keeps_names = survey->keeps_names || other->keeps_names;
+    if (survey->unknown.kind != OPTION_UNKNOWN)
+        survey->unknown = other->unknown;
+}
+
+void options_keep(struct bytes_writer *kept, const ingot_text_rules_t *rules, struct arena *arena, const char *options)
+{
+    struct option_survey survey = {.has_directory = false};
+    option_survey_and_keep(&survey, kept, rules, arena, options);
+    if (!survey.has_directory)
+        bytes_put_text(kept, options);
 }

@@ -51,8 +51,16 @@ struct option_survey {
 };
 void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *rules, struct arena *arena,
                        const char *options);
+/* Does the same, and appends the options without -I, for the compiler and the id; nothing if none of them is -I, so
+ * that they stay as they are. */
+void option_survey_and_keep(struct option_survey *survey, struct bytes_writer *kept, const ingot_text_rules_t *rules,
+                            struct arena *arena, const char *options);
+/* Adds what is known from other options. */
+void option_survey_join(struct option_survey *survey, const struct option_survey *other);
+/* True if the option asks for debug information. */
+bool option_keeps_names(const struct option *option);
 
-/* Appends the options without -I, for the compiler and the id. Appends nothing if one is OPTION_UNKNOWN. */
+/* Appends the options without -I. */
 void options_keep(struct bytes_writer *kept, const ingot_text_rules_t *rules, struct arena *arena, const char *options);
 
 #endif

@@ -9,11 +9,13 @@
 
 #include "core/base/alloc.h"
 #include "core/base/digest.h"
+#include "core/hermetic/option_words.h"
 
 struct text_rules {
-    ingot_text_rules_t of_backend; /* options is never NULL */
-    char *variable_options;        /* the values of option_variables with blanks between them; "" if none is set */
-    uint8_t digest[DIGEST_SIZE];   /* of all of it */
+    ingot_text_rules_t of_backend;  /* options is never NULL */
+    char *variable_options;         /* the values of option_variables with blanks between them; "" if none is set */
+    struct option_survey variables; /* of variable_options */
+    uint8_t digest[DIGEST_SIZE];    /* of all of it */
 };
 
 /* Gets the backend's rules and reads the variables. Fails only with INGOT_OUT_OF_MEMORY. */

@@ -120,6 +120,10 @@ void witness_share_file(struct witness *witness, struct known_file *file)
 bool witness_identify_directory(struct witness *witness, const char *path, struct os_file_identity *identity)
 {
     const size_t path_size = strlen(path);
+    if (witness->directories == NULL)
+        witness->directories = arena_take(&witness->arena, WITNESS_BUCKETS * sizeof(struct asked_directory *));
+    if (witness->directories == NULL)
+        return false;
     struct asked_directory **bucket = &witness->directories[hash128_of(path_size, path).low % WITNESS_BUCKETS];
     struct asked_directory *asked = *bucket;
     while (asked != NULL && strcmp(asked->path, path) != 0)

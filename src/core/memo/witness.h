@@ -33,7 +33,7 @@ struct witness {
     struct bytes_writer answers; /* in the order of the questions; see doc/memo-format.md */
     bool is_lasting;             /* so far, all answers can be confirmed later */
     struct arena arena;
-    struct asked_directory *directories[WITNESS_BUCKETS]; /* each is asked for once */
+    struct asked_directory **directories; /* in buckets; each is asked for once */
 };
 
 void witness_init(struct witness *witness, const ingot_allocator_t *allocator);

@@ -81,7 +81,7 @@ struct kernel_table *kernel_table_get(struct program_body *body)
 /* ---- shared kernels ---- */
 
 struct ingot_kernel *kernel_alloc(struct ingot_context *context, struct cache_entry *program, uint32_t device,
-                                         const char *name)
+                                  const char *name)
 {
     const size_t name_size = strlen(name) + 1;
     struct ingot_kernel *kernel = alloc_zeroed(&context->allocator, sizeof(*kernel) + name_size);
@@ -178,7 +178,7 @@ static ingot_status_t make(struct cache_entry *program, uint32_t device, const c
 }
 
 ingot_status_t kernel_table_make(struct cache_entry *program, uint32_t device, const char *name,
-                                  _Atomic(struct ingot_kernel *) *place, struct ingot_kernel **kernel)
+                                 _Atomic(struct ingot_kernel *) *place, struct ingot_kernel **kernel)
 {
     const struct program_body *body = cache_entry_value(program);
     struct ingot_context *context = body->desc->context;
@@ -216,4 +216,3 @@ bool kernel_table_find(const struct program_body *body, struct kernel_table *tab
     }
     return false;
 }
-

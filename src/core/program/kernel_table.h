@@ -38,8 +38,7 @@ size_t kernel_table_size(const struct program_body *body);
 /* Returns the program's table, and makes it at the first call. NULL when out of memory. */
 struct kernel_table *kernel_table_get(struct program_body *body);
 /* Finds the position of a name. */
-bool kernel_table_find(const struct program_body *body, struct kernel_table *table, const char *name,
-                       size_t *position);
+bool kernel_table_find(const struct program_body *body, struct kernel_table *table, const char *name, size_t *position);
 /* Makes the kernel of a place in the table, or waits for the thread that makes it. */
 ingot_status_t kernel_table_make(struct cache_entry *program, uint32_t device, const char *name,
                                  _Atomic(struct ingot_kernel *) *place, struct ingot_kernel **kernel);
