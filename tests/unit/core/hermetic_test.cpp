@@ -63,6 +63,21 @@ TEST_F(Hermetic, LooksInTheCurrentDirectoryWhenTheCompilerDoes)
     expect_gap("the #include <x.h> in k.cl line 1 was not found", resolve(nvrtc_rules(), "#include <x.h>", "-I inc"));
 }
 
+/* Intel's compiler searches ./include by itself, after all others, also if -I names it first. */
+TEST_F(Hermetic, LooksLastInADirectoryThatTheCompilerSearchesByItself)
+{
+    static const char *const late[] = {"include", nullptr};
+    ingot_text_rules_t rules = intel_rules();
+    rules.late_directories = late;
+    write("include/x.h", "late");
+    expect_reached(resolve(rules, "#include <x.h>", "-I include -I other"), {"late"});
+    write("other/x.h", "other");
+    expect_reached(resolve(rules, "#include <x.h>", "-I include -I other"), {"other"});
+    expect_reached(resolve(intel_rules(), "#include <x.h>", "-I include -I other"), {"late"});
+    expect_gap("the #include <x.h> in k.cl line 1 may mean more than one text",
+               resolve("#include <x.h>", "-I include -I other"));
+}
+
 TEST_F(Hermetic, LooksBesideTheSourcesNameWhereTheCompilerDoes)
 {
     write("x.h", "current");

@@ -123,6 +123,20 @@ TEST_F(PersistServing, ASwitchStandsForWhatItIsSwitchedTo)
     ingot_storage_release(storage);
 }
 
+TEST_F(PersistServing, ASwitchRemovesFromItsTarget)
+{
+    const Bytes id = bytes_of("an id");
+    const Bytes blob = bytes_of("a blob");
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&storage, store_.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(storage, id.size(), id.data(), blob.size(), blob.data()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_remove(storage, id.size(), id.data()));
+    EXPECT_EQ(0u, entries_of(root_).size());
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, nullptr));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_storage_remove(storage, id.size(), id.data()));
+    ingot_storage_release(storage);
+}
+
 TEST_F(PersistServing, ASwitchTakesOverTheStoreMode)
 {
     ingot_storage_t storage = nullptr;

@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -290,6 +291,22 @@ TEST(PersistStoring, AProgramThatIsNotCacheableIsNoFailure)
         EXPECT_EQ(0u, recording.count());
         EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NOT_CACHEABLE));
     }
+}
+
+/* Where a blob costs more than a build, programs wait for a quiet moment, and only so many. */
+TEST(PersistStoring, OfTooManyWaitingProgramsTheCheapestIsDropped)
+{
+    Slow slow;
+    Recording recording;
+    recording.set(INGOT_PERSIST_STORE_BACKGROUND, 3600000);
+    const std::vector<uint8_t> expensive = slow.create(recording.storage, 0, 20);
+    for (int i = 1; i < 260; ++i)
+        slow.create(recording.storage, i, 0);
+    EXPECT_EQ(4u, slow.session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
+    EXPECT_EQ(256u, recording.count());
+    const auto ids = recording.ids();
+    EXPECT_NE(ids.end(), std::find(ids.begin(), ids.end(), expensive));
 }
 
 /* Programs without an id are neither stored nor failures. */
