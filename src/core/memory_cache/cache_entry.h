@@ -142,7 +142,8 @@ static inline struct cache_pool *entry_pool(const struct cache_entry *entry)
 
 static inline size_t entry_index(const struct cache_entry *entry)
 {
-    return ((uintptr_t)entry % CHUNK_SIZE - offsetof(struct cache_chunk, entries)) / sizeof(struct cache_entry);
+    const uint32_t offset = (uint32_t)((uintptr_t)entry % CHUNK_SIZE - offsetof(struct cache_chunk, entries));
+    return offset / (uint32_t)sizeof(struct cache_entry);
 }
 
 /* A number instead of a pointer, never 0, for the table. */

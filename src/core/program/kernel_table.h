@@ -12,12 +12,13 @@
 #include "core/program/program_body.h"
 
 struct ingot_kernel {
-    struct cache_entry *program; /* a shared kernel's owner, borrowed; a clone holds a reference */
-    void *native;
-    bool is_clone;
-    atomic_size_t references; /* of a clone */
     os_mutex lock;            /* for the application, to set arguments and launch */
+    atomic_size_t references; /* of a clone */
+    void *native;
+    /* together: read by each request */
+    struct cache_entry *program; /* a shared kernel's owner, borrowed; a clone holds a reference */
     uint32_t device;
+    bool is_clone;
     char name[];
 };
 
