@@ -71,7 +71,7 @@ INGOT_API void ingot_context_emit_event(const struct ingot_context *context, con
 
 /**
  * Allocates host memory for a context and its objects. allocate returns memory aligned to @p alignment (a power of
- * two), or NULL. deallocate gets a pointer from allocate, with the same size. Any thread may call both.
+ * two, at most 4096), or NULL. deallocate gets a pointer from allocate, with the same size. Any thread may call both.
  */
 typedef struct ingot_allocator {
     void *(*allocate)(void *user, size_t size, size_t alignment);
@@ -456,7 +456,8 @@ INGOT_API ingot_status_t ingot_program_get_kernel_names(const_ingot_program_t pr
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns a kernel of a program. All callers share it. It holds a reference to the program.
+ * Returns a kernel of a program. All callers share it. It holds a reference to the program. The first request makes the
+ * native kernel; requests of other threads for it meanwhile wait.
  *
  * @param[in] device_index  The index in the context of one of the program's devices.
  * @retval INGOT_NOT_FOUND  The program has no such kernel.

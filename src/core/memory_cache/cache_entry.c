@@ -85,6 +85,10 @@ static bool reserve_number(struct cache_pool *pool)
 static struct cache_chunk *chunk_create(struct cache_pool *pool)
 {
     struct cache_chunk *chunk = alloc_aligned(&pool->allocator, sizeof(*chunk), CHUNK_SIZE);
+    if ((uintptr_t)chunk % CHUNK_SIZE != 0) { /* an allocator that cannot do it */
+        alloc_free(&pool->allocator, chunk, sizeof(*chunk));
+        return NULL;
+    }
     if (chunk == NULL)
         return NULL;
     chunk->pool = pool;
