@@ -16,20 +16,28 @@
 #include "core/descriptor/source.h"
 
 struct cache_blob_id;
+struct ingot_kernel;
+
+/* A descriptor's memory of the first kernel that was requested of a program, and of that program's serial number
+ * (memory_cache.h). Read and written without a lock; see kernel.c. */
+struct kernel_memo {
+    _Atomic(struct ingot_kernel *) kernel;
+    _Atomic uint64_t serial;
+};
 
 struct ingot_program_desc {
     /* First, and close together, the fields that a hit reads. */
     struct cache_memo memo;
+    struct kernel_memo kernel_memo;
     struct ingot_context *context; /* referenced */
-    _Atomic uint32_t kernel_memo;  /* 1 + position in the kernel table of the first kernel requested; 0: none yet */
-    uint32_t device_count;
-    uint32_t *device_indices; /* ascending; the key follows */
+    uint32_t *device_indices;      /* ascending; the key follows */
 
     atomic_size_t references;
     size_t block_size; /* of this and the memory that follows */
     uint32_t flags;
-    uint32_t source_count;
-    uint32_t header_count;
+    uint32_t device_count;
+    uint16_t source_count;
+    uint16_t header_count;
     uint32_t spec_constant_count;
     uint32_t name_expression_count;
     bool has_directories;  /* of -I, which no compiler is given */

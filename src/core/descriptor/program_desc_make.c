@@ -226,8 +226,8 @@ static void copy_sources(struct ingot_program_desc *desc, const ingot_program_in
         source_reference(source);
         desc->sources[i] = source;
     }
-    desc->source_count = (uint32_t)info->source_count;
-    desc->header_count = (uint32_t)info->header_count;
+    desc->source_count = (uint16_t)info->source_count;
+    desc->header_count = (uint16_t)info->header_count;
 }
 
 static int compare_spec_constants(const void *a, const void *b)

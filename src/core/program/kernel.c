@@ -25,9 +25,9 @@ static bool find_device(const struct ingot_program_desc *desc, uint32_t device, 
 }
 
 /* Finds or makes the shared kernel; the caller's reference to the program becomes the kernel's. desc is the program's
- * or an equal one; *position is the kernel's in the table. */
+ * or an equal one. */
 static ingot_status_t find_shared(struct cache_entry *program, const struct ingot_program_desc *desc, uint32_t device,
-                                  const char *name, size_t *position, struct ingot_kernel **kernel)
+                                  const char *name, struct ingot_kernel **kernel)
 {
     struct program_body *body = cache_entry_value(program);
     size_t device_position = 0;
@@ -40,32 +40,29 @@ static ingot_status_t find_shared(struct cache_entry *program, const struct ingo
         return error_out_of_memory();
     if (!kernel_table_find(body, table, name, &name_position))
         return error_set(INGOT_NOT_FOUND, "the program has no kernel %s", name);
-    *position = device_position * body->name_count + name_position;
-    struct ingot_kernel *known = atomic_load_explicit(&table->made[*position], memory_order_acquire);
-    if (known == NULL)
-        return kernel_table_make(program, device, name, &table->made[*position], kernel);
-    *kernel = known;
-    return INGOT_SUCCESS;
+    _Atomic(struct ingot_kernel *) *place = &table->made[device_position * body->name_count + name_position];
+    *kernel = atomic_load_explicit(place, memory_order_acquire);
+    return *kernel != NULL ? INGOT_SUCCESS : kernel_table_make(program, device, name, place, kernel);
 }
 
-/* Returns the kernel whose position the descriptor remembers, if it is the requested one. */
-static struct ingot_kernel *recall(const struct ingot_program_desc *desc, struct program_body *body, uint32_t device,
-                                   const char *name)
+/*
+ * Remembers the first kernel that is requested of a program: threads that use several kernels of one descriptor would
+ * overwrite it in turn. One thread writes at a time, and the serial is BUSY meanwhile. So a thread that reads the same
+ * serial before and after the kernel has the kernel of that serial's program.
+ */
+static void remember(struct kernel_memo *memo, const struct cache_entry *program, struct ingot_kernel *kernel)
 {
-    /* relaxed: it is only a number, and is checked against the program */
-    const uint32_t memo = atomic_load_explicit(&((struct ingot_program_desc *)desc)->kernel_memo, memory_order_relaxed);
-    const struct kernel_table *table = atomic_load_explicit(&body->kernels, memory_order_acquire);
-    if (memo == 0 || table == NULL || memo > table->count)
-        return NULL;
-    struct ingot_kernel *kernel = atomic_load_explicit(&table->made[memo - 1], memory_order_acquire);
-    return kernel != NULL && kernel->device == device && strcmp(kernel->name, name) == 0 ? kernel : NULL;
-}
+    const uint64_t BUSY = UINT64_MAX;
+    const uint64_t serial = atomic_load_explicit(entry_serial(program), memory_order_relaxed); /* the caller holds it */
+    uint64_t before = atomic_load_explicit(&memo->serial, memory_order_relaxed);
 
-/* The first position stays, because threads that use several kernels of one descriptor would overwrite it in turn. */
-static void remember(struct ingot_program_desc *desc, size_t position)
-{
-    if (position < UINT32_MAX && atomic_load_explicit(&desc->kernel_memo, memory_order_relaxed) == 0)
-        atomic_store_explicit(&desc->kernel_memo, (uint32_t)position + 1, memory_order_relaxed);
+    if (before == serial || before == BUSY ||
+        !atomic_compare_exchange_strong_explicit(&memo->serial, &before, BUSY, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return;
+    /* release, both: pair with the acquires in ingot_kernel_get, which sees BUSY or a later serial after this kernel */
+    atomic_store_explicit(&memo->kernel, kernel, memory_order_release);
+    atomic_store_explicit(&memo->serial, serial, memory_order_release);
 }
 
 ingot_status_t ingot_kernel_create(ingot_kernel_t *kernel, ingot_program_t program, uint32_t device_index,
@@ -73,9 +70,8 @@ ingot_status_t ingot_kernel_create(ingot_kernel_t *kernel, ingot_program_t progr
 {
     if (kernel == NULL || program == NULL || name == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "kernel, program or name is NULL");
-    size_t position = 0;
     const ingot_status_t status =
-        find_shared(program_entry(program), program_body(program)->desc, device_index, name, &position, kernel);
+        find_shared(program_entry(program), program_body(program)->desc, device_index, name, kernel);
     if (status == INGOT_SUCCESS)
         cache_entry_retain(program_entry(program));
     return status;
@@ -88,14 +84,13 @@ __attribute__((noinline)) static ingot_status_t get_slowly(ingot_kernel_t *kerne
                                                            struct cache_entry *hit, struct cache_entry *pending)
 {
     ingot_program_t program = (ingot_program_t)hit;
-    size_t position = 0;
 
     ingot_status_t status = hit == NULL ? program_request(&program, desc, pending) : INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)
         return status;
-    status = find_shared(program_entry(program), desc, device_index, name, &position, kernel);
+    status = find_shared(program_entry(program), desc, device_index, name, kernel);
     if (status == INGOT_SUCCESS)
-        remember(desc, position);
+        remember(&desc->kernel_memo, program_entry(program), *kernel);
     else
         cache_entry_release(program_entry(program));
     return status;
@@ -107,12 +102,19 @@ ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_program_desc
     if (kernel == NULL || desc == NULL || name == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "kernel, desc or name is NULL");
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memos change */
+    struct kernel_memo *memo = &shared->kernel_memo;
+    /* Read before the program is hit, because an atomic addition delays what follows. The kernel is used only if the
+     * hit shows that its program is there, which keeps it alive. */
+    const uint64_t serial = atomic_load_explicit(&memo->serial, memory_order_acquire);
+    struct ingot_kernel *known = atomic_load_explicit(&memo->kernel, memory_order_acquire);
+    const bool is_whole = atomic_load_explicit(&memo->serial, memory_order_relaxed) == serial;
     struct cache_entry *pending = NULL;
     struct cache_entry *hit = cache_recall_fast(&shared->memo, &pending);
-    struct ingot_kernel *known = hit != NULL ? recall(desc, hit->value, device_index, name) : NULL;
+
     if (hit != NULL && trace_wanted(&desc->context->trace))
         program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
-    if (known == NULL)
+    if (hit == NULL || !is_whole || atomic_load_explicit(entry_serial(hit), memory_order_relaxed) != serial ||
+        known->device != device_index || strcmp(known->name, name) != 0)
         return get_slowly(kernel, shared, device_index, name, hit, pending);
     *kernel = known;
     return INGOT_SUCCESS;

@@ -39,6 +39,14 @@ static void release_native(struct ingot_context *context, void *native, struct i
         context->ops.destroy_program(context->state, native);
 }
 
+/* Returns what alloc_body allocated. */
+static size_t body_size(const struct program_body *body)
+{
+    const char *reason = program_native_reason(body);
+    const char *last = reason != NULL ? reason : program_log(body) + body->log_size;
+    return (size_t)(last - (const char *)body) + strlen(last) + 1;
+}
+
 static void destroy_body(struct program_body *body)
 {
     struct ingot_program_desc *desc = body->desc;
@@ -48,7 +56,7 @@ static void destroy_body(struct program_body *body)
     kernel_table_destroy(body);
     release_native(context, body->native, body->owner);
     program_free_blob(atomic_load_explicit(&body->blob, memory_order_relaxed), allocator);
-    alloc_free(allocator, body, body->block_size);
+    alloc_free(allocator, body, body_size(body));
     ingot_program_desc_release(desc);
 }
 
@@ -79,7 +87,6 @@ static struct program_body *alloc_body(const ingot_allocator_t *allocator, const
 
     if (body == NULL)
         return NULL;
-    body->block_size = block_size;
     body->name_count = (uint32_t)count_names(parts->names_size, parts->names);
     body->names_size = (uint32_t)parts->names_size;
     body->log_size = parts->log_size + 1;
@@ -96,11 +103,12 @@ static void fill_body(struct program_body *body, const struct program_parts *par
     if (parts->source_name_size != 0)
         memcpy(source_name, parts->source_name, parts->source_name_size);
     if (parts->native_reason != NULL)
-        body->native_reason = strcpy(source_name + parts->source_name_size + 1, parts->native_reason);
+        strcpy(source_name + parts->source_name_size + 1, parts->native_reason);
     body->native = parts->native;
     body->owner = parts->owner;
     atomic_init(&body->device_bytes, parts->device_bytes);
     body->is_from_blob = parts->is_from_blob;
+    body->is_native = parts->native_reason != NULL;
 }
 
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
@@ -133,7 +141,7 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
 static bool matches(const void *value, const void *key)
 {
     const struct program_body *body = value;
-    return body->native_reason != NULL ? body->desc == key : program_desc_equals(body->desc, key);
+    return body->is_native ? body->desc == key : program_desc_equals(body->desc, key);
 }
 
 static bool same_key(const void *key, const void *other)
@@ -178,7 +186,7 @@ struct making {
 
 size_t program_count_bytes(const struct program_body *body)
 {
-    return body->block_size + kernel_table_size(body) + atomic_load_explicit(&body->device_bytes, memory_order_relaxed);
+    return body_size(body) + kernel_table_size(body) + atomic_load_explicit(&body->device_bytes, memory_order_relaxed);
 }
 
 static ingot_status_t make(struct cache_entry **entry, size_t *bytes, void *user)

@@ -42,6 +42,12 @@ const char *program_source_name(const struct program_body *body)
     return given_name[0] != '\0' ? given_name : program_log(body) + body->log_size;
 }
 
+const char *program_native_reason(const struct program_body *body)
+{
+    const char *source_name = program_log(body) + body->log_size;
+    return body->is_native ? source_name + strlen(source_name) + 1 : NULL;
+}
+
 static void write_blob(struct bytes_writer *writer, const struct program_body *body, const struct cache_blob_id *id,
                        const struct device_classes *classes, const struct bytes_writer *binaries, const size_t *ends,
                        struct blob_section *sections)
@@ -122,8 +128,8 @@ static ingot_status_t take_blob(const struct ingot_program *program, size_t *siz
 
     if (context->ops.get_binary == NULL)
         return error_set(INGOT_UNIMPLEMENTED, "the backend %s has no binaries", context->ops.name);
-    if (body->native_reason != NULL)
-        return error_set(INGOT_NOT_CACHEABLE, "%s", body->native_reason);
+    if (body->is_native)
+        return error_set(INGOT_NOT_CACHEABLE, "%s", program_native_reason(body));
     ingot_status_t status = cache_blob_id_get(body->desc, &id);
     if (status != INGOT_SUCCESS)
         return status;

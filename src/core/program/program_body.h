@@ -25,14 +25,13 @@ struct program_body {
     uint32_t name_count;
     uint32_t names_size;
     void *native;
-    struct ingot_program *owner; /* of native, referenced; NULL: this body owns it */
-    size_t block_size;
+    struct ingot_program *owner;      /* of native, referenced; NULL: this body owns it */
     size_t log_size;                  /* with NUL; the log follows the names */
     _Atomic size_t device_bytes;      /* of the binaries; an estimate until the blob is taken; relaxed */
     _Atomic(struct kept_blob *) blob; /* or NULL; exchanged by threads that want it */
-    const char *native_reason;        /* why it was compiled natively and has no id; or NULL */
     bool is_from_blob;                /* for at least one of its devices */
-    char names[];                     /* sorted, each with its NUL; log and the blob's source name follow */
+    bool is_native;                   /* was compiled natively and has no id */
+    char names[];                     /* sorted, each with its NUL; log, the blob's source name, and why it is native */
 };
 
 static inline const char *program_log(const struct program_body *body)
@@ -40,6 +39,8 @@ static inline const char *program_log(const struct program_body *body)
     return body->names + body->names_size;
 }
 
+/* Returns why it was compiled natively and has no id; or NULL. */
+const char *program_native_reason(const struct program_body *body);
 /* Returns the name of its first source, or "". */
 const char *program_source_name(const struct program_body *body);
 

@@ -26,8 +26,8 @@ static ingot_status_t check(const struct ingot_program_desc *desc, const struct 
 
     if (other->desc->context != desc->context)
         return error_set(INGOT_INVALID_ARGUMENTS, "the other program is of another context");
-    if (other->native_reason != NULL)
-        return error_set(INGOT_NOT_CACHEABLE, "the other program has no id: %s", other->native_reason);
+    if (other->is_native)
+        return error_set(INGOT_NOT_CACHEABLE, "the other program has no id: %s", program_native_reason(other));
     for (size_t i = 0; i < desc->device_count; ++i) {
         if (!has_device(other->desc, desc->device_indices[i]))
             return error_set(INGOT_NOT_FOUND, "the other program was not made for device %u",

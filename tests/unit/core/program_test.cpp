@@ -585,6 +585,41 @@ TEST(Kernel, RequestedWhileItsThreadMakesItIsMadeTwiceAndOneStays)
     EXPECT_EQ(1, device.counts.live_kernels);
 }
 
+/* What a descriptor remembers is of a program that may be gone by the time another thread reads it. */
+TEST(Kernel, IsOfAProgramThatIsThereWhileProgramsComeAndGo)
+{
+    constexpr int kThreads = 4;
+    constexpr int kLives = 100;
+    ReferenceDevice device;
+    {
+        const Context context = device.make();
+        const Desc desc = ProgramText().make(context);
+        std::vector<std::thread> threads;
+        std::atomic<bool> stop{false};
+        std::atomic<uint64_t> got{0};
+        for (int i = 0; i < kThreads; ++i) {
+            threads.emplace_back([&, i] {
+                while (!stop) {
+                    ingot_kernel_t kernel = nullptr;
+                    ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_get(&kernel, desc.get(), 0, i % 2 == 0 ? "twice" : "square"));
+                    EXPECT_EQ(i % 2 == 0 ? 14 : 49, run(Kernel(kernel), 7));
+                    ++got;
+                }
+            });
+        }
+        for (int life = 0; life < kLives; ++life) {
+            for (const uint64_t before = got; got < before + kThreads;)
+                sched_yield();
+            EXPECT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+        }
+        stop = true;
+        for (auto &thread : threads)
+            thread.join();
+    }
+    EXPECT_EQ(0, device.counts.live_kernels);
+    EXPECT_EQ(0, device.counts.live_programs);
+}
+
 /* Threads make descriptors of one source all the time, and keep some of them longer than the application keeps source
  * and context. */
 TEST(ProgramDesc, KeepsSourceAndContextWhateverThreadsHoldThem)
