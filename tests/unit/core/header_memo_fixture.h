@@ -4,6 +4,9 @@
 #ifndef INGOT_TESTS_UNIT_HEADER_MEMO_FIXTURE_H
 #define INGOT_TESTS_UNIT_HEADER_MEMO_FIXTURE_H
 
+#include <atomic>
+#include <ctime>
+
 #include "unit/core/hermetic_fixture.h"
 
 extern "C" {
@@ -32,7 +35,7 @@ public:
     Memo &operator=(const Memo &) = delete;
     ~Memo() { header_memo_release(memo_); }
 
-    size_t recalled = 0;
+    std::atomic<size_t> recalled{0};
 
     std::string bytes(const uint8_t *library = kLibrary)
     {
@@ -103,11 +106,13 @@ private:
     ingot_header_memo_t memo_ = nullptr;
 };
 
-/* Waits until a change made from now on gets a later time than any before. */
+/* Waits until a change made from now on gets a later time than any before, which kernels may give with a finer clock.
+ */
 inline void let_clock_advance()
 {
-    const uint64_t now = os_file_clock_ns();
-    while (os_file_clock_ns() <= now) {
+    timespec now = {};
+    clock_gettime(CLOCK_REALTIME, &now);
+    while (os_file_clock_ns() <= static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec)) {
     }
 }
 

@@ -1,6 +1,6 @@
 /*
  * header_memo_test.cpp - each way in which an included file can change: the memo gives what a resolution without it
- * gives.
+ * gives. Each is tried in the same context and in the next process, which knows the resolutions alone.
  */
 #include "unit/core/header_memo_fixture.h"
 
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <thread>
 
 #include "support/failing_allocator.h"
 #include "support/forked_child.h"
@@ -39,11 +40,18 @@ protected:
         const size_t recalled = memo_.recalled;
         EXPECT_EQ(before.files, memo_.resolve(input).files);
         EXPECT_EQ(recalled + 1, memo_.recalled) << "the memo was not used, so this tests nothing";
+        Memo next;
+        ASSERT_EQ(INGOT_SUCCESS, next.add(memo_.bytes()));
+        EXPECT_EQ(before.files, next.resolve(input).files);
+        EXPECT_EQ(1u, next.recalled);
         action();
         const Result after = memo_.resolve(input);
         const Result plain = resolve_with(nullptr, input, false);
         EXPECT_EQ(plain.files, after.files);
         EXPECT_EQ(plain.reason, after.reason);
+        const Result after_in_next = next.resolve(input);
+        EXPECT_EQ(plain.files, after_in_next.files);
+        EXPECT_EQ(plain.reason, after_in_next.reason);
         EXPECT_EQ(id_changes, before.files != after.files || !after.reason.empty());
         let_clock_advance();
         EXPECT_EQ(plain.files, memo_.resolve(input).files);
@@ -431,6 +439,38 @@ TEST_F(HeaderMemo, SharesFilesBetweenPrograms)
         EXPECT_EQ("", with.reason);
     }
     EXPECT_EQ(0u, memo_.recalled);
+}
+
+TEST_F(HeaderMemo, IsUsedByThreadsAtOnce)
+{
+    for (int i = 0; i < 8; ++i)
+        write("inc/h" + std::to_string(i) + ".h", "#pragma once\n#define N" + std::to_string(i) + " 1\nint i;\n");
+    let_clock_advance();
+    std::vector<Input> inputs;
+    Strings expected;
+    for (int i = 0; i < 8; ++i) {
+        std::string text;
+        for (int j = 0; j <= i; ++j)
+            text += "#include \"h" + std::to_string(j) + ".h\"\n";
+        inputs.push_back(Input{{{"k.cl", text}}, "-I inc", {}, INGOT_SOURCE_OPENCL_C, pocl_rules()});
+        expected.push_back(resolve_with(nullptr, inputs.back()).files);
+    }
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < 4; ++t)
+        threads.emplace_back([&, t] {
+            for (size_t i = 0; i < 400; ++i) {
+                const size_t which = (i * (t + 1) + t) % inputs.size();
+                EXPECT_EQ(expected[which], memo_.resolve(inputs[which]).files);
+                if (i % 100 == t) {
+                    EXPECT_EQ(INGOT_SUCCESS, memo_.add(memo_.bytes()));
+                }
+                if (i % 50 == t && t == 0)
+                    overwrite("inc/h7.h", "#pragma once\n"); /* the same content */
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_LT(0u, memo_.recalled);
 }
 
 TEST_F(HeaderMemo, DropsTheLongestUnused)
