@@ -51,10 +51,11 @@ static struct os_file_state state_of(const struct stat *about)
                                   ns_of(&about->st_ctim)};
 }
 
-/* Others may be remote, keep what they knew for a while, number files anew, or take times from an image. */
+/* Others may be remote, keep what they knew for a while, number files anew, or take times from an image. In a tmpfs,
+ * writes through a mapping leave the times as they are; ZFS notes them late. */
 static bool is_telling_file_system(int file)
 {
-    enum { EXT_2_3_4 = 0xef53, XFS = 0x58465342, TMPFS = 0x01021994, OVERLAYFS = 0x794c7630, ZFS = 0x2fc12fc1 };
+    enum { EXT_2_3_4 = 0xef53, XFS = 0x58465342, OVERLAYFS = 0x794c7630 };
     const uint32_t btrfs = 0x9123683e;
     const uint32_t f2fs = 0xf2f52010;
     const uint32_t bcachefs = 0xca451a4e;
@@ -62,8 +63,7 @@ static bool is_telling_file_system(int file)
     if (fstatfs(file, &about) != 0)
         return false;
     const uint32_t type = (uint32_t)about.f_type;
-    return type == EXT_2_3_4 || type == XFS || type == TMPFS || type == OVERLAYFS || type == ZFS || type == btrfs ||
-           type == f2fs || type == bcachefs;
+    return type == EXT_2_3_4 || type == XFS || type == OVERLAYFS || type == btrfs || type == f2fs || type == bcachefs;
 }
 
 /* Called when the content was read. */

@@ -14,9 +14,10 @@
 
 enum { MEMO_MAX_FILE_BYTES = 64 << 20, MEMO_MAX_RESOLUTION_BYTES = 8 << 20, MEMO_MAX_ONE_RESOLUTION = 1 << 20 };
 
-/* A file that changed less than this before it was read is not relied on: a change may get the same time, and one that
- * had begun, with its time set, may not have been complete. */
-#define MEMO_SETTLE_NS ((uint64_t)2000000000)
+/* A file that changed less than this before it was read is not relied on. Its next change may get the same time; a
+ * write that set the time may not have been complete; and writes through a mapping set the time anew only when the
+ * kernel has written the page back, which it does after 30 to 35 seconds. */
+#define MEMO_SETTLE_NS ((uint64_t)60000000000)
 
 struct ingot_header_memo;
 

@@ -8,9 +8,10 @@
  * - the current directory has this path
  *
  * That a file with the same state has the same content is not certain in three cases, and then the answer is not
- * lasting and nothing is remembered: it changed so shortly before that another change may get the same time; it changed
- * while it was read; or its file system does not tell changes reliably (os_file.h). A change sets the time of change to
- * the present whatever the time of modification is set to, and no program can set it back.
+ * lasting and nothing is remembered: it changed so shortly before that another change may leave the time as it is
+ * (header_memo.h); it changed while it was read; or its file system does not tell changes reliably (os_file.c). A
+ * change sets the time of change to the present whatever the time of modification is set to, and no program can set it
+ * back.
  */
 #ifndef INGOT_CORE_MEMO_WITNESS_H
 #define INGOT_CORE_MEMO_WITNESS_H

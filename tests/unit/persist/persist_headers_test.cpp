@@ -8,6 +8,7 @@
 
 #include "support/failing_allocator.h"
 #include "support/forked_child.h"
+#include "support/old_header.h"
 #include "support/persist_session.h"
 
 using namespace store_fixture;
@@ -15,18 +16,15 @@ using namespace store_fixture;
 namespace
 {
 
-/* Includes a file of the source tree, which is old enough to be relied on. */
-ProgramText program(int number = 0)
-{
-    ProgramText text;
-    text.sources = {"#include \"export.h\"\nkernel twice x 2 *\nkernel n" + std::to_string(number) + " x\n"};
-    text.compile_options = "-I " INGOT_SOURCE_DIR "/include/ingot";
-    return text;
-}
-
 class PersistHeaders : public testing::Test
 {
 protected:
+    void SetUp() override
+    {
+        if (!old_header_is_old())
+            GTEST_SKIP() << "the source tree is new";
+    }
+
     ingot_persist_info_t info() const
     {
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
@@ -47,7 +45,7 @@ protected:
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()))
             << ingot_last_error_detail();
         for (const int number : numbers)
-            (void)program(number).make(session.context);
+            (void)old_header_program(number).make(session.context);
         return learned(session);
     }
 
@@ -75,7 +73,7 @@ TEST_F(PersistHeaders, AreMergedWithWhatOtherProcessesSaved)
     Store store(info());
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), one.context.get()));
     EXPECT_EQ(2u, run({1, 2}));
-    (void)program(3).make(one.context);
+    (void)old_header_program(3).make(one.context);
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
     EXPECT_EQ(0u, run({1, 2, 3}));
 }
@@ -89,8 +87,8 @@ TEST_F(PersistHeaders, OfSeveralContextsAreSaved)
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), one.context.get()));
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), two.context.get()));
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), two.context.get())) << "once more";
-        (void)program(1).make(one.context);
-        (void)program(2).make(two.context);
+        (void)old_header_program(1).make(one.context);
+        (void)old_header_program(2).make(two.context);
     } /* the contexts end before the store */
     EXPECT_EQ(0u, run({1, 2}));
 }
@@ -100,7 +98,7 @@ TEST_F(PersistHeaders, AreSavedWhenProgramsAreCreated)
     Session session;
     Store store(info());
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
-    (void)program(1).make(session.context);
+    (void)old_header_program(1).make(session.context);
     (void)session.create(session.describe(), store);
     EXPECT_EQ(0u, run({1})) << "a process that is killed now has saved it";
 }
@@ -145,9 +143,9 @@ TEST_F(PersistHeaders, OfAReadOnlyStoreAreReadAndNotWritten)
         Session session;
         Store store(read_only);
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
-        (void)program(1).make(session.context);
+        (void)old_header_program(1).make(session.context);
         EXPECT_EQ(0u, learned(session));
-        (void)program(2).make(session.context);
+        (void)old_header_program(2).make(session.context);
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
     }
     EXPECT_EQ(before, read_file(memo()));
@@ -161,7 +159,7 @@ TEST_F(PersistHeaders, AreKeptByTheTierThatAChainStoresTo)
     ingot_storage_t chain = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, tiers));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(chain, session.context.get()));
-    (void)program(1).make(session.context);
+    (void)old_header_program(1).make(session.context);
     ingot_storage_release(chain);
     EXPECT_EQ(0u, run({1}));
 }
@@ -197,7 +195,7 @@ TEST_F(PersistHeaders, FailCleanlyWithoutMemory)
             allocator.fail_from_now(fail_at);
             const ingot_status_t status = ingot_persist_remember_headers(store.get(), session.context.get());
             EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY) << status;
-            (void)program(2).make(session.context);
+            (void)old_header_program(2).make(session.context);
             (void)ingot_persist_flush(store.get());
             allocator.stop_failing();
         }
