@@ -5,10 +5,12 @@
 #include "unit/core/header_memo_fixture.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <functional>
@@ -413,6 +415,27 @@ TEST_F(HeaderMemo, DoesNotRelyOnFileSystemsThatDoNotTellChanges)
     const std::string first = memo_.resolve(input).files;
     EXPECT_EQ(first, memo_.resolve(input).files);
     EXPECT_EQ(0u, memo_.recalled);
+}
+
+TEST_F(HeaderMemo, DoesNotRelyOnATmpfsWhichMissesWritesThroughAMapping)
+{
+    struct statfs about = {};
+    if (statfs("/dev/shm", &about) != 0 || about.f_type != TMPFS_MAGIC || access("/dev/shm", W_OK) != 0)
+        GTEST_SKIP() << "/dev/shm is not a tmpfs that can be written";
+    const ScratchDirectory shared("/dev/shm");
+    const std::string path = (shared.path() / "x.h").string();
+    const Input input{{{"k.cl", "#include \"" + path + "\"\n"}}, "", {}, INGOT_SOURCE_OPENCL_C, pocl_rules()};
+    write(path, kOne);
+    const int file = open(path.c_str(), O_RDWR);
+    auto *bytes = static_cast<char *>(mmap(nullptr, sizeof(kOne) - 1, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+    close(file);
+    ASSERT_NE(MAP_FAILED, static_cast<void *>(bytes));
+    EXPECT_EQ('i', *static_cast<volatile char *>(bytes));
+    let_clock_advance();
+    const std::string first = memo_.resolve(input).files;
+    memcpy(bytes, kTwo, sizeof(kTwo) - 1);
+    EXPECT_NE(first, memo_.resolve(input).files);
+    munmap(bytes, sizeof(kOne) - 1);
 }
 
 TEST_F(HeaderMemo, KeepsNothingOfASourceThatHasNoId)
