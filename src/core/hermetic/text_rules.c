@@ -17,8 +17,11 @@ static void put_list(struct bytes_writer *out, const char *const *list)
     bytes_put_u64(out, list != NULL ? UINT64_MAX : UINT64_MAX - 1);
 }
 
+/* option_variables is not part of it, but the variables' values are. */
 static bool digest_rules(struct text_rules *rules, const ingot_allocator_t *allocator)
 {
+    _Static_assert(offsetof(ingot_text_rules_t, option_variables) + sizeof(void *) == sizeof(ingot_text_rules_t),
+                   "a new rule belongs to the digest");
     const ingot_text_rules_t *of_backend = &rules->of_backend;
     struct bytes_writer out;
     bytes_writer_init(&out, allocator);
