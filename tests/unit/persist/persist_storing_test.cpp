@@ -298,7 +298,7 @@ TEST(PersistStoring, OfTooManyWaitingProgramsTheCheapestIsDropped)
 {
     Slow slow;
     Recording recording;
-    recording.set(INGOT_PERSIST_STORE_BACKGROUND, 3600000);
+    recording.set(INGOT_PERSIST_STORE_AUTO, 3600000);
     const std::vector<uint8_t> expensive = slow.create(recording.storage, 0, 20);
     for (int i = 1; i < 260; ++i)
         slow.create(recording.storage, i, 0);
