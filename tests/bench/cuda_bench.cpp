@@ -5,8 +5,8 @@
  * off. Without a GPU nothing is measured, and the report says so.
  *
  *     bench_cuda --json FILE
- *     bench_cuda --child loads|ready SET STORE             what the processes do, with CUDA
- *     bench_cuda --child opencl-ready|opencl-load|opencl-own SET STORE    and with NVIDIA's OpenCL
+ *     bench_cuda --child loads|ready|own-cache SET STORE             what the processes do, with CUDA
+ *     bench_cuda --child opencl-ready|opencl-load|opencl-own|... SET STORE    and with NVIDIA's OpenCL
  */
 #include "bench/bench_report.h"
 #include "bench/cuda_measure.h"
@@ -14,6 +14,8 @@
 #include "bench/measuring.h"
 #include "bench/sample.h"
 #include "bench/startup_measure.h"
+#include "bench/startup_prewarm.h"
+#include "bench/startup_whole.h"
 #include "support/scratch_directory.h"
 
 #include <cstring>
@@ -80,14 +82,35 @@ public:
                         identity.median());
         report.add(prefix + "ready_cold", cold.median(), "ms");
         report.add(prefix + "ready_warm", warm_ms, "ms");
-        if (!identity.values.empty())
-            report.add(prefix + "identity", identity.median(), "ms");
+        if (!identity.values.empty() && set == "digits")
+            report.add(device + "_identity", identity.median(), "ms", bench::Goal::at_most, 1);
+    }
+
+    /*
+     * Beside processes without Ingot whose driver has its own cache, filled by a first one, by turns. NVIDIA's OpenCL
+     * caches what it builds from a source; with CUDA a process without Ingot has NVRTC make PTX and the driver cache
+     * the machine code of that.
+     */
+    void measure_own_cache(const std::string &device, const std::string &child, const std::string &own_child,
+                           bench::Report &report)
+    {
+        const std::string store = folder_ + "/" + device + "-digits-0", folder = folder_ + "/" + device + "-own-cache";
+        Sample ingot, own, native, identity;
+        const auto run_own = [&] { return std::stod(processes_.run(device, own_child, "digits", folder).back()[1]); };
+        const double filling = run_own();
+        bench::take_turns(
+            5, [&] { return ready(device, child, "digits", store, "storage", native, identity); }, run_own, ingot, own);
+        std::printf("  the driver's own cache: %.2f ms, empty %.2f ms; ingot %.2f ms\n", own.median(), filling,
+                    ingot.median());
+        report.add(device + "_warm_over_driver_cache", ingot.median() / own.median(), "times");
     }
 
     /* NVIDIA's OpenCL gives out PTX, which it compiles at each load; a blob holds machine code instead. */
     void measure_opencl(bench::Report &report)
     {
         measure_ready("nvidia", "opencl-ready", "digits", 5, report);
+        measure_opencl_parts(report);
+        measure_own_cache("nvidia", "opencl-ready", "opencl-own-cache", report);
         const std::string store = folder_ + "/nvidia-digits-0";
         const auto own = processes_.run("nvidia", "opencl-own", "digits", store);
         const auto loads = processes_.run("nvidia", "opencl-load", "digits", store);
@@ -97,7 +120,7 @@ public:
         std::printf("  %-18s %10s %12s %8s | %9s %12s %8s\n", "us", "build", "driver's own", "bytes", "ingot",
                     "same binary", "bytes");
         for (size_t i = 0; i < own.size(); ++i) {
-            require(own[i].size() == 5 && loads[i].size() == 9, "a measuring process printed something else");
+            require(own[i].size() == 5 && loads[i].size() == 8, "a measuring process printed something else");
             const double built = std::stod(own[i][2]), driver = std::stod(own[i][3]);
             const double ingot = std::stod(loads[i][2]), same = std::stod(loads[i][4]);
             std::printf("  %-18s %10.0f %12.0f %8s | %9.1f %12.1f %8s\n", own[i][1].c_str(), built, driver,
@@ -113,6 +136,29 @@ public:
     }
 
 private:
+    /* What a process pays once, and the whole process over one of the driver alone. */
+    void measure_opencl_parts(bench::Report &report)
+    {
+        const std::string store = folder_ + "/nvidia-digits-0";
+        Sample ingot, driver, context, identity;
+        processes_.run("nvidia", "opencl-binaries", "digits", store);
+        const auto run_ingot = [&] {
+            const std::vector<std::string> fields = processes_.run("nvidia", "opencl-whole", "digits", store).back();
+            require(fields.size() == 5, "a measuring process printed something else");
+            context.values.push_back(std::stod(fields[2]));
+            identity.values.push_back(std::stod(fields[4]));
+            return std::stod(fields[1]);
+        };
+        bench::take_turns(
+            7, run_ingot,
+            [&] { return std::stod(processes_.run("nvidia", "opencl-whole-driver", "digits", store).back()[1]); },
+            ingot, driver);
+        report.add("nvidia_identity", identity.median(), "ms", bench::Goal::at_most, 1);
+        report.add("nvidia_first_context", context.median(), "ms");
+        report.add("nvidia_whole_process_over_driver", bench::ratios_of(ingot, driver).median(), "times",
+                   bench::Goal::at_most, 1.10);
+    }
+
     /* Milliseconds for the programs together. */
     double ready(const std::string &device, const std::string &child, const std::string &set, const std::string &store,
                  const std::string &expected_origin, Sample &native, Sample &identity)
@@ -143,8 +189,18 @@ int measure_as_child(char **arguments)
         cuda_bench::measure_loads(arguments[1]);
     else if (what == "ready")
         cuda_bench::measure_ready(arguments[1], arguments[2]);
+    else if (what == "own-cache")
+        cuda_bench::measure_own_cache(arguments[1], arguments[2]);
     else if (what == "opencl-own")
         cuda_bench::measure_driver_alone(arguments[1], arguments[2]);
+    else if (what == "opencl-own-cache")
+        startup::measure_own_cache(arguments[1], arguments[2]);
+    else if (what == "opencl-binaries")
+        startup::write_binaries(arguments[1], arguments[2]);
+    else if (what == "opencl-whole")
+        startup::measure_whole_process(arguments[1], arguments[2]);
+    else if (what == "opencl-whole-driver")
+        startup::measure_whole_process_of_driver(arguments[1], arguments[2]);
     else if (what == "opencl-ready")
         startup::measure_ready(arguments[1], arguments[2]);
     else
@@ -169,6 +225,7 @@ int main(int count, char **arguments)
         bench.measure_loads(report);
         bench.measure_ready("cuda", "ready", "digits", 5, report);
         bench.measure_ready("cuda", "ready", "others", 3, report);
+        bench.measure_own_cache("cuda", "ready", "own-cache", report);
     }
     if (bench.has("nvidia"))
         bench.measure_opencl(report);

@@ -10,9 +10,15 @@
 
 #include <ingot/persist.h>
 
+#include <dlfcn.h>
+#include <nvrtc.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <iterator>
+#include <sstream>
 
 namespace cuda_bench
 {
@@ -153,6 +159,72 @@ void measure_load(const Gpu &gpu, const ProgramFile &file)
     ingot_program_desc_release(desc);
 }
 
+/* The functions of the newest NVRTC. */
+class Nvrtc
+{
+public:
+    Nvrtc()
+    {
+        for (const char *name : {"libnvrtc.so.13", "libnvrtc.so.12"})
+            library_ = library_ != nullptr ? library_ : dlopen(name, RTLD_LAZY);
+        require(library_ != nullptr, "no libnvrtc");
+    }
+
+    std::string compile(const ProgramFile &file, const std::string &architecture) const
+    {
+        std::ifstream stream(file.path, std::ios::binary);
+        const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+        const std::vector<std::string> words = options_of(file.options + " " + architecture);
+        std::vector<const char *> options;
+        for (const std::string &word : words)
+            options.push_back(word.c_str());
+        nvrtcProgram program = nullptr;
+        size_t size = 0;
+        call<decltype(&nvrtcCreateProgram)>("nvrtcCreateProgram", &program, text.c_str(), file.name.c_str(), 0, nullptr,
+                                            nullptr);
+        call<decltype(&nvrtcCompileProgram)>("nvrtcCompileProgram", program, static_cast<int>(options.size()),
+                                             options.data());
+        call<decltype(&nvrtcGetPTXSize)>("nvrtcGetPTXSize", program, &size);
+        std::string ptx(size, '\0');
+        call<decltype(&nvrtcGetPTX)>("nvrtcGetPTX", program, ptx.data());
+        call<decltype(&nvrtcDestroyProgram)>("nvrtcDestroyProgram", &program);
+        return ptx;
+    }
+
+private:
+    /* NVRTC takes a directory in the word of its -I. */
+    static std::vector<std::string> options_of(const std::string &text)
+    {
+        std::vector<std::string> words;
+        std::istringstream stream(text);
+        for (std::string word; stream >> word;) {
+            if (!words.empty() && words.back() == "-I")
+                words.back() += word;
+            else
+                words.push_back(word);
+        }
+        return words;
+    }
+
+    template <typename Function, typename... Arguments> void call(const char *name, Arguments... arguments) const
+    {
+        const auto function = reinterpret_cast<Function>(dlsym(library_, name));
+        require(function != nullptr && function(arguments...) == NVRTC_SUCCESS, name);
+    }
+
+    void *library_ = nullptr;
+};
+
+std::string architecture_of(const Gpu &gpu)
+{
+    int major = 0, minor = 0;
+    CUdevice device = 0;
+    gpu.driver.call("cuCtxGetDevice", &device);
+    gpu.driver.call("cuDeviceGetAttribute", &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    gpu.driver.call("cuDeviceGetAttribute", &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    return "--gpu-architecture=compute_" + std::to_string(major) + std::to_string(minor);
+}
+
 } // namespace
 
 void measure_loads(const std::string &set)
@@ -191,6 +263,21 @@ void measure_ready(const std::string &set, const std::string &store_path)
     for (ingot_program_desc_t desc : descs)
         ingot_program_desc_release(desc);
     ingot_storage_release(store);
+}
+
+void measure_own_cache(const std::string &set, const std::string &folder)
+{
+    setenv("CUDA_CACHE_DISABLE", "0", 1); /* before the driver starts */
+    setenv("CUDA_CACHE_PATH", folder.c_str(), 1);
+    const Gpu gpu;
+    const Nvrtc nvrtc;
+    const auto load = gpu.driver.function<CUresult (*)(CUmodule *, const void *)>("cuModuleLoadData");
+    const Clock::time_point start = Clock::now();
+    for (const ProgramFile &file : list_programs(set)) {
+        CUmodule module = nullptr;
+        CudaDriver::check(load(&module, nvrtc.compile(file, architecture_of(gpu)).c_str()), "loading PTX");
+    }
+    std::printf("own-cache\t%.3f\n", microseconds_since(start) / 1000);
 }
 
 } // namespace cuda_bench

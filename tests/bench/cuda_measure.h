@@ -16,6 +16,10 @@ void measure_loads(const std::string &set);
 /* start, native context ms, identity ms; then ready, name, origin, ms for each program through the store */
 void measure_ready(const std::string &set, const std::string &store);
 
+/* Without Ingot: NVRTC makes PTX of each program, which the driver loads with its own cache in the folder. A first
+ * process fills that. own-cache, ms for all. */
+void measure_own_cache(const std::string &set, const std::string &folder);
+
 } // namespace cuda_bench
 
 #endif

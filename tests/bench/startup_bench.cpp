@@ -6,6 +6,8 @@
  *
  *     bench_startup --json FILE               all
  *     bench_startup --child ready|load SET STORE    what the processes do, with OpenCL
+ *     bench_startup --child over|whole|whole-driver|ids|reads SET STORE    from the sources to the kernels
+ *     bench_startup --child own-cache SET FOLDER    without Ingot, with the driver's own cache
  *     bench_startup --child modules FOLDER -        and with Level Zero
  *     bench_startup --child record SET STORE        programs are made and stored, and what was asked for is recorded
  *     bench_startup --child binaries SET STORE      and their bare binaries written
@@ -19,13 +21,16 @@
 #include "bench/startup_measure.h"
 #include "bench/startup_prewarm.h"
 #include "bench/startup_programs.h"
+#include "bench/startup_whole.h"
 #include "support/scratch_directory.h"
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <map>
 
 namespace
 {
@@ -34,14 +39,12 @@ using startup::require;
 
 struct Loads {
     std::vector<double> ratios;
-    double id_us = 0;
     double storage_us = 0;
     double ingot_us = 0;
 
     void append(const Loads &other)
     {
         ratios.insert(ratios.end(), other.ratios.begin(), other.ratios.end());
-        id_us += other.id_us;
         storage_us += other.storage_us;
         ingot_us += other.ingot_us;
     }
@@ -72,6 +75,7 @@ public:
         const std::string prefix = "opencl_" + device + "_";
         double cold_ms = 0, warm_ms = 0;
         Loads all;
+        own_cache_ms_ = beside_own_cache_ms_ = 0;
         for (const std::string set : {"digits", "hashcat"}) {
             const bool quick = set == "digits"; /* hashcat's programs take minutes, all together. */
             const std::string store = folder_ + "/" + device + "-" + set;
@@ -81,7 +85,9 @@ public:
             report.add(prefix + set + "_cold", cold, "ms");
             report.add(prefix + set + "_warm", warm, "ms");
             report.add(prefix + set + "_cold_over_warm", cold / warm, "times", bench::Goal::at_least, cold_over_warm);
-            report.add(prefix + set + "_warm_over_driver", loads.ratio(), "times", bench::Goal::at_most, 1.10);
+            measure_ready_over_driver(device, set, store + "-0", report);
+            measure_whole_process(device, set, store + "-0", report);
+            measure_own_cache(device, set, store + "-0", quick ? 5 : 3);
             cold_ms += cold;
             warm_ms += warm;
             all.append(loads);
@@ -90,8 +96,10 @@ public:
         report.add(prefix + "cold_over_warm", cold_ms / warm_ms, "times", bench::Goal::at_least, cold_over_warm);
         report.add(prefix + "warm_over_driver", all.ratio(), "times", bench::Goal::at_most, 1.10);
         report.add(prefix + "load_mean", all.ingot_us / count, "us");
-        report.add(prefix + "id_mean", all.id_us / count, "us");
         report.add(prefix + "storage_load_mean", all.storage_us / count, "us");
+        report.add(prefix + "warm_over_driver_cache", beside_own_cache_ms_ / own_cache_ms_, "times",
+                   bench::Goal::at_most, device == "pocl" ? 0.25 : 0.05);
+        measure_ids(device, report);
     }
 
     /*
@@ -245,6 +253,88 @@ private:
         return ratios.median();
     }
 
+    /* A process's only line of this kind, as numbers. */
+    std::vector<double> run_for_numbers(const std::string &device, const std::string &what, const std::string &set,
+                                        const std::string &store)
+    {
+        std::vector<double> numbers;
+        const auto lines = processes_.run(device, what, set, store);
+        for (size_t i = 1; i < lines.back().size(); ++i)
+            numbers.push_back(std::stod(lines.back()[i]));
+        return numbers;
+    }
+
+    /* In one warm process: Ingot's whole way to kernels over the driver's loads of the same binaries from memory. */
+    void measure_ready_over_driver(const std::string &device, const std::string &set, const std::string &store,
+                                   bench::Report &report)
+    {
+        processes_.run(device, "binaries", set, store);
+        const std::vector<double> times = run_for_numbers(device, "over", set, store);
+        std::printf("  with all kernels, us: ingot %.1f, driver %.1f, ratio %.3f\n", times[0], times[1],
+                    times[0] / times[1]);
+        report.add("opencl_" + device + "_" + set + "_ready_over_driver", times[0] / times[1], "times",
+                   bench::Goal::at_most, device == "pocl" ? 1.10 : 4);
+    }
+
+    /* Processes by turns: with Ingot, and by the driver alone with the binaries in files. */
+    void measure_whole_process(const std::string &device, const std::string &set, const std::string &store,
+                               bench::Report &report)
+    {
+        const std::string prefix = "opencl_" + device + "_" + set + "_";
+        bench::Sample ingot, driver, context, open_store, identity;
+        const auto run_ingot = [&] {
+            const std::vector<double> times = run_for_numbers(device, "whole", set, store);
+            context.values.push_back(times[1]);
+            open_store.values.push_back(times[2]);
+            identity.values.push_back(times[3]);
+            return times[0];
+        };
+        bench::take_turns(
+            11, run_ingot, [&] { return run_for_numbers(device, "whole-driver", set, store)[0]; }, ingot, driver);
+        const double ratio = summarize_ratios("whole process over the driver's", ingot, driver);
+        std::printf("  whole process, ms: ingot %.2f, driver %.2f\n", ingot.median(), driver.median());
+        report.add(prefix + "whole_process_over_driver", ratio, "times", bench::Goal::at_most, 1.10);
+        report.add(prefix + "first_context", context.median(), "ms");
+        report.add(prefix + "open_store", open_store.median(), "ms");
+        report.add(prefix + "identity", identity.median(), "ms");
+    }
+
+    /*
+     * What a user has without Ingot: the same sources and options, built by a new process with the driver's own cache,
+     * which a first process filled. Beside it, by turns, programs come from the store; on PoCL all kernels are launched
+     * on both sides. Sources are read in the time of both.
+     */
+    void measure_own_cache(const std::string &device, const std::string &set, const std::string &store, int rounds)
+    {
+        const std::string folder = store + ".own-cache";
+        bench::Sample ingot, own;
+        const auto run_own = [&] { return run_for_numbers(device, "own-cache", set, folder)[0]; };
+        const double filling = run_own();
+        bench::take_turns(
+            rounds, [&] { return run_ready(device, set, store, "storage").total_ms; }, run_own, ingot, own);
+        std::printf("  the driver's own cache: %.1f ms, empty %.1f ms; ingot %.2f ms\n", own.median(), filling,
+                    ingot.median());
+        beside_own_cache_ms_ += ingot.median();
+        own_cache_ms_ += own.median();
+    }
+
+    /* hashcat's programs include megabytes. */
+    void measure_ids(const std::string &device, bench::Report &report)
+    {
+        bench::Sample unknown, reads, mean;
+        const auto run_ids = [&] {
+            const std::string store = folder_ + "/" + device + "-ids-" + std::to_string(unknown.values.size());
+            const std::vector<double> times = run_for_numbers(device, "ids", "hashcat", store);
+            mean.values.push_back(times[1]);
+            return times[0];
+        };
+        bench::take_turns(
+            7, run_ids, [&] { return run_for_numbers(device, "reads", "hashcat", "-")[0]; }, unknown, reads);
+        const double ratio = summarize_ratios("ids of hashcat's programs over reading their files", unknown, reads);
+        report.add("opencl_" + device + "_hashcat_id_mean", mean.median(), "us", bench::Goal::at_most, 100);
+        report.add("opencl_" + device + "_hashcat_id_unknown_over_read", ratio, "times", bench::Goal::at_most, 1.3);
+    }
+
     Ready run_ready(const std::string &device, const std::string &set, const std::string &store,
                     const std::string &expected_origin)
     {
@@ -269,18 +359,17 @@ private:
     Loads measure_loads(const std::string &device, const std::string &set, const std::string &store)
     {
         Loads loads;
-        std::printf("  %-24s %12s %7s %12s %7s %7s %10s %10s %10s\n", "from a blob, us", "ingot", "spread", "driver",
-                    "spread", "ratio", "bytes", "id", "storage");
+        std::printf("  %-24s %12s %7s %12s %7s %7s %10s %10s\n", "from a blob, us", "ingot", "spread", "driver",
+                    "spread", "ratio", "bytes", "storage");
         for (const std::vector<std::string> &fields : processes_.run(device, "load", set, store)) {
-            require(fields.size() == 9 && fields[0] == "load", "a measuring process printed something else");
+            require(fields.size() == 8 && fields[0] == "load", "a measuring process printed something else");
             const double ingot = std::stod(fields[2]), driver = std::stod(fields[4]), ratio = ingot / driver;
-            std::printf("  %-24s %12.1f %6.0f%% %12.1f %6.0f%% %7.3f %10s %10.1f %10.1f\n", fields[1].c_str(), ingot,
+            std::printf("  %-24s %12.1f %6.0f%% %12.1f %6.0f%% %7.3f %10s %10.1f\n", fields[1].c_str(), ingot,
                         100 * std::stod(fields[3]), driver, 100 * std::stod(fields[5]), ratio, fields[6].c_str(),
-                        std::stod(fields[7]), std::stod(fields[8]));
+                        std::stod(fields[7]));
             loads.ratios.push_back(ratio);
             loads.ingot_us += ingot;
-            loads.id_us += std::stod(fields[7]);
-            loads.storage_us += std::stod(fields[8]);
+            loads.storage_us += std::stod(fields[7]);
         }
         require(!loads.ratios.empty(), "no program was measured");
         std::fflush(stdout);
@@ -301,32 +390,33 @@ private:
 
     std::string folder_;
     bench::MeasuringProcesses processes_;
+    double own_cache_ms_ = 0; /* of all sets of a device */
+    double beside_own_cache_ms_ = 0;
 };
 
 int measure_as_child(char **arguments)
 {
-    if (std::strcmp(arguments[0], "ready") == 0)
-        startup::measure_ready(arguments[1], arguments[2]);
-    else if (std::strcmp(arguments[0], "modules") == 0)
-        startup::measure_modules(arguments[1]);
-    else if (std::strcmp(arguments[0], "record") == 0)
-        startup::record_programs(arguments[1], arguments[2]);
-    else if (std::strcmp(arguments[0], "binaries") == 0)
-        startup::write_binaries(arguments[1], arguments[2]);
-    else if (std::strcmp(arguments[0], "driver-1") == 0)
-        startup::measure_driver(arguments[1], arguments[2], 1);
-    else if (std::strcmp(arguments[0], "driver-2") == 0)
-        startup::measure_driver(arguments[1], arguments[2], 2);
-    else if (std::strcmp(arguments[0], "memory-1") == 0)
-        startup::measure_memory(1);
-    else if (std::strcmp(arguments[0], "memory-2") == 0)
-        startup::measure_memory(2);
-    else if (std::strcmp(arguments[0], "serial") == 0)
-        startup::measure_serial(arguments[1], arguments[2]);
-    else if (std::strcmp(arguments[0], "prewarm") == 0)
-        startup::measure_prewarm(arguments[1], arguments[2]);
-    else
-        startup::measure_load(arguments[1], arguments[2]);
+    const std::string set = arguments[1], store = arguments[2];
+    const std::map<std::string, std::function<void()>> processes = {
+        {"ready", [&] { startup::measure_ready(set, store); }},
+        {"load", [&] { startup::measure_load(set, store); }},
+        {"over", [&] { startup::measure_ready_over_driver(set, store); }},
+        {"whole", [&] { startup::measure_whole_process(set, store); }},
+        {"whole-driver", [&] { startup::measure_whole_process_of_driver(set, store); }},
+        {"ids", [&] { startup::measure_ids(set, store); }},
+        {"reads", [&] { startup::measure_reads(set); }},
+        {"own-cache", [&] { startup::measure_own_cache(set, store); }},
+        {"modules", [&] { startup::measure_modules(set); }},
+        {"record", [&] { startup::record_programs(set, store); }},
+        {"binaries", [&] { startup::write_binaries(set, store); }},
+        {"driver-1", [&] { startup::measure_driver(set, store, 1); }},
+        {"driver-2", [&] { startup::measure_driver(set, store, 2); }},
+        {"memory-1", [&] { startup::measure_memory(1); }},
+        {"memory-2", [&] { startup::measure_memory(2); }},
+        {"serial", [&] { startup::measure_serial(set, store); }},
+        {"prewarm", [&] { startup::measure_prewarm(set, store); }},
+    };
+    processes.at(arguments[0])();
     return 0;
 }
 

@@ -56,21 +56,6 @@ double median_of(int rounds, const std::function<double()> &measure)
     return sample.median();
 }
 
-/* Reading the source and the files that it includes, and the id of all that; the device's identity is known. */
-double id_time(const Setup &setup, const ProgramFile &file)
-{
-    return median_of(11, [&] {
-        size_t size = 0;
-        const uint8_t *id = nullptr;
-        const Clock::time_point start = Clock::now();
-        ingot_program_desc_t desc = describe(setup, file);
-        require_ingot(ingot_program_desc_get_cache_blob_id(desc, &size, &id), "id");
-        const double time = microseconds_since(start);
-        ingot_program_desc_release(desc);
-        return time;
-    });
-}
-
 void measure_load_of(const Setup &setup, const ProgramFile &file)
 {
     ingot_program_desc_t desc = describe(setup, file, INGOT_PROGRAM_NO_MEMORY_CACHE);
@@ -101,8 +86,8 @@ void measure_load_of(const Setup &setup, const ProgramFile &file)
         again.release(&again);
         return time;
     });
-    std::printf("load\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%zu\t%.3f\t%.3f\n", file.name.c_str(), ingot.median(),
-                ingot.spread(), driver.median(), driver.spread(), binary.size(), id_time(setup, file), storage_us);
+    std::printf("load\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%zu\t%.3f\n", file.name.c_str(), ingot.median(), ingot.spread(),
+                driver.median(), driver.spread(), binary.size(), storage_us);
     blob.release(&blob);
     ingot_program_desc_release(desc);
 }

@@ -16,7 +16,7 @@ void measure_ready(const std::string &set, const std::string &store);
 
 /*
  * Loads every program of the set from its blob in the store, in turns with the driver's own loading of the same binary:
- * "load NAME INGOT_US INGOT_SPREAD DRIVER_US DRIVER_SPREAD BYTES ID_US STORAGE_US" each. A spread is the distance of
+ * "load NAME INGOT_US INGOT_SPREAD DRIVER_US DRIVER_SPREAD BYTES STORAGE_US" each. A spread is the distance of
  * the quartiles as a part of the median.
  */
 void measure_load(const std::string &set, const std::string &store);

@@ -34,11 +34,6 @@ std::string manifest_of(const std::string &store)
     return store + ".manifest";
 }
 
-std::string binary_path(const std::string &store, size_t number)
-{
-    return store + ".binaries/" + std::to_string(number);
-}
-
 /* With their ids known, since finding out what is wanted is the same on both sides. */
 std::vector<ingot_program_desc_t> describe_all(const Setup &setup, const std::string &set)
 {
@@ -174,11 +169,7 @@ void measure_driver(const std::string &set, const std::string &store, size_t thr
 {
     Setup setup(store);
     const std::vector<ProgramFile> files = list_programs(set, is_cpu(setup.device));
-    std::vector<std::vector<uint8_t>> binaries;
-    for (size_t i = 0; i < files.size(); ++i) {
-        std::ifstream file(binary_path(store, i), std::ios::binary);
-        binaries.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-    }
+    const std::vector<std::vector<uint8_t>> binaries = read_binaries(files.size(), store);
     std::vector<cl_program> programs(files.size());
     const Clock::time_point start = Clock::now();
     for_each_number(files.size(), thread_count, [&](size_t number) {

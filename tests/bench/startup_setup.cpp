@@ -3,9 +3,12 @@
  */
 #include "bench/startup_setup.h"
 
+#include "bench/sample.h"
 #include "support/test_device.h"
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 namespace startup
 {
@@ -17,7 +20,7 @@ bool is_cpu(cl_device_id device)
     return (type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
-Setup::Setup(const std::string &store_path)
+NativeSetup::NativeSetup()
 {
     cl_platform_id platform = nullptr;
     cl_int error = CL_SUCCESS;
@@ -31,10 +34,24 @@ Setup::Setup(const std::string &store_path)
     require_cl(error, "clCreateContext");
     queue = clCreateCommandQueueWithProperties(native, device, nullptr, &error);
     require_cl(error, "clCreateCommandQueueWithProperties");
+}
+
+NativeSetup::~NativeSetup()
+{
+    clReleaseCommandQueue(queue);
+    clReleaseContext(native);
+}
+
+Setup::Setup(const std::string &store_path)
+{
+    bench::Clock::time_point start = bench::Clock::now();
     require_ingot(ingot_opencl_context_create(&context, native, 1, &device, nullptr), "context");
+    context_us = bench::microseconds_since(start);
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = store_path.c_str();
+    start = bench::Clock::now();
     require_ingot(ingot_persist_open(&store, &info), "store");
+    open_store_us = bench::microseconds_since(start);
     ingot_device_info_t device_info = INGOT_DEVICE_INFO_INIT;
     require_ingot(ingot_context_get_device_info(context, 0, &device_info), "device info");
     launches = device_info.generates_code_at_launch != 0;
@@ -44,8 +61,6 @@ Setup::~Setup()
 {
     ingot_storage_release(store);
     ingot_context_release(context);
-    clReleaseCommandQueue(queue);
-    clReleaseContext(native);
 }
 
 ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint32_t flags)
@@ -63,7 +78,7 @@ std::vector<uint8_t> binary_of(cl_program program)
     return binary;
 }
 
-cl_program load_binary(const Setup &setup, const std::vector<uint8_t> &binary, const std::string &options)
+cl_program load_binary(const NativeSetup &setup, const std::vector<uint8_t> &binary, const std::string &options)
 {
     const size_t size = binary.size();
     const unsigned char *bytes = binary.data();
@@ -73,6 +88,22 @@ cl_program load_binary(const Setup &setup, const std::vector<uint8_t> &binary, c
         error = clBuildProgram(program, 1, &setup.device, options.c_str(), nullptr, nullptr);
     require_cl(error, "the driver's own load");
     return program;
+}
+
+std::string binary_path(const std::string &store, size_t number)
+{
+    return store + ".binaries/" + std::to_string(number);
+}
+
+std::vector<std::vector<uint8_t>> read_binaries(size_t count, const std::string &store)
+{
+    std::vector<std::vector<uint8_t>> binaries;
+    for (size_t i = 0; i < count; ++i) {
+        std::ifstream file(binary_path(store, i), std::ios::binary);
+        binaries.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+        require(!binaries.back().empty(), "no binary beside " + store);
+    }
+    return binaries;
 }
 
 } // namespace startup

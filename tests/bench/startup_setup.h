@@ -17,26 +17,39 @@ namespace startup
 
 bool is_cpu(cl_device_id device);
 
-/* The native objects, Ingot's context over them, and the store; released when the process ends. */
-struct Setup {
-    explicit Setup(const std::string &store_path);
-    Setup(const Setup &) = delete;
-    Setup &operator=(const Setup &) = delete;
-    ~Setup();
+/* The native objects; released when the process ends. */
+struct NativeSetup {
+    NativeSetup();
+    NativeSetup(const NativeSetup &) = delete;
+    NativeSetup &operator=(const NativeSetup &) = delete;
+    ~NativeSetup();
 
     cl_device_id device = nullptr;
     cl_context native = nullptr;
     cl_command_queue queue = nullptr;
+};
+
+/* And Ingot's context over them, and the store; and how long it took to make these. */
+struct Setup : NativeSetup {
+    explicit Setup(const std::string &store_path);
+    ~Setup();
+
     ingot_context_t context = nullptr;
     ingot_storage_t store = nullptr;
     bool launches = false;
+    double context_us = 0;
+    double open_store_us = 0;
 };
 
 ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint32_t flags = 0);
 
 /* What the driver gives out for its only device, and its own loading of that. */
 std::vector<uint8_t> binary_of(cl_program program);
-cl_program load_binary(const Setup &setup, const std::vector<uint8_t> &binary, const std::string &options);
+cl_program load_binary(const NativeSetup &setup, const std::vector<uint8_t> &binary, const std::string &options);
+
+/* Where write_binaries puts what the driver gave out for a program of the store. */
+std::string binary_path(const std::string &store, size_t number);
+std::vector<std::vector<uint8_t>> read_binaries(size_t count, const std::string &store);
 
 } // namespace startup
 
