@@ -92,11 +92,12 @@ INGOT_API ingot_status_t ingot_identity_add(ingot_identity_t *identity, const ch
 INGOT_API ingot_status_t ingot_identity_add_digest(ingot_identity_t *identity, const char *name, size_t size,
                                                    const void *value);
 /**
- * Adds the field "compiler": the ELF build-ids of the library that contains @p driver_function, of all libraries that
- * it was linked with, and of @p compiler_libraries (a NULL-terminated list of dlopen names). Missing libraries are
- * skipped. Libraries that are known to generate no code are skipped too, because they change often: the C and C++
- * runtimes, and libraries for compression, XML, terminals and finding devices. Build-ids are more reliable than version
- * strings. If a library has no build-id, its content is hashed.
+ * Adds the field "compiler": the ELF build-ids of the library that contains @p driver_function, of @p
+ * compiler_libraries (a NULL-terminated list of dlopen names), and of all libraries that these were linked with. A
+ * library that is not loaded is read from the file that dlopen would load. Missing libraries are skipped. Libraries
+ * that are known to generate no code are skipped too, because they change often: the C and C++ runtimes, and libraries
+ * for compression, XML, terminals and finding devices. Build-ids are more reliable than version strings. If a library
+ * has no build-id, its content is hashed.
  * @retval INGOT_BACKEND_ERROR  The driver's library could not be found or read.
  */
 INGOT_API ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const void *driver_function,

@@ -2,20 +2,28 @@
  * identity.c - the fields that tell devices, drivers and compilers apart.
  *
  * Devices with equal fields run each other's binaries. The compute capability selects the code, NVRTC (with its library
- * of built-in functions) and nvJitLink make it, and the driver loads it. So their versions and build-ids are fields,
- * and so are the variables from which NVRTC takes more options. Whatever belongs to one machine or one process (UUIDs,
+ * of built-in functions) and nvJitLink make it, and the driver loads it. So their build-ids are fields, and so are the
+ * variables from which NVRTC takes more options. Whatever belongs to one machine or one process (UUIDs,
  * ordinals, clock rates, memory sizes, handles) is not a field.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/compiler/nvrtc_library.h"
 #include "backends/cuda/state.h"
-#include "util/nvjitlink.h"
+#include "util/library.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Variables that change the code: NVRTC_APPEND_FLAGS and whatever else NVRTC reads. */
 static const char *const code_variables[] = {"NVRTC_*", NULL};
+
+enum { MAJORS = 8, MINORS = 16, MAX_NAMES = MAJORS * (MINORS + 2) };
+
+struct compiler_names {
+    size_t count;
+    const char *names[MAX_NAMES + 1]; /* NULL-terminated */
+    char texts[MAX_NAMES][LIBRARY_NAME_SIZE];
+};
 
 static ingot_status_t add_text(ingot_identity_t *identity, const char *name, const char *text)
 {
@@ -29,29 +37,29 @@ static ingot_status_t add_version(ingot_identity_t *identity, const char *name, 
     return add_text(identity, name, text);
 }
 
-/* A machine with a driver and no compiler still has an identity, but it loads nothing that a compiler made elsewhere.
- * */
+static void add_name(struct compiler_names *names, const char *format, unsigned major, unsigned minor)
+{
+    char *text = names->texts[names->count];
+    (void)snprintf(text, sizeof(names->texts[0]), format, major, minor);
+    names->names[names->count++] = text;
+}
+
+/* All compilers that the driver is new enough for: only a loaded NVRTC tells its minor version, and loading it takes
+ * longer than all else here. A machine without a compiler also has an identity, but it loads nothing that a
+ * compiler made elsewhere. */
 static ingot_status_t add_compilers(const struct cuda_state *state, ingot_identity_t *identity)
 {
-    struct cuda_nvrtc nvrtc;
-    struct nvjitlink linker;
-    const char *libraries[4] = {NULL};
-    size_t count = 0;
+    struct compiler_names names = {.count = 0};
+    const unsigned newest = (unsigned)state->driver.version / 1000;
     const void *driver_function = NULL;
-    ingot_status_t status = cuda_nvrtc_open(state->driver.version, &nvrtc);
-    if (status == INGOT_SUCCESS) {
-        libraries[count++] = nvrtc.library;
-        libraries[count++] = nvrtc.builtins;
-        status = add_version(identity, "nvrtc_version", nvrtc.major, nvrtc.minor);
-    } else if (status == INGOT_UNIMPLEMENTED) {
-        status = add_text(identity, "nvrtc_version", "none");
+    for (unsigned major = newest; major >= CUDA_NVRTC_OLDEST_MAJOR && names.count < MAX_NAMES; --major) {
+        add_name(&names, "libnvrtc.so.%u", major, 0);
+        add_name(&names, "libnvJitLink.so.%u", major, 0);
+        for (unsigned minor = 0; minor < MINORS; ++minor)
+            add_name(&names, "libnvrtc-builtins.so.%u.%u", major, minor);
     }
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (nvjitlink_open((unsigned)state->driver.version / 1000, &linker))
-        libraries[count++] = linker.library;
     memcpy(&driver_function, &state->driver.load_module, sizeof(driver_function));
-    return ingot_identity_add_compiler(identity, driver_function, libraries);
+    return ingot_identity_add_compiler(identity, driver_function, names.names);
 }
 
 ingot_status_t cuda_identify_device(void *opaque, uint32_t device_index, ingot_identity_t *identity)

@@ -115,16 +115,21 @@ static ingot_status_t read_file_in_parts(const char *path, void (*take)(void *us
 {
     enum { PART = 64 * 1024 };
     uint8_t part[PART];
+    size_t size = 0;
     ssize_t got = 0;
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
         const bool absent = errno == ENOENT || errno == ENOTDIR;
         return error_set(absent ? INGOT_NOT_FOUND : INGOT_IO_ERROR, "opening %s failed: %s", path, strerror(errno));
     }
-    while ((got = read(file, part, sizeof(part))) > 0 || (got < 0 && errno == EINTR)) {
-        if (got > 0)
-            take(user, (size_t)got, part);
-    }
+    do {
+        got = read(file, part + size, sizeof(part) - size);
+        size += got > 0 ? (size_t)got : 0;
+        if (size == sizeof(part) || (got == 0 && size != 0)) {
+            take(user, size, part);
+            size = 0;
+        }
+    } while (got > 0 || (got < 0 && errno == EINTR));
     const ingot_status_t status =
         got == 0 ? INGOT_SUCCESS : error_set(INGOT_IO_ERROR, "reading %s failed: %s", path, strerror(errno));
     close(file);

@@ -53,7 +53,7 @@ bool os_get_current_directory(size_t size, char *path);
  * exist; INGOT_NO_SPACE: it is longer than max_size; INGOT_IO_ERROR: it cannot be read or is not a regular file. */
 ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writer *content,
                             struct os_file_facts *facts);
-/* Reads a file piece by piece, for files that are too large to hold in memory. */
+/* Reads a file in parts of 64 KiB, and a last one, for files that are too large to hold in memory. */
 ingot_status_t os_read_file_in_parts(const char *path, void (*take)(void *user, size_t size, const void *bytes),
                                      void *user);
 

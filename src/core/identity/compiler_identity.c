@@ -3,7 +3,8 @@
  *
  * When a distribution rebuilds or patches a compiler library, version strings stay and build-ids change. Libraries that
  * are known to generate no code are omitted, because otherwise each update of one would make all stored programs stale.
- * Libraries that a driver loads only when it compiles are loaded for this and closed again.
+ * Libraries that a driver loads only when it compiles are read as files, since loading them takes milliseconds. If it
+ * is not certain which files they are, they are loaded for this and closed again.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -13,13 +14,20 @@
 #include "core/base/error.h"
 #include "core/base/os_file.h"
 #include "core/identity/device_identity.h"
+#include "core/identity/library_search.h"
 #include "core/identity/loaded_library.h"
 
 enum { MAX_LIBRARIES = 512, MAX_OPENED = 64 };
 
+struct library {
+    const struct link_map *loaded;   /* NULL: not loaded */
+    const struct library_file *file; /* NULL: loaded */
+};
+
 struct library_set {
     struct arena arena;
-    const struct link_map *libraries[MAX_LIBRARIES]; /* without duplicates */
+    struct library_search search;
+    struct library libraries[MAX_LIBRARIES]; /* without duplicates */
     size_t count;
     const char *lines[MAX_LIBRARIES];
     size_t line_count;
@@ -48,39 +56,70 @@ static bool generates_no_code(const char *name)
     return false;
 }
 
-static void add_library(struct library_set *set, const struct link_map *library)
+static void add_library(struct library_set *set, const struct link_map *loaded, const struct library_file *file)
 {
-    if (library == NULL || set->count == MAX_LIBRARIES || generates_no_code(library_name(library)))
+    if ((loaded == NULL && file == NULL) || set->count == MAX_LIBRARIES ||
+        generates_no_code(loaded != NULL ? library_name(loaded) : file->name))
         return;
     for (size_t i = 0; i < set->count; ++i) {
-        if (set->libraries[i] == library)
+        const struct library *other = &set->libraries[i];
+        if (loaded != NULL
+                ? other->loaded == loaded
+                : other->file != NULL && other->file->device == file->device && other->file->inode == file->inode)
             return;
     }
-    set->libraries[set->count++] = library;
+    set->libraries[set->count++] = (struct library){loaded, file};
+}
+
+static void load_library(struct library_set *set, const char *name)
+{
+    void *handle = NULL;
+    if (set->opened_count == MAX_OPENED)
+        return;
+    const struct link_map *library = library_open(name, &handle);
+    if (handle == NULL)
+        return;
+    set->opened[set->opened_count++] = handle;
+    add_library(set, library, NULL);
+}
+
+/* Adds a library that may not be loaded. */
+static void find_library(struct library_set *set, const char *name, const struct library_file *needed_by)
+{
+    const struct library_file *file = NULL;
+    const struct link_map *loaded = library_search_has_loaded(&set->search, name) ? library_if_loaded(name) : NULL;
+    if (loaded != NULL) {
+        add_library(set, loaded, NULL);
+        return;
+    }
+    switch (library_search_find(&set->search, name, needed_by, &file)) {
+    case LIBRARY_FOUND: add_library(set, NULL, file); break;
+    case LIBRARY_UNSURE: load_library(set, needed_by != NULL ? needed_by->path : name); break;
+    case LIBRARY_ABSENT: break;
+    }
 }
 
 /* Adds the libraries that those found so far were linked with, and theirs in turn. */
 static void add_needed(struct library_set *set)
 {
     for (size_t i = 0; i < set->count; ++i) {
+        const struct library library = set->libraries[i];
         const char *name;
-        for (size_t n = 0; (name = library_needed(set->libraries[i], n)) != NULL; ++n) {
+        for (size_t n = 0; library.loaded != NULL && (name = library_needed(library.loaded, n)) != NULL; ++n) {
             if (!generates_no_code(name))
-                add_library(set, library_if_loaded(name));
+                add_library(set, library_if_loaded(name), NULL);
+        }
+        for (size_t n = 0; library.file != NULL && n < library.file->needed_count; ++n) {
+            if (!generates_no_code(library.file->needed[n]))
+                find_library(set, library.file->needed[n], library.file);
         }
     }
 }
 
 static void add_compilers(struct library_set *set, const char *const *names)
 {
-    for (; names != NULL && *names != NULL && set->opened_count < MAX_OPENED; ++names) {
-        void *handle = NULL;
-        const struct link_map *library = library_open(*names, &handle);
-        if (handle == NULL)
-            continue;
-        set->opened[set->opened_count++] = handle;
-        add_library(set, library);
-    }
+    for (; names != NULL && *names != NULL; ++names)
+        find_library(set, *names, NULL);
 }
 
 /* ---- the field ---- */
@@ -94,12 +133,12 @@ static void put_hex(struct bytes_writer *out, size_t size, const uint8_t *bytes)
     }
 }
 
-static ingot_status_t put_content_digest(struct bytes_writer *line, const struct link_map *library)
+static ingot_status_t put_content_digest(struct bytes_writer *line, const char *path)
 {
     struct bytes_writer content;
     uint8_t digest[DIGEST_SIZE];
     bytes_writer_init(&content, line->allocator);
-    ingot_status_t status = os_read_file(library_path(library), SIZE_MAX, &content, NULL);
+    ingot_status_t status = os_read_file(path, SIZE_MAX, &content, NULL);
     if (status == INGOT_SUCCESS && content.failed)
         status = INGOT_OUT_OF_MEMORY;
     if (status == INGOT_SUCCESS) {
@@ -110,23 +149,25 @@ static ingot_status_t put_content_digest(struct bytes_writer *line, const struct
     bytes_writer_fini(&content);
     if (status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
         return status;
-    return error_set(INGOT_BACKEND_ERROR, "the driver's library %s has no build-id and could not be read",
-                     library_path(library));
+    return error_set(INGOT_BACKEND_ERROR, "the driver's library %s has no build-id and could not be read", path);
 }
 
-static ingot_status_t add_line(struct library_set *set, const struct link_map *library)
+static ingot_status_t add_line(struct library_set *set, const struct library *library)
 {
-    struct bytes_writer line;
-    const uint8_t *id = NULL;
-    size_t id_size = 0;
+    const struct link_map *loaded = library->loaded;
+    const uint8_t *id = loaded == NULL ? library->file->build_id : NULL;
+    size_t id_size = loaded == NULL ? library->file->build_id_size : 0;
     ingot_status_t status = INGOT_SUCCESS;
+    struct bytes_writer line;
+    if (loaded != NULL)
+        (void)library_build_id(loaded, &id, &id_size);
     bytes_writer_init(&line, set->arena.allocator);
-    bytes_put_text(&line, library_name(library));
+    bytes_put_text(&line, loaded != NULL ? library_name(loaded) : library->file->name);
     bytes_put_text(&line, " ");
-    if (library_build_id(library, &id, &id_size))
+    if (id != NULL)
         put_hex(&line, id_size, id);
     else
-        status = put_content_digest(&line, library);
+        status = put_content_digest(&line, loaded != NULL ? library_path(loaded) : library->file->path);
     if (status == INGOT_SUCCESS && !line.failed)
         set->lines[set->line_count++] = arena_copy(&set->arena, line.size, (const char *)line.bytes);
     if (line.failed || set->arena.failed)
@@ -145,7 +186,7 @@ static ingot_status_t add_field(struct library_set *set, ingot_identity_t *ident
     struct bytes_writer text;
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < set->count && status == INGOT_SUCCESS; ++i)
-        status = add_line(set, set->libraries[i]);
+        status = add_line(set, &set->libraries[i]);
     if (status != INGOT_SUCCESS)
         return status;
     qsort(set->lines, set->line_count, sizeof(set->lines[0]), compare_lines);
@@ -175,12 +216,16 @@ ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const voi
     if (set == NULL)
         return error_out_of_memory();
     arena_init(&set->arena, allocator);
-    set->libraries[set->count++] = driver; /* under any name */
+    if (compiler_libraries != NULL && *compiler_libraries != NULL)
+        library_search_init(&set->search, &set->arena);
+    set->libraries[set->count++].loaded = driver; /* under any name */
     add_compilers(set, compiler_libraries);
     add_needed(set);
-    ingot_status_t status = add_field(set, identity);
+    ingot_status_t status = set->arena.failed ? INGOT_OUT_OF_MEMORY : add_field(set, identity);
     while (set->opened_count != 0)
         dlclose(set->opened[--set->opened_count]);
+    if (set->search.arena != NULL)
+        library_search_fini(&set->search);
     arena_fini(&set->arena);
     alloc_free(allocator, set, sizeof(*set));
     return status == INGOT_OUT_OF_MEMORY ? error_out_of_memory() : status;

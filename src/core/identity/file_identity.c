@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "core/base/arena.h"
 #include "core/base/error.h"
@@ -17,20 +16,23 @@
 
 enum { MAX_PATHS = 256 };
 
+/* Each part is hashed at once, with the widest instructions, and the hash of all is one of the hashes of the parts. */
 static void update(void *user, size_t size, const void *bytes)
 {
-    (void)XXH3_128bits_update(user, bytes, size);
+    struct hash128 *all = user;
+    const struct hash128 both[2] = {*all, hash128_of(size, bytes)};
+    *all = hash128_of(sizeof(both), both);
 }
 
 /* *line stays NULL if there is no such file. */
-static ingot_status_t make_line(struct arena *arena, XXH3_state_t *hash, const char *path, char **line)
+static ingot_status_t make_line(struct arena *arena, const char *path, char **line)
 {
+    struct hash128 hash = {0, 0};
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     const size_t room = strlen(name) + 40;
 
-    (void)XXH3_128bits_reset(hash);
-    const ingot_status_t status = os_read_file_in_parts(path, update, hash);
+    const ingot_status_t status = os_read_file_in_parts(path, update, &hash);
     if (status == INGOT_NOT_FOUND)
         return INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)
@@ -38,9 +40,8 @@ static ingot_status_t make_line(struct arena *arena, XXH3_state_t *hash, const c
     char *text = arena_take(arena, room);
     if (text == NULL)
         return error_out_of_memory();
-    const XXH128_hash_t digest = XXH3_128bits_digest(hash);
-    (void)snprintf(text, room, "%s %016llx%016llx\n", name, (unsigned long long)digest.high64,
-                   (unsigned long long)digest.low64);
+    (void)snprintf(text, room, "%s %016llx%016llx\n", name, (unsigned long long)hash.high,
+                   (unsigned long long)hash.low);
     *line = text;
     return INGOT_SUCCESS;
 }
@@ -73,22 +74,18 @@ ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *
 
     if (identity == NULL || paths == NULL)
         return error_null_argument(identity == NULL ? "identity" : "paths");
-    XXH3_state_t *hash = XXH3_createState();
-    if (hash == NULL)
-        return error_out_of_memory();
     arena_init(&arena, identity_allocator(identity));
     for (; status == INGOT_SUCCESS && *paths != NULL; ++paths) {
         char *line = NULL;
         if (count == MAX_PATHS)
             status = error_set(INGOT_BACKEND_ERROR, "a compiler has more than %d data files", MAX_PATHS);
         else
-            status = make_line(&arena, hash, *paths, &line);
+            status = make_line(&arena, *paths, &line);
         if (line != NULL)
             lines[count++] = line;
     }
     if (status == INGOT_SUCCESS && count != 0)
         status = add_lines(identity, name, lines, count);
     arena_fini(&arena);
-    (void)XXH3_freeState(hash);
     return status;
 }

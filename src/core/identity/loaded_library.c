@@ -38,22 +38,25 @@ struct link_map *library_open(const char *name, void **handle)
     return *handle != NULL ? library_of_handle(*handle) : NULL;
 }
 
-/* glibc puts addresses in place of offsets on most machines. */
-static const char *string_table(const struct link_map *library)
+void *library_handle_of_own(void)
 {
-    for (const ElfW(Dyn) *entry = library->l_ld; entry != NULL && entry->d_tag != DT_NULL; ++entry) {
-        if (entry->d_tag != DT_STRTAB)
-            continue;
-        const uintptr_t address = (uintptr_t)entry->d_un.d_ptr;
-        return (const char *)(address < library->l_addr ? address + library->l_addr : address);
-    }
-    return NULL;
+    static const char inside = 0;
+    const struct link_map *own = library_of_function(&inside);
+    if (own == NULL)
+        return NULL;
+    return own->l_name[0] != '\0' ? dlopen(own->l_name, RTLD_LAZY | RTLD_NOLOAD) : dlopen(NULL, RTLD_LAZY);
 }
 
-static const char *dynamic_string(const struct link_map *library, ElfW(Sxword) tag, size_t index)
+/* glibc puts addresses in place of offsets on most machines. */
+static const char *dynamic_string(ElfW(Addr) base, const ElfW(Dyn) * dynamic, ElfW(Sxword) tag, size_t index)
 {
-    const char *strings = string_table(library);
-    for (const ElfW(Dyn) *entry = library->l_ld; strings != NULL && entry->d_tag != DT_NULL; ++entry) {
+    const char *strings = NULL;
+    for (const ElfW(Dyn) *entry = dynamic; entry != NULL && entry->d_tag != DT_NULL && strings == NULL; ++entry) {
+        const uintptr_t address = (uintptr_t)entry->d_un.d_ptr;
+        if (entry->d_tag == DT_STRTAB)
+            strings = (const char *)(address < base ? address + base : address);
+    }
+    for (const ElfW(Dyn) *entry = dynamic; strings != NULL && entry->d_tag != DT_NULL; ++entry) {
         if (entry->d_tag == tag && index-- == 0)
             return strings + entry->d_un.d_val;
     }
@@ -67,7 +70,7 @@ const char *library_path(const struct link_map *library)
 
 const char *library_name(const struct link_map *library)
 {
-    const char *name = dynamic_string(library, DT_SONAME, 0);
+    const char *name = dynamic_string(library->l_addr, library->l_ld, DT_SONAME, 0);
     if (name != NULL)
         return name;
     if (library->l_name == NULL || library->l_name[0] == '\0')
@@ -78,24 +81,58 @@ const char *library_name(const struct link_map *library)
 
 const char *library_needed(const struct link_map *library, size_t index)
 {
-    return dynamic_string(library, DT_NEEDED, index);
+    return dynamic_string(library->l_addr, library->l_ld, DT_NEEDED, index);
+}
+
+/* ---- all libraries ---- */
+
+/* Names, each with its NUL, as far as they fit. */
+struct name_list {
+    size_t capacity;
+    char *names;
+    size_t size; /* of all */
+};
+
+static void put_name(struct name_list *list, const char *name)
+{
+    const size_t size = name != NULL ? strlen(name) + 1 : 0;
+    if (size <= list->capacity && list->size <= list->capacity - size)
+        memcpy(list->names + list->size, name, size);
+    list->size += size;
+}
+
+static int put_names_of(struct dl_phdr_info *info, size_t size, void *list)
+{
+    (void)size;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    put_name(list, slash != NULL ? slash + 1 : info->dlpi_name);
+    for (size_t i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_DYNAMIC)
+            put_name(list, dynamic_string(info->dlpi_addr, (const ElfW(Dyn) *)(info->dlpi_addr + segment->p_vaddr),
+                                          DT_SONAME, 0));
+    }
+    return 0;
+}
+
+size_t library_put_names(size_t capacity, char *names)
+{
+    struct name_list list = {capacity, names, 0};
+    (void)dl_iterate_phdr(put_names_of, &list);
+    return list.size;
 }
 
 /* ---- build-id ---- */
-
-struct note_search {
-    const struct link_map *library;
-    const uint8_t *id;
-    size_t size;
-};
 
 static size_t padded(size_t size, size_t alignment)
 {
     return (size + alignment - 1) / alignment * alignment;
 }
 
-static bool find_in_notes(const uint8_t *notes, size_t size, size_t alignment, struct note_search *search)
+bool library_find_build_id(size_t size, const uint8_t *notes, size_t wanted_alignment, const uint8_t **id,
+                           size_t *id_size)
 {
+    const size_t alignment = wanted_alignment == 8 ? 8 : 4;
     ElfW(Nhdr) header;
     while (size >= sizeof(header)) {
         memcpy(&header, notes, sizeof(header));
@@ -105,8 +142,8 @@ static bool find_in_notes(const uint8_t *notes, size_t size, size_t alignment, s
             return false;
         if (header.n_type == NT_GNU_BUILD_ID && header.n_descsz != 0 && header.n_namesz == sizeof("GNU") &&
             memcmp(notes + sizeof(header), "GNU", sizeof("GNU")) == 0) {
-            search->id = notes + content;
-            search->size = header.n_descsz;
+            *id = notes + content;
+            *id_size = header.n_descsz;
             return true;
         }
         const size_t whole = padded(content + header.n_descsz, alignment);
@@ -117,6 +154,12 @@ static bool find_in_notes(const uint8_t *notes, size_t size, size_t alignment, s
     }
     return false;
 }
+
+struct note_search {
+    const struct link_map *library;
+    const uint8_t *id;
+    size_t size;
+};
 
 static bool is_library(const struct dl_phdr_info *info, const struct link_map *library)
 {
@@ -139,8 +182,8 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *user)
     for (size_t i = 0; i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         const uintptr_t address = info->dlpi_addr + segment->p_vaddr;
-        if (segment->p_type == PT_NOTE &&
-            find_in_notes((const uint8_t *)address, segment->p_memsz, segment->p_align == 8 ? 8 : 4, search))
+        if (segment->p_type == PT_NOTE && library_find_build_id(segment->p_memsz, (const uint8_t *)address,
+                                                                segment->p_align, &search->id, &search->size))
             break;
     }
     return 1;

@@ -1,5 +1,7 @@
 /* Which code compiles: build-ids of a driver's libraries, seen from processes that load them for real. */
 #include <dlfcn.h>
+#include <elf.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 
 extern "C" {
 #include "core/identity/device_identity.h"
+#include "core/identity/library_file.h"
 }
 #include "support/child_process.h"
 #include "support/failing_allocator.h"
@@ -54,13 +57,15 @@ ingot_status_t ask(Question &question, const ingot_allocator_t *allocator, std::
     return status;
 }
 
-/* In a new process: the field of a driver's function, with further libraries. */
-std::string identity_in_child(const std::string &library_path, const std::vector<std::string> &arguments)
+/* In a new process: the field of a driver's function, with further libraries. A last line "loaded" if one of the test's
+ * was loaded for that. `loaded`: libraries that the process loads before, between colons. */
+std::string identity_in_child(const std::string &library_path, const std::vector<std::string> &arguments,
+                              const std::string &loaded = "")
 {
     const std::string output = testing::TempDir() + "ingot_identity_" + std::to_string(getpid());
     std::vector<std::string> command = {"/proc/self/exe", "--identity"};
     command.insert(command.end(), arguments.begin(), arguments.end());
-    child_process::Child child(command, output, {{"LD_LIBRARY_PATH", library_path}});
+    child_process::Child child(command, output, {{"LD_LIBRARY_PATH", library_path}, {"IDENTITY_LOAD", loaded}});
     EXPECT_EQ(0, child.wait());
     std::ifstream stream(output);
     std::string text((std::istreambuf_iterator<char>(stream)), {});
@@ -70,6 +75,7 @@ std::string identity_in_child(const std::string &library_path, const std::vector
 
 const std::string one = IDENTITY_DIRECTORY "/one";
 const std::string two = IDENTITY_DIRECTORY "/two";
+const std::string three = IDENTITY_DIRECTORY "/three";
 
 std::vector<std::string> lines_of(const std::string &text)
 {
@@ -117,6 +123,83 @@ TEST(CompilerIdentity, TakesInWhatACompilerLibraryWasLinkedWith)
     EXPECT_EQ("libidentity_leaf.so 1111", lines[1]);
 }
 
+TEST(CompilerIdentity, ReadsACompilerThatIsNotLoaded)
+{
+    const std::vector<std::string> arguments = {one + "/libidentity_extra.so", "identity_extra",
+                                                "libidentity_runpath.so"};
+    const std::string read = identity_in_child(three, arguments);
+    EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 2222\nlibidentity_runpath.so 4444\n", read);
+    EXPECT_EQ(read, identity_in_child(three, arguments, "libidentity_runpath.so"));
+}
+
+TEST(CompilerIdentity, ReadsTheCompilerThatIsFirstInThePath)
+{
+    const std::vector<std::string> arguments = {one + "/libidentity_extra.so", "identity_extra", "libidentity_leaf.so"};
+    EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 2222\n", identity_in_child(two + ":" + one, arguments));
+    EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 1111\n", identity_in_child(one + ":" + two, arguments));
+}
+
+/* What it needs is in the path and in its RUNPATH. */
+TEST(CompilerIdentity, LoadsACompilerWhoseSearchOnlyTheLinkerKnows)
+{
+    const std::vector<std::string> arguments = {one + "/libidentity_extra.so", "identity_extra",
+                                                "libidentity_runpath.so"};
+    EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 1111\nlibidentity_runpath.so 4444\nloaded\n",
+              identity_in_child(three + ":" + one, arguments));
+}
+
+/* As the linker does: it searches on behind a library for another machine. */
+TEST(CompilerIdentity, SkipsALibraryForAnotherMachine)
+{
+    const std::filesystem::path other = std::filesystem::path(testing::TempDir()) / "ingot_identity_other";
+    std::filesystem::create_directories(other);
+    std::filesystem::copy_file(two + "/libidentity_leaf.so", other / "libidentity_leaf.so",
+                               std::filesystem::copy_options::overwrite_existing);
+    {
+        std::fstream file(other / "libidentity_leaf.so", std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(offsetof(Elf64_Ehdr, e_machine));
+        file.put(static_cast<char>(EM_MIPS)).put(0);
+    }
+    const std::vector<std::string> arguments = {one + "/libidentity_extra.so", "identity_extra", "libidentity_leaf.so"};
+    const std::string found = identity_in_child(other.string() + ":" + one, arguments);
+    std::filesystem::remove_all(other);
+    EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 1111\n", found);
+}
+
+/* Each length, and each byte of the headers, changed: read, loaded or skipped, and no more. */
+TEST(CompilerIdentity, ReadsDamagedLibrariesWithoutCrashing)
+{
+    std::ifstream stream(three + "/libidentity_runpath.so", std::ios::binary);
+    const std::string whole((std::istreambuf_iterator<char>(stream)), {});
+    const int memory = memfd_create("damaged", 0);
+    const std::string path = "/proc/self/fd/" + std::to_string(memory);
+    ingot_allocator_t table;
+    ASSERT_EQ(INGOT_SUCCESS, alloc_init(&table, nullptr));
+    size_t found = 0;
+    const auto read = [&](const std::string &bytes) {
+        EXPECT_EQ(0, ftruncate(memory, static_cast<off_t>(bytes.size())));
+        EXPECT_EQ(static_cast<ssize_t>(bytes.size()), pwrite(memory, bytes.data(), bytes.size(), 0));
+        arena pieces;
+        const library_file *file = nullptr;
+        arena_init(&pieces, &table);
+        if (library_file_read(&pieces, path.c_str(), nullptr, &file) == LIBRARY_FOUND && !pieces.failed)
+            found += strlen(file->name) + file->needed_count != 0;
+        arena_fini(&pieces);
+    };
+    read(whole);
+    EXPECT_EQ(1u, found);
+    for (size_t size = 0; size < whole.size(); size += 1 + size / 16)
+        read(whole.substr(0, size));
+    for (size_t at = 0; at < std::min(whole.size(), size_t{1024}); ++at) {
+        for (const char bits : {1, 64, -1}) {
+            std::string changed = whole;
+            changed[at] = static_cast<char>(changed[at] ^ bits);
+            read(changed);
+        }
+    }
+    close(memory);
+}
+
 TEST(CompilerIdentity, HashesTheContentWhereThereIsNoBuildId)
 {
     const std::filesystem::path changed = std::filesystem::path(testing::TempDir()) / "ingot_identity_changed";
@@ -146,8 +229,10 @@ TEST(CompilerIdentity, IdentifiesTheDriversOfThisMachine)
         EXPECT_EQ(std::string::npos, text.find('/')) << text;
         for (const char *runtime : {"libc.so", "libm.so", "libstdc++", "libgcc_s", "ld-linux"})
             EXPECT_EQ(std::string::npos, text.find(runtime)) << text;
-        EXPECT_EQ(text,
-                  identity_in_child("", {library, "clGetExtensionFunctionAddress", "libigc.so.1", "libigdfcl.so.1"}));
+        const std::vector<std::string> again = {library, "clGetExtensionFunctionAddress", "libigc.so.1",
+                                                "libigdfcl.so.1"};
+        EXPECT_EQ(text, identity_in_child("", again));
+        EXPECT_EQ(text, identity_in_child("", again, "libigc.so.1:libigdfcl.so.1")) << "read and loaded differ";
         ++drivers;
     }
     EXPECT_LT(0u, drivers);
@@ -194,16 +279,20 @@ TEST(CompilerIdentity, FailsCleanlyAtEveryAllocation)
 
 int print_identity(int argc, char **argv)
 {
+    std::istringstream loaded(getenv("IDENTITY_LOAD"));
+    for (std::string name; std::getline(loaded, name, ':');)
+        (void)dlopen(name.c_str(), RTLD_LAZY);
     void *driver = dlopen(argv[2], RTLD_LAZY);
     if (argc < 4 || driver == nullptr)
         return 2;
+    unsetenv("IDENTITY_LOADED");
     Question question = {dlsym(driver, argv[3]), {}};
     question.libraries.assign(argv + 4, argv + argc);
     question.libraries.push_back(nullptr);
     std::string field;
     if (ask(question, nullptr, &field) != INGOT_SUCCESS)
         return 3;
-    fputs(field.c_str(), stdout);
+    fputs((field + (getenv("IDENTITY_LOADED") != nullptr ? "loaded\n" : "")).c_str(), stdout);
     return 0;
 }
 

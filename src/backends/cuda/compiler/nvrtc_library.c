@@ -6,10 +6,7 @@
  */
 #include "backends/cuda/compiler/nvrtc_library.h"
 
-#define OLDEST_MAJOR 12u
-
 static const struct library_symbol symbols[] = {
-    {"nvrtcVersion", offsetof(struct cuda_nvrtc, version)},
     {"nvrtcGetErrorString", offsetof(struct cuda_nvrtc, error_string)},
     {"nvrtcCreateProgram", offsetof(struct cuda_nvrtc, create)},
     {"nvrtcDestroyProgram", offsetof(struct cuda_nvrtc, destroy)},
@@ -26,13 +23,9 @@ ingot_status_t cuda_nvrtc_open(int driver_version, struct cuda_nvrtc *nvrtc)
 {
     const unsigned newest = (unsigned)driver_version / 1000;
     memset(nvrtc, 0, sizeof(*nvrtc));
-    if (!library_open_newest("libnvrtc", OLDEST_MAJOR, newest, nvrtc->library, sizeof(symbols) / sizeof(symbols[0]),
-                             symbols, nvrtc))
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "no libnvrtc of version %u to %u was found", OLDEST_MAJOR,
-                                      newest);
-    const nvrtcResult result = nvrtc->version(&nvrtc->major, &nvrtc->minor);
-    if (result != NVRTC_SUCCESS)
-        return ingot_set_error(INGOT_BACKEND_ERROR, (int64_t)result, "nvrtcVersion: %s", nvrtc->error_string(result));
-    (void)snprintf(nvrtc->builtins, sizeof(nvrtc->builtins), "libnvrtc-builtins.so.%d.%d", nvrtc->major, nvrtc->minor);
+    if (!library_open_newest("libnvrtc", CUDA_NVRTC_OLDEST_MAJOR, newest, nvrtc->library,
+                             sizeof(symbols) / sizeof(symbols[0]), symbols, nvrtc))
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "no libnvrtc of version %u to %u was found",
+                                      CUDA_NVRTC_OLDEST_MAJOR, newest);
     return INGOT_SUCCESS;
 }

@@ -10,12 +10,10 @@
 
 #include <nvrtc.h>
 
+#define CUDA_NVRTC_OLDEST_MAJOR 12u
+
 struct cuda_nvrtc {
     char library[LIBRARY_NAME_SIZE];
-    char builtins[LIBRARY_NAME_SIZE]; /* the library that NVRTC itself opens to compile */
-    int major;
-    int minor;
-    nvrtcResult (*version)(int *, int *);
     const char *(*error_string)(nvrtcResult);
     nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
     nvrtcResult (*destroy)(nvrtcProgram *);

@@ -1,0 +1,209 @@
+/*
+ * library_file.c - reads the ELF headers, notes and dynamic section of a library; see library_file.h.
+ *
+ * Nothing in the file is trusted: each part is read by its own call and has a limit. What is unusual is left to the
+ * linker.
+ */
+#include "core/identity/library_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/identity/loaded_library.h"
+#include "util/cancellation.h"
+
+enum { MAX_SEGMENTS = 64, MAX_PART = 1 << 16, MAX_STRING = 1024 };
+
+#if defined(__x86_64__) && defined(__LP64__)
+#define OWN_MACHINE EM_X86_64
+#elif defined(__aarch64__) && defined(__LP64__) && defined(__AARCH64EL__)
+#define OWN_MACHINE EM_AARCH64
+#else
+#define OWN_MACHINE EM_NONE
+#endif
+
+/* A file that is being read. */
+struct reading {
+    int file;
+    struct arena *arena;
+    size_t segment_count;
+    ElfW(Phdr) segments[MAX_SEGMENTS];
+    uint64_t strings_offset; /* of the dynamic section's strings, in the file */
+    uint64_t strings_size;
+};
+
+static bool read_at(const struct reading *reading, uint64_t offset, size_t size, void *bytes, size_t *got)
+{
+    ssize_t count;
+    do {
+        count = pread(reading->file, bytes, size, (off_t)offset);
+    } while (count < 0 && errno == EINTR);
+    *got = count > 0 ? (size_t)count : 0;
+    return *got == size;
+}
+
+static void *read_part(const struct reading *reading, uint64_t offset, uint64_t size)
+{
+    size_t got;
+    void *part = size != 0 && size <= MAX_PART ? arena_take(reading->arena, (size_t)size) : NULL;
+    return part != NULL && read_at(reading, offset, (size_t)size, part, &got) ? part : NULL;
+}
+
+/* The linker skips libraries for other machines. */
+static enum library_place read_segments(struct reading *reading)
+{
+    static const unsigned char own[] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
+    ElfW(Ehdr) header;
+    size_t got;
+    if (!read_at(reading, 0, sizeof(header), &header, &got) || memcmp(header.e_ident, own, SELFMAG) != 0)
+        return LIBRARY_UNSURE;
+    if (memcmp(header.e_ident, own, sizeof(own)) != 0 || header.e_machine != OWN_MACHINE)
+        return LIBRARY_ABSENT;
+    if (header.e_type != ET_DYN || header.e_phentsize != sizeof(reading->segments[0]) || header.e_phnum > MAX_SEGMENTS)
+        return LIBRARY_UNSURE;
+    reading->segment_count = header.e_phnum;
+    const size_t size = reading->segment_count * sizeof(reading->segments[0]);
+    return read_at(reading, header.e_phoff, size, reading->segments, &got) ? LIBRARY_FOUND : LIBRARY_UNSURE;
+}
+
+static bool read_build_id(const struct reading *reading, struct library_file *file)
+{
+    for (size_t i = 0; i < reading->segment_count && file->build_id == NULL; ++i) {
+        const ElfW(Phdr) *segment = &reading->segments[i];
+        if (segment->p_type != PT_NOTE || segment->p_filesz == 0)
+            continue;
+        const uint8_t *notes = read_part(reading, segment->p_offset, segment->p_filesz);
+        if (notes == NULL)
+            return false;
+        (void)library_find_build_id((size_t)segment->p_filesz, notes, segment->p_align, &file->build_id,
+                                    &file->build_id_size);
+    }
+    return true;
+}
+
+/* Finds where an address of the loaded library is in the file. */
+static bool offset_of_address(const struct reading *reading, uint64_t address, uint64_t *offset)
+{
+    for (size_t i = 0; i < reading->segment_count; ++i) {
+        const ElfW(Phdr) *segment = &reading->segments[i];
+        if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
+            address - segment->p_vaddr < segment->p_filesz) {
+            *offset = address - segment->p_vaddr + segment->p_offset;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns NULL if there is no such string. */
+static const char *read_string(const struct reading *reading, uint64_t at)
+{
+    char text[MAX_STRING];
+    size_t got;
+    if (at >= reading->strings_size)
+        return NULL;
+    const uint64_t left = reading->strings_size - at;
+    (void)read_at(reading, reading->strings_offset + at, left < sizeof(text) ? (size_t)left : sizeof(text), text, &got);
+    const char *end = memchr(text, '\0', got);
+    return end != NULL ? arena_copy(reading->arena, (size_t)(end - text), text) : NULL;
+}
+
+static bool find_strings(struct reading *reading, size_t count, const ElfW(Dyn) *entries)
+{
+    uint64_t address = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (entries[i].d_tag == DT_STRTAB)
+            address = entries[i].d_un.d_ptr;
+        if (entries[i].d_tag == DT_STRSZ)
+            reading->strings_size = entries[i].d_un.d_val;
+    }
+    return offset_of_address(reading, address, &reading->strings_offset);
+}
+
+/* False also for what changes how the linker searches: an RPATH, which holds for further libraries too, a search
+ * without the usual directories, and a library that stands for another one. */
+static bool take_entry(const struct reading *reading, const ElfW(Dyn) *entry, struct library_file *file)
+{
+    switch (entry->d_tag) {
+    case DT_SONAME: file->name = read_string(reading, entry->d_un.d_val); return file->name != NULL;
+    case DT_RUNPATH: file->runpath = read_string(reading, entry->d_un.d_val); return file->runpath != NULL;
+    case DT_NEEDED:
+        file->needed[file->needed_count] = read_string(reading, entry->d_un.d_val);
+        return file->needed[file->needed_count++] != NULL;
+    case DT_FLAGS_1: return (entry->d_un.d_val & DF_1_NODEFLIB) == 0;
+    case DT_RPATH:
+    case DT_AUXILIARY:
+    case DT_FILTER: return false;
+    default: return true;
+    }
+}
+
+static bool read_dynamic(struct reading *reading, struct library_file *file)
+{
+    const ElfW(Dyn) *entries = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < reading->segment_count; ++i) {
+        if (reading->segments[i].p_type != PT_DYNAMIC)
+            continue;
+        entries = read_part(reading, reading->segments[i].p_offset, reading->segments[i].p_filesz);
+        count = (size_t)(reading->segments[i].p_filesz / sizeof(*entries));
+    }
+    if (entries == NULL)
+        return false;
+    while (count > 0 && entries[count - 1].d_tag == DT_NULL)
+        --count;
+    file->needed = arena_take(reading->arena, (count + 1) * sizeof(*file->needed));
+    if (file->needed == NULL || !find_strings(reading, count, entries))
+        return false;
+    for (size_t i = 0; i < count; ++i) {
+        if (!take_entry(reading, &entries[i], file))
+            return false;
+    }
+    return true;
+}
+
+static enum library_place read_open(int file, struct arena *arena, const char *path, const struct library_file *known,
+                                    const struct library_file **found)
+{
+    struct reading reading = {.file = file, .arena = arena};
+    struct stat about;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
+        return LIBRARY_UNSURE;
+    *found = known;
+    if (known != NULL && known->device == (uint64_t)about.st_dev && known->inode == (uint64_t)about.st_ino)
+        return LIBRARY_FOUND;
+    const enum library_place place = read_segments(&reading);
+    struct library_file *made = place == LIBRARY_FOUND ? arena_take(arena, sizeof(*made)) : NULL;
+    if (made == NULL)
+        return place;
+    made->device = (uint64_t)about.st_dev;
+    made->inode = (uint64_t)about.st_ino;
+    made->path = arena_copy(arena, strlen(path), path);
+    if (!read_build_id(&reading, made) || !read_dynamic(&reading, made))
+        return LIBRARY_UNSURE;
+    if (made->name == NULL && made->path != NULL) {
+        const char *slash = strrchr(made->path, '/');
+        made->name = slash != NULL ? slash + 1 : made->path;
+    }
+    *found = made;
+    return LIBRARY_FOUND;
+}
+
+enum library_place library_file_read(struct arena *arena, const char *path, const struct library_file *known,
+                                     const struct library_file **file)
+{
+    const int before = cancellation_hold();
+    enum library_place place = LIBRARY_ABSENT;
+    const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (opened >= 0) {
+        place = read_open(opened, arena, path, known, file);
+        (void)close(opened);
+    }
+    cancellation_allow(before);
+    return place;
+}

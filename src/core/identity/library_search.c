@@ -1,0 +1,271 @@
+/*
+ * library_search.c - see library_search.h.
+ *
+ * The linker itself tells its directories: those of LD_LIBRARY_PATH at the start of the process, of an RPATH or RUNPATH
+ * and of the system. Each may have parts for newer processors below glibc-hwcaps. Then there is /etc/ld.so.cache.
+ */
+#include "core/identity/library_search.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/os_file.h"
+#include "core/identity/loaded_library.h"
+
+#define CACHE_FILE "/etc/ld.so.cache"
+#define OLD_MAGIC "ld.so-1.7.0"
+#define NEW_MAGIC "glibc-ld.so.cache1.1"
+
+enum {
+    MAX_CACHE = 1 << 24,
+    MAX_PATH = 4096,
+    MAX_DIRECTORIES = 256,
+    OLD_HEADER_SIZE = 16,
+    OLD_ENTRY_SIZE = 12,
+    NEW_HEADER_SIZE = 48,
+    NEW_ENTRY_SIZE = 24
+};
+
+/* The flags of a library for this machine: ELF for glibc, and its architecture. */
+#if defined(__GLIBC__) && defined(__x86_64__) && defined(__LP64__)
+#define OWN_FLAGS 0x0303u
+#elif defined(__GLIBC__) && defined(__aarch64__) && defined(__LP64__)
+#define OWN_FLAGS 0x0a03u
+#endif
+
+#ifdef OWN_FLAGS
+
+static bool is_of_system(const char *path)
+{
+    return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0;
+}
+
+static void add_directory(struct library_search *search, const char *path, bool is_part)
+{
+    const char *copy = arena_copy(search->arena, strlen(path), path);
+    if (search->directory_count == MAX_DIRECTORIES || copy == NULL)
+        search->is_known = false;
+    else
+        search->directories[search->directory_count++] =
+            (struct library_directory){copy, !is_of_system(path), is_part};
+}
+
+/* Adds a directory after the parts of it for newer processors. */
+static void add_place(struct library_search *search, const char *path)
+{
+    char part[MAX_PATH];
+    const int length = snprintf(part, sizeof(part), "%s/glibc-hwcaps", path);
+    DIR *parts = length > 0 && (size_t)length < sizeof(part) ? opendir(part) : NULL;
+    for (const struct dirent *entry; parts != NULL && (entry = readdir(parts)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        (void)snprintf(part + length, sizeof(part) - (size_t)length, "/%s", entry->d_name);
+        add_directory(search, part, true);
+    }
+    if (parts != NULL)
+        (void)closedir(parts);
+    add_directory(search, *path != '\0' ? path : ".", false);
+}
+
+static bool ask_linker(struct library_search *search, void *handle)
+{
+    Dl_serinfo size;
+    if (dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) != 0)
+        return false;
+    Dl_serinfo *info = arena_take(search->arena, size.dls_size);
+    search->directories = arena_take(search->arena, MAX_DIRECTORIES * sizeof(*search->directories));
+    if (info == NULL || search->directories == NULL)
+        return false;
+    info->dls_size = size.dls_size;
+    info->dls_cnt = size.dls_cnt;
+    if (dlinfo(handle, RTLD_DI_SERINFO, info) != 0)
+        return false;
+    for (unsigned i = 0; i < info->dls_cnt; ++i)
+        add_place(search, info->dls_serpath[i].dls_name);
+    return true;
+}
+
+static uint32_t number_at(const struct library_search *search, size_t at)
+{
+    const uint8_t *bytes = search->cache.bytes + at;
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+static bool has_magic(const struct library_search *search, size_t at, size_t header_size, const char *magic)
+{
+    return at <= search->cache.size && search->cache.size - at >= header_size &&
+           memcmp(search->cache.bytes + at, magic, strlen(magic)) == 0;
+}
+
+/* A cache may begin with one for older linkers. */
+static bool read_cache(struct library_search *search)
+{
+    const ingot_status_t status = os_read_file(CACHE_FILE, MAX_CACHE, &search->cache, NULL);
+    if (status == INGOT_NOT_FOUND)
+        return true;
+    bytes_put(&search->cache, 1, "");
+    if (status != INGOT_SUCCESS || search->cache.failed)
+        return false;
+    if (has_magic(search, 0, OLD_HEADER_SIZE, OLD_MAGIC))
+        search->cache_start = ((size_t)number_at(search, 12) * OLD_ENTRY_SIZE + OLD_HEADER_SIZE + 7) / 8 * 8;
+    if (!has_magic(search, search->cache_start, NEW_HEADER_SIZE, NEW_MAGIC))
+        return false;
+    search->entry_count = number_at(search, search->cache_start + 20);
+    return search->entry_count <= (search->cache.size - search->cache_start - NEW_HEADER_SIZE) / NEW_ENTRY_SIZE;
+}
+
+/* If libraries are loaded between the two calls, the last ones are missing, and are found as files. */
+static void list_loaded(struct library_search *search)
+{
+    const size_t capacity = library_put_names(0, NULL);
+    search->loaded = arena_take(search->arena, capacity);
+    if (search->loaded == NULL)
+        return;
+    const size_t size = library_put_names(capacity, search->loaded);
+    search->loaded_size = size < capacity ? size : capacity;
+}
+
+void library_search_init(struct library_search *search, struct arena *arena)
+{
+    void *handle = library_handle_of_own();
+    *search = (struct library_search){.arena = arena, .is_known = handle != NULL};
+    bytes_writer_init(&search->cache, arena->allocator);
+    list_loaded(search);
+    if (handle == NULL)
+        return;
+    search->is_known = ask_linker(search, handle) && read_cache(search) && search->is_known;
+    (void)dlclose(handle);
+    if (search->cache.failed)
+        arena->failed = true;
+}
+
+/* Returns a text that an entry's field refers to. A NUL follows the cache's last byte. */
+static const char *cache_text(const struct library_search *search, size_t entry_and_field)
+{
+    const size_t at = search->cache_start + number_at(search, entry_and_field);
+    return at < search->cache.size ? (const char *)search->cache.bytes + at : "";
+}
+
+/* A search that is going on. */
+struct candidate {
+    const struct library_search *search;
+    const char *name;
+    const struct library_file *file; /* NULL: no place had it so far */
+    bool is_unsure;
+};
+
+static void consider(struct candidate *candidate, const char *path)
+{
+    const struct library_file *found = NULL;
+    const enum library_place place = library_file_read(candidate->search->arena, path, candidate->file, &found);
+    candidate->is_unsure = candidate->is_unsure || place == LIBRARY_UNSURE ||
+                           (place == LIBRARY_FOUND && candidate->file != NULL && candidate->file != found);
+    if (place == LIBRARY_FOUND)
+        candidate->file = found;
+}
+
+static void consider_directory(struct candidate *candidate, const char *directory)
+{
+    char path[MAX_PATH];
+    const int length = snprintf(path, sizeof(path), "%s/%s", directory, candidate->name);
+    if (length < 0 || length >= (int)sizeof(path))
+        candidate->is_unsure = true;
+    else
+        consider(candidate, path);
+}
+
+/* The linker takes the first entry, unless one is for newer processors. */
+static void consider_cache(struct candidate *candidate)
+{
+    const struct library_search *search = candidate->search;
+    bool is_first = true;
+    for (size_t i = 0; i < search->entry_count; ++i) {
+        const size_t at = search->cache_start + NEW_HEADER_SIZE + i * NEW_ENTRY_SIZE;
+        if (number_at(search, at) != OWN_FLAGS || strcmp(cache_text(search, at + 4), candidate->name) != 0)
+            continue;
+        if (number_at(search, at + 16) != 0 || number_at(search, at + 20) != 0)
+            candidate->is_unsure = true;
+        if (is_first)
+            consider(candidate, cache_text(search, at + 8));
+        is_first = false;
+    }
+}
+
+/* $ORIGIN is the directory of the file that has the RUNPATH. */
+static void consider_runpath(struct candidate *candidate, const struct library_file *needed_by)
+{
+    const char *slash = strrchr(needed_by->path, '/');
+    for (const char *at = needed_by->runpath; *at != '\0';) {
+        static const char *const origins[] = {"$ORIGIN", "${ORIGIN}"};
+        char directory[MAX_PATH];
+        const size_t size = strcspn(at, ":");
+        size_t skipped = 0;
+        for (size_t i = 0; i < 2 && skipped == 0; ++i)
+            skipped = strncmp(at, origins[i], strlen(origins[i])) == 0 ? strlen(origins[i]) : 0;
+        const int length = snprintf(directory, sizeof(directory), "%.*s%.*s",
+                                    skipped != 0 ? (int)(slash - needed_by->path) : 0, needed_by->path,
+                                    (int)(size - skipped), at + skipped);
+        if (size == 0 || length >= (int)sizeof(directory) || strchr(directory, '$') != NULL)
+            candidate->is_unsure = true;
+        else
+            consider_directory(candidate, directory);
+        at += size + (at[size] == ':');
+    }
+}
+
+enum library_place library_search_find(const struct library_search *search, const char *name,
+                                       const struct library_file *needed_by, const struct library_file **file)
+{
+    struct candidate candidate = {.search = search, .name = name, .is_unsure = !search->is_known};
+    bool is_decided = false;
+    if (strchr(name, '/') != NULL)
+        candidate.is_unsure = true;
+    for (size_t i = 0; i < search->directory_count && !candidate.is_unsure && !is_decided; ++i) {
+        const struct library_directory *directory = &search->directories[i];
+        consider_directory(&candidate, directory->path);
+        candidate.is_unsure = candidate.is_unsure || (directory->is_part && candidate.file != NULL);
+        is_decided = candidate.file != NULL && directory->is_named && needed_by == NULL;
+    }
+    if (!candidate.is_unsure && needed_by != NULL && needed_by->runpath != NULL)
+        consider_runpath(&candidate, needed_by);
+    if (!candidate.is_unsure && !is_decided)
+        consider_cache(&candidate);
+    *file = candidate.file;
+    return candidate.is_unsure ? LIBRARY_UNSURE : candidate.file != NULL ? LIBRARY_FOUND : LIBRARY_ABSENT;
+}
+
+#else
+
+void library_search_init(struct library_search *search, struct arena *arena)
+{
+    *search = (struct library_search){.arena = arena};
+    bytes_writer_init(&search->cache, arena->allocator);
+}
+
+enum library_place library_search_find(const struct library_search *search, const char *name,
+                                       const struct library_file *needed_by, const struct library_file **file)
+{
+    (void)search;
+    (void)name;
+    (void)needed_by;
+    *file = NULL;
+    return LIBRARY_UNSURE;
+}
+
+#endif
+
+bool library_search_has_loaded(const struct library_search *search, const char *name)
+{
+    for (const char *at = search->loaded; at < search->loaded + search->loaded_size; at += strlen(at) + 1) {
+        if (strcmp(at, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+void library_search_fini(struct library_search *search)
+{
+    bytes_writer_fini(&search->cache);
+}

@@ -1,0 +1,42 @@
+/*
+ * library_search.h - finds the file that the dynamic linker would load for a name.
+ *
+ * The first directory that was named to the linker decides, as in LD_LIBRARY_PATH. Otherwise all places that have the
+ * name must lead to one file: their order is known to the linker alone, and the search is unsure.
+ */
+#ifndef INGOT_CORE_IDENTITY_LIBRARY_SEARCH_H
+#define INGOT_CORE_IDENTITY_LIBRARY_SEARCH_H
+
+#include "core/base/bytes.h"
+#include "core/identity/library_file.h"
+
+struct library_directory {
+    const char *path;
+    bool is_named; /* by a user or a library: not one of the system */
+    bool is_part;  /* for some processors only */
+};
+
+struct library_search {
+    struct arena *arena;
+    bool is_known; /* false: nothing is known of this machine's linker, and each search is unsure */
+    size_t directory_count;
+    struct library_directory *directories;
+    size_t loaded_size;
+    char *loaded; /* names of the libraries that the process has, each with its NUL */
+    struct bytes_writer cache;
+    size_t cache_start; /* of the entries' offsets */
+    size_t entry_count;
+};
+
+/* Asks for the linker's directories and reads its cache. arena->failed: out of memory. fini in any case. */
+void library_search_init(struct library_search *search, struct arena *arena);
+void library_search_fini(struct library_search *search);
+
+/* True if the process has a library of this name. */
+bool library_search_has_loaded(const struct library_search *search, const char *name);
+
+/* Finds a library by a name that another file needs, or that dlopen is called with (needed_by NULL). */
+enum library_place library_search_find(const struct library_search *search, const char *name,
+                                       const struct library_file *needed_by, const struct library_file **file);
+
+#endif
