@@ -114,7 +114,7 @@ static ingot_status_t read_file_in_parts(const char *path, void (*take)(void *us
                                          void *user)
 {
     enum { PART = 64 * 1024 };
-    uint8_t part[PART];
+    _Alignas(64) uint8_t part[PART]; /* some processors copy six times as long to 1 to 31 bytes behind a page's start */
     size_t size = 0;
     ssize_t got = 0;
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

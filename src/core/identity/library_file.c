@@ -113,7 +113,7 @@ static const char *read_string(const struct reading *reading, uint64_t at)
     return end != NULL ? arena_copy(reading->arena, (size_t)(end - text), text) : NULL;
 }
 
-static bool find_strings(struct reading *reading, size_t count, const ElfW(Dyn) *entries)
+static bool find_strings(struct reading *reading, size_t count, const ElfW(Dyn) * entries)
 {
     uint64_t address = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -127,7 +127,7 @@ static bool find_strings(struct reading *reading, size_t count, const ElfW(Dyn) 
 
 /* False also for what changes how the linker searches: an RPATH, which holds for further libraries too, a search
  * without the usual directories, and a library that stands for another one. */
-static bool take_entry(const struct reading *reading, const ElfW(Dyn) *entry, struct library_file *file)
+static bool take_entry(const struct reading *reading, const ElfW(Dyn) * entry, struct library_file *file)
 {
     switch (entry->d_tag) {
     case DT_SONAME: file->name = read_string(reading, entry->d_un.d_val); return file->name != NULL;

@@ -48,8 +48,7 @@ static void add_directory(struct library_search *search, const char *path, bool 
     if (search->directory_count == MAX_DIRECTORIES || copy == NULL)
         search->is_known = false;
     else
-        search->directories[search->directory_count++] =
-            (struct library_directory){copy, !is_of_system(path), is_part};
+        search->directories[search->directory_count++] = (struct library_directory){copy, !is_of_system(path), is_part};
 }
 
 /* Adds a directory after the parts of it for newer processors. */
@@ -204,9 +203,9 @@ static void consider_runpath(struct candidate *candidate, const struct library_f
         size_t skipped = 0;
         for (size_t i = 0; i < 2 && skipped == 0; ++i)
             skipped = strncmp(at, origins[i], strlen(origins[i])) == 0 ? strlen(origins[i]) : 0;
-        const int length = snprintf(directory, sizeof(directory), "%.*s%.*s",
-                                    skipped != 0 ? (int)(slash - needed_by->path) : 0, needed_by->path,
-                                    (int)(size - skipped), at + skipped);
+        const int length =
+            snprintf(directory, sizeof(directory), "%.*s%.*s", skipped != 0 ? (int)(slash - needed_by->path) : 0,
+                     needed_by->path, (int)(size - skipped), at + skipped);
         if (size == 0 || length >= (int)sizeof(directory) || strchr(directory, '$') != NULL)
             candidate->is_unsure = true;
         else

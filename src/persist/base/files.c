@@ -344,10 +344,15 @@ int files_truncate(int fd, uint64_t size_bytes)
     return result;
 }
 
-bool files_may_grow_to(uint64_t size_bytes)
+uint64_t files_size_limit(void)
 {
     struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size_bytes <= limit.rlim_cur;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+}
+
+bool files_may_grow_to(uint64_t size_bytes)
+{
+    return size_bytes <= files_size_limit();
 }
 
 int files_sync(int fd)

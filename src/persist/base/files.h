@@ -72,7 +72,9 @@ int files_write(int fd, size_t size, const void *bytes);
 int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes); /* as many calls as it takes */
 int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
 int files_truncate(int fd, uint64_t size_bytes);
-/* True if the process may let a file grow to this size; writing more would raise a signal. */
+/* Returns the largest file that the process may write; writing more would raise a signal. */
+uint64_t files_size_limit(void);
+/* True if the process may let a file grow to this size. */
 bool files_may_grow_to(uint64_t size_bytes);
 int files_sync(int fd);
 int files_sync_directory(int at, const char *path);

@@ -35,14 +35,14 @@ static const char *place_of(struct directory *directory, size_t id_size, const u
     return path;
 }
 
-static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+static ingot_status_t load_with(struct directory *directory, size_t id_size, const uint8_t *id, ingot_buffer_t *blob,
+                                enum blob_check check)
 {
-    struct directory *directory = self;
     struct bucket bucket;
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
-    ingot_status_t status = bucket_find(directory, id_size, id, &bucket, blob);
+    ingot_status_t status = bucket_find(directory, id_size, id, &bucket, blob, check);
     if (status == INGOT_NOT_FOUND && root_renew(directory))
-        status = bucket_find(directory, id_size, id, &bucket, blob);
+        status = bucket_find(directory, id_size, id, &bucket, blob, check);
     if (status == INGOT_SUCCESS) {
         status = use_note(directory, &bucket);
         if (status != INGOT_SUCCESS)
@@ -55,6 +55,16 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
         directory_tell(directory, INGOT_EVENT_STORAGE_LOAD, status, status == INGOT_SUCCESS ? blob->size : 0,
                        started_ns, bucket.path, status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     return status;
+}
+
+static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    return load_with(self, id_size, id, blob, BLOB_CHECKED_HERE);
+}
+
+static ingot_status_t load_for_core(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    return load_with(self, id_size, id, blob, BLOB_CHECKED_BY_CORE);
 }
 
 static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
@@ -85,11 +95,9 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
     ingot_status_t result = INGOT_NOT_FOUND;
     for (unsigned i = 0; i < BUCKET_MAX_ENTRIES; ++i) {
         struct bucket bucket;
-        ingot_buffer_t blob = INGOT_BUFFER_INIT;
-        ingot_status_t status = bucket_find(directory, id_size, id, &bucket, &blob);
+        ingot_status_t status = bucket_find(directory, id_size, id, &bucket, NULL, BLOB_CHECKED_HERE);
         if (status != INGOT_SUCCESS)
             return result == INGOT_NOT_FOUND ? status : result;
-        memory_release_buffer(&blob);
         status =
             bucket_take_away(directory, directory->name_space, bucket.hash, bucket.number, bucket.inode, deadline_ns);
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
@@ -195,6 +203,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     status = storage_create(storage, STORAGE_DIRECTORY, &ops, directory, &allocator, &info);
     if (status != INGOT_SUCCESS)
         goto done;
+    storage_set_load_for_core(*storage, load_for_core);
     directory = NULL; /* handed over */
 done:
     destroy(directory);

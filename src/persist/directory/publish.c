@@ -34,6 +34,7 @@ struct publication {
     bool has_made_bucket;
     bool is_replacing; /* the entry that has bucket.number */
     uint64_t bytes;
+    uint64_t file_limit; /* at the beginning */
     uint64_t created_ns;
     char prepared[PATH_CAPACITY]; /* in tmp; "" once published */
     char aside[PATH_CAPACITY];    /* the replaced entry, in tmp; "" if there is none */
@@ -93,7 +94,7 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
         return files_write_failed(made, "making", bucket->path);
 
     ingot_buffer_t found = INGOT_BUFFER_INIT;
-    status = bucket_find(directory, publication->id_size, publication->id, bucket, &found);
+    status = bucket_find(directory, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE);
     if (status == INGOT_OUT_OF_MEMORY || status == INGOT_IO_ERROR)
         return status; /* an entry that could not be read may have this id, and there must not be a second one */
     if (status == INGOT_UNTRUSTED && bucket_examine(directory, bucket->path) == INGOT_UNTRUSTED)
@@ -109,6 +110,9 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
 static ingot_status_t prepare(struct publication *publication, size_t blob_size, const uint8_t *blob)
 {
     struct directory *directory = publication->directory;
+    if (KEY_FILE_HEADER_SIZE + (uint64_t)publication->id_size > publication->file_limit ||
+        blob_size > publication->file_limit)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the process may not write a file of %zu bytes", blob_size);
     ingot_status_t status = temporary_ready(directory);
     if (status == INGOT_SUCCESS)
         status = temporary_make(directory, publication->prepared);
@@ -145,7 +149,7 @@ static enum occupant judge_occupant(struct publication *publication, const char 
                                     struct account *account)
 {
     struct directory *directory = publication->directory;
-    const struct entry_place place = {directory->root, entry_path, directory->owner};
+    const struct entry_place place = {directory->root, entry_path, directory->owner, BLOB_CHECKED_HERE};
     struct file_facts facts = {0};
     bool is_of_id = false;
     ingot_status_t status = entry_examine(&place, &facts);
@@ -187,12 +191,14 @@ static bool was_published_meanwhile(const struct publication *publication)
     if (publication->has_made_bucket || publication->is_replacing)
         return false;
     /* Does not read the blob, which may be large: an entry that was renamed into place is complete. */
-    if (bucket_find(publication->directory, publication->id_size, publication->id, &bucket, NULL) != INGOT_SUCCESS)
+    if (bucket_find(publication->directory, publication->id_size, publication->id, &bucket, NULL, BLOB_CHECKED_HERE) !=
+        INGOT_SUCCESS)
         return false;
     char path[PATH_CAPACITY];
     bool is_of_id;
     paths_entry(path, bucket.path, bucket.number);
-    const struct entry_place place = {publication->directory->root, path, publication->directory->owner};
+    const struct entry_place place = {publication->directory->root, path, publication->directory->owner,
+                                      BLOB_CHECKED_HERE};
     return read_occupant(publication, &place, &is_of_id) == INGOT_SUCCESS;
 }
 
@@ -259,7 +265,8 @@ static ingot_status_t try_to_commit(struct publication *publication, uint64_t de
     const uint64_t entry_count = publication->is_replacing ? 0 : 1;
     struct account account;
     struct eviction eviction;
-    ingot_status_t status = account_begin(directory, directory->name_space, deadline_ns, &account);
+    ingot_status_t status =
+        account_begin(directory, directory->name_space, deadline_ns, publication->file_limit, &account);
     if (status != INGOT_SUCCESS)
         return status;
     evict_begin(&eviction, &account);
@@ -298,6 +305,7 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
         .id_size = id_size,
         .id = id,
         .bytes = entry_bytes_for(id_size, blob_size),
+        .file_limit = files_size_limit(),
     };
     bool is_done = false;
     ingot_status_t status = check_sizes(directory, id_size, blob_size);

@@ -93,13 +93,15 @@ static void promote(const struct chain *chain, size_t tier_count, size_t id_size
         tell_degraded(chain->storage, INGOT_OUT_OF_MEMORY, "a blob is not promoted: no memory to remember it");
 }
 
-static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+/* What is promoted must have been checked. From the first tier nothing is. */
+static ingot_status_t load_with(const struct chain *chain, bool is_for_core, size_t id_size, const uint8_t *id,
+                                ingot_buffer_t *blob)
 {
-    const struct chain *chain = self;
     ingot_status_t reason = INGOT_NOT_FOUND;
     char detail[DETAIL_CAPACITY] = "no tier has it";
     for (size_t i = 0; i < chain->count; ++i) {
-        const ingot_status_t status = ingot_storage_load(chain->tiers[i], id_size, id, blob);
+        const ingot_status_t status = is_for_core && i == 0 ? storage_load_for_core(chain->tiers[i], id_size, id, blob)
+                                                            : ingot_storage_load(chain->tiers[i], id_size, id, blob);
         if (status == INGOT_SUCCESS) {
             promote(chain, i, id_size, id, blob);
             return status;
@@ -110,6 +112,16 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
         }
     }
     return ingot_set_error_detail(reason, "%s", detail);
+}
+
+static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    return load_with(self, false, id_size, id, blob);
+}
+
+static ingot_status_t load_for_core(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    return load_with(self, true, id_size, id, blob);
 }
 
 static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
@@ -184,6 +196,7 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
         destroy(chain);
         return status;
     }
+    storage_set_load_for_core(*storage, load_for_core);
     chain->storage = *storage;
     (*storage)->promote = promote_now;
     (*storage)->withdraw = withdraw;

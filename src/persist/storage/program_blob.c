@@ -4,10 +4,13 @@
 #include "persist/storage/program_blob.h"
 
 #include <ingot/backend.h>
+#include <string.h>
 
 #include "persist/base/files.h"
+#include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/state.h"
+#include "persist/storage/storage.h"
 #include "util/error_text.h"
 
 #define REASON_CAPACITY 256u
@@ -17,14 +20,21 @@ bool storage_is_refusal(ingot_status_t status)
     return status >= INGOT_BLOB_TRUNCATED && status <= INGOT_BLOB_REJECTED;
 }
 
-ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
-                                 const uint8_t *id, ingot_buffer_t *blob)
+static ingot_status_t load_with(ingot_status_t (*load)(ingot_storage_t, size_t, const uint8_t *, ingot_buffer_t *),
+                                ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
+                                const uint8_t *id, ingot_buffer_t *blob)
 {
     const uint64_t started_ns = files_steady_clock_ns();
-    const ingot_status_t status = ingot_storage_load(storage, id_size, id, blob);
+    const ingot_status_t status = load(storage, id_size, id, blob);
     events_tell_context(context, INGOT_EVENT_STORAGE_LOAD, status, blob->size, started_ns,
                         status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     return status;
+}
+
+ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
+                                 const uint8_t *id, ingot_buffer_t *blob)
+{
+    return load_with(storage_load_for_core, storage, context, id_size, id, blob);
 }
 
 void storage_reject(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id)
@@ -43,8 +53,18 @@ void storage_reject(ingot_storage_t storage, const struct ingot_context *context
 ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
                                     size_t id_size, const uint8_t *id, const ingot_buffer_t *blob)
 {
-    const ingot_status_t status = ingot_program_load(program, desc, blob->size, blob->bytes);
+    const struct ingot_context *context = ingot_program_desc_get_context(desc);
+    ingot_buffer_t checked = INGOT_BUFFER_INIT;
+    ingot_status_t status = ingot_program_load(program, desc, blob->size, blob->bytes);
+    if ((status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT) && storage->load_for_core != NULL) {
+        /* The storage did not check it. It does now, and removes what is damaged there; a chain has other tiers. */
+        if (load_with(ingot_storage_load, storage, context, id_size, id, &checked) != INGOT_SUCCESS)
+            return status;
+        if (checked.size != blob->size || memcmp(checked.bytes, blob->bytes, blob->size) != 0)
+            status = ingot_program_load(program, desc, checked.size, checked.bytes);
+    }
+    memory_release_buffer(&checked);
     if (storage_is_refusal(status))
-        storage_reject(storage, ingot_program_desc_get_context(desc), id_size, id);
+        storage_reject(storage, context, id_size, id);
     return status;
 }

@@ -48,6 +48,7 @@ struct ingot_storage {
     enum storage_kind kind;
     ingot_storage_ops_t ops;
     void *self;
+    storage_load_t load_for_core; /* NULL: the operation of ops */
     ingot_allocator_t allocator;
     bool is_read_only;               /* even if it has a store operation */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */

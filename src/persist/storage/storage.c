@@ -129,6 +129,21 @@ static ingot_status_t check_id(ingot_storage_t storage, size_t id_size, const ui
     return INGOT_SUCCESS;
 }
 
+static ingot_status_t load_with(ingot_storage_t storage, storage_load_t load, size_t id_size, const uint8_t *id,
+                                ingot_buffer_t *blob)
+{
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    if (!storage_is_on(storage))
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the storage is off");
+    const ingot_status_t status = load(storage->self, id_size, id, &loaded);
+    counters_add(&storage->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
+    if (status == INGOT_SUCCESS)
+        *blob = loaded;
+    else if (status != INGOT_NOT_FOUND)
+        counters_add_failure(&storage->counters, status);
+    return status;
+}
+
 ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     const ingot_status_t status = check_id(storage, id_size, id);
@@ -136,16 +151,18 @@ ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const
         return status;
     if (blob == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
-    if (!storage_is_on(storage))
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "the storage is off");
-    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-    const ingot_status_t result = storage->ops.load(storage->self, id_size, id, &loaded);
-    counters_add(&storage->counters, result == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
-    if (result == INGOT_SUCCESS)
-        *blob = loaded;
-    else if (result != INGOT_NOT_FOUND)
-        counters_add_failure(&storage->counters, result);
-    return result;
+    return load_with(storage, storage->ops.load, id_size, id, blob);
+}
+
+void storage_set_load_for_core(ingot_storage_t storage, storage_load_t load)
+{
+    storage->load_for_core = load;
+}
+
+ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    return load_with(storage, storage->load_for_core != NULL ? storage->load_for_core : storage->ops.load, id_size, id,
+                     blob);
 }
 
 ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,

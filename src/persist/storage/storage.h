@@ -15,6 +15,12 @@
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               void *self, const ingot_allocator_t *allocator, const ingot_persist_info_t *info);
 
+/* Sets the operation of a storage for blobs that the core checks before anything else uses them: it need not hash them
+ * as well. Only right after the storage's creation. */
+void storage_set_load_for_core(ingot_storage_t storage, storage_load_t load);
+/* Does what ingot_storage_load does, by that operation if there is one. */
+ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
+
 /* Returns the self of a storage, or NULL if the storage is NULL or of another kind. */
 void *storage_self(ingot_storage_t storage, enum storage_kind kind);
 const ingot_allocator_t *storage_allocator(ingot_storage_t storage);

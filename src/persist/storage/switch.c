@@ -48,14 +48,26 @@ static ingot_storage_t exchange_target(ingot_storage_t storage, ingot_storage_t 
     return before;
 }
 
-static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+static ingot_status_t load_with(struct storage_switch *self,
+                                ingot_status_t (*load)(ingot_storage_t, size_t, const uint8_t *, ingot_buffer_t *),
+                                size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     ingot_storage_t target = take_target(self);
     if (target == NULL)
         return INGOT_NOT_FOUND;
-    const ingot_status_t status = ingot_storage_load(target, id_size, id, blob);
+    const ingot_status_t status = load(target, id_size, id, blob);
     ingot_storage_release(target);
     return status;
+}
+
+static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    return load_with(self, ingot_storage_load, id_size, id, blob);
+}
+
+static ingot_status_t load_for_core(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    return load_with(self, storage_load_for_core, id_size, id, blob);
 }
 
 static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
@@ -118,6 +130,7 @@ ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t ta
         destroy(self);
         return status;
     }
+    storage_set_load_for_core(made, load_for_core);
     turn(made, target);
     *storage = made;
     return INGOT_SUCCESS;

@@ -302,6 +302,19 @@ TEST(PersistDirectory, CountsAnewWhenTheTotalIsMissing)
     EXPECT_EQ(bytes_in(root), text_total(root));
 }
 
+/* A removal reads no blob. */
+TEST(PersistDirectory, RemovesAnEntryWithADamagedBlob)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    write_file(entries_of(root).at(0) / "kernel.bin", bytes_of("damaged"));
+    EXPECT_EQ(INGOT_SUCCESS, store.remove(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, store.remove(kId));
+    EXPECT_EQ(0u, store.stats().refused);
+}
+
 TEST(PersistDirectory, NamespacesHaveTheirOwnEntriesAndLimits)
 {
     ScratchDirectory scratch;

@@ -131,6 +131,53 @@ TEST_F(PersistProgram, EveryTruncationAndFlippedByteOfTheFilesStillGivesTheProgr
     }
 }
 
+/* The core finds the damage; the store then counts and removes the entry as for every other reader. */
+TEST_F(PersistProgram, ADamagedBlobIsCountedAndRemovedByTheStore)
+{
+    Session first;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
+    const fs::path file = entries_of(path_).at(0) / "kernel.bin";
+    Bytes bad = read_file(file);
+    bad.back() ^= 1u;
+    write_file(file, bad);
+    Session second;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(), store()));
+    EXPECT_EQ(1u, store().stats().corrupt);
+    EXPECT_EQ(1u, store().stats().refused);
+    EXPECT_EQ(0u, store().stats().rejected);
+    EXPECT_EQ(1u, second.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_BLOB_CORRUPT));
+}
+
+TEST_F(PersistProgram, ADamagedBlobInTheFirstTierComesFromTheSecond)
+{
+    Session first;
+    const std::string below = (scratch_.path() / "below").string();
+    Store second_tier(below);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
+    Session other;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, other.create(other.describe(), second_tier));
+    const fs::path file = entries_of(path_).at(0) / "kernel.bin";
+    Bytes bad = read_file(file);
+    const Bytes good = bad;
+    bad.back() ^= 1u;
+    write_file(file, bad);
+
+    ingot_storage_t chain = nullptr, through = nullptr;
+    const ingot_storage_t tiers[] = {store().get(), second_tier.get()};
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&through, chain)); /* which asks its target in the same way */
+    Session session;
+    ingot_program_t program = nullptr;
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    const Desc desc = session.describe();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), through, &origin));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
+    ingot_program_release(program);
+    ingot_storage_release(through);
+    ingot_storage_release(chain);
+    EXPECT_EQ(good, read_file(entries_of(path_).at(0) / "kernel.bin")) << "what was promoted";
+}
+
 TEST_F(PersistProgram, BuildsWhatIsNotCacheableAndStoresNothing)
 {
     Session session;

@@ -41,7 +41,7 @@ ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pi
     const int fd = files_open_place(place->at, place->path);
     if (fd < 0)
         return files_read_failed(fd, "opening", place->path);
-    *pinned = (struct entry_place){fd, ".", place->owner};
+    *pinned = (struct entry_place){fd, ".", place->owner, place->check};
     return INGOT_SUCCESS;
 }
 
@@ -96,7 +96,7 @@ static ingot_status_t compare_id(const struct key_file *key, const uint8_t *foun
 static ingot_status_t read_key(int fd, struct key_file *key, size_t id_size, const uint8_t *id,
                                const ingot_allocator_t *allocator)
 {
-    uint8_t small[SMALL_KEY_SIZE];
+    _Alignas(64) uint8_t small[SMALL_KEY_SIZE];
     const size_t size = KEY_FILE_HEADER_SIZE + id_size;
     uint8_t *bytes = size <= sizeof(small) ? small : memory_allocate(allocator, size);
     if (bytes == NULL)
@@ -162,7 +162,8 @@ static ingot_status_t read_blob(const struct entry_place *place, int fd, const s
     status = memory_make_buffer(allocator, (size_t)key->blob_size_bytes, &buffer, &bytes);
     if (status == INGOT_SUCCESS)
         status = files_read_all(fd, "kernel.bin", 0, buffer.size, bytes);
-    if (status == INGOT_SUCCESS && !checksum_holds(&key->blob_checksum, buffer.size, bytes))
+    if (status == INGOT_SUCCESS && place->check == BLOB_CHECKED_HERE &&
+        !checksum_holds(&key->blob_checksum, buffer.size, bytes))
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of kernel.bin does not hold");
     if (status == INGOT_SUCCESS)
         *blob = buffer;
@@ -294,12 +295,8 @@ static ingot_status_t write_file(int at, const char *entry_path, const char *nam
 ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const uint8_t *id, size_t blob_size,
                            const uint8_t *blob, bool is_durable, uint64_t *created_ns)
 {
-    const uint64_t key_size = KEY_FILE_HEADER_SIZE + (uint64_t)id_size;
-    if (!files_may_grow_to(blob_size > key_size ? blob_size : key_size))
-        return ingot_set_error_detail(INGOT_NO_SPACE, "the process may not write a file of %zu bytes", blob_size);
-
     const struct key_file key = key_file_of(id_size, id, blob_size, blob, files_wall_clock_ns());
-    uint8_t small[SMALL_KEY_SIZE];
+    _Alignas(64) uint8_t small[SMALL_KEY_SIZE];
     *created_ns = key.created_ns;
     key_file_encode(&key, small);
     const size_t together = id_size <= sizeof(small) - KEY_FILE_HEADER_SIZE ? id_size : 0;

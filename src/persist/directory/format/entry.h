@@ -10,11 +10,15 @@
 #include "persist/base/files.h"
 #include "persist/directory/format/key_file.h"
 
-/* The place of an entry, and the user that must own all of it. */
+/* Which part of Ingot checks a blob's bytes. */
+enum blob_check { BLOB_CHECKED_HERE, BLOB_CHECKED_BY_CORE };
+
+/* The place of an entry, the user that must own all of it, and how it is read. */
 struct entry_place {
     int at;
     const char *path; /* of its directory, below at; leaves room for the names of the files in PATH_CAPACITY */
     uint32_t owner;
+    enum blob_check check;
 };
 
 /*
@@ -30,7 +34,8 @@ ingot_status_t entry_examine(const struct entry_place *place, struct file_facts 
 ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pinned);
 
 /*
- * Verifies the entry and copies its header and its blob out; a NULL blob verifies key.bin only. INGOT_BLOB_MISMATCH:
+ * Verifies the entry and copies its header and its blob out; a NULL blob verifies key.bin only. If the core checks the
+ * blob, only its size is checked. INGOT_BLOB_MISMATCH:
  * the part that was read is valid, but belongs to another id. INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT: bad.
  * INGOT_BLOB_VERSION: of another format. INGOT_UNTRUSTED, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY.
  */

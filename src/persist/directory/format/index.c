@@ -78,7 +78,7 @@ static size_t find_free(const uint8_t *bytes, uint64_t page_count, uint64_t page
 
 int index_find(int fd, uint64_t page_count, uint64_t bucket, uint32_t number, struct index_place *place)
 {
-    uint8_t bytes[INDEX_PAGE_SIZE];
+    _Alignas(64) uint8_t bytes[INDEX_PAGE_SIZE];
     const uint64_t page = index_page_of(bucket, page_count);
     const int result = read_page(fd, page, bytes);
     place->offset = 0;
@@ -132,7 +132,7 @@ int index_note_use(int fd, uint64_t offset, uint32_t last_use_s)
 int index_visit(int fd, uint64_t page_count, uint64_t page,
                 void (*visit)(void *user, const struct index_record *record), void *user)
 {
-    uint8_t bytes[INDEX_PAGE_SIZE];
+    _Alignas(64) uint8_t bytes[INDEX_PAGE_SIZE];
     struct index_record record;
     const int result = read_page(fd, page, bytes);
     for (size_t at = 0; result == 0 && at < sizeof(bytes); at += INDEX_RECORD_SIZE)

@@ -98,7 +98,7 @@ static bool is_in_place(const struct account *account, const struct index_record
     paths_entry(path, bucket_path, record->number);
     if (files_facts_at(directory->root, path, &facts) < 0)
         return false;
-    const struct entry_place place = {directory->root, path, directory->owner};
+    const struct entry_place place = {directory->root, path, directory->owner, BLOB_CHECKED_HERE};
     return entry_read_header(&place, &key) != INGOT_SUCCESS || key.created_ns == record->created_ns;
 }
 
@@ -171,8 +171,8 @@ static ingot_status_t read_header(struct account *account)
 {
     int result = index_read_header(index_fd_of(account), &account->header);
     const uint64_t page_count = result == 1 ? account->header.page_count : 1;
-    account->may_grow = files_may_grow_to(index_page_offset(page_count + 1)); /* a write beyond that raises a signal */
-    account->may_write = account->may_grow || files_may_grow_to(index_page_offset(page_count));
+    account->may_grow = index_page_offset(page_count + 1) <= account->file_limit;
+    account->may_write = index_page_offset(page_count) <= account->file_limit;
     if (result == 0) {
         if (!account->may_write)
             return files_write_failed(-EFBIG, "making", "index.bin");
@@ -188,9 +188,9 @@ static ingot_status_t read_header(struct account *account)
 }
 
 ingot_status_t account_begin(struct directory *directory, const char *name_space, uint64_t deadline_ns,
-                             struct account *account)
+                             uint64_t file_limit, struct account *account)
 {
-    *account = (struct account){.directory = directory, .name_space = name_space};
+    *account = (struct account){.directory = directory, .name_space = name_space, .file_limit = file_limit};
     /* before locking, so that the lock is held for less time */
     ingot_status_t status = account_files_get(directory, name_space, &account->open);
     if (status != INGOT_SUCCESS)
@@ -249,11 +249,9 @@ ingot_status_t account_begin_adding(struct account *account, const struct index_
     const int fd = index_fd_of(account);
     if (!account->may_write)
         return files_write_failed(-EFBIG, "writing", "index.bin");
-    const uint64_t page_count = header->page_count;
     if (account->may_grow)
         (void)index_grow(fd, header); /* if this fails, pages become fuller */
-    if (header->page_count != page_count)
-        account->may_grow = files_may_grow_to(index_page_offset(header->page_count + 1));
+    account->may_grow = index_page_offset(header->page_count + 1) <= account->file_limit;
     int result = index_find(fd, header->page_count, record->bucket, record->number, &account->place);
     account->is_replacing = result == 1;
     account->replaced_bytes = result == 1 ? account->place.record.bytes : 0;

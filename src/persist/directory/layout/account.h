@@ -26,15 +26,16 @@ struct account {
     uint64_t pages_before;
     bool is_changed;       /* the header must be written */
     bool is_total_changed; /* and size.txt */
+    uint64_t file_limit;   /* the largest file that the process may write: a write beyond that raises a signal */
     bool may_write;        /* false: files may not be as large as the index, so entries are removed without being
                             * accounted for */
     bool may_grow;         /* false: the index may not grow by a page, so pages become fuller */
 };
 
 /* Locks and reads. INGOT_BUSY: the lock was not free in time. With a deadline in the past, succeeds only if the lock
- * is free. */
+ * is free. file_limit is what files_size_limit returns. */
 ingot_status_t account_begin(struct directory *directory, const char *name_space, uint64_t deadline_ns,
-                             struct account *account);
+                             uint64_t file_limit, struct account *account);
 /* Writes all changes and unlocks. */
 void account_end(struct account *account);
 

@@ -64,6 +64,7 @@ struct search {
     size_t id_size;
     const uint8_t *id;
     ingot_buffer_t *blob;
+    enum blob_check check;
 };
 
 static ingot_status_t read_place(const struct search *search, const struct entry_place *place, uint32_t number,
@@ -106,7 +107,7 @@ static ingot_status_t try_number(const struct search *search, uint32_t number)
     char entry_path[PATH_CAPACITY];
     uint64_t inode;
     paths_entry(entry_path, search->bucket->path, number);
-    const struct entry_place place = {directory->root, entry_path, directory->owner};
+    const struct entry_place place = {directory->root, entry_path, directory->owner, search->check};
     ingot_status_t status = read_place(search, &place, number, &inode);
     if (!entry_is_bad(status))
         return status;
@@ -153,9 +154,9 @@ static ingot_status_t search_listed(const struct search *search, ingot_status_t 
 }
 
 ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,
-                           ingot_buffer_t *blob)
+                           ingot_buffer_t *blob, enum blob_check check)
 {
-    const struct search search = {directory, bucket, id_size, id, blob};
+    const struct search search = {directory, bucket, id_size, id, blob, check};
     memset(bucket, 0, sizeof(*bucket));
     bucket->hash = directory->bucket_of(id_size, id);
     paths_bucket(bucket->path, directory->name_space, bucket->hash);
@@ -206,7 +207,7 @@ ingot_status_t bucket_take_away(struct directory *directory, const char *name_sp
     char bucket_path[PATH_CAPACITY];
     ingot_status_t status = temporary_ready(directory);
     if (status == INGOT_SUCCESS)
-        status = account_begin(directory, name_space, deadline_ns, &account);
+        status = account_begin(directory, name_space, deadline_ns, files_size_limit(), &account);
     if (status != INGOT_SUCCESS)
         return status;
     status = bucket_put_aside(&account, hash, number, inode, aside);

@@ -4,6 +4,7 @@
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_BUCKET_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_BUCKET_H
 
+#include "persist/directory/format/entry.h"
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/state.h"
 
@@ -27,7 +28,7 @@ struct bucket {
  * INGOT_NOT_FOUND; otherwise the first reason for which an entry that might have this id was refused.
  */
 ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,
-                           ingot_buffer_t *blob);
+                           ingot_buffer_t *blob, enum blob_check check);
 
 /* Checks the bucket's directory. INGOT_NOT_FOUND, INGOT_UNTRUSTED, INGOT_IO_ERROR. */
 ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path);

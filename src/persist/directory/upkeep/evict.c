@@ -279,7 +279,7 @@ void evict_expired(struct directory *directory)
     for (unsigned i = 0; i < EXPIRY_ROUNDS; ++i) {
         struct account account;
         struct eviction eviction;
-        if (account_begin(directory, directory->name_space, 0, &account) != INGOT_SUCCESS)
+        if (account_begin(directory, directory->name_space, 0, files_size_limit(), &account) != INGOT_SUCCESS)
             return;
         evict_begin(&eviction, &account);
         (void)evict_some(&eviction, 0, 0);

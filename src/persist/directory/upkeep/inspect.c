@@ -62,7 +62,7 @@ bool inspect_init(struct inspected *inspected, const struct directory *directory
         .bytes = found->bytes,
     };
     survey_path(survey, found, path);
-    const struct entry_place place = {directory->root, path, directory->owner};
+    const struct entry_place place = {directory->root, path, directory->owner, BLOB_CHECKED_HERE};
     ingot_status_t status = entry_examine(&place, &facts);
     if (status == INGOT_NOT_FOUND || (status == INGOT_SUCCESS && facts.inode != found->inode))
         return false;
@@ -158,7 +158,7 @@ ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_per
         status = locate(storage, &known, &directory, path);
     if (status != INGOT_SUCCESS)
         return status;
-    const struct entry_place place = {directory->root, path, directory->owner};
+    const struct entry_place place = {directory->root, path, directory->owner, BLOB_CHECKED_HERE};
     struct file_facts facts;
     status = entry_examine(&place, &facts);
     if (status == INGOT_SUCCESS && facts.inode != known.identity)

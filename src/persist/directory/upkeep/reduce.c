@@ -131,7 +131,8 @@ static ingot_status_t do_step(struct recount *recount,
     for (uint64_t number = 0; goes_on && status == INGOT_SUCCESS && !recount->watch->is_ended; ++number) {
         struct directory *directory = recount->directory;
         struct account account;
-        status = account_begin(directory, recount->name_space, account_deadline(directory), &account);
+        status =
+            account_begin(directory, recount->name_space, account_deadline(directory), files_size_limit(), &account);
         if (status != INGOT_SUCCESS)
             break;
         status = step(&account, number, &goes_on);

@@ -114,7 +114,7 @@ int survey_read(const struct directory *directory, const char *name_space, uint6
         return 1;
     entry->inode = facts.inode;
     if (facts.is_directory) {
-        const struct entry_place place = {directory->root, path, directory->owner};
+        const struct entry_place place = {directory->root, path, directory->owner, BLOB_CHECKED_HERE};
         read_entry(&place, entry);
     }
     return 0;

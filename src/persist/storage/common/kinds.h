@@ -4,6 +4,8 @@
 #ifndef INGOT_PERSIST_STORAGE_COMMON_KINDS_H
 #define INGOT_PERSIST_STORAGE_COMMON_KINDS_H
 
+#include <ingot/storage.h>
+
 /* The implementation of a storage, if another file must know it. */
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CHAIN, STORAGE_SWITCH };
 
@@ -11,6 +13,7 @@ enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CH
 enum storage_part { STORAGE_RECORDER, STORAGE_PREWARMS, STORAGE_HEADERS, STORAGE_PART_COUNT };
 
 typedef void (*storage_destroy_part_t)(void *part);
+typedef ingot_status_t (*storage_load_t)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 
 /* When an item should be stored. */
 enum store_queue_when {
