@@ -21,6 +21,9 @@ namespace bench
 namespace
 {
 
+constexpr size_t buffer_size = size_t{2} << 20;
+constexpr size_t page_size = 4096;
+
 void require(bool is_so, const char *what)
 {
     if (!is_so)
@@ -82,8 +85,9 @@ void StoreFloor::store(unsigned number, const Bytes &id, const Bytes &blob)
     require(renameat(root_, prepared.c_str(), root_, entry.c_str()) == 0, "rename");
 }
 
-LoadFloor::LoadFloor(const std::string &root) : buffer_(size_t{2} << 20)
+LoadFloor::LoadFloor(const std::string &root) : memory_(buffer_size + page_size)
 {
+    buffer_ = memory_.data() + (page_size - reinterpret_cast<uintptr_t>(memory_.data()) % page_size) % page_size;
     mkdir(root.c_str(), 0700);
     root_ = open_root(root);
 }
@@ -112,9 +116,9 @@ uint64_t LoadFloor::load(unsigned number)
         const int fd = openat(root_, paths_[i].c_str(), O_RDONLY | O_CLOEXEC);
         require(fd >= 0 && fstat(fd, &facts) == 0, "open");
         const auto size = static_cast<size_t>(facts.st_size);
-        require(size <= buffer_.size() && read(fd, buffer_.data(), size) == facts.st_size, "read");
+        require(size <= buffer_size && read(fd, buffer_, size) == facts.st_size, "read");
         close(fd);
-        sum ^= checksum(size, buffer_.data());
+        sum ^= checksum(size, buffer_);
     }
     return sum;
 }

@@ -49,7 +49,8 @@ public:
 private:
     int root_;
     std::vector<std::string> paths_; /* key.bin and kernel.bin of each entry */
-    Bytes buffer_;
+    Bytes memory_;
+    uint8_t *buffer_; /* a page's start in it: the copying of some processors depends on that by far */
 };
 
 } // namespace bench
