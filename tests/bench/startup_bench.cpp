@@ -76,6 +76,7 @@ public:
         double cold_ms = 0, warm_ms = 0;
         Loads all;
         own_cache_ms_ = beside_own_cache_ms_ = 0;
+        ready_us_ = driver_ready_us_ = 0;
         for (const std::string set : {"digits", "hashcat"}) {
             const bool quick = set == "digits"; /* hashcat's programs take minutes, all together. */
             const std::string store = folder_ + "/" + device + "-" + set;
@@ -96,6 +97,8 @@ public:
         report.add(prefix + "cold_over_warm", cold_ms / warm_ms, "times", bench::Goal::at_least, cold_over_warm);
         report.add(prefix + "warm_over_driver", all.ratio(), "times", bench::Goal::at_most, 1.10);
         report.add(prefix + "load_mean", all.ingot_us / count, "us");
+        if (device == "pocl")
+            report.add(prefix + "ready_over_driver", ready_us_ / driver_ready_us_, "times", bench::Goal::at_most, 1.10);
         report.add(prefix + "storage_load_mean", all.storage_us / count, "us");
         report.add(prefix + "warm_over_driver_cache", beside_own_cache_ms_ / own_cache_ms_, "times",
                    bench::Goal::at_most, device == "pocl" ? 0.25 : 0.05);
@@ -272,8 +275,11 @@ private:
         const std::vector<double> times = run_for_numbers(device, "over", set, store);
         std::printf("  with all kernels, us: ingot %.1f, driver %.1f, ratio %.3f\n", times[0], times[1],
                     times[0] / times[1]);
-        report.add("opencl_" + device + "_" + set + "_ready_over_driver", times[0] / times[1], "times",
-                   bench::Goal::at_most, device == "pocl" ? 1.10 : 4);
+        ready_us_ += times[0];
+        driver_ready_us_ += times[1];
+        if (device != "pocl") /* PoCL's loads take longest, so its sets count together */
+            report.add("opencl_" + device + "_" + set + "_ready_over_driver", times[0] / times[1], "times",
+                       bench::Goal::at_most, 4);
     }
 
     /* Processes by turns: with Ingot, and by the driver alone with the binaries in files. */
@@ -392,6 +398,8 @@ private:
     bench::MeasuringProcesses processes_;
     double own_cache_ms_ = 0; /* of all sets of a device */
     double beside_own_cache_ms_ = 0;
+    double ready_us_ = 0; /* of all sets, in a warm process */
+    double driver_ready_us_ = 0;
 };
 
 int measure_as_child(char **arguments)

@@ -51,6 +51,7 @@ Setup::Setup(const std::string &store_path)
     info.path = store_path.c_str();
     start = bench::Clock::now();
     require_ingot(ingot_persist_open(&store, &info), "store");
+    require_ingot(ingot_persist_remember_headers(store, context), "remember headers");
     open_store_us = bench::microseconds_since(start);
     ingot_device_info_t device_info = INGOT_DEVICE_INFO_INIT;
     require_ingot(ingot_context_get_device_info(context, 0, &device_info), "device info");

@@ -29,7 +29,8 @@ struct NativeSetup {
     cl_command_queue queue = nullptr;
 };
 
-/* And Ingot's context over them, and the store; and how long it took to make these. */
+/* And Ingot's context over them, and the store with what earlier processes learned about included files. Both were made
+ * in the times. */
 struct Setup : NativeSetup {
     explicit Setup(const std::string &store_path);
     ~Setup();
