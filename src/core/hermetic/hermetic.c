@@ -166,6 +166,7 @@ static void add_options(struct source_graph *graph, const char *options)
         else if (option.kind == OPTION_UNDEFINE)
             macro_table_undefine(&graph->macros, macro_name_of(option.value_size, option.value));
         graph->has_debug_information = graph->has_debug_information || option_keeps_names(&option);
+        graph->names_matter = graph->names_matter || (graph->brings_assert && option_has_assert(&option));
     }
 }
 
@@ -186,6 +187,18 @@ static void add_all_options(struct source_graph *graph)
     graph->names_matter = graph->names_matter || graph->has_debug_information;
 }
 
+static void note_kinds(struct source_graph *graph)
+{
+    for (size_t i = 0; i < graph->input->source_count; ++i) {
+        const ingot_source_kind_t kind = graph->input->sources[i].kind;
+        if (!is_text(kind))
+            continue;
+        graph->cplusplus = graph->cplusplus && kind == INGOT_SOURCE_CUDA_CPP;
+        graph->brings_assert = graph->brings_assert || kind != INGOT_SOURCE_OPENCL_C;
+        graph->renames_files = graph->renames_files || kind != INGOT_SOURCE_CUDA_CPP;
+    }
+}
+
 static void graph_init(struct source_graph *graph, struct witness *witness, const ingot_allocator_t *allocator,
                        const struct hermetic_input *input)
 {
@@ -198,17 +211,13 @@ static void graph_init(struct source_graph *graph, struct witness *witness, cons
     graph->headers = arena_take(&graph->arena, input->header_count * sizeof(*graph->headers));
     if (graph->arena.failed)
         return;
+    note_kinds(graph);
     add_all_options(graph);
     for (size_t i = 0; i < input->header_count; ++i)
         add_view(graph, TEXT_HEADER, &input->headers[i]);
     for (size_t i = 0; i < input->source_count; ++i) {
-        const ingot_source_kind_t kind = input->sources[i].kind;
-        if (!is_text(kind))
-            continue;
-        add_view(graph, TEXT_SOURCE, &input->sources[i]);
-        graph->cplusplus = graph->cplusplus && kind == INGOT_SOURCE_CUDA_CPP;
-        graph->brings_assert = graph->brings_assert || kind != INGOT_SOURCE_OPENCL_C;
-        graph->renames_files = graph->renames_files || kind != INGOT_SOURCE_CUDA_CPP;
+        if (is_text(input->sources[i].kind))
+            add_view(graph, TEXT_SOURCE, &input->sources[i]);
     }
 }
 

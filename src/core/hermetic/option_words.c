@@ -274,11 +274,16 @@ bool option_keeps_names(const struct option *option)
     return option->kind == OPTION_PLAIN && asks_for_debug_information(option);
 }
 
+bool option_has_assert(const struct option *option)
+{
+    return option->kind == OPTION_DEFINE && memmem(option->value, option->value_size, "assert", 6) != NULL;
+}
+
 static void survey_option(struct option_survey *survey, const struct option *option)
 {
     survey->has_directory = survey->has_directory || option->kind == OPTION_DIRECTORY;
     if (option->kind == OPTION_DEFINE &&
-        (option->has_quotes || memmem(option->value, option->value_size, "__", 2) != NULL))
+        (option->has_quotes || memmem(option->value, option->value_size, "__", 2) != NULL || option_has_assert(option)))
         survey->defines_special_name = true;
     survey->keeps_names = survey->keeps_names || option_keeps_names(option);
     if (option->kind == OPTION_UNKNOWN && survey->unknown.kind != OPTION_UNKNOWN)

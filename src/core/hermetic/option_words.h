@@ -59,6 +59,8 @@ void option_survey_and_keep(struct option_survey *survey, struct bytes_writer *k
 void option_survey_join(struct option_survey *survey, const struct option_survey *other);
 /* True if the option asks for debug information. */
 bool option_keeps_names(const struct option *option);
+/* True if the option may define a macro as assert, whose message has __FILE__ where the compiler brings it. */
+bool option_has_assert(const struct option *option);
 
 /* Appends the options without -I. */
 void options_keep(struct bytes_writer *kept, const ingot_text_rules_t *rules, struct arena *arena, const char *options);

@@ -366,6 +366,11 @@ TEST_F(Hermetic, TakesNamesInForAnAssertThatTheCompilerBrings)
     };
     EXPECT_NE(with_name("a.cu", INGOT_SOURCE_CUDA_CPP), with_name("b.cu", INGOT_SOURCE_CUDA_CPP));
     EXPECT_EQ(with_name("a.cl", INGOT_SOURCE_OPENCL_C), with_name("b.cl", INGOT_SOURCE_OPENCL_C));
+    const auto by_option = [this](const char *name, ingot_source_kind_t kind) {
+        return resolve(Input{{{name, "CHECK(0);"}}, "-DCHECK=assert", {}, kind}).files;
+    };
+    EXPECT_NE(by_option("a.cu", INGOT_SOURCE_CUDA_CPP), by_option("b.cu", INGOT_SOURCE_CUDA_CPP));
+    EXPECT_EQ(by_option("a.cl", INGOT_SOURCE_OPENCL_C), by_option("b.cl", INGOT_SOURCE_OPENCL_C));
 }
 
 TEST_F(Hermetic, AnswersHasInclude)

@@ -179,6 +179,7 @@ TEST(OptionWords, SurveysWhatMattersBeforeTheSources)
     EXPECT_FALSE(survey_of("-w -DI=-Ia").has_directory);
     EXPECT_TRUE(survey_of("-DX=__TIME__").defines_special_name);
     EXPECT_TRUE(survey_of("-D 'X(a)=__FILE__'").defines_special_name);
+    EXPECT_TRUE(survey_of("-DX=assert").defines_special_name);
     EXPECT_FALSE(survey_of("-DX=_TIME_").defines_special_name);
     EXPECT_TRUE(survey_of("-DX=_\"_\"TIME__").defines_special_name); /* as it may be for some compiler */
     EXPECT_TRUE(survey_of("-DX=_\"\"_TIME_\"\"_").defines_special_name);
