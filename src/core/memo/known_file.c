@@ -5,11 +5,13 @@
 
 #include <string.h>
 
+/* Who reads is part of the key, so that nobody gets a file that could not be read without the memo. */
 static void make_key(uint8_t key[MEMO_KEY_SIZE], const struct os_file_state *state, uint64_t reading)
 {
-    _Static_assert(sizeof(*state) + sizeof(reading) == MEMO_KEY_SIZE, "the key is a file's state and its reading");
+    const uint64_t others[] = {reading, os_user_and_group()};
+    _Static_assert(sizeof(*state) + sizeof(others) == MEMO_KEY_SIZE, "a file's state, its reading and its reader");
     memcpy(key, state, sizeof(*state));
-    memcpy(key + sizeof(*state), &reading, sizeof(reading));
+    memcpy(key + sizeof(*state), others, sizeof(others));
 }
 
 static void destroy(struct memo_entry *entry)

@@ -13,7 +13,7 @@
 #include "core/memo/memo_table.h"
 
 struct known_file {
-    struct memo_entry entry; /* by state and reading */
+    struct memo_entry entry; /* by state, reading and user */
     struct os_file_state state;
     bool is_lasting; /* while a file has this state, it has this content */
     struct bytes_writer content;
@@ -33,7 +33,7 @@ struct known_files {
  * state. reading says how a scan reads the text. */
 ingot_status_t known_file_read(struct known_file **file, const ingot_allocator_t *allocator, const char *path,
                                size_t max_size, uint64_t settled_until_ns, uint64_t reading);
-/* Finds a file that is in this state; a reference, or NULL. */
+/* Finds a file that is in this state and that this user has read; a reference, or NULL. */
 struct known_file *known_file_find(struct known_files *files, const struct os_file_state *state, uint64_t reading);
 /* Shares a file that was scanned. */
 void known_file_share(struct known_files *files, struct known_file *file);

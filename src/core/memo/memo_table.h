@@ -12,7 +12,7 @@
 #include "core/base/alloc.h"
 #include "core/base/os.h"
 
-enum { MEMO_KEY_SIZE = 48, MEMO_BUCKETS = 1024 };
+enum { MEMO_KEY_SIZE = 56, MEMO_BUCKETS = 1024 };
 
 /* The first member of what is remembered. */
 struct memo_entry {

@@ -499,6 +499,26 @@ TEST_F(HeaderMemo, IsUsedByThreadsAtOnce)
     EXPECT_LT(0u, memo_.recalled);
 }
 
+TEST_F(HeaderMemo, GivesAUserNoFileThatOnlyAnotherCouldRead)
+{
+    if (geteuid() != 0)
+        GTEST_SKIP() << "it takes the right to change the user";
+    const auto input = [](const char *text) {
+        return Input{{{"k.cl", kSource + text}}, "-I inc", {}, INGOT_SOURCE_OPENCL_C, pocl_rules()};
+    };
+    write("inc/x.h", kOne);
+    fs::permissions("inc/x.h", fs::perms::owner_read);
+    fs::permissions(".", fs::perms::others_exec, fs::perm_options::add);
+    let_clock_advance();
+    (void)memo_.resolve(input("int a;"));
+    EXPECT_EQ(0, forked_child::run([&] {
+                  struct stat about = {};
+                  if (setegid(65534) != 0 || seteuid(65534) != 0 || stat("inc/x.h", &about) != 0)
+                      return 2;
+                  return resolve_with(nullptr, input("int b;")).files == memo_.resolve(input("int b;")).files ? 0 : 1;
+              }));
+}
+
 TEST_F(HeaderMemo, DropsTheLongestUnused)
 {
     std::vector<Input> inputs;
