@@ -294,5 +294,5 @@ ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage, ingot_con
     ingot_status_t status = get_headers(storage, &headers);
     if (status == INGOT_SUCCESS)
         status = add_file(headers, memo);
-    return status == INGOT_SUCCESS ? keep(headers, memo) : status;
+    return status == INGOT_SUCCESS && !headers->is_read_only ? keep(headers, memo) : status;
 }

@@ -151,6 +151,26 @@ TEST_F(PersistHeaders, OfAReadOnlyStoreAreReadAndNotWritten)
     EXPECT_EQ(before, read_file(memo()));
 }
 
+/* Nothing would ever save them. */
+TEST_F(PersistHeaders, OfAReadOnlyStoreEndWithTheirContexts)
+{
+    EXPECT_EQ(1u, run({1}));
+    FailingAllocator allocator;
+    ingot_context_info_t with_allocator = INGOT_CONTEXT_INFO_INIT;
+    with_allocator.allocator = allocator.table();
+    ingot_persist_info_t read_only = info();
+    read_only.flags = INGOT_PERSIST_READ_ONLY;
+    Store store(read_only);
+    {
+        ReferenceDevice device;
+        const Context context = device.make(with_allocator);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), context.get()));
+        (void)old_header_program(2).make(context);
+        EXPECT_EQ(1u, ingot_header_memo_count_learned(ingot_context_get_header_memo(context.get())));
+    }
+    EXPECT_EQ(0u, allocator.live_count());
+}
+
 TEST_F(PersistHeaders, AreKeptByTheTierThatAChainStoresTo)
 {
     Session session;
