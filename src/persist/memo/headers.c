@@ -162,14 +162,15 @@ static void release(const struct headers *headers, struct kept_memo *kept)
 }
 
 /* Returns a reference to a memo that should be saved and takes it for saved; NULL: there is none. If it is not urgent,
- * a memo waits until it has learned twice as much as at its last save. */
+ * a memo in use waits until it has learned twice as much as at its last save. */
 static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent)
 {
     ingot_header_memo_t memo = NULL;
     lock(headers);
     for (struct kept_memo *kept = headers->first; kept != NULL && memo == NULL; kept = kept->next) {
         const uint64_t learned = ingot_header_memo_count_learned(kept->memo);
-        if (learned == kept->saved || (!is_urgent && learned < 2 * kept->saved))
+        const bool may_wait = !is_urgent && ingot_header_memo_is_in_use(kept->memo);
+        if (learned == kept->saved || (may_wait && learned < 2 * kept->saved))
             continue;
         memo = kept->memo;
         kept->saved = learned;

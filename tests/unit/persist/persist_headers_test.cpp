@@ -4,6 +4,8 @@
  */
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "support/failing_allocator.h"
@@ -149,6 +151,32 @@ TEST_F(PersistHeaders, OfAReadOnlyStoreAreReadAndNotWritten)
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
     }
     EXPECT_EQ(before, read_file(memo()));
+}
+
+/* Once they are saved, which the next programs do. */
+TEST_F(PersistHeaders, EndSoonAfterTheirContexts)
+{
+    std::vector<FailingAllocator> allocators(8);
+    Store store(info());
+    int number = 0;
+    for (const FailingAllocator &allocator : allocators) {
+        ReferenceDevice device;
+        ingot_context_info_t with_allocator = INGOT_CONTEXT_INFO_INIT;
+        with_allocator.allocator = allocator.table();
+        const Context context = device.make(with_allocator);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), context.get()));
+        for (int i = 0; i < 3; ++i) { /* the third is not worth a save of its own */
+            (void)old_header_program(++number).make(context);
+            ProgramText text;
+            text.sources = {"kernel n" + std::to_string(number) + " x\n"};
+            const Desc desc = text.make(context);
+            ingot_program_t made = nullptr;
+            ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&made, desc.get(), store.get(), nullptr));
+            ingot_program_release(made);
+        }
+    }
+    EXPECT_GE(2, std::count_if(allocators.begin(), allocators.end(),
+                               [](const FailingAllocator &allocator) { return allocator.live_count() != 0; }));
 }
 
 /* Nothing would ever save them. */
