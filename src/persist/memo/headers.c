@@ -163,7 +163,7 @@ static void release(const struct headers *headers, struct kept_memo *kept)
 
 /* Returns a reference to a memo that should be saved and takes it for saved; NULL: there is none. If it is not urgent,
  * a memo in use waits until it has learned twice as much as at its last save. */
-static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent)
+static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent, uint64_t *saved_before)
 {
     ingot_header_memo_t memo = NULL;
     lock(headers);
@@ -173,6 +173,7 @@ static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent)
         if (learned == kept->saved || (may_wait && learned < 2 * kept->saved))
             continue;
         memo = kept->memo;
+        *saved_before = kept->saved;
         kept->saved = learned;
         (void)ingot_header_memo_retain(memo);
     }
@@ -180,12 +181,28 @@ static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent)
     return memo;
 }
 
+/* Has the next flush try again. */
+static void take_for_unsaved(struct headers *headers, ingot_header_memo_t memo, uint64_t saved)
+{
+    lock(headers);
+    struct kept_memo *kept = headers->first;
+    while (kept != NULL && kept->memo != memo)
+        kept = kept->next;
+    if (kept != NULL)
+        kept->saved = saved;
+    process_lock_give(&headers->lock);
+}
+
 static ingot_status_t save(struct headers *headers, bool is_urgent)
 {
     ingot_status_t status = INGOT_SUCCESS;
     ingot_header_memo_t memo;
-    while (!headers->is_read_only && status == INGOT_SUCCESS && (memo = next_to_save(headers, is_urgent)) != NULL) {
+    uint64_t before = 0;
+    while (!headers->is_read_only && status == INGOT_SUCCESS &&
+           (memo = next_to_save(headers, is_urgent, &before)) != NULL) {
         status = save_memo(headers, memo);
+        if (status != INGOT_SUCCESS && is_urgent)
+            take_for_unsaved(headers, memo, before);
         ingot_header_memo_release(memo);
     }
     return status;

@@ -105,6 +105,19 @@ TEST_F(PersistHeaders, AreSavedWhenProgramsAreCreated)
     EXPECT_EQ(0u, run({1})) << "a process that is killed now has saved it";
 }
 
+TEST_F(PersistHeaders, AreSavedByTheNextFlushIfOneFailed)
+{
+    Session session;
+    Store store(info());
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
+    (void)old_header_program(1).make(session.context);
+    fs::create_directory(root_ / "headers.memo.new");
+    EXPECT_NE(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    fs::remove(root_ / "headers.memo.new");
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    EXPECT_EQ(0u, run({1}));
+}
+
 TEST_F(PersistHeaders, ReplaceADamagedFile)
 {
     EXPECT_EQ(1u, run({1}));
