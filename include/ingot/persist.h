@@ -127,7 +127,8 @@ INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingo
  * release of the storage, and now and then when a program is created. The file is headers.memo in the store's root; one
  * that is damaged, or that another build of Ingot wrote, is replaced. Does nothing if the context's memo is off.
  *
- * @param[in] storage  A directory store, or a chain that stores to one. Holds no reference to @p context.
+ * @param[in] storage  A directory store, or a chain that stores to one. Holds no reference to @p context, but to its
+ *                     memo: the context's allocator must work until the storage is released.
  * @par Threads  Any number at once.
  * @retval INGOT_UNTRUSTED      Another user could write the file.
  * @retval INGOT_UNIMPLEMENTED  Another kind of storage, or the library has no build-id.

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Who reads is part of the key, so that nobody gets a file that could not be read without the memo. */
+/* The user who reads is part of the key: another one might not be able to read the file. */
 static void make_key(uint8_t key[MEMO_KEY_SIZE], const struct os_file_state *state, uint64_t reading)
 {
     const uint64_t others[] = {reading, os_user_and_group()};
