@@ -125,7 +125,8 @@ INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingo
  *
  * Adds what earlier processes learned to the context's memo. What this process learns is saved by a flush, by the last
  * release of the storage, and now and then when a program is created. The file is headers.memo in the store's root; one
- * that is damaged, or that another build of Ingot wrote, is replaced. Does nothing if the context's memo is off.
+ * that is damaged, or that another build of Ingot wrote, is replaced. It is neither read nor written while the storage
+ * is off (ingot_persist_set_enabled). Does nothing if the context's memo is off.
  *
  * @param[in] storage  A directory store, or a chain that stores to one. Holds no reference to @p context, but to its
  *                     memo: the context's allocator must work until the storage is released.

@@ -17,6 +17,7 @@
 #include "persist/base/process_lock.h"
 #include "persist/base/replacement.h"
 #include "persist/directory/directory.h"
+#include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 
 #define MEMO_NAME "/headers.memo"
@@ -32,6 +33,7 @@ struct kept_memo {
 
 struct headers {
     ingot_allocator_t allocator;
+    ingot_storage_t storage; /* whose part this is */
     struct process_lock lock;
     struct kept_memo *first; /* under lock */
     bool is_read_only;
@@ -193,12 +195,17 @@ static void take_for_unsaved(struct headers *headers, ingot_header_memo_t memo, 
     process_lock_give(&headers->lock);
 }
 
+static bool is_on(const struct headers *headers)
+{
+    return storage_is_on(headers->storage) && storage_is_on(storage_stored_to(headers->storage));
+}
+
 static ingot_status_t save(struct headers *headers, bool is_urgent)
 {
     ingot_status_t status = INGOT_SUCCESS;
     ingot_header_memo_t memo;
     uint64_t before = 0;
-    while (!headers->is_read_only && status == INGOT_SUCCESS &&
+    while (!headers->is_read_only && is_on(headers) && status == INGOT_SUCCESS &&
            (memo = next_to_save(headers, is_urgent, &before)) != NULL) {
         status = save_memo(headers, memo);
         if (status != INGOT_SUCCESS && is_urgent)
@@ -251,7 +258,8 @@ static ingot_status_t make(struct headers **headers, ingot_storage_t storage)
     struct headers *made = memory_allocate(allocator, sizeof(*made) + path_size);
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for memos of headers");
-    *made = (struct headers){.allocator = *allocator, .is_read_only = is_read_only, .path_size = path_size};
+    *made = (struct headers){
+        .allocator = *allocator, .storage = storage, .is_read_only = is_read_only, .path_size = path_size};
     memcpy(made->path, root, strlen(root));
     memcpy(made->path + strlen(root), MEMO_NAME, sizeof(MEMO_NAME));
     const ingot_status_t status = process_lock_init(&made->lock);
@@ -310,7 +318,7 @@ ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage, ingot_con
     if (memo == NULL)
         return INGOT_SUCCESS;
     ingot_status_t status = get_headers(storage, &headers);
-    if (status == INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS && is_on(headers))
         status = add_file(headers, memo);
     return status == INGOT_SUCCESS && !headers->is_read_only ? keep(headers, memo) : status;
 }

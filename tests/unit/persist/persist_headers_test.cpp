@@ -118,6 +118,24 @@ TEST_F(PersistHeaders, AreSavedByTheNextFlushIfOneFailed)
     EXPECT_EQ(0u, run({1}));
 }
 
+TEST_F(PersistHeaders, OfAStoreThatIsOffAreNeitherReadNorWritten)
+{
+    EXPECT_EQ(1u, run({1}));
+    const Bytes before = read_file(memo());
+    {
+        Session session;
+        Store store(info());
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store.get(), 0));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
+        (void)old_header_program(1).make(session.context);
+        (void)old_header_program(2).make(session.context);
+        EXPECT_EQ(2u, learned(session));
+        (void)session.create(session.describe(), store);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    }
+    EXPECT_EQ(before, read_file(memo()));
+}
+
 TEST_F(PersistHeaders, ReplaceADamagedFile)
 {
     EXPECT_EQ(1u, run({1}));
