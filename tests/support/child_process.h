@@ -20,6 +20,21 @@
 namespace child_process
 {
 
+/* The first bytes of a program, with the machine that it is for, or of a script. */
+inline std::string kind_of_program(const std::string &path)
+{
+    std::string bytes(20, '\0');
+    std::ifstream(path).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return bytes;
+}
+
+/* The emulator that runs this process, if there is one and it must run that program, too; otherwise NULL. */
+inline const char *emulator_of(const std::string &program)
+{
+    const char *emulator = std::getenv("INGOT_TEST_EMULATOR");
+    return emulator != nullptr && kind_of_program(program) == kind_of_program("/proc/self/exe") ? emulator : nullptr;
+}
+
 /* Started by the constructor; its standard output and error go to a file. */
 class Child
 {
@@ -32,7 +47,7 @@ public:
     {
         std::vector<char *> argv;
         std::string self;
-        if (const char *emulator = std::getenv("INGOT_TEST_EMULATOR")) { /* which starts what the kernel cannot */
+        if (const char *emulator = emulator_of(arguments[0])) {
             self = std::filesystem::canonical(arguments[0]).string();
             argv = {const_cast<char *>(emulator), const_cast<char *>(self.c_str())};
         }
