@@ -31,7 +31,7 @@ inline std::string kind_of_program(const std::string &path)
 /* The emulator that runs this process, if there is one and it must run that program, too; otherwise NULL. */
 inline const char *emulator_of(const std::string &program)
 {
-    const char *emulator = std::getenv("INGOT_TEST_EMULATOR");
+    const char *emulator = std::getenv("TEST_EMULATOR");
     return emulator != nullptr && kind_of_program(program) == kind_of_program("/proc/self/exe") ? emulator : nullptr;
 }
 

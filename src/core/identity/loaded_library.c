@@ -95,7 +95,9 @@ struct name_list {
 
 static void put_name(struct name_list *list, const char *name)
 {
-    const size_t size = name != NULL ? strlen(name) + 1 : 0;
+    if (name == NULL)
+        return;
+    const size_t size = strlen(name) + 1;
     if (size <= list->capacity && list->size <= list->capacity - size)
         memcpy(list->names + list->size, name, size);
     list->size += size;

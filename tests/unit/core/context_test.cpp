@@ -389,7 +389,7 @@ TEST(Environment, OfASetuidProgramIsNotRead)
     }
     if (getuid() != 0)
         GTEST_SKIP() << "only root can give a file to another user";
-    if (getenv("INGOT_TEST_EMULATOR") != nullptr)
+    if (getenv("TEST_EMULATOR") != nullptr)
         GTEST_SKIP() << "an emulator starts the program without its setuid bit";
     const ScratchDirectory scratch;
     const std::string copy = (scratch.path() / "copy").string();

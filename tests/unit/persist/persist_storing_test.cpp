@@ -314,8 +314,8 @@ TEST(PersistStoring, AFlushOfWhatIsNotCacheableCanBeEnded)
 {
     ScratchDirectory scratch;
     const fs::path file = scratch.path() / "changing.h";
+    Session session; /* receives events until the storage is released */
     Recording recording;
-    Session session;
     recording.set(INGOT_PERSIST_STORE_ON_FLUSH, 0);
     write_file(file, bytes_of("kernel first x\n"));
     ProgramText text;
