@@ -4,7 +4,7 @@
  * When a distribution rebuilds or patches a compiler library, version strings stay and build-ids change. Libraries that
  * are known to generate no code are omitted, because otherwise each update of one would make all stored programs stale.
  * Libraries that a driver loads only when it compiles are read as files, since loading them takes milliseconds. If it
- * is not certain which files they are, they are loaded for this and closed again.
+ * is not certain which files they are, they are loaded for this, and stay.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

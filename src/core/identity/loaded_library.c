@@ -34,7 +34,8 @@ struct link_map *library_if_loaded(const char *name)
 
 struct link_map *library_open(const char *name, void **handle)
 {
-    *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    /* It stays when it is closed: some compilers (nvJitLink) lose memory each time they are loaded again. */
+    *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     return *handle != NULL ? library_of_handle(*handle) : NULL;
 }
 
