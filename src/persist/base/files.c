@@ -17,6 +17,8 @@
 #include <ingot/backend.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -548,9 +550,30 @@ uint64_t files_random(void)
     return bits;
 }
 
+static _Atomic(unsigned long) known_process; /* 0: must be asked for; relaxed */
+static bool is_told_of_forks;
+
+static void forget_process(void)
+{
+    atomic_store_explicit(&known_process, 0, memory_order_relaxed);
+}
+
+static void watch_forks(void)
+{
+    is_told_of_forks = pthread_atfork(NULL, NULL, forget_process) == 0;
+}
+
 unsigned long files_process(void)
 {
-    return (unsigned long)getpid();
+    static pthread_once_t watched = PTHREAD_ONCE_INIT;
+    unsigned long process = atomic_load_explicit(&known_process, memory_order_relaxed);
+    if (process == 0) {
+        pthread_once(&watched, watch_forks);
+        process = (unsigned long)getpid();
+        if (is_told_of_forks)
+            atomic_store_explicit(&known_process, process, memory_order_relaxed);
+    }
+    return process;
 }
 
 void files_lower_priority(void)

@@ -107,6 +107,7 @@ void files_pause_ns(uint64_t duration_ns);
 uint64_t files_random(void);
 /* Gives this thread less processor time than the application's threads, but enough to release a driver's lock soon. */
 void files_lower_priority(void);
+/* Returns the process's number, and asks the system for it once per process: a store does so several times. */
 unsigned long files_process(void);
 
 #endif

@@ -71,7 +71,7 @@ static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_
 {
     struct directory *directory = self;
     char path[PATH_CAPACITY];
-    const uint64_t started_ns = files_steady_clock_ns();
+    const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
     ingot_status_t status = publish_entry(directory, id_size, id, blob_size, blob);
     if (status != INGOT_SUCCESS && root_renew(directory))
         status = publish_entry(directory, id_size, id, blob_size, blob);

@@ -120,8 +120,10 @@ static ingot_status_t prepare(struct publication *publication, size_t blob_size,
         publication->prepared[0] = '\0';
         return status;
     }
-    return entry_write(directory->root, publication->prepared, publication->id_size, publication->id, blob_size, blob,
-                       directory->is_durable, &publication->created_ns);
+    const char *prepared = publication->prepared;
+    const int tmp = temporary_below(directory, &prepared);
+    return entry_write(tmp, prepared, publication->id_size, publication->id, blob_size, blob, directory->is_durable,
+                       &publication->created_ns);
 }
 
 /* What has the wanted number. */
@@ -219,6 +221,8 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
 {
     const struct directory *directory = publication->directory;
     struct bucket *bucket = &publication->bucket;
+    const char *prepared = publication->prepared;
+    const int tmp = temporary_below(directory, &prepared);
     if (was_published_meanwhile(publication))
         return INGOT_SUCCESS;
     /* Starts at the first number: another writer of the same id may since have published an entry at a number that
@@ -231,7 +235,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
         const ingot_status_t status = begin_adding(publication, number, account);
         if (status != INGOT_SUCCESS)
             return status;
-        result = files_rename(directory->root, publication->prepared, directory->root, entry_path);
+        result = files_rename(tmp, prepared, directory->root, entry_path);
         if (result == 0) {
             publication->prepared[0] = '\0';
             account_end_adding(account);

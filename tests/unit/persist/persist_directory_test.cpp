@@ -302,6 +302,25 @@ TEST(PersistDirectory, CountsAnewWhenTheTotalIsMissing)
     EXPECT_EQ(bytes_in(root), text_total(root));
 }
 
+/* An open store keeps tmp open. */
+TEST(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    fs::remove_all(root / "tmp");
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
+    EXPECT_TRUE(fs::is_empty(root / "tmp"));
+    fs::permissions(root / "tmp", fs::perms::others_write, fs::perm_options::add);
+    EXPECT_EQ(INGOT_UNTRUSTED, store.put(numbered_id(2), kBlob));
+    EXPECT_EQ(INGOT_UNTRUSTED, store.remove(numbered_id(1)));
+    fs::permissions(root / "tmp", fs::perms::others_write, fs::perm_options::remove);
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, store.remove(numbered_id(1)));
+    EXPECT_EQ(2u, entries_of(root).size());
+}
+
 /* A removal reads no blob. */
 TEST(PersistDirectory, RemovesAnEntryWithADamagedBlob)
 {

@@ -189,8 +189,10 @@ ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t
     const ingot_status_t status = temporary_name(directory, aside);
     if (status != INGOT_SUCCESS)
         return status;
+    const char *below = aside;
+    const int at = temporary_below(directory, &below);
     account_begin_removing(account, hash, number);
-    result = files_rename(directory->root, path, directory->root, aside);
+    result = files_rename(directory->root, path, at, below);
     if (result < 0) {
         account_cancel(account);
         return result == -ENOENT ? INGOT_NOT_FOUND : files_write_failed(result, "taking away", path);

@@ -34,6 +34,7 @@ struct account_files {
 struct temporary_session {
     struct process_lock lock; /* guards the rest */
     int lock_fd;              /* -1: there is none */
+    atomic_int tmp;           /* a handle of tmp, which keeps its number; -1: not opened yet; release/acquire */
     uint64_t byte;            /* that this process has locked */
     uint64_t next;
 };

@@ -21,6 +21,7 @@
 ingot_status_t temporary_init(struct directory *directory)
 {
     directory->session.lock_fd = -1;
+    atomic_init(&directory->session.tmp, -1);
     return process_lock_init(&directory->session.lock);
 }
 
@@ -38,24 +39,70 @@ static void forget(void *user)
 
 void temporary_fini(struct directory *directory)
 {
+    const int tmp = atomic_load_explicit(&directory->session.tmp, memory_order_acquire);
+    if (tmp >= 0)
+        (void)files_close(tmp);
     end_session(&directory->session);
     process_lock_fini(&directory->session.lock);
 }
 
-ingot_status_t temporary_ready(const struct directory *directory)
+static int open_tmp(const struct directory *directory)
+{
+    const int fd = files_open_place(directory->root, TEMPORARY);
+    if (fd != -ENOENT)
+        return fd;
+    const int made = files_make_directory(directory->root, TEMPORARY);
+    return made == 0 || made == -EEXIST ? files_open_place(directory->root, TEMPORARY) : made;
+}
+
+/* Opens tmp anew, under the number of the handle, because other threads may be using it. */
+static int renew_tmp(struct directory *directory)
+{
+    struct temporary_session *session = &directory->session;
+    int result = 0;
+    process_lock_take(&session->lock, forget, session);
+    const int before = atomic_load_explicit(&session->tmp, memory_order_relaxed);
+    const int fd = open_tmp(directory);
+    if (fd >= 0 && before >= 0) {
+        result = files_replace(fd, before);
+        (void)files_close(fd);
+    } else if (fd >= 0) {
+        atomic_store_explicit(&session->tmp, fd, memory_order_release);
+    }
+    process_lock_give(&session->lock);
+    return fd < 0 ? fd : result;
+}
+
+static int examine_tmp(const struct directory *directory, struct file_facts *facts)
+{
+    const int tmp = atomic_load_explicit(&directory->session.tmp, memory_order_acquire);
+    const int result = tmp >= 0 ? files_facts(tmp, facts) : -ENOENT;
+    return result == -ESTALE || (result == 0 && facts->link_count == 0) ? -ENOENT : result;
+}
+
+ingot_status_t temporary_ready(struct directory *directory)
 {
     struct file_facts facts;
-    int result = files_facts_at(directory->root, TEMPORARY, &facts);
+    int result = examine_tmp(directory, &facts);
     if (result == -ENOENT) {
-        result = files_make_directory(directory->root, TEMPORARY);
-        if (result == 0 || result == -EEXIST)
-            result = files_facts_at(directory->root, TEMPORARY, &facts);
+        result = renew_tmp(directory);
+        if (result == 0)
+            result = examine_tmp(directory, &facts);
     }
     if (result < 0)
         return files_write_failed(result, "making", TEMPORARY);
     if (!facts.is_directory || !files_are_private(&facts, directory->owner))
         return files_untrusted(&facts, true, directory->owner, TEMPORARY);
     return INGOT_SUCCESS;
+}
+
+int temporary_below(const struct directory *directory, const char **path)
+{
+    const int tmp = atomic_load_explicit(&directory->session.tmp, memory_order_acquire);
+    if (tmp < 0)
+        return directory->root; /* not ready: leftovers are deleted before the first use */
+    *path += sizeof(TEMPORARY); /* with its slash */
+    return tmp;
 }
 
 static int begin_session(const struct directory *directory, struct temporary_session *session)
@@ -104,7 +151,9 @@ ingot_status_t temporary_make(struct directory *directory, char path[PATH_CAPACI
         const ingot_status_t status = temporary_name(directory, path);
         if (status != INGOT_SUCCESS)
             return status;
-        result = files_make_directory(directory->root, path);
+        const char *below = path;
+        const int tmp = temporary_below(directory, &below);
+        result = files_make_directory(tmp, below);
     }
     return result < 0 ? files_write_failed(result, "making", "a temporary entry") : INGOT_SUCCESS;
 }
@@ -112,13 +161,14 @@ ingot_status_t temporary_make(struct directory *directory, char path[PATH_CAPACI
 void temporary_delete(const struct directory *directory, const char *path)
 {
     char file[PATH_CAPACITY];
+    const int at = temporary_below(directory, &path);
     paths_join(file, path, "key.bin");
-    (void)files_remove(directory->root, file);
+    (void)files_remove(at, file);
     paths_join(file, path, "kernel.bin");
-    (void)files_remove(directory->root, file);
-    const int result = files_remove_directory(directory->root, path);
+    (void)files_remove(at, file);
+    const int result = files_remove_directory(at, path);
     if (result == -ENOTEMPTY || result == -EEXIST || result == -ENOTDIR)
-        (void)files_remove_tree(directory->root, path);
+        (void)files_remove_tree(at, path);
 }
 
 struct reclaim {

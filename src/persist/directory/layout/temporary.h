@@ -1,8 +1,10 @@
 /*
  * temporary.h - the place where entries are prepared, and to which they are moved before they are deleted.
  *
- * Names are paths below the store's root, so that no handle of tmp is needed. Each name contains the byte of the file
- * `lock` that its process keeps locked while the store is open: if that byte is free, the process has ended.
+ * A handle of tmp stays open, because to examine it takes a third of the time that its path does, and each store does
+ * so. Names are paths below the store's root; temporary_below gives them below the handle. Each name contains the byte
+ * of the file `lock` that its process keeps locked while the store is open: if that byte is free, the process has
+ * ended.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_TEMPORARY_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_TEMPORARY_H
@@ -20,8 +22,10 @@ void temporary_fini(struct directory *directory);
 /* Ends the session, because the store is in another directory now; the next name starts a session there. */
 void temporary_renew(struct directory *directory);
 
-/* Creates tmp if it is missing, and checks it. Callers call it before the functions below. */
-ingot_status_t temporary_ready(const struct directory *directory);
+/* Opens tmp, creates it if it is missing, and checks it. Callers call it before the functions below. */
+ingot_status_t temporary_ready(struct directory *directory);
+/* Returns a handle, of tmp once it is ready, and has *path be the same path below it. */
+int temporary_below(const struct directory *directory, const char **path);
 
 /* Makes a new private directory in tmp. */
 ingot_status_t temporary_make(struct directory *directory, char path[PATH_CAPACITY]);

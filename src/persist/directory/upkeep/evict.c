@@ -170,8 +170,7 @@ static ingot_status_t let_go(struct eviction *eviction, const struct index_recor
 void evict_begin(struct eviction *eviction, struct account *account)
 {
     eviction->account = account;
-    eviction->started_ns = files_steady_clock_ns();
-    eviction->now_ns = files_wall_clock_ns();
+    eviction->started_ns = eviction->now_ns = 0;
     eviction->entry_count = eviction->forgotten = 0;
     eviction->bytes = 0;
 }
@@ -206,7 +205,7 @@ static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choi
 ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t entry_count)
 {
     struct account *account = eviction->account;
-    const struct directory *directory = account->directory;
+    struct directory *directory = account->directory;
     struct choice choice;
     choice.order = directory->eviction;
     choice.seen = choice.bytes = choice.count = 0;
@@ -215,12 +214,17 @@ ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t en
     if (!has_room && may_evict)
         begin_draining(account, bytes, entry_count);
     const bool is_over = may_evict && (!has_room || is_draining(account));
+    const bool has_age_limit = directory->max_age_ns != UINT64_MAX; /* which may change */
     size_t most = EVICT_BATCH;
     int result = 0;
     ingot_status_t status = INGOT_SUCCESS;
+    if (is_over || has_age_limit) { /* most stores evict nothing and ask for no time */
+        eviction->started_ns = files_steady_clock_ns();
+        eviction->now_ns = files_wall_clock_ns();
+    }
     if (is_over && account->header.page_count <= EXACT_PAGES) {
         result = choose_from_all(account, &choice);
-    } else if (is_over || directory->max_age_ns != UINT64_MAX) {
+    } else if (is_over || has_age_limit) {
         result = choose_from_some(account, &choice);
         most = choice.seen < SAMPLE_SHARE ? 1 : (size_t)(choice.seen / SAMPLE_SHARE);
     }
