@@ -6,6 +6,9 @@
  * blob's checksum at its first load, in the round that warms up, and then copies and verifies nothing, and LMDB never
  * does. bundle_checked_over_lmdb: both with a copy and a checksum at every load.
  *
+ * store_over_floor is over the fewest system calls of any store with two files per entry. store_over_bucket_floor is
+ * over those that this format needs at least, with a second directory per entry, but without index and locks.
+ *
  * Sizes are compared with 1,000 entries each, and numbers of entries with the smallest blobs: 100,000 of 1 MiB would be
  * 100 GB.
  *
@@ -172,6 +175,7 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
 
     bench::LoadFloor load_floor(folder / "files");
     bench::StoreFloor store_floor(folder / "floor");
+    bench::StoreFloor bucket_floor(folder / "bucket_floor");
     Storage store(folder / "store", UINT64_MAX);
     const auto lmdb = bench::open_lmdb(folder / "lmdb");
     const auto sqlite = bench::open_sqlite(folder / "sqlite");
@@ -179,6 +183,7 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
         store.store(ids[i], blob);
         load_floor.copy_from(folder / "store", ids[i]);
         store_floor.store(i, ids[i], ids[i]); /* as many entries; nobody loads them */
+        bucket_floor.store_in_bucket(i, ids[i], ids[i]);
         lmdb->store(ids[i], blob);
         sqlite->store(ids[i], blob);
     }
@@ -188,7 +193,8 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
     Storage bundle(folder / "bundle");
 
     const unsigned sqlite_loads = blob_size < (1 << 20) ? count : count / 5; /* it takes minutes of them */
-    bench::Sample loads, load_floors, bundles, checked_bundles, lmdbs, checked_lmdbs, sqlites, stores, store_floors;
+    bench::Sample loads, load_floors, bundles, checked_bundles, lmdbs, checked_lmdbs, sqlites, stores, store_floors,
+        bucket_floors;
     unsigned next = count;
     const std::vector<Turn> turns = {
         {&load_floors, count, [&](unsigned i) { sink ^= load_floor.load(i); }},
@@ -200,6 +206,8 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
         {&sqlites, sqlite_loads, [&](unsigned i) { sink ^= sqlite->load(ids[i]); }},
         {&store_floors, stores_a_round, [&](unsigned i) { store_floor.store(next + i, ids[next + i], blob); }},
         {&stores, stores_a_round, [&](unsigned i) { store.store(ids[next + i], blob); }},
+        {&bucket_floors, stores_a_round,
+         [&](unsigned i) { bucket_floor.store_in_bucket(next + i, ids[next + i], blob); }},
     };
     for (unsigned round = 0; round <= kRounds; ++round) {
         take_turns(turns, round);
@@ -209,6 +217,7 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
         join_rounds(&turn.sample->values);
     add_ratio(report, "load_over_floor_" + label, loads, load_floors, Goal::at_most, 1.3);
     add_ratio(report, "store_over_floor_" + label, stores, store_floors, Goal::at_most, 1.5);
+    report->add("store_over_bucket_floor_" + label, bench::ratios_of(stores, bucket_floors).median(), "times");
     add_ratio(report, "bundle_over_lmdb_" + label, bundles, lmdbs, Goal::at_most, 1.0);
     add_ratio(report, "bundle_checked_over_lmdb_" + label, checked_bundles, checked_lmdbs, Goal::at_most, 1.0);
     report->add("load_" + label, loads.median(), "us");

@@ -77,8 +77,19 @@ StoreFloor::~StoreFloor()
 
 void StoreFloor::store(unsigned number, const Bytes &id, const Bytes &blob)
 {
-    const std::string entry = std::to_string(number);
-    const std::string prepared = "tmp/" + entry;
+    store_as(std::to_string(number), number, id, blob);
+}
+
+void StoreFloor::store_in_bucket(unsigned number, const Bytes &id, const Bytes &blob)
+{
+    const std::string bucket = std::to_string(XXH3_64bits(id.data(), id.size()));
+    require(mkdirat(root_, bucket.c_str(), 0700) == 0, "mkdir");
+    store_as(bucket + "/0", number, id, blob);
+}
+
+void StoreFloor::store_as(const std::string &entry, unsigned number, const Bytes &id, const Bytes &blob)
+{
+    const std::string prepared = "tmp/" + std::to_string(number);
     require(mkdirat(root_, prepared.c_str(), 0700) == 0, "mkdir");
     write_file(root_, (prepared + "/key.bin").c_str(), id);
     write_file(root_, (prepared + "/kernel.bin").c_str(), blob);

@@ -25,8 +25,12 @@ public:
     ~StoreFloor();
     /* A directory, two files in it, and a rename of the directory. */
     void store(unsigned number, const Bytes &id, const Bytes &blob);
+    /* The same into a directory of its own, which the format has for each id: two directories. */
+    void store_in_bucket(unsigned number, const Bytes &id, const Bytes &blob);
 
 private:
+    void store_as(const std::string &entry, unsigned number, const Bytes &id, const Bytes &blob);
+
     int root_;
 };
 
