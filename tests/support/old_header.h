@@ -1,28 +1,48 @@
 /*
- * old_header.h - a program that includes a file of the source tree, on which a context's memo of headers relies.
+ * old_header.h - programs that include a file on which a context's memo of headers relies at once: for the memo, it is
+ * later by an hour. A test links it with --wrap=os_file_clock_ns.
  */
 #ifndef INGOT_TESTS_SUPPORT_OLD_HEADER_H
 #define INGOT_TESTS_SUPPORT_OLD_HEADER_H
 
-#include <sys/stat.h>
-
-#include <ctime>
+#include <fstream>
 
 #include "support/reference_context.h"
+#include "support/scratch_directory.h"
 
-inline ProgramText old_header_program(int number = 0)
+inline uint64_t file_clock_offset_ns = 0;
+
+extern "C" {
+uint64_t __real_os_file_clock_ns(void);
+uint64_t __wrap_os_file_clock_ns(void);
+inline uint64_t __attribute__((used)) __wrap_os_file_clock_ns(void)
 {
-    ProgramText text;
-    text.sources = {"#include \"export.h\"\nkernel n" + std::to_string(number) + " x\n"}; /* it includes nothing */
-    text.compile_options = "-I " INGOT_SOURCE_DIR "/include/ingot";
-    return text;
+    return __real_os_file_clock_ns() + file_clock_offset_ns;
+}
 }
 
-/* False right after the source tree was made: the memo waits for a minute. */
-inline bool old_header_is_old()
+class OldHeader
 {
-    struct stat about = {};
-    return stat(INGOT_SOURCE_DIR "/include/ingot/export.h", &about) == 0 && std::time(nullptr) - about.st_ctime > 62;
-}
+public:
+    OldHeader()
+    {
+        std::ofstream(directory_.path() / "old.h") << "#define OLD 1\n";
+        file_clock_offset_ns = uint64_t{3600} * 1000000000;
+    }
+    OldHeader(const OldHeader &) = delete;
+    OldHeader &operator=(const OldHeader &) = delete;
+    ~OldHeader() { file_clock_offset_ns = 0; }
+
+    ProgramText program(int number = 0) const
+    {
+        ProgramText text;
+        text.sources = {"#include \"old.h\"\nkernel n" + std::to_string(number) + " x\n"};
+        text.compile_options = "-I " + directory_.path().string();
+        return text;
+    }
+
+private:
+    ScratchDirectory directory_{"/var/tmp"}; /* the memo does not rely on files in a tmpfs, as /tmp may be */
+};
 
 #endif

@@ -561,38 +561,36 @@ ingot_status_t add_bytes(ingot_header_memo_t memo, const std::string &bytes)
 class HeaderMemoOfContext : public testing::Test
 {
 protected:
-    void SetUp() override
+    Context make_without_memo()
     {
-        if (!old_header_is_old())
-            GTEST_SKIP() << "the source tree is new";
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.flags = INGOT_CONTEXT_NO_HEADER_MEMO;
+        return device_.make(info);
     }
+
+    OldHeader header_;
+    ReferenceDevice device_;
 };
 
 TEST_F(HeaderMemoOfContext, KnowsAProgramThatIsRequestedAgain)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
-    info.flags = INGOT_CONTEXT_NO_HEADER_MEMO;
-    const Context plain = device.make(info);
+    const Context context = device_.make();
+    const Context plain = make_without_memo();
     ingot_header_memo_t memo = ingot_context_get_header_memo(context.get());
     ASSERT_NE(nullptr, memo);
     EXPECT_EQ(nullptr, ingot_context_get_header_memo(plain.get()));
-    const auto first = id_of(old_header_program().make(context));
+    const auto first = id_of(header_.program().make(context));
     EXPECT_EQ(1u, ingot_header_memo_count_learned(memo));
-    EXPECT_EQ(first, id_of(old_header_program().make(context)));
+    EXPECT_EQ(first, id_of(header_.program().make(context)));
     EXPECT_EQ(1u, ingot_header_memo_count_learned(memo));
-    EXPECT_EQ(first, id_of(old_header_program().make(plain)));
+    EXPECT_EQ(first, id_of(header_.program().make(plain)));
 }
 
 TEST_F(HeaderMemoOfContext, TellsProgramsApart)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
-    info.flags = INGOT_CONTEXT_NO_HEADER_MEMO;
-    const Context plain = device.make(info);
-    std::vector<ProgramText> programs(7, old_header_program());
+    const Context context = device_.make();
+    const Context plain = make_without_memo();
+    std::vector<ProgramText> programs(7, header_.program());
     programs[1].sources[0] += "\n";
     programs[2].source_name = "other";
     programs[3].compile_options += " -DX";
@@ -608,23 +606,21 @@ TEST_F(HeaderMemoOfContext, TellsProgramsApart)
 
 TEST_F(HeaderMemoOfContext, GoesOnInAnother)
 {
-    ReferenceDevice device;
-    const Context one = device.make();
-    const auto id = id_of(old_header_program().make(one));
+    const Context one = device_.make();
+    const auto id = id_of(header_.program().make(one));
     const std::string bytes = bytes_of(ingot_context_get_header_memo(one.get()));
-    const Context two = device.make();
+    const Context two = device_.make();
     ingot_header_memo_t memo = ingot_context_get_header_memo(two.get());
     ASSERT_EQ(INGOT_SUCCESS, add_bytes(memo, bytes)) << ingot_last_error_detail();
-    EXPECT_EQ(id, id_of(old_header_program().make(two)));
+    EXPECT_EQ(id, id_of(header_.program().make(two)));
     EXPECT_EQ(0u, ingot_header_memo_count_learned(memo));
     EXPECT_EQ(bytes, bytes_of(memo));
 }
 
 TEST_F(HeaderMemoOfContext, OutlivesIt)
 {
-    ReferenceDevice device;
-    Context context = device.make();
-    (void)old_header_program().make(context);
+    Context context = device_.make();
+    (void)header_.program().make(context);
     ingot_header_memo_t memo = ingot_context_get_header_memo(context.get());
     EXPECT_EQ(INGOT_SUCCESS, ingot_header_memo_retain(memo));
     EXPECT_NE(0, ingot_header_memo_is_in_use(memo));
@@ -637,23 +633,21 @@ TEST_F(HeaderMemoOfContext, OutlivesIt)
 
 TEST_F(HeaderMemoOfContext, IsTurnedOffByAVariable)
 {
-    ReferenceDevice device;
     setenv("INGOT_HEADER_MEMO", "off", 1);
-    EXPECT_EQ(nullptr, ingot_context_get_header_memo(device.make(INGOT_CONTEXT_INFO_INIT, true).get()));
-    EXPECT_NE(nullptr, ingot_context_get_header_memo(device.make().get())) << "it ignores the environment";
+    EXPECT_EQ(nullptr, ingot_context_get_header_memo(device_.make(INGOT_CONTEXT_INFO_INIT, true).get()));
+    EXPECT_NE(nullptr, ingot_context_get_header_memo(device_.make().get())) << "it ignores the environment";
     unsetenv("INGOT_HEADER_MEMO");
 }
 
 TEST_F(HeaderMemoOfContext, FailsCleanlyWithoutMemory)
 {
-    ReferenceDevice device;
-    const ProgramText program = old_header_program();
-    const auto expected = id_of(program.make(device.make()));
+    const ProgramText program = header_.program();
+    const auto expected = id_of(program.make(device_.make()));
     for (size_t fail_at = 0;; ++fail_at) {
         FailingAllocator allocator;
         ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
         info.allocator = allocator.table();
-        Context context = device.make(info);
+        Context context = device_.make(info);
         allocator.fail_from_now(fail_at);
         ingot_program_desc_t desc = nullptr;
         const ingot_status_t status = program.try_make(context.get(), &desc);

@@ -21,12 +21,6 @@ namespace
 class PersistHeaders : public testing::Test
 {
 protected:
-    void SetUp() override
-    {
-        if (!old_header_is_old())
-            GTEST_SKIP() << "the source tree is new";
-    }
-
     ingot_persist_info_t info() const
     {
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
@@ -47,12 +41,13 @@ protected:
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()))
             << ingot_last_error_detail();
         for (const int number : numbers)
-            (void)old_header_program(number).make(session.context);
+            (void)header_.program(number).make(session.context);
         return learned(session);
     }
 
     fs::path memo() const { return root_ / "headers.memo"; }
 
+    OldHeader header_;
     ScratchDirectory scratch_;
     fs::path root_ = scratch_.path() / "store";
 };
@@ -75,7 +70,7 @@ TEST_F(PersistHeaders, AreMergedWithWhatOtherProcessesSaved)
     Store store(info());
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), one.context.get()));
     EXPECT_EQ(2u, run({1, 2}));
-    (void)old_header_program(3).make(one.context);
+    (void)header_.program(3).make(one.context);
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
     EXPECT_EQ(0u, run({1, 2, 3}));
 }
@@ -89,8 +84,8 @@ TEST_F(PersistHeaders, OfSeveralContextsAreSaved)
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), one.context.get()));
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), two.context.get()));
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), two.context.get())) << "once more";
-        (void)old_header_program(1).make(one.context);
-        (void)old_header_program(2).make(two.context);
+        (void)header_.program(1).make(one.context);
+        (void)header_.program(2).make(two.context);
     } /* the contexts end before the store */
     EXPECT_EQ(0u, run({1, 2}));
 }
@@ -100,7 +95,7 @@ TEST_F(PersistHeaders, AreSavedWhenProgramsAreCreated)
     Session session;
     Store store(info());
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
-    (void)old_header_program(1).make(session.context);
+    (void)header_.program(1).make(session.context);
     (void)session.create(session.describe(), store);
     EXPECT_EQ(0u, run({1})) << "a process that is killed now has saved it";
 }
@@ -110,7 +105,7 @@ TEST_F(PersistHeaders, AreSavedByTheNextFlushIfOneFailed)
     Session session;
     Store store(info());
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
-    (void)old_header_program(1).make(session.context);
+    (void)header_.program(1).make(session.context);
     fs::create_directory(root_ / "headers.memo.new");
     EXPECT_NE(INGOT_SUCCESS, ingot_persist_flush(store.get()));
     fs::remove(root_ / "headers.memo.new");
@@ -127,8 +122,8 @@ TEST_F(PersistHeaders, OfAStoreThatIsOffAreNeitherReadNorWritten)
         Store store(info());
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store.get(), 0));
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
-        (void)old_header_program(1).make(session.context);
-        (void)old_header_program(2).make(session.context);
+        (void)header_.program(1).make(session.context);
+        (void)header_.program(2).make(session.context);
         EXPECT_EQ(2u, learned(session));
         (void)session.create(session.describe(), store);
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
@@ -176,9 +171,9 @@ TEST_F(PersistHeaders, OfAReadOnlyStoreAreReadAndNotWritten)
         Session session;
         Store store(read_only);
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
-        (void)old_header_program(1).make(session.context);
+        (void)header_.program(1).make(session.context);
         EXPECT_EQ(0u, learned(session));
-        (void)old_header_program(2).make(session.context);
+        (void)header_.program(2).make(session.context);
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
     }
     EXPECT_EQ(before, read_file(memo()));
@@ -197,7 +192,7 @@ TEST_F(PersistHeaders, EndSoonAfterTheirContexts)
         const Context context = device.make(with_allocator);
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), context.get()));
         for (int i = 0; i < 3; ++i) { /* the third is not worth a save of its own */
-            (void)old_header_program(++number).make(context);
+            (void)header_.program(++number).make(context);
             ProgramText text;
             text.sources = {"kernel n" + std::to_string(number) + " x\n"};
             const Desc desc = text.make(context);
@@ -224,7 +219,7 @@ TEST_F(PersistHeaders, OfAReadOnlyStoreEndWithTheirContexts)
         ReferenceDevice device;
         const Context context = device.make(with_allocator);
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), context.get()));
-        (void)old_header_program(2).make(context);
+        (void)header_.program(2).make(context);
         EXPECT_EQ(1u, ingot_header_memo_count_learned(ingot_context_get_header_memo(context.get())));
     }
     EXPECT_EQ(0u, allocator.live_count());
@@ -238,7 +233,7 @@ TEST_F(PersistHeaders, AreKeptByTheTierThatAChainStoresTo)
     ingot_storage_t chain = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, tiers));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(chain, session.context.get()));
-    (void)old_header_program(1).make(session.context);
+    (void)header_.program(1).make(session.context);
     ingot_storage_release(chain);
     EXPECT_EQ(0u, run({1}));
 }
@@ -274,7 +269,7 @@ TEST_F(PersistHeaders, FailCleanlyWithoutMemory)
             allocator.fail_from_now(fail_at);
             const ingot_status_t status = ingot_persist_remember_headers(store.get(), session.context.get());
             EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY) << status;
-            (void)old_header_program(2).make(session.context);
+            (void)header_.program(2).make(session.context);
             (void)ingot_persist_flush(store.get());
             allocator.stop_failing();
         }
