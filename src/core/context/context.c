@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/context/environment.h"
+#include "core/memory_cache/wait_graph.h"
 #include "util/struct_size.h"
 
 static ingot_status_t check_ops(const ingot_backend_ops_t *ops)
@@ -101,6 +102,7 @@ static ingot_status_t fill(struct ingot_context *context, const ingot_context_in
 
 static bool init_locks(struct ingot_context *context)
 {
+    context->kernel_process = wait_graph_process();
     if (os_mutex_init(&context->kernel_lock) != INGOT_SUCCESS)
         return false;
     if (os_condition_init(&context->kernel_changed) == INGOT_SUCCESS) {

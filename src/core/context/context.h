@@ -50,9 +50,10 @@ struct ingot_context {
     struct trace trace;
     struct memory_cache *programs;
     struct context_counters counters; /* written once per build or load, never by a hit */
-    os_mutex kernel_lock;             /* see kernel_table.h; like the next two fields */
+    os_mutex kernel_lock;             /* see kernel_table.h; like the next three fields */
     os_condition kernel_changed;
-    struct kernel_making *kernels_in_making; /* under kernel_lock */
+    struct kernel_making *kernels_in_making; /* under kernel_lock, like the next one */
+    unsigned kernel_process;                 /* whose kernels these are; see wait_graph_process */
     _Atomic uint64_t next_desc_serial;
 };
 

@@ -47,9 +47,18 @@ void flight_destroy(struct cache_flight *flight, const ingot_allocator_t *alloca
     alloc_free(allocator, flight, sizeof(*flight));
 }
 
-struct cache_flight *flights_find(const struct cache_flights *flights, const struct memory_cache_ops *ops,
+/* Keeps their memory: this thread may be the pilot of one. */
+static void forget_flights_of_parent(struct cache_flights *flights)
+{
+    if (flights->process != wait_graph_process())
+        flights->first = NULL;
+    flights->process = wait_graph_process();
+}
+
+struct cache_flight *flights_find(struct cache_flights *flights, const struct memory_cache_ops *ops,
                                   const struct cache_request *request)
 {
+    forget_flights_of_parent(flights);
     struct cache_flight *flight = flights->first;
     for (; flight != NULL; flight = flight->next) {
         const struct cache_request *other = flight->request;
@@ -71,6 +80,7 @@ void flights_add(struct cache_flights *flights, struct cache_flight *flight, con
 
 void flights_discard(struct cache_flights *flights, cache_group_filter filter, const void *wanted)
 {
+    forget_flights_of_parent(flights);
     for (struct cache_flight *flight = flights->first; flight != NULL; flight = flight->next) {
         const char *own = flight->request->group;
         if (filter == NULL || (group_is_named(own) && filter(own, wanted)))
@@ -118,9 +128,10 @@ bool flight_hand_over(struct cache_flight *flight)
 void flight_land(struct cache_flights *flights, struct cache_flight *flight)
 {
     struct cache_flight **link = &flights->first;
-    while (*link != flight)
+    while (*link != NULL && *link != flight)
         link = &(*link)->next;
-    *link = flight->next;
+    if (*link != NULL) /* otherwise it was forgotten */
+        *link = flight->next;
 
     flight->landed = true;
     ingot_work_end(&flight->making);

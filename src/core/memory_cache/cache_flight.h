@@ -5,7 +5,8 @@
  * its pilot for its passengers. If that fails for a reason that may not affect the next attempt, one passenger becomes
  * the pilot and tries once more.
  *
- * Threads that wait for each other's flights in a circle would wait forever; flight_may_wait prevents this.
+ * Threads that wait for each other's flights in a circle would wait forever; flight_may_wait prevents this. A forked
+ * child forgets its parent's flights, because it does not have their pilots.
  * Locks: cache->lock guards flights, except for the result and the fields after it, which are written before `landed`
  * is set under the lock and read afterwards. The wait graph has its own lock, for all caches of the process.
  */
@@ -44,6 +45,7 @@ struct cache_flight {
 
 struct cache_flights {
     struct cache_flight *first;
+    unsigned process; /* whose flights these are; see wait_graph_process */
 };
 
 /* How a failure affects the waiting threads. */
@@ -60,7 +62,7 @@ struct cache_flight *flight_create(const ingot_allocator_t *allocator);
 void flight_destroy(struct cache_flight *flight, const ingot_allocator_t *allocator);
 
 /* This and all that follow: under the lock. */
-struct cache_flight *flights_find(const struct cache_flights *flights, const struct memory_cache_ops *ops,
+struct cache_flight *flights_find(struct cache_flights *flights, const struct memory_cache_ops *ops,
                                   const struct cache_request *request);
 void flights_add(struct cache_flights *flights, struct cache_flight *flight, const struct cache_request *request);
 /* Results of the current flights for the groups that the filter selects (NULL: all) will not be kept. */

@@ -8,21 +8,29 @@
  */
 #include "core/memory_cache/wait_graph.h"
 
+#include <stdatomic.h>
+
 #include "core/base/error.h"
 #include "core/base/os.h"
+
+struct ingot_worker {
+    const struct ingot_work *waits_for; /* under graph_lock */
+};
 
 static os_mutex graph_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local struct ingot_worker this_worker;
 static bool is_prepared;
+static atomic_uint process; /* relaxed: changes while the process has one thread */
 
-static void renew_lock(void)
+static void begin_process(void)
 {
     (void)os_mutex_init(&graph_lock); /* on Linux it needs no memory and cannot fail */
+    atomic_fetch_add_explicit(&process, 1, memory_order_relaxed);
 }
 
 static void prepare(void)
 {
-    is_prepared = os_call_after_fork(renew_lock);
+    is_prepared = os_call_after_fork(begin_process);
 }
 
 bool wait_graph_prepare(void)
@@ -36,6 +44,11 @@ bool wait_graph_prepare(void)
 struct ingot_worker *wait_graph_self(void)
 {
     return &this_worker;
+}
+
+unsigned wait_graph_process(void)
+{
+    return atomic_load_explicit(&process, memory_order_relaxed);
 }
 
 void wait_graph_hand_over(struct ingot_work *work, struct ingot_worker *to)

@@ -15,14 +15,15 @@
 
 #include <ingot/ingot.h>
 
-struct ingot_worker {
-    const struct ingot_work *waits_for; /* under the graph's lock */
-};
+struct ingot_worker;
 
 /* Must be called before the first work begins. False: there is no memory for the handler that a forked child needs. */
 bool wait_graph_prepare(void);
 /* Returns the calling thread, valid as long as it lives. */
 struct ingot_worker *wait_graph_self(void);
+/* Returns a number that is different in each forked child. The thread of a work that began under another number may not
+ * exist in this process. */
+unsigned wait_graph_process(void);
 /* Makes a thread that waits for the work responsible for it. */
 void wait_graph_hand_over(struct ingot_work *work, struct ingot_worker *to);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/memory_cache/wait_graph.h"
 #include "util/cancellation.h"
 
 /* A kernel that a thread is making now, on its stack; see wait_or_begin. */
@@ -105,6 +106,16 @@ static ingot_status_t make_native(struct ingot_context *context, const struct pr
     return status;
 }
 
+/* In a forked child, the kernels in the making are the parent's, and so are the threads that wait for them. */
+static void forget_makings_of_parent(struct ingot_context *context)
+{
+    if (context->kernel_process == wait_graph_process())
+        return;
+    context->kernel_process = wait_graph_process();
+    context->kernels_in_making = NULL; /* on the stacks of their threads */
+    (void)os_condition_init(&context->kernel_changed);
+}
+
 /*
  * Returns the place's kernel, for which the caller waits while another thread makes it. NULL: the caller makes it now,
  * and calls end_making with `own` then. A thread whose wait would never end makes a second one, which is thrown away.
@@ -116,6 +127,7 @@ static struct ingot_kernel *wait_or_begin(struct ingot_context *context, _Atomic
     struct kernel_making *making = NULL;
 
     os_mutex_lock(&context->kernel_lock);
+    forget_makings_of_parent(context);
     for (;;) {
         known = atomic_load_explicit(place, memory_order_acquire);
         making = known == NULL ? context->kernels_in_making : NULL;
@@ -143,9 +155,13 @@ static void end_making(struct ingot_context *context, struct kernel_making *own)
     struct kernel_making **link = &context->kernels_in_making;
 
     os_mutex_lock(&context->kernel_lock);
-    while (*link != own)
+    forget_makings_of_parent(context);
+    while (*link != NULL && *link != own)
         link = &(*link)->next;
-    *link = own->next;
+    if (*link != NULL)
+        *link = own->next;
+    else
+        own->waiters = 0; /* forgotten: this thread forked */
     ingot_work_end(&own->work);
     os_condition_wake_all(&context->kernel_changed);
     while (own->waiters != 0)

@@ -133,6 +133,58 @@ TEST(WaitGraph, ChildOfAForkAtAnyMomentCanUseContextsOfItsOwn)
     EXPECT_LT(4, forks);
 }
 
+/* A thread stands still in a call of the backend, perhaps while another waits for its program, and the process is
+ * forked. */
+static void fork_during(const char *operation, bool has_waiter)
+{
+    struct Stop {
+        const char *operation;
+        pid_t process = getpid();
+        Turns turns{};
+    } stop{operation};
+    ReferenceDevice device;
+    device.hook = [](void *user, const char *called) {
+        auto *at = static_cast<Stop *>(user);
+        if (strcmp(called, at->operation) == 0 && getpid() == at->process) {
+            at->turns.give(1);
+            at->turns.wait(2);
+        }
+        return INGOT_SUCCESS;
+    };
+    device.hook_user = &stop;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    const auto get_kernel = [&] {
+        ingot_kernel_t kernel = nullptr;
+        const ingot_status_t status = ingot_kernel_get(&kernel, desc.get(), 0, "twice");
+        ingot_kernel_release(kernel);
+        return status;
+    };
+    std::thread maker([&] { EXPECT_EQ(INGOT_SUCCESS, get_kernel()); });
+    stop.turns.wait(1);
+    std::thread waiter([&] {
+        if (has_waiter) {
+            EXPECT_EQ(INGOT_SUCCESS, get_kernel());
+        }
+    });
+    while (has_waiter && stats_of(context).waits == 0) /* until it holds no lock */
+        std::this_thread::yield();
+    EXPECT_EQ(0, forked_child::run([&] {
+                  alarm(20);
+                  return get_kernel() == INGOT_SUCCESS && get_kernel() == INGOT_SUCCESS ? 0 : 1;
+              }))
+        << operation;
+    stop.turns.give(2);
+    maker.join();
+    waiter.join();
+}
+
+TEST(WaitGraph, ChildMakesWhatAnotherThreadOfTheParentWasMaking)
+{
+    fork_during("build", true);
+    fork_during("create_kernel", false);
+}
+
 TEST(WaitGraph, SeesWorkThatIsDoneOutsideOfTheCache)
 {
     ReferenceDevice device;
