@@ -54,6 +54,22 @@ ingot_backend_ops_t noop_operations()
     return ops;
 }
 
+inline bool get_program(ingot_program_desc_t desc)
+{
+    ingot_program_t program = nullptr;
+    const bool ok = ingot_program_create(&program, desc) == INGOT_SUCCESS;
+    ingot_program_release(program);
+    return ok;
+}
+
+inline bool get_kernel(ingot_program_desc_t desc)
+{
+    ingot_kernel_t kernel = nullptr;
+    const bool ok = ingot_kernel_get(&kernel, desc, 0, kKernel) == INGOT_SUCCESS;
+    ingot_kernel_release(kernel);
+    return ok;
+}
+
 /* Descriptors of one context, their programs in memory. */
 class Descs
 {
@@ -61,10 +77,8 @@ public:
     explicit Descs(size_t count) : context_(count + 1)
     {
         for (size_t i = 0; i < count; ++i) {
-            ingot_program_t program = nullptr;
             descs_.push_back(context_.describe(i));
-            require(ingot_program_create(&program, descs_.back()) == INGOT_SUCCESS, "a program was not built");
-            ingot_program_release(program);
+            require(get_program(descs_.back()), "a program was not built");
         }
     }
     Descs(const Descs &) = delete;
@@ -105,106 +119,54 @@ private:
     std::array<Line, 64> lines_;
 };
 
-class Hit : public Subject
+/* By a descriptor of its own. */
+template <bool (*Get)(ingot_program_desc_t)> inline bool get_by_content(const NoopContext &context, size_t number)
+{
+    const ingot_program_desc_t desc = context.describe(number);
+    const bool ok = Get(desc);
+    ingot_program_desc_release(desc);
+    return ok;
+}
+
+/* Requests of what is in memory. */
+template <bool (*Get)(const Descs &, size_t)> class Hit : public Subject
 {
 public:
-    explicit Hit(size_t entries) : Subject(name_with_keys("ingot hit", entries)), descs_(entries) {}
+    Hit(const std::string &name, size_t entries) : Subject(name), descs_(entries) {}
     void run(unsigned thread, size_t operations) override
     {
         Picker picker(thread, descs_.size());
         bool ok = true;
-        for (size_t i = 0; i < operations; ++i) {
-            ingot_program_t program = nullptr;
-            ok &= ingot_program_create(&program, descs_[picker.next()]) == INGOT_SUCCESS;
-            ingot_program_release(program);
-        }
+        for (size_t i = 0; i < operations; ++i)
+            ok &= Get(descs_, picker.next());
         require(ok, "a hit failed");
     }
-
-private:
-    Descs descs_;
-};
-
-class FastKernel : public Subject
-{
-public:
-    explicit FastKernel(size_t entries) : Subject("ingot fast kernel"), descs_(entries) {}
-    void run(unsigned thread, size_t operations) override
-    {
-        Picker picker(thread, descs_.size());
-        bool ok = true;
-        for (size_t i = 0; i < operations; ++i) {
-            ingot_kernel_t kernel = nullptr;
-            ok &= ingot_kernel_get(&kernel, descs_[picker.next()], 0, kKernel) == INGOT_SUCCESS;
-            ingot_kernel_release(kernel);
-        }
-        require(ok, "a kernel was not got");
-    }
-
-private:
-    Descs descs_;
-};
-
-class ContentHit : public Subject
-{
-public:
-    explicit ContentHit(size_t entries) : Subject("ingot content hit"), descs_(entries) {}
-    void run(unsigned thread, size_t operations) override
-    {
-        Picker picker(thread, descs_.size());
-        bool ok = true;
-        for (size_t i = 0; i < operations; ++i) {
-            const ingot_program_desc_t desc = descs_.context().describe(picker.next());
-            ingot_program_t program = nullptr;
-            ok &= ingot_program_create(&program, desc) == INGOT_SUCCESS;
-            ingot_program_release(program);
-            ingot_program_desc_release(desc);
-        }
-        require(ok, "an equal descriptor did not lead to its program");
-    }
-    ~ContentHit() override
+    ~Hit() override
     {
         ingot_cache_stats_t stats = INGOT_CACHE_STATS_INIT;
         ingot_context_get_cache_stats(descs_.context().get(), &stats);
-        require(stats.misses == descs_.size(), "an equal descriptor did not hit");
+        require(stats.misses == descs_.size(), "a request did not hit");
     }
 
 private:
     Descs descs_;
 };
 
-class ContentKernel : public Subject
+template <bool (*Get)(ingot_program_desc_t)> inline bool hit(const Descs &descs, size_t number)
 {
-public:
-    explicit ContentKernel(size_t entries) : Subject("ingot content kernel"), descs_(entries) {}
-    void run(unsigned thread, size_t operations) override
-    {
-        Picker picker(thread, descs_.size());
-        bool ok = true;
-        for (size_t i = 0; i < operations; ++i) {
-            const ingot_program_desc_t desc = descs_.context().describe(picker.next());
-            ingot_kernel_t kernel = nullptr;
-            ok &= ingot_kernel_get(&kernel, desc, 0, kKernel) == INGOT_SUCCESS;
-            ingot_kernel_release(kernel);
-            ingot_program_desc_release(desc);
-        }
-        require(ok, "an equal descriptor did not lead to its kernel");
-    }
+    return Get(descs[number]);
+}
 
-private:
-    Descs descs_;
-};
+template <bool (*Get)(ingot_program_desc_t)> inline bool hit_by_content(const Descs &descs, size_t number)
+{
+    return get_by_content<Get>(descs.context(), number);
+}
 
 /* Requests each of `entries` programs by content. */
 void request_all(const NoopContext &context, size_t entries)
 {
-    for (size_t i = 0; i < entries; ++i) {
-        const ingot_program_desc_t desc = context.describe(i);
-        ingot_program_t program = nullptr;
-        require(ingot_program_create(&program, desc) == INGOT_SUCCESS, "a program was not built");
-        ingot_program_release(program);
-        ingot_program_desc_release(desc);
-    }
+    for (size_t i = 0; i < entries; ++i)
+        require(get_by_content<get_program>(context, i), "a program was not built");
 }
 
 class Eviction : public Subject
@@ -217,13 +179,8 @@ public:
     void run(unsigned, size_t operations) override
     {
         bool ok = true;
-        for (size_t i = 0; i < operations; ++i) {
-            const ingot_program_desc_t desc = context_.describe(next_++);
-            ingot_program_t program = nullptr;
-            ok &= ingot_program_create(&program, desc) == INGOT_SUCCESS;
-            ingot_program_release(program);
-            ingot_program_desc_release(desc);
-        }
+        for (size_t i = 0; i < operations; ++i)
+            ok &= get_by_content<get_program>(context_, next_++);
         require(ok, "a miss did not build");
     }
 
@@ -300,22 +257,22 @@ std::unique_ptr<Subject> make_floor()
 
 std::unique_ptr<Subject> make_hit(size_t entries)
 {
-    return std::make_unique<Hit>(entries);
+    return std::make_unique<Hit<hit<get_program>>>(name_with_keys("ingot hit", entries), entries);
 }
 
 std::unique_ptr<Subject> make_fast_kernel(size_t entries)
 {
-    return std::make_unique<FastKernel>(entries);
+    return std::make_unique<Hit<hit<get_kernel>>>("ingot fast kernel", entries);
 }
 
 std::unique_ptr<Subject> make_content_hit(size_t entries)
 {
-    return std::make_unique<ContentHit>(entries);
+    return std::make_unique<Hit<hit_by_content<get_program>>>("ingot content hit", entries);
 }
 
 std::unique_ptr<Subject> make_content_kernel(size_t entries)
 {
-    return std::make_unique<ContentKernel>(entries);
+    return std::make_unique<Hit<hit_by_content<get_kernel>>>("ingot content kernel", entries);
 }
 
 std::unique_ptr<Subject> make_eviction(size_t entries)

@@ -32,16 +32,30 @@ bool is_refusal(ingot_status_t status)
     return status >= INGOT_BLOB_TRUNCATED && status <= INGOT_BLOB_REJECTED;
 }
 
+/* A descriptor that knows the id alone. */
+Desc make_from_id(const Context &context, const std::vector<uint8_t> &id)
+{
+    ingot_program_desc_t desc = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create_from_cache_blob_id(&desc, context.get(), id.size(), id.data()));
+    return Desc(desc);
+}
+
+class CacheBlob : public testing::Test
+{
+protected:
+    ReferenceDevice device_;
+    const Context context_ = device_.make();
+    const Desc desc_ = ProgramText().make(context_);
+};
+
 } // namespace
 
-TEST(CacheBlob, MakesTheProgramWithoutCompiling)
+TEST_F(CacheBlob, MakesTheProgramWithoutCompiling)
 {
     const auto blob = blob_with({});
-    ReferenceDevice device;
-    const Context context = device.make();
     Program program;
-    ASSERT_EQ(INGOT_SUCCESS, try_load(ProgramText().make(context), blob, &program)) << ingot_last_error_detail();
-    EXPECT_EQ(0u, device.counts.builds);
+    ASSERT_EQ(INGOT_SUCCESS, try_load(desc_, blob, &program)) << ingot_last_error_detail();
+    EXPECT_EQ(0u, device_.counts.builds);
     EXPECT_EQ(9, run(create_kernel(program, "square"), 3));
     size_t size = 0;
     ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_build_log(program.get(), &size, nullptr));
@@ -52,11 +66,9 @@ TEST(CacheBlob, MakesTheProgramWithoutCompiling)
     EXPECT_EQ(blob, blob_of(program)) << "and again";
 }
 
-TEST(CacheBlob, KeepsToTheSizeProtocol)
+TEST_F(CacheBlob, KeepsToTheSizeProtocol)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    const Program program = create_program(ProgramText().make(context));
+    const Program program = create_program(desc_);
     const auto blob = blob_of(program);
     std::vector<uint8_t> out(blob.size() + 8, 0x77);
     const std::vector<uint8_t> untouched = out;
@@ -73,42 +85,34 @@ TEST(CacheBlob, KeepsToTheSizeProtocol)
     EXPECT_EQ(0x77, out[blob.size()]);
 }
 
-TEST(CacheBlob, AsksTheDriverOnceForSizeAndBytes)
+TEST_F(CacheBlob, AsksTheDriverOnceForSizeAndBytes)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    const Program program = create_program(ProgramText().make(context));
+    const Program program = create_program(desc_);
     (void)blob_of(program);
-    EXPECT_EQ(1u, device.counts.binaries_taken);
-    EXPECT_EQ(1u, stats_of(context).blobs_taken);
+    EXPECT_EQ(1u, device_.counts.binaries_taken);
+    EXPECT_EQ(1u, stats_of(context_).blobs_taken);
 }
 
-TEST(CacheBlob, RefusesEveryTruncation)
+TEST_F(CacheBlob, RefusesEveryTruncation)
 {
     const auto blob = blob_with({});
-    ReferenceDevice device;
-    const Context context = device.make();
-    const Desc desc = ProgramText().make(context);
     for (size_t length = 0; length < blob.size(); ++length) {
         const std::vector<uint8_t> cut(blob.begin(), blob.begin() + static_cast<ptrdiff_t>(length));
-        ASSERT_EQ(INGOT_BLOB_TRUNCATED, try_load(desc, cut)) << length;
+        ASSERT_EQ(INGOT_BLOB_TRUNCATED, try_load(desc_, cut)) << length;
     }
-    EXPECT_EQ(0u, device.counts.loads) << "the driver saw nothing";
-    EXPECT_EQ(blob.size(), stats_of(context).load_failures);
-    EXPECT_NE(nullptr, create_program(desc));
+    EXPECT_EQ(0u, device_.counts.loads) << "the driver saw nothing";
+    EXPECT_EQ(blob.size(), stats_of(context_).load_failures);
+    EXPECT_NE(nullptr, create_program(desc_));
 }
 
-TEST(CacheBlob, RefusesEveryFlippedByte)
+TEST_F(CacheBlob, RefusesEveryFlippedByte)
 {
     const auto blob = blob_with({});
-    ReferenceDevice device;
-    const Context context = device.make();
-    const Desc desc = ProgramText().make(context);
     for (size_t i = 0; i < blob.size(); ++i) {
         for (const uint8_t mask : {0x01, 0x80, 0xff}) {
             std::vector<uint8_t> flipped = blob;
             flipped[i] ^= mask;
-            const ingot_status_t status = try_load(desc, flipped);
+            const ingot_status_t status = try_load(desc_, flipped);
             const ingot_status_t expected = i >= 8 && i < 12 ? INGOT_BLOB_VERSION : INGOT_BLOB_CORRUPT;
             if (i >= 16 && i < 24) /* the total size, which may now be larger */
                 ASSERT_TRUE(status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT) << i;
@@ -116,45 +120,39 @@ TEST(CacheBlob, RefusesEveryFlippedByte)
                 ASSERT_EQ(expected, status) << i;
         }
     }
-    EXPECT_EQ(0u, device.counts.loads) << "the driver saw nothing";
-    EXPECT_NE(nullptr, create_program(desc));
+    EXPECT_EQ(0u, device_.counts.loads) << "the driver saw nothing";
+    EXPECT_NE(nullptr, create_program(desc_));
 }
 
-TEST(CacheBlob, RefusesGarbage)
+TEST_F(CacheBlob, RefusesGarbage)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    const Desc desc = ProgramText().make(context);
     std::mt19937 random(7);
-    EXPECT_EQ(INGOT_BLOB_TRUNCATED, try_load(desc, {}));
+    EXPECT_EQ(INGOT_BLOB_TRUNCATED, try_load(desc_, {}));
     for (int round = 0; round < 1000; ++round) {
         std::vector<uint8_t> garbage(random() % 400);
         std::generate(garbage.begin(), garbage.end(), [&] { return static_cast<uint8_t>(random()); });
-        ASSERT_TRUE(is_refusal(try_load(desc, garbage)));
+        ASSERT_TRUE(is_refusal(try_load(desc_, garbage)));
     }
     auto appended = blob_with({});
     appended.push_back(0);
-    EXPECT_EQ(INGOT_BLOB_CORRUPT, try_load(desc, appended));
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, try_load(desc_, appended));
 }
 
-TEST(CacheBlob, TellsAnotherProgramFromAnotherDevice)
+TEST_F(CacheBlob, TellsAnotherProgramFromAnotherDevice)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    const Desc desc = ProgramText().make(context);
     ProgramText other_program;
     other_program.compile_options = "-DA=1";
-    EXPECT_EQ(INGOT_BLOB_MISMATCH, try_load(desc, blob_with({}, other_program)));
+    EXPECT_EQ(INGOT_BLOB_MISMATCH, try_load(desc_, blob_with({}, other_program)));
     ReferenceDevice other_device;
     other_device.targets = {"beta"};
-    EXPECT_EQ(INGOT_BLOB_STALE, try_load(desc, blob_with(other_device)));
+    EXPECT_EQ(INGOT_BLOB_STALE, try_load(desc_, blob_with(other_device)));
     ReferenceDevice other_driver;
     other_driver.driver_version = "2";
-    EXPECT_EQ(INGOT_BLOB_STALE, try_load(desc, blob_with(other_driver)));
-    EXPECT_EQ(0u, device.counts.loads) << "decided before the driver sees the bytes";
+    EXPECT_EQ(INGOT_BLOB_STALE, try_load(desc_, blob_with(other_driver)));
+    EXPECT_EQ(0u, device_.counts.loads) << "decided before the driver sees the bytes";
 }
 
-TEST(CacheBlob, BuildsOnlyTheDevicesThatItLacks)
+TEST_F(CacheBlob, BuildsOnlyTheDevicesThatItLacks)
 {
     ReferenceDevice one;
     one.targets = {"beta"};
@@ -172,7 +170,7 @@ TEST(CacheBlob, BuildsOnlyTheDevicesThatItLacks)
     EXPECT_EQ(blob_with(both).size(), blob_of(program).size());
 }
 
-TEST(CacheBlob, ReportsTheDriversRefusal)
+TEST_F(CacheBlob, ReportsTheDriversRefusal)
 {
     const auto blob = blob_with({});
     ReferenceDevice device;
@@ -186,31 +184,25 @@ TEST(CacheBlob, ReportsTheDriversRefusal)
     EXPECT_EQ(0, device.counts.live_programs - 1);
 }
 
-TEST(CacheBlob, LosesToAProgramInMemory)
+TEST_F(CacheBlob, LosesToAProgramInMemory)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    const Desc desc = ProgramText().make(context);
-    const Program built = create_program(desc);
+    const Program built = create_program(desc_);
     Program loaded;
-    EXPECT_EQ(INGOT_SUCCESS, try_load(desc, {1, 2, 3}, &loaded)) << "documented: the blob is not looked at";
+    EXPECT_EQ(INGOT_SUCCESS, try_load(desc_, {1, 2, 3}, &loaded)) << "documented: the blob is not looked at";
     EXPECT_EQ(built, loaded);
 }
 
-TEST(CacheBlob, NeverPoisonsThoseWhoAskedWithoutOne)
+TEST_F(CacheBlob, NeverPoisonsThoseWhoAskedWithoutOne)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
-    const Desc desc = ProgramText().make(context);
     for (int round = 0; round < 50; ++round) {
-        ingot_context_clear_cache(context.get(), nullptr);
+        ingot_context_clear_cache(context_.get(), nullptr);
         std::vector<std::thread> threads;
         for (int i = 0; i < 4; ++i) {
             threads.emplace_back([&, i] {
                 if (i % 2 == 0) {
-                    (void)try_load(desc, {1, 2, 3});
+                    (void)try_load(desc_, {1, 2, 3});
                 } else {
-                    EXPECT_NE(nullptr, create_program(desc));
+                    EXPECT_NE(nullptr, create_program(desc_));
                 }
             });
         }
@@ -230,7 +222,7 @@ std::string described(const std::vector<uint8_t> &blob)
     return text;
 }
 
-TEST(CacheBlob, IsDescribedWithoutADevice)
+TEST_F(CacheBlob, IsDescribedWithoutADevice)
 {
     ReferenceDevice device;
     device.targets = {"alpha", "beta", "alpha"};
@@ -246,42 +238,32 @@ TEST(CacheBlob, IsDescribedWithoutADevice)
 }
 
 /* Nobody gave a source there. */
-TEST(CacheBlob, KeepsTheSourcesNameThroughAProgramOfAnId)
+TEST_F(CacheBlob, KeepsTheSourcesNameThroughAProgramOfAnId)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
     ProgramText text;
     text.source_name = "twice.cl";
-    const Desc desc = text.make(context);
+    const Desc desc = text.make(context_);
     const auto blob = blob_of(create_program(desc));
-    const auto id = id_of(desc);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
-    ingot_program_desc_t of_id = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context_.get(), nullptr));
+    const Desc of_id = make_from_id(context_, id_of(desc));
     ingot_program_t program = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create_from_cache_blob_id(&of_id, context.get(), id.size(), id.data()));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_load(&program, of_id, blob.size(), blob.data()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_load(&program, of_id.get(), blob.size(), blob.data()));
     EXPECT_EQ(blob, blob_of(Program(program)));
-    ingot_program_desc_release(of_id);
 }
 
-TEST(CacheBlob, KeepsTheSourcesNameOfASharedProgram)
+TEST_F(CacheBlob, KeepsTheSourcesNameOfASharedProgram)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
     ProgramText text;
     text.source_name = "twice.cl";
-    const Desc desc = text.make(context);
+    const Desc desc = text.make(context_);
     const Program built = create_program(desc);
-    const auto id = id_of(desc);
-    ingot_program_desc_t of_id = nullptr;
+    const Desc of_id = make_from_id(context_, id_of(desc));
     ingot_program_t shared = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create_from_cache_blob_id(&of_id, context.get(), id.size(), id.data()));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_share(&shared, of_id, built.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_share(&shared, of_id.get(), built.get()));
     EXPECT_EQ(blob_of(built), blob_of(Program(shared)));
-    ingot_program_desc_release(of_id);
 }
 
-TEST(CacheBlob, IsNotDescribedWhenDamaged)
+TEST_F(CacheBlob, IsNotDescribedWhenDamaged)
 {
     auto blob = blob_with({});
     size_t size = 0;
@@ -295,7 +277,7 @@ TEST(CacheBlob, IsNotDescribedWhenDamaged)
     EXPECT_EQ(INGOT_BLOB_CORRUPT, ingot_cache_blob_describe(blob.size(), blob.data(), &size, nullptr));
 }
 
-TEST(CacheBlob, IsUnimplementedWithoutBinaries)
+TEST_F(CacheBlob, IsUnimplementedWithoutBinaries)
 {
     const auto blob = blob_with({});
     ReferenceDevice device;
@@ -310,32 +292,28 @@ TEST(CacheBlob, IsUnimplementedWithoutBinaries)
     EXPECT_EQ(INGOT_UNIMPLEMENTED, try_load(desc, blob));
 }
 
-TEST(CacheBlob, IsRefusedForWhatNothingCanVouchFor)
+TEST_F(CacheBlob, IsRefusedForWhatNothingCanVouchFor)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
     ProgramText text;
     text.sources = {"kernel a x __DATE__ no_such_word\n"};
-    const Desc desc = text.make(context);
+    const Desc desc = text.make(context_);
     EXPECT_EQ(INGOT_NOT_CACHEABLE, try_load(desc, blob_with({})));
-    const auto builds = device.counts.builds;
+    const auto builds = device_.counts.builds;
     ingot_program_t program = nullptr;
     EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
-    EXPECT_EQ(builds + 1, device.counts.builds);
+    EXPECT_EQ(builds + 1, device_.counts.builds);
 }
 
 /* Without its includes first, then as the application asked; from then on at once as it asked. */
-TEST(CacheBlob, IsNotThereForAProgramThatOnlyBuildsNatively)
+TEST_F(CacheBlob, IsNotThereForAProgramThatOnlyBuildsNatively)
 {
-    ReferenceDevice device;
-    const Context context = device.make();
     ProgramText text;
     text.sources = {"kernel a x\n#include \"absent.h\"\n"};
-    const Desc desc = text.make(context);
+    const Desc desc = text.make(context_);
     ingot_program_t program = nullptr;
     for (const uint64_t builds : {2u, 3u, 4u}) {
         EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
-        EXPECT_EQ(builds, device.counts.builds);
+        EXPECT_EQ(builds, device_.counts.builds);
     }
     EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("no header absent.h"));
 }

@@ -86,17 +86,10 @@ private:
 
     Result resolve_anew(const Input &input, struct hermetic *hermetic)
     {
-        std::vector<ingot_source_view_t> sources;
-        std::vector<ingot_source_view_t> headers;
-        for (const auto &[name, text] : input.sources)
-            sources.push_back({input.kind, text.size(), text.c_str(), name.c_str()});
-        for (const auto &[name, text] : input.headers)
-            headers.push_back({INGOT_SOURCE_HEADER, text.size(), text.c_str(), name.c_str()});
-        const struct hermetic_input wanted = {&input.rules,   sources.data(), sources.size(),
-                                              headers.data(), headers.size(), {input.options.c_str(), "", "", ""}};
+        const Views views(input);
         hermetic->witness.files = header_memo_files(memo_);
         Result result = {};
-        result.status = hermetic_resolve(hermetic, 1, &wanted, false);
+        result.status = views.resolve(hermetic, false);
         EXPECT_EQ(INGOT_SUCCESS, result.status);
         result.reason = hermetic->reason != nullptr ? hermetic->reason : "";
         return result;

@@ -33,6 +33,11 @@ constexpr char kTwo[] = "int two;"; /* of the same size */
 /* The memo does not rely on files in a tmpfs, as /tmp may be. */
 const bool has_directory = setenv("TMPDIR", "/var/tmp", 1) == 0;
 
+Input input_of(const std::string &source, const std::string &options = "-I inc")
+{
+    return {{{"k.cl", source}}, options, {}, INGOT_SOURCE_OPENCL_C, pocl_rules()};
+}
+
 class HeaderMemo : public HermeticTest
 {
 protected:
@@ -65,7 +70,7 @@ protected:
     void change(const std::string &source, const std::string &options, const std::function<void()> &action,
                 bool id_changes = true)
     {
-        change(Input{{{"k.cl", source}}, options, {}, INGOT_SOURCE_OPENCL_C, pocl_rules()}, action, id_changes);
+        change(input_of(source, options), action, id_changes);
     }
 
     static void set_times(const std::string &path, const struct stat &about)
@@ -325,15 +330,23 @@ TEST_F(HeaderMemo, SeesThatADirectoryHasTwoNames)
     });
 }
 
+/* Runs in a child with its own mounts. 77: they are not allowed here. */
+int run_with_mounts(const std::function<int()> &work)
+{
+    return forked_child::run([&] {
+        if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
+            mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+            return 77;
+        return work();
+    });
+}
+
 TEST_F(HeaderMemo, SeesAMountOverADirectory)
 {
     write("inc/x.h", kOne);
     write("over/x.h", kTwo);
     set_times("over/x.h", state_of("inc/x.h"));
-    const int result = forked_child::run([&] {
-        if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
-            mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-            return 77;
+    const int result = run_with_mounts([&] {
         change(kSource, "-I inc", [&] { EXPECT_EQ(0, mount("over", "inc", nullptr, MS_BIND, nullptr)); });
         change(kSource, "-I inc", [&] { EXPECT_EQ(0, umount("inc")); });
         change(kSource, "-I inc", [&] { EXPECT_EQ(0, mount("over/x.h", "inc/x.h", nullptr, MS_BIND, nullptr)); });
@@ -349,10 +362,7 @@ TEST_F(HeaderMemo, SeesAnOverlay)
     write("inc/x.h", kOne);
     write("upper/x.h", kTwo);
     fs::create_directory("work");
-    const int result = forked_child::run([&] {
-        if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
-            mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-            return 77;
+    const int result = run_with_mounts([&] {
         const auto lay_over = [] {
             return mount("overlay", "inc", "overlay", 0, "lowerdir=inc,upperdir=upper,workdir=work");
         };
@@ -398,7 +408,7 @@ TEST_F(HeaderMemo, GivesTheSameForACopyInPlace)
 TEST_F(HeaderMemo, DoesNotRelyOnAFileThatJustChanged)
 {
     Memo careful(MEMO_SETTLE_NS);
-    const Input input{{{"k.cl", kSource}}, "-I inc", {}, INGOT_SOURCE_OPENCL_C, pocl_rules()};
+    const Input input = input_of(kSource);
     write("inc/x.h", kOne);
     const std::string first = careful.resolve(input).files;
     EXPECT_EQ(first, careful.resolve(input).files);
@@ -410,8 +420,7 @@ TEST_F(HeaderMemo, DoesNotRelyOnAFileThatJustChanged)
 
 TEST_F(HeaderMemo, DoesNotRelyOnFileSystemsThatDoNotTellChanges)
 {
-    const Input input{
-        {{"k.cl", "#include \"/proc/sys/kernel/ostype\"\n"}}, "", {}, INGOT_SOURCE_OPENCL_C, pocl_rules()};
+    const Input input = input_of("#include \"/proc/sys/kernel/ostype\"\n");
     const std::string first = memo_.resolve(input).files;
     EXPECT_EQ(first, memo_.resolve(input).files);
     EXPECT_EQ(0u, memo_.recalled);
@@ -424,7 +433,7 @@ TEST_F(HeaderMemo, DoesNotRelyOnATmpfsWhichMissesWritesThroughAMapping)
         GTEST_SKIP() << "/dev/shm is not a tmpfs that can be written";
     const ScratchDirectory shared("/dev/shm");
     const std::string path = (shared.path() / "x.h").string();
-    const Input input{{{"k.cl", "#include \"" + path + "\"\n"}}, "", {}, INGOT_SOURCE_OPENCL_C, pocl_rules()};
+    const Input input = input_of("#include \"" + path + "\"\n");
     write(path, kOne);
     const int file = open(path.c_str(), O_RDWR);
     auto *bytes = static_cast<char *>(mmap(nullptr, sizeof(kOne) - 1, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
@@ -440,7 +449,7 @@ TEST_F(HeaderMemo, DoesNotRelyOnATmpfsWhichMissesWritesThroughAMapping)
 
 TEST_F(HeaderMemo, KeepsNothingOfASourceThatHasNoId)
 {
-    const Input input{{{"k.cl", "const char *t = __TIME__;\n"}}, "", {}, INGOT_SOURCE_OPENCL_C, pocl_rules()};
+    const Input input = input_of("const char *t = __TIME__;\n");
     EXPECT_NE("", memo_.resolve(input).reason);
     EXPECT_NE("", memo_.resolve(input).reason);
     EXPECT_EQ(0u, memo_.recalled);
@@ -478,7 +487,7 @@ TEST_F(HeaderMemo, IsUsedByThreadsAtOnce)
         std::string text;
         for (int j = 0; j <= i; ++j)
             text += "#include \"h" + std::to_string(j) + ".h\"\n";
-        inputs.push_back(Input{{{"k.cl", text}}, "-I inc", {}, INGOT_SOURCE_OPENCL_C, pocl_rules()});
+        inputs.push_back(input_of(text));
         expected.push_back(resolve_with(nullptr, inputs.back()).files);
     }
     std::vector<std::thread> threads;
@@ -503,9 +512,7 @@ TEST_F(HeaderMemo, GivesAUserNoFileThatOnlyAnotherCouldRead)
 {
     if (geteuid() != 0)
         GTEST_SKIP() << "it takes the right to change the user";
-    const auto input = [](const char *text) {
-        return Input{{{"k.cl", kSource + text}}, "-I inc", {}, INGOT_SOURCE_OPENCL_C, pocl_rules()};
-    };
+    const auto input = [](const char *text) { return input_of(kSource + text); };
     write("inc/x.h", kOne);
     fs::permissions("inc/x.h", fs::perms::owner_read);
     fs::permissions(".", fs::perms::others_exec, fs::perm_options::add);
@@ -521,17 +528,12 @@ TEST_F(HeaderMemo, GivesAUserNoFileThatOnlyAnotherCouldRead)
 
 TEST_F(HeaderMemo, DropsTheLongestUnused)
 {
+    std::string options;
+    for (int i = 0; i < 700; ++i)
+        options += "-I " + std::string(200, 'd') + std::to_string(i) + " ";
     std::vector<Input> inputs;
     for (int i = 0; i < 40; ++i) /* of some 360 KiB each, of which 23 fit */
-        inputs.push_back(Input{{{"k.cl", "#include \"x.h\"\nint i" + std::to_string(i) + ";\n"}},
-                               "",
-                               {},
-                               INGOT_SOURCE_OPENCL_C,
-                               pocl_rules()});
-    for (int i = 0; i < 700; ++i)
-        inputs[0].options += "-I " + std::string(200, 'd') + std::to_string(i) + " ";
-    for (size_t i = 1; i < inputs.size(); ++i)
-        inputs[i].options = inputs[0].options;
+        inputs.push_back(input_of(kSource + "int i" + std::to_string(i) + ";\n", options));
     for (size_t i = 0; i < inputs.size(); ++i) {
         (void)memo_.resolve(inputs[i]);
         (void)memo_.resolve(inputs[0]); /* stays in use */

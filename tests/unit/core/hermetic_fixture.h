@@ -76,6 +76,31 @@ struct Input {
     ingot_text_rules_t rules = careful_rules();
 };
 
+/* An input as the core takes it, which must live as long. */
+class Views
+{
+public:
+    explicit Views(const Input &input) : options_(input.options.c_str()), rules_(&input.rules)
+    {
+        for (const auto &[name, text] : input.sources)
+            sources_.push_back({input.kind, text.size(), text.c_str(), name.c_str()});
+        for (const auto &[name, text] : input.headers)
+            headers_.push_back({INGOT_SOURCE_HEADER, text.size(), text.c_str(), name.c_str()});
+    }
+    ingot_status_t resolve(struct hermetic *hermetic, bool want_texts) const
+    {
+        const struct hermetic_input wanted = {rules_,          sources_.data(), sources_.size(),
+                                              headers_.data(), headers_.size(), {options_, "", "", ""}};
+        return hermetic_resolve(hermetic, 1, &wanted, want_texts);
+    }
+
+private:
+    const char *options_;
+    const ingot_text_rules_t *rules_;
+    std::vector<ingot_source_view_t> sources_;
+    std::vector<ingot_source_view_t> headers_;
+};
+
 inline Strings split_texts(const struct hermetic *hermetic)
 {
     Strings texts;
@@ -94,18 +119,11 @@ inline Result resolve_with(const ingot_allocator_t *allocator, const Input &inpu
 {
     ingot_allocator_t table;
     EXPECT_EQ(INGOT_SUCCESS, alloc_init(&table, allocator));
-    std::vector<ingot_source_view_t> sources;
-    std::vector<ingot_source_view_t> headers;
-    for (const auto &[name, text] : input.sources)
-        sources.push_back({input.kind, text.size(), text.c_str(), name.c_str()});
-    for (const auto &[name, text] : input.headers)
-        headers.push_back({INGOT_SOURCE_HEADER, text.size(), text.c_str(), name.c_str()});
-    const struct hermetic_input wanted = {&input.rules,   sources.data(), sources.size(),
-                                          headers.data(), headers.size(), {input.options.c_str(), "", "", ""}};
+    const Views views(input);
     struct hermetic hermetic;
     hermetic_init(&hermetic, &table);
     Result result = {};
-    result.status = hermetic_resolve(&hermetic, 1, &wanted, want_texts);
+    result.status = views.resolve(&hermetic, want_texts);
     if (result.status == INGOT_SUCCESS) {
         result.files.assign(reinterpret_cast<const char *>(hermetic.files.bytes), hermetic.files.size);
         result.reason = hermetic.reason != nullptr ? hermetic.reason : "";
