@@ -447,6 +447,15 @@ INGOT_API ingot_status_t ingot_program_forget(ingot_program_t program);
 /** Returns 1 if any of the program's binaries came from a cache blob, 0 if all were compiled. */
 INGOT_API int ingot_program_is_from_cache_blob(const_ingot_program_t program);
 
+/**
+ * Returns how long compiling the program took, in nanoseconds: the time of the compiler's calls, for all of its devices
+ * together. The blob keeps it: for a loaded program it is what the blob says.
+ *
+ * @param[out] ns  0: unknown, because an earlier version of Ingot wrote the blob.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_program_get_build_time(const_ingot_program_t program, uint64_t *ns);
+
 /** Copies the compiler's messages, in device order; size protocol, with NUL. The blob keeps them. */
 INGOT_API ingot_status_t ingot_program_get_build_log(const_ingot_program_t program, size_t *size, char *log);
 
@@ -587,7 +596,8 @@ INGOT_API ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const
 
 /**
  * Describes a blob's content as a JSON object: "source_name", "kernels", "binaries" with the digest of the device's
- * identity and the bytes of each, "build_log"; size protocol, with NUL. Does not need a device.
+ * identity and the bytes of each, "build_time_ns" (0: unknown), "build_log"; size protocol, with NUL. Does not need a
+ * device.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Loading the blob would fail in the same way.
  */
 INGOT_API ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob, size_t *text_size,

@@ -352,6 +352,13 @@ public:
         return detail::copy_out<std::vector<uint8_t>>(
             [this](size_t *size, uint8_t *to) { return ingot_program_get_cache_blob(get(), size, to); });
     }
+    /** Returns how long compiling took, in nanoseconds, also for a program from a blob; 0: unknown. */
+    uint64_t build_time_ns() const noexcept
+    {
+        uint64_t ns = 0;
+        (void)ingot_program_get_build_time(get(), &ns);
+        return ns;
+    }
     /** Returns the compiler's messages. */
     std::string build_log() const
     {

@@ -23,6 +23,14 @@ void json_add_u64(cJSON *object, const char *name, uint64_t value)
     (void)cJSON_AddRawToObject(object, name, text);
 }
 
+uint64_t json_get_u64(const cJSON *object, const char *name)
+{
+    const double value = cJSON_GetNumberValue(cJSON_GetObjectItem(object, name)); /* NaN if there is none */
+    if (!(value > 0))
+        return 0;
+    return value < (double)UINT64_MAX ? (uint64_t)value : UINT64_MAX;
+}
+
 void json_add_time(cJSON *object, const char *name, uint64_t since_epoch_ns)
 {
     char text[UNITS_TEXT_SIZE];

@@ -11,6 +11,8 @@
 void json_init(void);
 void json_add_u64(cJSON *object, const char *name, uint64_t value); /* exact, not rounded to a double */
 void json_add_time(cJSON *object, const char *name, uint64_t since_epoch_ns);
+/* Returns the value of a number that is not negative; 0: there is none. */
+uint64_t json_get_u64(const cJSON *object, const char *name);
 /* NULL becomes null. */
 void json_add_text(cJSON *object, const char *name, const char *text);
 /* Prints the value and deletes it. */

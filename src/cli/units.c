@@ -43,6 +43,26 @@ const char *units_age(uint64_t since_ns, uint64_t now_ns, char text[UNITS_TEXT_S
     return text;
 }
 
+const char *units_duration(uint64_t duration_ns, char text[UNITS_TEXT_SIZE])
+{
+    static const char *const names[] = {"ns", "us", "ms", "s"};
+    const uint64_t minutes = duration_ns / (60 * NS_PER_SECOND);
+    double value = (double)duration_ns;
+    size_t unit = 0;
+
+    while (value >= 999.95 && unit + 1 < sizeof(names) / sizeof(names[0])) { /* never "1000.0" */
+        value /= 1000;
+        ++unit;
+    }
+    if (minutes >= 60)
+        (void)snprintf(text, UNITS_TEXT_SIZE, "%" PRIu64 "h %02" PRIu64 "m", minutes / 60, minutes % 60);
+    else if (minutes != 0)
+        (void)snprintf(text, UNITS_TEXT_SIZE, "%" PRIu64 "m %02" PRIu64 "s", minutes, duration_ns / NS_PER_SECOND % 60);
+    else
+        (void)snprintf(text, UNITS_TEXT_SIZE, unit == 0 ? "%.0f %s" : "%.1f %s", value, names[unit]);
+    return text;
+}
+
 const char *units_time(uint64_t since_epoch_ns, char text[UNITS_TEXT_SIZE])
 {
     const time_t seconds = (time_t)(since_epoch_ns / NS_PER_SECOND);

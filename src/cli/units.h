@@ -13,6 +13,8 @@ enum { UNITS_TEXT_SIZE = 48 };
 const char *units_bytes(uint64_t bytes, char text[UNITS_TEXT_SIZE]);
 /* Formats the age of a moment: "3h", "12d"; "0s" for a moment in the future. */
 const char *units_age(uint64_t since_ns, uint64_t now_ns, char text[UNITS_TEXT_SIZE]);
+/* Formats a duration: "230.0 us", "2.4 s", "3m 05s", "1h 03m". */
+const char *units_duration(uint64_t duration_ns, char text[UNITS_TEXT_SIZE]);
 /* Formats a time: "2026-03-01T12:30:05Z". */
 const char *units_time(uint64_t since_epoch_ns, char text[UNITS_TEXT_SIZE]);
 uint64_t units_now_ns(void);

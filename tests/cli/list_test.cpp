@@ -99,6 +99,8 @@ TEST_F(CliList, ShowsAllOfAnEntry)
         EXPECT_NE(std::string::npos, result.output.find(part)) << part << "\n" << result.output;
     EXPECT_EQ("other", json("show " + name, "j[0][\"blob\"][\"kernels\"][0]"));
     EXPECT_EQ("-DFACTOR=3", json("show " + name, "j[0][\"id\"][\"compile_options\"]"));
+    EXPECT_EQ("True", json("show " + name, "j[0][\"blob\"][\"build_time_ns\"] > 0"));
+    EXPECT_EQ("True", json("ls", "all(e[\"build_time_ns\"] > 0 for e in j)"));
     EXPECT_EQ("[]", json("show nothing", "j"));
 }
 

@@ -26,6 +26,7 @@ struct row {
     struct entry entry; /* without its id */
     struct id_view id;  /* without its fields */
     char *source_name;  /* from the blob, or NULL */
+    uint64_t build_ns;  /* from the blob; 0: unknown */
 };
 
 typedef int (*compare_rows)(const void *a, const void *b);
@@ -160,24 +161,26 @@ static bool is_wanted(const struct listing *listing, const struct row *row)
             text_contains(row->source_name, listing->source));
 }
 
-/* Reads the source name from the blob, which is its only place. NULL: the blob has none, or is bad. */
-static char *read_source_name(ingot_storage_t storage, const ingot_persist_entry_t *facts)
+/* Reads the source name and the build time from the blob, which is their only place. A bad blob has neither. */
+static void read_blob(struct row *row, ingot_storage_t storage, const ingot_persist_entry_t *facts)
 {
     cJSON *blob = facts->status == INGOT_SUCCESS ? entry_read_blob(storage, facts) : NULL;
-    char *name = blob != NULL ? memory_copy_text(cJSON_GetStringValue(cJSON_GetObjectItem(blob, "source_name"))) : NULL;
+    if (blob == NULL)
+        return;
+    row->source_name = memory_copy_text(cJSON_GetStringValue(cJSON_GetObjectItem(blob, "source_name")));
+    row->build_ns = json_get_u64(blob, "build_time_ns");
     cJSON_Delete(blob);
-    return name;
 }
 
 static int collect(const ingot_persist_entry_t *facts, void *user)
 {
     struct listing *listing = user;
     ingot_persist_entry_t kept = *facts;
-    struct row row;
+    struct row row = {.source_name = NULL};
 
     id_read(&row.id, facts->id_size, facts->id);
-    const bool needs_name = !listing->is_names_only || listing->source != NULL;
-    row.source_name = needs_name ? read_source_name(listing->storage, facts) : NULL;
+    if (!listing->is_names_only || listing->source != NULL)
+        read_blob(&row, listing->storage, facts);
     if (!is_wanted(listing, &row)) {
         id_fini(&row.id);
         free(row.source_name);
@@ -215,6 +218,7 @@ static void print_json(const struct listing *listing)
         json_add_text(json, "driver", row->id.drivers);
         json_add_text(json, "source", row->id.sources);
         json_add_text(json, "source_name", row->source_name);
+        json_add_u64(json, "build_time_ns", row->build_ns);
         (void)fputs(i == 0 ? "\n" : ",\n", stdout);
         json_print_item(json);
     }
@@ -232,10 +236,11 @@ static void add_row(struct table *table, const struct row *row, uint64_t now_ns)
     table_add(table, has_times ? units_age(facts->last_use_ns, now_ns, text) : NULL);
     if (facts->status != INGOT_SUCCESS) {
         table_add(table, ingot_status_name(facts->status));
-        for (int i = 0; i < 4; ++i)
+        for (int i = 0; i < 5; ++i)
             table_add(table, NULL);
         return;
     }
+    table_add(table, row->build_ns != 0 ? units_duration(row->build_ns, text) : NULL);
     table_add(table, row->id.backend);
     table_add(table, row->id.drivers);
     table_add(table, row->id.sources);
@@ -245,9 +250,9 @@ static void add_row(struct table *table, const struct row *row, uint64_t now_ns)
 
 static void print_table(const struct listing *listing)
 {
-    static const struct table_column columns[] = {{"ENTRY", false},  {"SIZE", true},     {"AGE", true},
-                                                  {"USED", true},    {"BACKEND", false}, {"DRIVER", false},
-                                                  {"SOURCE", false}, {"NAME", false},    {"DEVICE", false}};
+    static const struct table_column columns[] = {
+        {"ENTRY", false},   {"SIZE", true},    {"AGE", true},     {"USED", true},  {"BUILD", true},
+        {"BACKEND", false}, {"DRIVER", false}, {"SOURCE", false}, {"NAME", false}, {"DEVICE", false}};
     struct table table;
     const uint64_t now_ns = units_now_ns();
     if (listing->row_count == 0)

@@ -104,12 +104,15 @@ static void print_blob(const cJSON *blob, const char *why_not)
     }
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(blob, "binaries"))
     {
-        const double bytes = cJSON_GetNumberValue(cJSON_GetObjectItem(item, "bytes"));
         char line[UNITS_TEXT_SIZE + 80];
-        (void)snprintf(line, sizeof(line), "%s for device identity %.12s", units_bytes((uint64_t)bytes, text),
+        (void)snprintf(line, sizeof(line), "%s for device identity %.12s",
+                       units_bytes(json_get_u64(item, "bytes"), text),
                        cJSON_GetStringValue(cJSON_GetObjectItem(item, "device_blake2b")));
         print_line("binary", line);
     }
+    const uint64_t build_ns = json_get_u64(blob, "build_time_ns");
+    if (build_ns != 0)
+        print_line("build time", units_duration(build_ns, text));
     const char *log = cJSON_GetStringValue(cJSON_GetObjectItem(blob, "build_log"));
     (void)puts(log[0] != '\0' ? "build log" : "build log is empty");
     if (log[0] != '\0') {

@@ -13,11 +13,12 @@
 
 enum {
     BLOB_MAGIC_SIZE = 8,
-    BLOB_FORMAT_VERSION = 2,
-    BLOB_FIRST_NAMED_VERSION = 2,                                                 /* the first with a source's name */
-    BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4,                                    /* the beginning of every version */
-    BLOB_UNNAMED_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 3 * 8 + 2 * DIGEST_SIZE, /* of version 1 */
-    BLOB_SECTION_SIZE = DIGEST_SIZE + 8,                                          /* of one entry of the table */
+    BLOB_FORMAT_VERSION = 3,
+    BLOB_FIRST_NAMED_VERSION = 2,                                               /* the first with a source's name */
+    BLOB_FIRST_TIMED_VERSION = 3,                                               /* the first with a build time */
+    BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4,                                  /* the beginning of every version */
+    BLOB_FIRST_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 3 * 8 + 2 * DIGEST_SIZE, /* of version 1 */
+    BLOB_SECTION_SIZE = DIGEST_SIZE + 8,                                        /* of one entry of the table */
     BLOB_CHECKSUM_SIZE = 16
 };
 
@@ -40,6 +41,7 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
     bytes_put_u64(writer, view->names_size);
     bytes_put_u64(writer, view->log_size);
     bytes_put_u64(writer, view->source_name_size);
+    bytes_put_u64(writer, view->build_ns);
     bytes_put(writer, DIGEST_SIZE, view->library_digest);
     bytes_put(writer, DIGEST_SIZE, view->program_digest);
     for (uint32_t i = 0; i < view->section_count; ++i) {
@@ -69,9 +71,15 @@ static ingot_status_t corrupt(const char *what)
     return error_set(INGOT_BLOB_CORRUPT, "the blob is corrupt: %s", what);
 }
 
+static size_t header_size(uint32_t version)
+{
+    return BLOB_FIRST_HEADER_SIZE + (version >= BLOB_FIRST_NAMED_VERSION ? 8u : 0) +
+           (version >= BLOB_FIRST_TIMED_VERSION ? 8u : 0);
+}
+
 /* Checks magic, version, total size and checksum; leaves the reader after the total size. */
-static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view *view, bool *has_source_name,
-                                  size_t size, const uint8_t *blob)
+static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view *view, uint32_t *version, size_t size,
+                                  const uint8_t *blob)
 {
     bytes_reader_init(reader, size, blob);
     const uint8_t *magic = bytes_get(reader, BLOB_MAGIC_SIZE);
@@ -79,16 +87,15 @@ static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view 
         return truncated(size);
     if (memcmp(magic, BLOB_MAGIC, BLOB_MAGIC_SIZE) != 0)
         return corrupt("it does not begin like a blob");
-    const uint32_t version = bytes_get_u32(reader);
-    if (!reader->failed && (version == 0 || version > BLOB_FORMAT_VERSION))
+    *version = bytes_get_u32(reader);
+    if (!reader->failed && (*version == 0 || *version > BLOB_FORMAT_VERSION))
         return error_set(INGOT_BLOB_VERSION, "a blob of format version %" PRIu32 "; this library reads 1 to %d",
-                         version, BLOB_FORMAT_VERSION);
-    *has_source_name = version >= BLOB_FIRST_NAMED_VERSION;
+                         *version, BLOB_FORMAT_VERSION);
     view->section_count = bytes_get_u32(reader);
     const uint64_t total_size = bytes_get_u64(reader);
     if (reader->failed || total_size > size)
         return truncated(size);
-    if (total_size != size || size < BLOB_UNNAMED_HEADER_SIZE + 8u * *has_source_name + BLOB_CHECKSUM_SIZE)
+    if (total_size != size || size < header_size(*version) + BLOB_CHECKSUM_SIZE)
         return corrupt("its size differs from the size in its header");
 
     struct bytes_reader tail;
@@ -134,15 +141,16 @@ static bool names_ascend(size_t size, const char *names)
 ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blob)
 {
     struct bytes_reader reader;
-    bool has_source_name = false;
+    uint32_t version = 0;
 
     memset(view, 0, sizeof(*view));
-    const ingot_status_t status = check_frame(&reader, view, &has_source_name, size, blob);
+    const ingot_status_t status = check_frame(&reader, view, &version, size, blob);
     if (status != INGOT_SUCCESS)
         return status;
     const uint64_t names_size = bytes_get_u64(&reader);
     const uint64_t log_size = bytes_get_u64(&reader);
-    const uint64_t source_name_size = has_source_name ? bytes_get_u64(&reader) : 0;
+    const uint64_t source_name_size = version >= BLOB_FIRST_NAMED_VERSION ? bytes_get_u64(&reader) : 0;
+    view->build_ns = version >= BLOB_FIRST_TIMED_VERSION ? bytes_get_u64(&reader) : 0;
     view->library_digest = bytes_get(&reader, DIGEST_SIZE);
     view->program_digest = bytes_get(&reader, DIGEST_SIZE);
     if (view->section_count > bytes_left(&reader) / BLOB_SECTION_SIZE)

@@ -26,6 +26,7 @@ struct blob_view {
     const char *log; /* without NUL, like source_name */
     size_t source_name_size;
     const char *source_name; /* of the first source */
+    uint64_t build_ns;       /* how long compiling took; 0: unknown */
     uint32_t section_count;
     const uint8_t *section_table;
     const uint8_t *first_binary;

@@ -59,6 +59,8 @@ ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob,
     put_kernels(&json, &view);
     bytes_put_text(&json, ", ");
     put_binaries(&json, &view);
+    bytes_put_text(&json, ", \"build_time_ns\": ");
+    put_number(&json, view.build_ns);
     bytes_put_text(&json, ", \"build_log\": ");
     json_put_string(&json, view.log_size, (const uint8_t *)view.log, true);
     bytes_put_text(&json, "}");

@@ -107,6 +107,7 @@ static void fill_body(struct program_body *body, const struct program_parts *par
     body->native = parts->native;
     body->owner = parts->owner;
     atomic_init(&body->device_bytes, parts->device_bytes);
+    body->build_ns = parts->build_ns;
     body->is_from_blob = parts->is_from_blob;
     body->is_native = parts->native_reason != NULL;
 }
@@ -357,6 +358,14 @@ ingot_status_t ingot_program_forget(ingot_program_t program)
 int ingot_program_is_from_cache_blob(const_ingot_program_t program)
 {
     return program != NULL && program_body(program)->is_from_blob;
+}
+
+ingot_status_t ingot_program_get_build_time(const_ingot_program_t program, uint64_t *ns)
+{
+    if (program == NULL || ns == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program or ns is NULL");
+    *ns = program_body(program)->build_ns;
+    return INGOT_SUCCESS;
 }
 
 ingot_status_t ingot_program_get_build_log(const_ingot_program_t program, size_t *size, char *log)

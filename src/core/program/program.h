@@ -17,6 +17,7 @@ struct program_parts {
     const char *log;
     size_t device_bytes;
     bool is_from_blob;
+    uint64_t build_ns;         /* as program_body's */
     const char *native_reason; /* as program_body's */
     size_t source_name_size;
     const char *source_name; /* as program_body's, without NUL */

@@ -61,6 +61,7 @@ static void write_blob(struct bytes_writer *writer, const struct program_body *b
                                    .log = program_log(body),
                                    .source_name_size = strlen(source_name),
                                    .source_name = source_name,
+                                   .build_ns = body->build_ns,
                                    .section_count = (uint32_t)classes->class_count};
     for (size_t i = 0; i < classes->class_count; ++i) {
         const size_t start = i != 0 ? ends[i - 1] : 0;

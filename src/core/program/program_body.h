@@ -27,6 +27,7 @@ struct program_body {
     void *native;
     struct ingot_program *owner;      /* of native, referenced; NULL: this body owns it */
     size_t log_size;                  /* with NUL; the log follows the names */
+    uint64_t build_ns;                /* how long compiling took, also if it is from a blob; 0: unknown */
     _Atomic size_t device_bytes;      /* of the binaries; an estimate until the blob is taken; relaxed */
     _Atomic(struct kept_blob *) blob; /* or NULL; exchanged by threads that want it */
     bool is_from_blob;                /* for at least one of its devices */

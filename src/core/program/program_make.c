@@ -28,6 +28,7 @@ struct workshop {
     struct ingot_sink names;
     struct ingot_sink binaries; /* what was compiled here for load */
     size_t device_bytes;
+    uint64_t build_ns; /* of all compilations here */
     struct hermetic_request hermetic;
     struct arena arena;
     _Alignas(max_align_t) uint8_t room[WORKSHOP_ROOM]; /* of the arena */
@@ -40,6 +41,7 @@ static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_pr
     shop->desc = desc;
     shop->context = desc->context;
     shop->device_bytes = 0;
+    shop->build_ns = 0;
     bytes_writer_init(&shop->log.writer, allocator);
     bytes_writer_init(&shop->names.writer, allocator);
     bytes_writer_init(&shop->binaries.writer, allocator);
@@ -114,9 +116,10 @@ static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, 
 static ingot_status_t compile(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
 {
     struct ingot_context *context = shop->context;
-    const uint64_t start = trace_wanted(&context->trace) ? os_now_ns() : 0;
+    const uint64_t start = os_now_ns();
 
     ingot_status_t status = run_compilers(shop, device_count, devices, native);
+    shop->build_ns += os_now_ns() - start;
     status = explain_failure(shop, status);
     context_count(status == INGOT_SUCCESS ? &context->counters.builds : &context->counters.build_failures);
     program_emit(shop->desc, INGOT_EVENT_BUILD, status, start, 0,
@@ -211,6 +214,7 @@ static ingot_status_t build_native(struct workshop *shop, void **native)
         return status;
     shop->log.writer.size = 0;
     shop->device_bytes = 0;
+    shop->build_ns = 0;
     return compile(shop, shop->desc->device_count, shop->desc->device_indices, native);
 }
 
@@ -276,6 +280,7 @@ static ingot_status_t describe_built(struct workshop *shop, struct program_parts
         return error_out_of_memory();
     parts->log_size = shop->log.writer.size;
     parts->log = (const char *)shop->log.writer.bytes;
+    parts->build_ns = shop->build_ns;
     return sort_names(shop, &parts->names_size, &parts->names);
 }
 
@@ -339,6 +344,8 @@ static ingot_status_t complete_blob(struct workshop *shop, struct blob_view *blo
         return status;
     blob->log_size = shop->log.writer.size;
     blob->log = (const char *)shop->log.writer.bytes;
+    if (blob->build_ns != 0) /* otherwise the sum is unknown, too */
+        blob->build_ns += shop->build_ns;
     return shop->log.writer.failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
@@ -369,6 +376,7 @@ static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_
     parts.source_name_size = blob.source_name_size;
     parts.source_name = blob.source_name;
     parts.is_from_blob = true;
+    parts.build_ns = blob.build_ns;
     return finish(shop, &parts, program);
 }
 

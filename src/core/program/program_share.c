@@ -60,6 +60,7 @@ ingot_status_t ingot_program_share(ingot_program_t *program, const_ingot_program
                                         .log = program_log(body),
                                         .device_bytes = atomic_load_explicit(&body->device_bytes, memory_order_relaxed),
                                         .is_from_blob = body->is_from_blob,
+                                        .build_ns = body->build_ns,
                                         .source_name_size = strlen(source_name),
                                         .source_name = source_name};
     ingot_program_retain(parts.owner);

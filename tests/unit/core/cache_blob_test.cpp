@@ -2,10 +2,15 @@
  * cache_blob_test.cpp - blobs that are read back as written, with changes, or not at all.
  */
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <thread>
 
 #include "support/reference_context.h"
+
+extern "C" {
+#include "core/blob/cache_blob.h"
+}
 
 namespace
 {
@@ -25,6 +30,25 @@ std::vector<uint8_t> blob_with(ReferenceDevice device, const ProgramText &text =
 {
     const Context context = device.make();
     return blob_of(create_program(text.make(context)));
+}
+
+uint64_t now_ns()
+{
+    return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+uint64_t build_time_of(const Program &program)
+{
+    uint64_t ns = 0;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_build_time(program.get(), &ns));
+    return ns;
+}
+
+uint64_t build_time_of(const std::vector<uint8_t> &blob)
+{
+    blob_view view;
+    EXPECT_EQ(INGOT_SUCCESS, blob_read(&view, blob.size(), blob.data()));
+    return view.build_ns;
 }
 
 bool is_refusal(ingot_status_t status)
@@ -113,7 +137,8 @@ TEST_F(CacheBlob, RefusesEveryFlippedByte)
             std::vector<uint8_t> flipped = blob;
             flipped[i] ^= mask;
             const ingot_status_t status = try_load(desc_, flipped);
-            const ingot_status_t expected = i >= 8 && i < 12 ? INGOT_BLOB_VERSION : INGOT_BLOB_CORRUPT;
+            const bool is_known = i == 8 && (flipped[i] == 1 || flipped[i] == 2); /* an earlier version */
+            const ingot_status_t expected = i >= 8 && i < 12 && !is_known ? INGOT_BLOB_VERSION : INGOT_BLOB_CORRUPT;
             if (i >= 16 && i < 24) /* the total size, which may now be larger */
                 ASSERT_TRUE(status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT) << i;
             else
@@ -168,6 +193,41 @@ TEST_F(CacheBlob, BuildsOnlyTheDevicesThatItLacks)
     ReferenceDevice both;
     both.targets = {"alpha", "beta"};
     EXPECT_EQ(blob_with(both).size(), blob_of(program).size());
+}
+
+/* The compiler's calls are the only ones that take time here. */
+TEST_F(CacheBlob, KeepsTheSumOfTheBuildTimes)
+{
+    const auto slow = [](void *, const char *operation) {
+        const uint64_t began = now_ns();
+        while (std::string(operation) == "build" && now_ns() - began < 1000000) {
+        }
+        return INGOT_SUCCESS;
+    };
+    ReferenceDevice one;
+    one.targets = {"beta"};
+    one.hook = slow;
+    const auto blob = blob_with(one);
+    ReferenceDevice device;
+    device.targets = {"alpha", "beta", "alpha"};
+    device.hook = slow;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    EXPECT_LE(2000000u, build_time_of(create_program(desc))) << "of two distinct devices";
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+    Program program;
+    ASSERT_EQ(INGOT_SUCCESS, try_load(desc, blob, &program)) << ingot_last_error_detail();
+    const uint64_t stored = build_time_of(blob);
+    EXPECT_LE(1000000u, stored);
+    EXPECT_LE(stored + 1000000u, build_time_of(program)) << "the blob's, and of the device that it lacks";
+    EXPECT_EQ(build_time_of(program), build_time_of(blob_of(program)));
+    ingot_program_t shared = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_share(&shared, desc.get(), program.get()));
+    EXPECT_EQ(build_time_of(program), build_time_of(Program(shared)));
+
+    uint64_t ns = 0;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_build_time(nullptr, &ns));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_build_time(program.get(), nullptr));
 }
 
 TEST_F(CacheBlob, ReportsTheDriversRefusal)
@@ -234,7 +294,8 @@ TEST_F(CacheBlob, IsDescribedWithoutADevice)
     for (size_t at = text.find("\"bytes\": "); at != std::string::npos; at = text.find("\"bytes\": ", at + 1))
         ++binaries;
     EXPECT_EQ(2u, binaries) << text; /* equal devices share one */
-    EXPECT_NE(std::string::npos, text.find("\"build_log\": \"")) << text;
+    EXPECT_NE(std::string::npos, text.find("], \"build_time_ns\": ")) << text;
+    EXPECT_NE(std::string::npos, text.find(", \"build_log\": \"")) << text;
 }
 
 /* Nobody gave a source there. */

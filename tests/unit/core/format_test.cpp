@@ -1,7 +1,7 @@
 /*
  * format_test.cpp - the id and the blob against doc/blob-format.md, assembled here by hand, and against golden files.
  *
- * The golden files are of blob format versions 1 and 2 and of id format versions 1 and 2, and never change: every later
+ * The golden files are of blob format versions 1 to 3 and of id format versions 1 and 2, and never change: every later
  * library reads them, or refuses them by version. This program writes them again into the directory that
  * INGOT_WRITE_GOLDEN names.
  */
@@ -107,19 +107,34 @@ Bytes checksummed(const Bytes &blob)
     return join({blob, number(checksum.low64, 8), number(checksum.high64, 8)});
 }
 
+constexpr uint64_t kBuildTime = 0x123456789abcdef;
+
 Bytes blob_by_hand(const std::string &version, const Bytes &binary, const Bytes &names = kNames,
-                   const Bytes &source_name = text("test"))
+                   const Bytes &source_name = text("test"), uint64_t build_time = kBuildTime)
 {
     const Bytes log = text("compiled for alpha\n");
     const size_t total =
-        8 + 4 + 4 + 4 * 8 + 2 * 32 + 40 + names.size() + log.size() + source_name.size() + binary.size() + 16;
-    return checksummed(join({text("INGOTBLB"), number(2, 4), number(1, 4), number(total, 8), number(names.size(), 8),
+        8 + 4 + 4 + 5 * 8 + 2 * 32 + 40 + names.size() + log.size() + source_name.size() + binary.size() + 16;
+    return checksummed(join({text("INGOTBLB"), number(3, 4), number(1, 4), number(total, 8), number(names.size(), 8),
+                             number(log.size(), 8), number(source_name.size(), 8), number(build_time, 8),
+                             digest(library_fields(version)), digest(program_fields()), digest(device_field()),
+                             number(binary.size(), 8), names, log, source_name, binary}));
+}
+
+/* Version 2 has no build time. */
+Bytes second_blob_by_hand(const std::string &version, const Bytes &binary)
+{
+    const Bytes log = text("compiled for alpha\n");
+    const Bytes source_name = text("test");
+    const size_t total =
+        8 + 4 + 4 + 4 * 8 + 2 * 32 + 40 + kNames.size() + log.size() + source_name.size() + binary.size() + 16;
+    return checksummed(join({text("INGOTBLB"), number(2, 4), number(1, 4), number(total, 8), number(kNames.size(), 8),
                              number(log.size(), 8), number(source_name.size(), 8), digest(library_fields(version)),
-                             digest(program_fields()), digest(device_field()), number(binary.size(), 8), names, log,
+                             digest(program_fields()), digest(device_field()), number(binary.size(), 8), kNames, log,
                              source_name, binary}));
 }
 
-/* Version 1 has no source's name. */
+/* Version 1 has no source's name either. */
 Bytes first_blob_by_hand(const std::string &version, const Bytes &binary)
 {
     const Bytes log = text("compiled for alpha\n");
@@ -194,7 +209,10 @@ TEST(Format, BlobIsWhatTheDocumentSays)
     ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, blob.size(), blob.data()));
     ASSERT_EQ(1u, view.section_count);
     const ingot_binary_t section = blob_find_section(&view, view.section_table);
-    EXPECT_EQ(blob_by_hand(ingot_version(), Bytes(section.bytes, section.bytes + section.size)), blob);
+    EXPECT_NE(0u, view.build_ns);
+    EXPECT_EQ(blob_by_hand(ingot_version(), Bytes(section.bytes, section.bytes + section.size), kNames, text("test"),
+                           view.build_ns),
+              blob);
 }
 
 TEST(Format, ABlobMadeByHandIsTaken)
@@ -207,14 +225,21 @@ TEST(Format, ABlobMadeByHandIsTaken)
     ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, made.size(), made.data()));
     const ingot_binary_t section = blob_find_section(&view, view.section_table);
     const Bytes binary(section.bytes, section.bytes + section.size);
-    for (const Bytes &by_hand : {blob_by_hand(ingot_version(), binary), first_blob_by_hand(ingot_version(), binary)}) {
+    const std::pair<Bytes, uint64_t> cases[] = {{blob_by_hand(ingot_version(), binary), kBuildTime},
+                                                {second_blob_by_hand(ingot_version(), binary), 0},
+                                                {first_blob_by_hand(ingot_version(), binary), 0}};
+    for (const auto &[by_hand, build_time] : cases) {
         ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
         ingot_program_t program = nullptr;
         ASSERT_EQ(INGOT_SUCCESS,
                   ingot_program_create_from_cache_blob(&program, desc.get(), by_hand.size(), by_hand.data()));
         const Program held(program);
         EXPECT_EQ(2 * 258 + 3, run(create_kernel(held, "f"), 2));
-        EXPECT_EQ(made, blob_of(held)); /* of this version, with the name that the descriptor knows */
+        uint64_t told = 1;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_build_time(program, &told));
+        EXPECT_EQ(build_time, told);
+        /* of this version, with the name that the descriptor knows */
+        EXPECT_EQ(blob_by_hand(ingot_version(), binary, kNames, text("test"), build_time), blob_of(held));
     }
 }
 
@@ -223,28 +248,34 @@ TEST(Format, GoldenFilesAreReadForEver)
     const Bytes id = id_by_hand(kGoldenVersion);
     const Bytes blob = blob_by_hand(kGoldenVersion, text("no code"));
     const Bytes first_blob = first_blob_by_hand(kGoldenVersion, text("no code"));
+    const Bytes second_blob = second_blob_by_hand(kGoldenVersion, text("no code"));
     if (const char *directory = std::getenv("INGOT_WRITE_GOLDEN")) {
         write_file(std::string(directory) + "/id-v2.bin", id);
         write_file(std::string(directory) + "/id-v2.json", text(describe(id)));
         write_file(std::string(directory) + "/blob-v1.bin", first_blob);
-        write_file(std::string(directory) + "/blob-v2.bin", blob);
+        write_file(std::string(directory) + "/blob-v2.bin", second_blob);
+        write_file(std::string(directory) + "/blob-v3.bin", blob);
     }
     EXPECT_EQ(id, read_file(golden_path("id-v2.bin")));
     EXPECT_EQ(first_blob, read_file(golden_path("blob-v1.bin")));
-    EXPECT_EQ(blob, read_file(golden_path("blob-v2.bin")));
+    EXPECT_EQ(second_blob, read_file(golden_path("blob-v2.bin")));
+    EXPECT_EQ(blob, read_file(golden_path("blob-v3.bin")));
     const Bytes json = read_file(golden_path("id-v2.json"));
     EXPECT_EQ(std::string(json.begin(), json.end()), describe(read_file(golden_path("id-v2.bin"))));
     const Bytes earlier = read_file(golden_path("id-v1.bin"));
     size_t size = 0;
     EXPECT_EQ(INGOT_BLOB_VERSION, ingot_cache_blob_id_describe(earlier.size(), earlier.data(), &size, nullptr));
 
-    for (const auto &[file, source_name] : {std::pair("blob-v1.bin", ""), std::pair("blob-v2.bin", "test")}) {
+    const std::tuple<const char *, const char *, uint64_t> goldens[] = {
+        {"blob-v1.bin", "", 0}, {"blob-v2.bin", "test", 0}, {"blob-v3.bin", "test", kBuildTime}};
+    for (const auto &[file, source_name, build_time] : goldens) {
         const Bytes stored = read_file(golden_path(file));
         blob_view view;
         ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, stored.size(), stored.data())) << file;
         EXPECT_EQ(std::string("f\0g\0", 4), std::string(view.names, view.names_size));
         EXPECT_EQ("compiled for alpha\n", std::string(view.log, view.log_size));
         EXPECT_EQ(source_name, std::string(view.source_name, view.source_name_size));
+        EXPECT_EQ(build_time, view.build_ns);
         const Bytes wanted = digest(device_field());
         const ingot_binary_t section = blob_find_section(&view, wanted.data());
         EXPECT_EQ("no code", std::string(reinterpret_cast<const char *>(section.bytes), section.size));
@@ -257,11 +288,11 @@ TEST(Format, ALaterVersionIsRefusedByItsNumber)
 {
     Bytes blob = blob_by_hand(kGoldenVersion, text("no code"));
     Bytes id = id_by_hand(kGoldenVersion);
-    blob[8] = 3;
+    blob[8] = 4;
     id[8] = 3;
     blob_view view;
     EXPECT_EQ(INGOT_BLOB_VERSION, blob_read(&view, blob.size(), blob.data()));
-    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("version 3"));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("version 4"));
     size_t size = 0;
     EXPECT_EQ(INGOT_BLOB_VERSION, ingot_cache_blob_id_describe(id.size(), id.data(), &size, nullptr));
 }
@@ -325,7 +356,7 @@ TEST(Format, LengthsThatLieAllocateNothing)
 {
     /* Checksummed anew, so that only the checks of sizes stand between the lie and the reader. */
     const Bytes sound = blob_by_hand(kGoldenVersion, text("no code"));
-    for (const size_t offset : {12u, 24u, 32u, 40u, 144u}) {
+    for (const size_t offset : {12u, 24u, 32u, 40u, 152u}) {
         for (const uint64_t lie : {uint64_t{1} << 63, UINT64_MAX, uint64_t{sound.size()}, uint64_t{1} << 31}) {
             Bytes blob(sound.begin(), sound.end() - 16);
             const Bytes value = number(lie, offset == 12 ? 4 : 8);

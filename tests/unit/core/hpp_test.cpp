@@ -70,6 +70,7 @@ TEST_F(Hpp, BuildsAndRunsAProgram)
     EXPECT_EQ(49, run(ingot::kernel(describe(), "square", 1), 7));
     EXPECT_EQ((std::vector<std::string>{"square", "twice"}), program.kernel_names());
     EXPECT_NE(std::string::npos, program.build_log().find("alpha")) << program.build_log();
+    EXPECT_NE(0u, program.build_time_ns());
     EXPECT_EQ(ingot_version(), ingot::version());
 }
 

@@ -157,8 +157,8 @@ TEST_F(PersistProgram, ADamagedBlobInTheFirstTierComesFromTheSecond)
     Session other;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, other.create(other.describe(), second_tier));
     const fs::path file = entries_of(path_).at(0) / "kernel.bin";
+    const Bytes good = read_file(entries_of(below).at(0) / "kernel.bin");
     Bytes bad = read_file(file);
-    const Bytes good = bad;
     bad.back() ^= 1u;
     write_file(file, bad);
 
