@@ -54,8 +54,8 @@ typedef struct ingot_persist_info {
     size_t struct_size;
     const char *path;       /**< The root, created (0700) if missing; its parent must exist. Required. */
     const char *name_space; /**< First level below the root: 1 to 64 of [A-Za-z0-9._-], not digits alone, and
-                                 none of ".", "..", "CACHEDIR.TAG", "index.bin", "lock", "size.txt",
-                                 "tmp". NULL: none. */
+                                 none of ".", "..", "CACHEDIR.TAG", "headers.memo", "headers.memo.new",
+                                 "index.bin", "lock", "saved.txt", "size.txt", "tmp". NULL: none. */
     uint64_t max_bytes;     /**< All files of the namespace's entries together; 0: 1 GiB. UINT64_MAX: no limit. */
     ingot_persist_eviction_t eviction;
     ingot_persist_store_mode_t store_mode;
@@ -212,7 +212,8 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
 
 /**
  * Takes and stores all waiting blobs, and returns after the storage's thread has finished its current one too. If the
- * storage records requests (ingot/prewarm.h), saves the record as well.
+ * storage records requests (ingot/prewarm.h), saves the record as well. Adds to the counts of a directory store
+ * (ingot_persist_count_t).
  *
  * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
  * the context's event callback. At most 256 programs and blobs that a chain promotes, and 64 MiB of these blobs and of
@@ -298,10 +299,13 @@ typedef struct ingot_persist_stats {
     uint64_t rejected;  /**< Valid entries that the core or the driver rejected, at a load or at a kernel. */
     uint64_t waiting;   /**< Programs that wait to be stored now. */
     uint64_t leftovers; /**< Leftovers of killed processes that were removed from the store. */
+    /** The time that loads saved: the build times of the programs that were loaded through the storage, less the time
+     * that this took. ingot_persist_recount returns what all processes saved. */
+    uint64_t saved_ns;
 } ingot_persist_stats_t;
 #define INGOT_PERSIST_STATS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                   \
+        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                \
     }
 /**
  * Returns the counts of a storage since it was created. A chain and each of its tiers count separately.
@@ -430,8 +434,9 @@ typedef struct ingot_persist_limits {
 INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits,
                                              uint64_t *entry_count, uint64_t *bytes);
 
-/** Removes every entry of the store (of its namespace, if it has one) and the leftovers of killed processes. Statuses
- * as ingot_persist_evict, which removes the entries with progress if max_entries is 0. */
+/** Removes every entry of the store (of its namespace, if it has one) and the leftovers of killed processes. The counts
+ * of ingot_persist_count_t, and what was learned about included files, stay. Statuses as ingot_persist_evict, which
+ * removes the entries with progress if max_entries is 0. */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
 
 /** The result of a recount. */
@@ -444,10 +449,13 @@ typedef struct ingot_persist_count {
     /** In: receives progress; NULL: none. If it ends the recount, entry_count and counted_bytes are incomplete. */
     ingot_persist_upkeep_callback_t on_progress;
     void *user;
+    /** How many programs all processes loaded through the store and compiled because it lacked them, and the time that
+     * the loads saved, according to saved.txt. A flush, the last release of the storage and exit() add to these. */
+    uint64_t hits, builds, saved_ns;
 } ingot_persist_count_t;
 #define INGOT_PERSIST_COUNT_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(ingot_persist_count_t), 0, 0, 0, 0, NULL, NULL                                                          \
+        sizeof(ingot_persist_count_t), 0, 0, 0, 0, NULL, NULL, 0, 0, 0                                                 \
     }
 
 /** Counts the store and corrects its index and size.txt. A read-only store is only counted. @param[in,out] count

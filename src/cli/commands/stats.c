@@ -109,7 +109,14 @@ static void print_size(const char *name, uint64_t bytes)
     (void)printf("%-10s %s (%" PRIu64 " bytes)\n", name, units_bytes(bytes, text), bytes);
 }
 
-static void print_text(const struct summary *summary, uint64_t recorded_bytes)
+static void print_saved(const ingot_persist_count_t *count)
+{
+    char text[UNITS_TEXT_SIZE];
+    (void)printf("%-10s %" PRIu64 " programs loaded, %" PRIu64 " compiled\n", "use", count->hits, count->builds);
+    (void)printf("%-10s %s\n", "time saved", units_duration(count->saved_ns, text));
+}
+
+static void print_text(const struct summary *summary, const ingot_persist_count_t *count)
 {
     const uint64_t now_ns = units_now_ns();
     char text[UNITS_TEXT_SIZE];
@@ -117,20 +124,20 @@ static void print_text(const struct summary *summary, uint64_t recorded_bytes)
     (void)printf("%-10s %" PRIu64 "\n", "entries", summary->entry_count);
     print_size("size", summary->bytes);
     print_size("blobs", summary->blob_bytes);
-    print_size("recorded", recorded_bytes);
+    print_size("recorded", count->recorded_bytes);
     print_size("largest", summary->largest);
     print_time("oldest", summary->oldest_ns, now_ns);
     print_time("newest", summary->newest_ns, now_ns);
     print_time("last use", summary->last_use_ns, now_ns);
+    print_saved(count);
     for (size_t i = 0; i < GROUPING_COUNT && summary->entry_count != 0; ++i) {
         const struct shares *shares = &summary->by[i];
         const struct table_column columns[] = {{"ENTRIES", true}, {"SIZE", true}, {shares->title, false}};
         struct table table;
         table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
         for (size_t j = 0; j < shares->count; ++j) {
-            char count[UNITS_TEXT_SIZE];
-            (void)snprintf(count, sizeof(count), "%" PRIu64, shares->shares[j].entry_count);
-            table_add(&table, count);
+            (void)snprintf(text, sizeof(text), "%" PRIu64, shares->shares[j].entry_count);
+            table_add(&table, text);
             table_add(&table, units_bytes(shares->shares[j].bytes, text));
             table_add(&table, shares->shares[j].name);
         }
@@ -140,7 +147,7 @@ static void print_text(const struct summary *summary, uint64_t recorded_bytes)
     }
 }
 
-static void print_json(const struct summary *summary, uint64_t recorded_bytes)
+static void print_json(const struct summary *summary, const ingot_persist_count_t *count)
 {
     static const char *const names[GROUPING_COUNT] = {"by_namespace", "by_backend", "by_device", "by_driver",
                                                       "by_status"};
@@ -148,11 +155,14 @@ static void print_json(const struct summary *summary, uint64_t recorded_bytes)
     json_add_u64(json, "entries", summary->entry_count);
     json_add_u64(json, "bytes", summary->bytes);
     json_add_u64(json, "blob_bytes", summary->blob_bytes);
-    json_add_u64(json, "recorded_bytes", recorded_bytes);
+    json_add_u64(json, "recorded_bytes", count->recorded_bytes);
     json_add_u64(json, "largest_bytes", summary->largest);
     json_add_time(json, "oldest", summary->oldest_ns);
     json_add_time(json, "newest", summary->newest_ns);
     json_add_time(json, "last_use", summary->last_use_ns);
+    json_add_u64(json, "hits", count->hits);
+    json_add_u64(json, "builds", count->builds);
+    json_add_u64(json, "saved_ns", count->saved_ns);
     for (size_t i = 0; i < GROUPING_COUNT; ++i) {
         cJSON *list = cJSON_AddArrayToObject(json, names[i]);
         for (size_t j = 0; j < summary->by[i].count; ++j) {
@@ -172,15 +182,15 @@ static int print(struct summary *summary, ingot_storage_t storage)
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
     const ingot_status_t status = ingot_persist_recount(storage, &count); /* read-only: all namespaces */
     if (status != INGOT_SUCCESS)
-        return store_failed("reading size.txt", status);
+        return store_failed("reading the totals", status);
     for (size_t i = 0; i < GROUPING_COUNT; ++i) {
         if (summary->by[i].count > 1)
             qsort(summary->by[i].shares, summary->by[i].count, sizeof(struct share), by_bytes);
     }
     if (summary->common.is_json)
-        print_json(summary, count.recorded_bytes);
+        print_json(summary, &count);
     else
-        print_text(summary, count.recorded_bytes);
+        print_text(summary, &count);
     return EXIT_DONE;
 }
 
@@ -189,7 +199,8 @@ static int run(int argc, char **argv)
     static const struct argp argp = {NULL,
                                      options_parse_none,
                                      NULL,
-                                     "Summarizes a store's content. \"recorded\" is the total of all size.txt files.",
+                                     "Summarizes a store's content, and the time that it saved so far. "
+                                     "\"recorded\" is the total of all size.txt files.",
                                      options_common,
                                      NULL,
                                      NULL};

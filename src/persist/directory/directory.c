@@ -13,6 +13,7 @@
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/root.h"
+#include "persist/directory/layout/savings_file.h"
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/limits.h"
 #include "persist/directory/publish.h"
@@ -105,6 +106,11 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
         result = INGOT_SUCCESS;
     }
     return result;
+}
+
+static bool save_counts(void *self, const struct savings_counts *more)
+{
+    return savings_file_add(self, more);
 }
 
 static void destroy(void *self)
@@ -204,6 +210,8 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     if (status != INGOT_SUCCESS)
         goto done;
     storage_set_load_for_core(*storage, load_for_core);
+    if (!directory->is_read_only)
+        storage_set_save_counts(*storage, save_counts);
     directory = NULL; /* handed over */
 done:
     destroy(directory);

@@ -1,10 +1,11 @@
 /*
- * flush.c - stores waiting programs, and saves recorded ids and what was learned about headers.
+ * flush.c - stores waiting programs, and saves recorded ids, what was learned about headers, and counts.
  */
 #include <ingot/backend.h>
 
 #include "persist/memo/headers.h"
 #include "persist/prewarm/recorder.h"
+#include "persist/storage/savings.h"
 #include "persist/storage/store_queue.h"
 #include "util/struct_size.h"
 
@@ -20,6 +21,7 @@ ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const ingot_per
     (void)STRUCT_WRITE(progress, reached);
     ingot_status_t saved = recorder_save(storage);
     const ingot_status_t remembered = headers_save(storage);
+    savings_save(storage);
     if (saved == INGOT_SUCCESS)
         saved = remembered;
     return flushed != INGOT_SUCCESS ? flushed : saved;

@@ -17,6 +17,7 @@
 #include "persist/storage/common/events.h"
 #include "persist/storage/last_work.h"
 #include "persist/storage/program_blob.h"
+#include "persist/storage/savings.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
@@ -82,16 +83,29 @@ static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t
     request->origin = INGOT_ORIGIN_BUILD;
     const ingot_status_t status = ingot_program_build(program, desc);
     request->build_ns = files_steady_clock_ns() - started_ns;
+    if (status == INGOT_SUCCESS && request->has_id)
+        savings_note(request->storage, false, 0);
     return status;
+}
+
+/* A load saves the time of the build, less its own. */
+static void note_loaded(const_ingot_program_t program, const struct request *request, uint64_t started_ns)
+{
+    uint64_t build_ns = 0;
+    (void)ingot_program_get_build_time(program, &build_ns);
+    const uint64_t taken_ns = files_steady_clock_ns() - started_ns;
+    savings_note(request->storage, true, build_ns > taken_ns ? build_ns - taken_ns : 0);
 }
 
 static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
+    const uint64_t started_ns = files_steady_clock_ns();
     request->is_to_store = false; /* a second attempt may end differently */
     request->has_id = has_id(desc, request);
     if (request->has_id && (take_prewarmed(program, desc, request) == INGOT_SUCCESS ||
                             load_program(program, desc, request) == INGOT_SUCCESS)) {
         request->origin = INGOT_ORIGIN_STORAGE;
+        note_loaded(*program, request, started_ns);
         return INGOT_SUCCESS;
     }
     return build(program, desc, request);

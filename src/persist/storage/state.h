@@ -44,6 +44,14 @@ typedef bool (*storage_promote_t)(ingot_storage_t chain, size_t tier_count, size
 /* Removes what was promoted. */
 typedef void (*storage_withdraw_t)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id);
 
+/* Of savings.c, under its lock; save is constant. */
+struct storage_savings {
+    storage_save_counts_t save; /* NULL: not a directory store, or one that is read-only */
+    struct savings_counts waiting;
+    unsigned long process; /* in which the counts are waiting; 0: none yet */
+    ingot_storage_t next;
+};
+
 struct ingot_storage {
     enum storage_kind kind;
     ingot_storage_ops_t ops;
@@ -68,9 +76,12 @@ struct ingot_storage {
     ingot_storage_t listener;                 /* a chain's tier whose callback hears of promotions; NULL: none */
     storage_promote_t promote;                /* a chain's, as the next one; else NULL */
     storage_withdraw_t withdraw;
-    void (*finish)(ingot_storage_t); /* what the last release does */
+    void (*finish)(ingot_storage_t);            /* what the last release does */
+    ingot_storage_t (*take_target)(void *self); /* a switch's: a reference to its target, or NULL; else NULL */
     ingot_storage_t model;     /* a chain's tier that is stored to, for what was not said to the chain; NULL: none */
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
+    _Atomic uint64_t saved_ns; /* of programs that were loaded through it; likewise */
+    struct storage_savings savings;
     struct store_queue queue;
     _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; release pairs with acquire */
     _Atomic(storage_destroy_part_t) destroy_parts[STORAGE_PART_COUNT]; /* relaxed: set before the part is added */

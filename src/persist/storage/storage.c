@@ -8,6 +8,7 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/last_work.h"
+#include "persist/storage/savings.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/state.h"
 #include "persist/storage/store_queue.h"
@@ -104,6 +105,7 @@ static void finish(ingot_storage_t storage)
     kept_error_save(&kept); /* storing may fail now; events tell of that */
     (void)store_queue_flush(storage, &all, NULL);
     last_work_remove(storage);
+    savings_fini(storage);
     store_queue_fini(storage);
     destroy_parts(storage);
     process_lock_fini(&storage->backends_lock);
@@ -157,6 +159,11 @@ ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const
 void storage_set_load_for_core(ingot_storage_t storage, storage_load_t load)
 {
     storage->load_for_core = load;
+}
+
+void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save)
+{
+    storage->savings.save = save;
 }
 
 ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
@@ -237,6 +244,7 @@ void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ing
     stats->leftovers = counters_get(counters, COUNTER_LEFTOVERS);
     stats->rejected = atomic_load_explicit(&storage->rejected, memory_order_relaxed);
     stats->waiting = store_queue_count(storage);
+    stats->saved_ns = atomic_load_explicit(&storage->saved_ns, memory_order_relaxed);
 }
 
 void *storage_get_part(ingot_storage_t storage, enum storage_part which)

@@ -21,6 +21,9 @@ void storage_set_load_for_core(ingot_storage_t storage, storage_load_t load);
 /* Does what ingot_storage_load does, by that operation if there is one. */
 ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 
+/* Sets the operation of a store that keeps counts for later processes (savings.h). Only right after its creation. */
+void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save);
+
 /* Returns the self of a storage, or NULL if the storage is NULL or of another kind. */
 void *storage_self(ingot_storage_t storage, enum storage_kind kind);
 const ingot_allocator_t *storage_allocator(ingot_storage_t storage);

@@ -9,6 +9,7 @@
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
 #include "persist/storage/serving.h"
+#include "persist/storage/state.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/storing.h"
 
@@ -23,14 +24,21 @@ static void forget_nothing(void *user)
     (void)user; /* any target that it may have is referenced */
 }
 
-/* Returns NULL, with an error set, if there is none. */
-static ingot_storage_t take_target(struct storage_switch *self)
+static ingot_storage_t take_target_if_any(void *opaque)
 {
+    struct storage_switch *self = opaque;
     process_lock_take(&self->lock, forget_nothing, NULL);
     ingot_storage_t target = self->target;
     if (target != NULL)
         (void)ingot_storage_retain(target);
     process_lock_give(&self->lock);
+    return target;
+}
+
+/* Returns NULL, with an error set, if there is none. */
+static ingot_storage_t take_target(struct storage_switch *self)
+{
+    ingot_storage_t target = take_target_if_any(self);
     if (target == NULL)
         (void)ingot_set_error_detail(INGOT_NOT_FOUND, "the storage is switched to none");
     return target;
@@ -131,6 +139,7 @@ ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t ta
         return status;
     }
     storage_set_load_for_core(made, load_for_core);
+    made->take_target = take_target_if_any;
     turn(made, target);
     *storage = made;
     return INGOT_SUCCESS;

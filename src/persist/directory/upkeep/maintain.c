@@ -82,6 +82,7 @@ ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_coun
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "count or its struct_size is missing");
     struct upkeep_watch watch = upkeep_watch_of(counted.on_progress, counted.user);
     counted.entry_count = counted.counted_bytes = counted.recorded_bytes = 0; /* not on_progress and user */
+    counted.hits = counted.builds = counted.saved_ns = 0;
     ingot_status_t status = directory_get(storage, &directory);
     if (status == INGOT_SUCCESS)
         status = reduce_recount(directory, directory_name_space(directory), &watch, &counted);

@@ -12,6 +12,7 @@
 
 #include "persist/base/files.h"
 #include "persist/directory/layout/bucket.h"
+#include "persist/directory/layout/savings_file.h"
 #include "persist/directory/upkeep/adopt.h"
 #include "persist/directory/upkeep/survey.h"
 
@@ -101,6 +102,21 @@ static ingot_status_t forget_vanished(struct account *account, uint64_t page)
     return result < 0 ? files_read_failed(result, "reading", "index.bin") : INGOT_SUCCESS;
 }
 
+/* Adds what a namespace has recorded. */
+static void add_recorded(const struct directory *directory, const char *name_space, ingot_persist_count_t *count)
+{
+    uint64_t bytes = 0;
+    struct savings_counts saved;
+    if (account_peek(directory, name_space, &bytes))
+        count->recorded_bytes += bytes;
+    else
+        count->is_recorded = 0;
+    (void)savings_file_read(directory, name_space, &saved);
+    count->hits += saved.hits;
+    count->builds += saved.builds;
+    count->saved_ns += saved.saved_ns;
+}
+
 /* The recount of one namespace. */
 struct recount {
     struct directory *directory;
@@ -173,13 +189,8 @@ static ingot_status_t recount_name_space(struct directory *directory, const char
                                          struct upkeep_watch *watch, ingot_persist_count_t *count)
 {
     struct recount recount = {.directory = directory, .name_space = name_space, .watch = watch};
-    uint64_t recorded = 0;
-    if (count != NULL) {
-        if (account_peek(directory, name_space, &recorded))
-            count->recorded_bytes += recorded;
-        else
-            count->is_recorded = 0;
-    }
+    if (count != NULL)
+        add_recorded(directory, name_space, count);
     ingot_status_t status = do_step(&recount, step_forgetting);
     if (status == INGOT_SUCCESS && count != NULL)
         status = do_step(&recount, step_adopting);
@@ -196,13 +207,8 @@ static ingot_status_t count_only(struct directory *directory, const struct surve
                                  struct upkeep_watch *watch, ingot_persist_count_t *count)
 {
     struct survey survey;
-    for (size_t i = 0; i < name_spaces->name_space_count; ++i) {
-        uint64_t recorded = 0;
-        if (account_peek(directory, name_spaces->name_spaces[i], &recorded))
-            count->recorded_bytes += recorded;
-        else
-            count->is_recorded = 0;
-    }
+    for (size_t i = 0; i < name_spaces->name_space_count; ++i)
+        add_recorded(directory, name_spaces->name_spaces[i], count);
     const ingot_status_t status = survey_init(&survey, directory, name_space, watch);
     count->entry_count = survey.entry_count;
     count->counted_bytes = survey.total_bytes;

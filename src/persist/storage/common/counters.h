@@ -1,7 +1,7 @@
 /*
  * counters.h - what loads and stores did, and how they failed, counted for ingot_persist_get_stats.
  *
- * Relaxed: the counters order nothing.
+ * Relaxed: the counters order nothing. A directory store also keeps counts for later processes.
  */
 #ifndef INGOT_PERSIST_STORAGE_COMMON_COUNTERS_H
 #define INGOT_PERSIST_STORAGE_COMMON_COUNTERS_H
@@ -30,6 +30,13 @@ enum counter {
     COUNTER_LEFTOVERS,
     COUNTER_LEFTOVER_BYTES,
     COUNTER_COUNT
+};
+
+/* How many programs were loaded and compiled, and the time that the loads saved. */
+struct savings_counts {
+    uint64_t hits;
+    uint64_t builds;
+    uint64_t saved_ns;
 };
 
 struct counters {

@@ -5,6 +5,7 @@
 #define INGOT_PERSIST_STORAGE_COMMON_KINDS_H
 
 #include <ingot/storage.h>
+#include <stdbool.h>
 
 /* The implementation of a storage, if another file must know it. */
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CHAIN, STORAGE_SWITCH };
@@ -14,6 +15,10 @@ enum storage_part { STORAGE_RECORDER, STORAGE_PREWARMS, STORAGE_HEADERS, STORAGE
 
 typedef void (*storage_destroy_part_t)(void *part);
 typedef ingot_status_t (*storage_load_t)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
+
+struct savings_counts;
+/* Adds counts to those that a store keeps. Returns false if that was not possible. */
+typedef bool (*storage_save_counts_t)(void *self, const struct savings_counts *more);
 
 /* When an item should be stored. */
 enum store_queue_when {

@@ -1,0 +1,99 @@
+/*
+ * savings_file.c - saved.txt; see savings_file.h and doc/store-format.md.
+ *
+ * The file has a lock of its own, so that counting never delays a store, and one write replaces all of it. Its content
+ * is for people: a file with other content counts as missing.
+ */
+#include "persist/directory/layout/savings_file.h"
+
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/directory/layout/account.h"
+
+#define NAME "saved.txt"
+#define LINE_SIZE 21u
+#define FILE_SIZE ((size_t)3 * LINE_SIZE)
+#define LOCK_PAUSE_NS UINT64_C(1000000)
+
+static void write_line(char *line, uint64_t number)
+{
+    char digits[PATH_CAPACITY];
+    memset(line, ' ', LINE_SIZE);
+    line[LINE_SIZE - 1] = '\n';
+    paths_number(digits, number);
+    memcpy(line, digits, strlen(digits));
+}
+
+static bool read_counts(int fd, struct savings_counts *counts)
+{
+    char text[FILE_SIZE];
+    size_t size = 0;
+    *counts = (struct savings_counts){0, 0, 0};
+    if (files_read(fd, 0, sizeof(text), text, &size) < 0 || size != sizeof(text))
+        return false;
+    struct savings_counts read;
+    if (!account_parse(LINE_SIZE, text, &read.hits) || !account_parse(LINE_SIZE, text + LINE_SIZE, &read.builds) ||
+        !account_parse(LINE_SIZE, text + (size_t)2 * LINE_SIZE, &read.saved_ns))
+        return false;
+    *counts = read;
+    return true;
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+/* Locked. */
+static bool add(int fd, uint64_t size_bytes, const struct savings_counts *more)
+{
+    char text[FILE_SIZE];
+    struct savings_counts counts;
+    (void)read_counts(fd, &counts);
+    write_line(text, sum(counts.hits, more->hits));
+    write_line(text + LINE_SIZE, sum(counts.builds, more->builds));
+    write_line(text + (size_t)2 * LINE_SIZE, sum(counts.saved_ns, more->saved_ns));
+    if (!files_may_grow_to(FILE_SIZE) || files_write_at(fd, 0, sizeof(text), text) < 0)
+        return false;
+    if (size_bytes > FILE_SIZE)
+        (void)files_truncate(fd, FILE_SIZE);
+    return true;
+}
+
+static bool lock(int fd, uint64_t deadline_ns)
+{
+    int result = files_try_lock_whole(fd);
+    while (result < 0 && files_steady_clock_ns() < deadline_ns) {
+        files_pause_ns(LOCK_PAUSE_NS);
+        result = files_try_lock_whole(fd);
+    }
+    return result >= 0;
+}
+
+bool savings_file_add(const struct directory *directory, const struct savings_counts *more)
+{
+    char path[PATH_CAPACITY];
+    struct file_facts facts;
+    account_files_path(path, directory->name_space, NAME);
+    const int fd = files_open_update(directory->root, path);
+    if (fd < 0)
+        return false; /* a namespace in which nothing is stored has no directory */
+    bool is_added = files_facts(fd, &facts) == 0 && facts.is_file && files_are_private(&facts, directory->owner);
+    is_added = is_added && lock(fd, account_deadline(directory)) && add(fd, facts.size_bytes, more);
+    (void)files_close(fd); /* unlocks */
+    return is_added;
+}
+
+bool savings_file_read(const struct directory *directory, const char *name_space, struct savings_counts *counts)
+{
+    char path[PATH_CAPACITY];
+    *counts = (struct savings_counts){0, 0, 0};
+    account_files_path(path, name_space, NAME);
+    const int fd = files_open_read(directory->root, path);
+    if (fd < 0)
+        return false;
+    const bool is_read = read_counts(fd, counts);
+    (void)files_close(fd);
+    return is_read;
+}

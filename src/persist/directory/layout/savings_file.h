@@ -1,0 +1,14 @@
+/*
+ * savings_file.h - saved.txt: how often a namespace's programs were loaded and compiled, and the time that was saved.
+ */
+#ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_SAVINGS_FILE_H
+#define INGOT_PERSIST_DIRECTORY_LAYOUT_SAVINGS_FILE_H
+
+#include "persist/directory/layout/state.h"
+
+/* Adds to the counts of the store's namespace. Returns false if that was not possible, and changes nothing then. */
+bool savings_file_add(const struct directory *directory, const struct savings_counts *more);
+/* Reads the counts of a namespace, without a lock. Returns false, and zeros, if there are none. */
+bool savings_file_read(const struct directory *directory, const char *name_space, struct savings_counts *counts);
+
+#endif

@@ -1,0 +1,149 @@
+/*
+ * savings.c - counts the programs that storages delivered without a compiler; see savings.h.
+ *
+ * The counts wait at the directory store that a storage stores to. A flush, the last release and exit() add them to the
+ * store's file, so a process that is killed loses only its own. Failures are not reported, because nothing but a count
+ * is lost.
+ *
+ * The lock guards the waiting counts and the list of stores that have some. It is held for a few additions, and in
+ * exit(), where no store may vanish meanwhile, also while the files are written. exit() runs in a thread that may hold
+ * any lock, so it only tries this one. A forked child begins with an empty list: its parent saves the parent's counts.
+ */
+#include "persist/storage/savings.h"
+
+#include <stdlib.h>
+
+#include "persist/base/files.h"
+#include "persist/storage/state.h"
+
+#define PAUSE_NS 500000u
+#define MAX_LOCK_WAIT_NS UINT64_C(100000000)
+
+static struct process_lock lock;
+static ingot_storage_t first; /* under lock, like the next one */
+static bool is_watching;      /* exit() calls save_all */
+
+static void forget(void *user)
+{
+    (void)user;
+    first = NULL; /* its stores still name the parent, so each is listed anew */
+}
+
+static void add(struct savings_counts *to, const struct savings_counts *more)
+{
+    to->hits += more->hits;
+    to->builds += more->builds;
+    to->saved_ns += more->saved_ns;
+}
+
+static bool is_empty(const struct savings_counts *counts)
+{
+    return counts->hits == 0 && counts->builds == 0;
+}
+
+/* Returns what waits at a store, which may be the parent's, and leaves nothing. Locked. */
+static struct savings_counts take(ingot_storage_t store)
+{
+    const struct savings_counts none = {0, 0, 0};
+    struct storage_savings *savings = &store->savings;
+    const struct savings_counts taken = savings->process == files_process() ? savings->waiting : none;
+    savings->waiting = none;
+    return taken;
+}
+
+static void save_all(void)
+{
+    const uint64_t began_ns = files_steady_clock_ns();
+    while (!process_lock_try(&lock, forget, NULL)) {
+        if (files_steady_clock_ns() - began_ns > MAX_LOCK_WAIT_NS)
+            return;
+        files_pause_ns(PAUSE_NS);
+    }
+    for (ingot_storage_t store = first; store != NULL; store = store->savings.next) {
+        const struct savings_counts counts = take(store);
+        if (!is_empty(&counts))
+            (void)store->savings.save(store->self, &counts);
+    }
+    process_lock_give(&lock);
+}
+
+/* Locked. If the handler cannot be registered, only the counts of a process that does not flush are lost. */
+static void enlist(ingot_storage_t store)
+{
+    struct storage_savings *savings = &store->savings;
+    if (savings->process == files_process())
+        return;
+    (void)take(store);
+    savings->process = files_process();
+    savings->next = first;
+    first = store;
+    is_watching = is_watching || atexit(save_all) == 0;
+}
+
+/* Returns the store that counts for a storage, or NULL. The caller releases *held, which keeps it alive. */
+static ingot_storage_t find_store(ingot_storage_t storage, ingot_storage_t *held)
+{
+    *held = NULL;
+    while (storage != NULL && storage->kind != STORAGE_DIRECTORY) {
+        ingot_storage_t target = storage->take_target != NULL ? storage->take_target(storage->self) : NULL;
+        storage = target != NULL ? target : storage->model;
+        if (target != NULL) {
+            ingot_storage_release(*held);
+            *held = target;
+        }
+    }
+    return storage != NULL && storage->savings.save != NULL ? storage : NULL;
+}
+
+static void add_waiting(ingot_storage_t store, const struct savings_counts *more)
+{
+    process_lock_take(&lock, forget, NULL);
+    enlist(store);
+    add(&store->savings.waiting, more);
+    process_lock_give(&lock);
+}
+
+void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns)
+{
+    const struct savings_counts more = {is_hit ? 1 : 0, is_hit ? 0 : 1, saved_ns};
+    ingot_storage_t held;
+    ingot_storage_t store = find_store(storage, &held);
+    atomic_fetch_add_explicit(&storage->saved_ns, saved_ns, memory_order_relaxed);
+    if (store != NULL && store != storage)
+        atomic_fetch_add_explicit(&store->saved_ns, saved_ns, memory_order_relaxed);
+    if (store != NULL)
+        add_waiting(store, &more);
+    ingot_storage_release(held);
+}
+
+static void save(ingot_storage_t store)
+{
+    process_lock_take(&lock, forget, NULL);
+    const struct savings_counts counts = take(store);
+    process_lock_give(&lock);
+    if (!is_empty(&counts) && !store->savings.save(store->self, &counts))
+        add_waiting(store, &counts);
+}
+
+void savings_save(ingot_storage_t storage)
+{
+    ingot_storage_t held;
+    ingot_storage_t store = find_store(storage, &held);
+    if (store != NULL)
+        save(store);
+    ingot_storage_release(held);
+}
+
+void savings_fini(ingot_storage_t storage)
+{
+    if (storage->savings.save == NULL)
+        return;
+    save(storage);
+    process_lock_take(&lock, forget, NULL);
+    ingot_storage_t *at = &first;
+    while (*at != NULL && *at != storage)
+        at = &(*at)->savings.next;
+    if (*at != NULL)
+        *at = storage->savings.next;
+    process_lock_give(&lock);
+}
