@@ -22,5 +22,6 @@ extern const struct command command_clear;
 extern const struct command command_recount;
 extern const struct command command_bundle;
 extern const struct command command_manifest;
+extern const struct command command_run;
 
 #endif

@@ -11,6 +11,7 @@ enum exit_code {
     EXIT_USAGE = 2,        /* Invalid options, arguments or environment. */
     EXIT_NO_STORE = 3,     /* There is no store, or it cannot be opened. */
     EXIT_FAILED = 4,       /* Something failed during the work. */
+    EXIT_RUN_FAILED = 125, /* `ingot run` alone: it did not come to the command, whose status is returned otherwise. */
     EXIT_INTERRUPTED = 130 /* As a shell reports SIGINT. */
 };
 

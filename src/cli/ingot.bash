@@ -14,6 +14,7 @@ _ingot_options() { # of the command $1
     show | explain | stats | clear | bundle | manifest) echo "$common" ;;
     verify) echo "--repair $common" ;;
     evict) echo "--max-size --max-entries --max-age --order $common" ;;
+    run) echo "--store --read-only --namespace --trace --stats --help --usage" ;;
     recount) echo "--dry-run $common" ;;
     esac
 }
@@ -29,16 +30,44 @@ _ingot_entries() { # of the store that the line names, or else the environment
     "${COMP_WORDS[0]}" ls --names "${store[@]}" 2>/dev/null
 }
 
+_ingot_run() { # completes the command of "ingot run", if it has begun
+    local i=2
+    while ((i < COMP_CWORD)); do
+        case ${COMP_WORDS[i]} in
+        --) ((++i)) && break ;;
+        -d | -n | --store | --namespace)
+            [[ ${COMP_WORDS[i + 1]} != = ]] || ((++i)) # bash makes three words of --store=DIR
+            ((i += 2))
+            ;;
+        =) ((i += 2)) ;; # of --trace=FILE
+        -*) ((++i)) ;;
+        *) break ;;
+        esac
+    done
+    if ((i > COMP_CWORD)) || { ((i == COMP_CWORD)) && [[ ${COMP_WORDS[i]} == -* ]]; }; then
+        return 1
+    elif declare -F _command_offset >/dev/null; then
+        _command_offset "$i"
+    elif ((i == COMP_CWORD)); then
+        mapfile -t COMPREPLY < <(compgen -c -- "${COMP_WORDS[i]}")
+    else
+        mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+    fi
+}
+
 _ingot() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     COMPREPLY=()
+    if [[ $command == run ]] && _ingot_run; then
+        return
+    fi
     if ((COMP_CWORD == 1)); then
-        local commands="ls show explain verify stats evict clear recount bundle manifest --help --version"
+        local commands="ls show explain verify stats evict clear recount bundle manifest run --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
         return
     fi
     case $before in
-    -d | --dir)
+    -d | --dir | --store)
         mapfile -t COMPREPLY < <(compgen -d -- "$word")
         return
         ;;

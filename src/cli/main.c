@@ -11,8 +11,8 @@
 #include "cli/json.h"
 
 static const struct command *const commands[] = {
-    &command_ls,    &command_show,  &command_explain, &command_verify, &command_stats,
-    &command_evict, &command_clear, &command_recount, &command_bundle, &command_manifest,
+    &command_ls,    &command_show,    &command_explain, &command_verify,   &command_stats, &command_evict,
+    &command_clear, &command_recount, &command_bundle,  &command_manifest, &command_run,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), FULL_NAME_SIZE = 32 };
@@ -20,7 +20,7 @@ enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), FULL_NAME_SIZE = 
 static void print_help(FILE *file)
 {
     (void)fputs("Usage: ingot COMMAND [OPTION...]\n"
-                "Inspects and maintains a store of compiled device programs.\n\n",
+                "Inspects and maintains a store of compiled device programs, and runs commands with it.\n\n",
                 file);
     for (size_t i = 0; i < COMMAND_COUNT; ++i)
         (void)fprintf(file, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
@@ -28,7 +28,7 @@ static void print_help(FILE *file)
                 "The store is --dir, otherwise INGOT_PERSIST_DIR, otherwise $XDG_CACHE_HOME/ingot or ~/.cache/ingot.\n"
                 "\n"
                 "Exit status: 0 done; 1 the answer is no (bad entries, no such entry, a miss, a wrong total);\n"
-                "2 wrong usage; 3 no store; 4 failed; 130 interrupted.\n",
+                "2 wrong usage; 3 no store; 4 failed; 130 interrupted. \"ingot run\" returns the command's.\n",
                 file);
 }
 

@@ -33,6 +33,7 @@ static inline const char *const *environment_names(void)
         "INGOT_CACHE_CAPACITY",
         "INGOT_CACHE_MAX_BYTES",
         "INGOT_CACHE_GROUPS",
+        "INGOT_LAYER_PATH",
         "INGOT_PERSIST",
         "INGOT_PERSIST_DIR",
         "INGOT_PERSIST_NAMESPACE",

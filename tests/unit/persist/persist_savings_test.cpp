@@ -284,12 +284,12 @@ TEST_F(PersistSavings, AreNotWrittenBeyondTheLimitOfFileSizes)
     request(open()->get());
     fs::remove(file());
     EXPECT_EQ(0, forked_child::run([&] {
-        const auto store = open();
-        request(store->get());
-        const rlimit none = {0, 0};
-        if (setrlimit(RLIMIT_FSIZE, &none) != 0)
-            return 1;
-        return ingot_persist_flush(store->get()) == INGOT_SUCCESS ? 0 : 2;
-    }));
+                  const auto store = open();
+                  request(store->get());
+                  const rlimit none = {0, 0};
+                  if (setrlimit(RLIMIT_FSIZE, &none) != 0)
+                      return 1;
+                  return ingot_persist_flush(store->get()) == INGOT_SUCCESS ? 0 : 2;
+              }));
     expect_counts(0, 0);
 }

@@ -1,0 +1,17 @@
+/*
+ * run_child.h - executes a command, in this process or in a child.
+ */
+#ifndef INGOT_CLI_COMMANDS_RUN_CHILD_H
+#define INGOT_CLI_COMMANDS_RUN_CHILD_H
+
+#include <stdbool.h>
+
+/* Becomes the command. Returns, after a message, only if that fails: 127 if there is no such command, otherwise 126. */
+int run_child_execute(char **command);
+/* Executes it in a child, forwards signals to the child, and waits for its end. *status is that of waitpid. Returns
+ * false, after a message, if there is no child. */
+bool run_child_wait(char **command, int *status);
+/* Ends as the child did: returns its exit status, or raises the signal that killed it. */
+int run_child_end(int status);
+
+#endif

@@ -1,0 +1,210 @@
+/*
+ * run_test.cpp - `ingot run`: the environment of the command, its end, signals, and statistics. The commands do not use
+ * OpenCL, so the layer is any file.
+ */
+#include <csignal>
+
+#include "cli/tool.h"
+
+namespace
+{
+
+class CliRun : public CliTest
+{
+protected:
+    CliRun() { store_fixture::write_file(layer_, store_fixture::bytes_of("a layer")); }
+
+    Result run_with(std::vector<std::string> arguments, std::map<std::string, std::string> environment = {}) const
+    {
+        environment.emplace("INGOT_LAYER_PATH", layer_.string());
+        environment.emplace("INGOT_PERSIST_DIR", root().string());
+        environment.emplace("OPENCL_LAYERS", "");
+        environment.emplace("TMPDIR", scratch().string());
+        arguments.insert(arguments.begin(), {CLI_PROGRAM, "run"});
+        return run_command(arguments, environment);
+    }
+    /* The value that a command sees; "unset" otherwise. */
+    std::string variable(const std::string &name, std::vector<std::string> options,
+                         const std::map<std::string, std::string> &environment = {}) const
+    {
+        options.insert(options.end(), {"--", "/bin/sh", "-c", "printf %s \"${" + name + "-unset}\""});
+        const Result result = run_with(options, environment);
+        EXPECT_EQ(0, result.code) << result.output;
+        return result.output;
+    }
+    /* What is left of --stats. */
+    size_t count_files() const
+    {
+        size_t count = 0;
+        for (const auto &item : fs::directory_iterator(scratch()))
+            count += item.path().filename().string().find("ingot-run-") == 0;
+        return count;
+    }
+
+    const fs::path layer_ = scratch() / "layer.so";
+};
+
+TEST_F(CliRun, PutsTheLayerInFrontOfOthers)
+{
+    const std::string layer = layer_.string();
+    EXPECT_EQ(layer, variable("OPENCL_LAYERS", {}));
+    EXPECT_EQ(layer + ":/a.so:/b.so", variable("OPENCL_LAYERS", {}, {{"OPENCL_LAYERS", "/a.so:/b.so"}}));
+    const std::string longer = "/a.so:" + layer + ".so";
+    EXPECT_EQ(layer + ":" + longer, variable("OPENCL_LAYERS", {}, {{"OPENCL_LAYERS", longer}}));
+    for (const std::string &list : {layer, "/a.so:" + layer, ":" + layer + ":/a.so", "::" + layer})
+        EXPECT_EQ(list, variable("OPENCL_LAYERS", {}, {{"OPENCL_LAYERS", list}}));
+}
+
+TEST_F(CliRun, SetsWhatItsOptionsSay)
+{
+    EXPECT_EQ(root().string(), variable("INGOT_PERSIST_DIR", {}));
+    for (const char *name : {"INGOT_PERSIST_READ_ONLY", "INGOT_PERSIST_NAMESPACE", "INGOT_TRACE", "INGOT_LAYER_STATS"})
+        EXPECT_EQ("unset", variable(name, {})) << name;
+    const std::string other = (scratch() / "other").string();
+    EXPECT_EQ(other, variable("INGOT_PERSIST_DIR", {"--store", other}));
+    EXPECT_EQ(other, variable("INGOT_PERSIST_DIR", {"--dir=" + other}));
+    EXPECT_TRUE(fs::exists(fs::path(other) / "CACHEDIR.TAG"));
+    EXPECT_EQ("1", variable("INGOT_PERSIST_READ_ONLY", {"--read-only"}));
+    EXPECT_EQ("games", variable("INGOT_PERSIST_NAMESPACE", {"--namespace", "games"}));
+    EXPECT_EQ("1", variable("INGOT_TRACE", {"--trace"}));
+    EXPECT_EQ("/tmp/trace", variable("INGOT_TRACE", {"--trace=/tmp/trace"}));
+    EXPECT_EQ(0u, variable("INGOT_LAYER_STATS", {"--stats"}).find(scratch().string() + "/ingot-run-"));
+}
+
+/* A tool that was moved finds what was moved with it. */
+TEST_F(CliRun, FindsTheLayerBesideTheTool)
+{
+    const fs::path tool = scratch() / "cli" / "ingot";
+    const fs::path layer = scratch() / "layers" / "opencl" / "libIngotOpenCLLayer.so";
+    fs::create_directories(tool.parent_path());
+    fs::create_directories(layer.parent_path());
+    fs::copy_file(CLI_PROGRAM, tool);
+    store_fixture::write_file(layer, store_fixture::bytes_of("a layer"));
+    const Result result = run_command({tool.string(), "run", "--store", root().string(), "printenv", "OPENCL_LAYERS"},
+                                      {{"INGOT_LAYER_PATH", ""}, {"OPENCL_LAYERS", ""}});
+    EXPECT_EQ(layer.string() + "\n", result.output);
+}
+
+/* The command may change its directory. */
+TEST_F(CliRun, MakesPathsAbsolute)
+{
+    const fs::path here = fs::current_path();
+    const std::string relative = fs::relative(scratch() / "other", here).string();
+    EXPECT_EQ((here / relative).string(), variable("INGOT_PERSIST_DIR", {"--store", relative}));
+    EXPECT_EQ((here / "trace").string(), variable("INGOT_TRACE", {"--trace=trace"}));
+}
+
+TEST_F(CliRun, LeavesTheRestToTheCommand)
+{
+    EXPECT_EQ("--stats --help -- x\n", run_with({"echo", "--stats", "--help", "--", "x"}).output);
+    EXPECT_EQ("--stats\n", run_with({"--", "echo", "--stats"}).output);
+}
+
+TEST_F(CliRun, EndsAsTheCommandDoes)
+{
+    store_fixture::write_file(scratch() / "file", {}); /* not executable */
+    for (const std::vector<std::string> &options : {std::vector<std::string>{}, {"--stats"}}) {
+        const auto code_of = [&](const std::vector<std::string> &command) {
+            std::vector<std::string> arguments = options;
+            arguments.push_back("--");
+            arguments.insert(arguments.end(), command.begin(), command.end());
+            return run_with(arguments).code;
+        };
+        EXPECT_EQ(0, code_of({"true"}));
+        EXPECT_EQ(7, code_of({"/bin/sh", "-c", "exit 7"}));
+        EXPECT_EQ(128 + SIGTERM, code_of({"/bin/sh", "-c", "kill -TERM $$"}));
+        EXPECT_EQ(128 + SIGKILL, code_of({"/bin/sh", "-c", "kill -KILL $$"}));
+        EXPECT_EQ(128 + SIGUSR1, code_of({"/bin/sh", "-c", "kill -USR1 $$"}));
+        EXPECT_EQ(127, code_of({"/nonexistent/command"}));
+        EXPECT_EQ(127, code_of({"no-such-command-anywhere"}));
+        EXPECT_EQ(126, code_of({(scratch() / "file").string()}));
+        EXPECT_EQ(0u, count_files());
+    }
+}
+
+TEST_F(CliRun, SaysWhatIsMissing)
+{
+    const Result no_layer = run_with({"true"}, {{"INGOT_LAYER_PATH", "/nonexistent/layer.so"}});
+    EXPECT_EQ(125, no_layer.code);
+    EXPECT_NE(std::string::npos, no_layer.output.find("/nonexistent/layer.so cannot be read")) << no_layer.output;
+    EXPECT_EQ(125, run_with({"true"}, {{"INGOT_LAYER_PATH", "/a:b"}}).code);
+    EXPECT_EQ(125, run_with({"--store", "/nonexistent/store", "true"}).code);
+    EXPECT_EQ(125, run_with({"--read-only", "true"}, {{"INGOT_PERSIST_DIR", (scratch() / "none").string()}}).code);
+    EXPECT_FALSE(fs::exists(scratch() / "none"));
+    EXPECT_EQ(125, run_with({"--namespace", "..", "true"}).code);
+    EXPECT_EQ(125, run_with({"true"}, {{"INGOT_PERSIST", "0"}}).code);
+    EXPECT_EQ(125, run_with({}).code);
+    EXPECT_EQ(125, run_with({"--melt", "true"}).code);
+    EXPECT_EQ(125, run_with({"--stats", "true"}, {{"TMPDIR", "/nonexistent"}}).code);
+}
+
+TEST_F(CliRun, AddsUpWhatAllProcessesDid)
+{
+    const std::string process = "printf 'programs=2\\nhits=1\\nbuilds=1\\npassed=3\\nfailed=1\\nstored=1\\nrefused=5\\n"
+                                "saved_ns=1500000000\\nbuild_ns=20000000\\n' >>$INGOT_LAYER_STATS; ";
+    const std::string other =
+        "printf 'later=7\\n\\n=\\nprograms\\nhits=1x\\nprograms=40' >>$INGOT_LAYER_STATS; echo done";
+    const Result result = run_with({"--stats", "/bin/sh", "-c", process + process + other});
+    EXPECT_EQ(0, result.code);
+    EXPECT_EQ("done\n"
+              "ingot run: 44 OpenCL programs in 3 processes\n"
+              "  loaded          2, which saved 3.0 s\n"
+              "  compiled        2, which took 40.0 ms\n"
+              "  passed through  6, of which 2 failed\n"
+              "  stored          2\n"
+              "  refused         10\n",
+              result.output);
+    EXPECT_EQ("ingot run: no process built OpenCL programs through the layer\n", run_with({"--stats", "true"}).output);
+    EXPECT_EQ(0u, count_files());
+}
+
+/* A shell that waits runs its traps at once. */
+TEST_F(CliRun, PassesSignalsOn)
+{
+    int ends[2];
+    ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
+    const std::string layer = layer_.string();
+    const std::string store = root().string();
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        setenv("INGOT_LAYER_PATH", layer.c_str(), 1);
+        execl(CLI_PROGRAM, "ingot", "run", "--stats", "--store", store.c_str(), "--", "/bin/sh", "-c",
+              "trap 'kill $!; echo caught; exit 5' TERM; sleep 1000 & echo ready; wait", nullptr);
+        _exit(127);
+    }
+    close(ends[1]);
+    std::string output(6, '\0');
+    for (size_t at = 0; at < output.size();) {
+        const ssize_t size = read(ends[0], output.data() + at, output.size() - at);
+        ASSERT_LT(0, size);
+        at += static_cast<size_t>(size);
+    }
+    EXPECT_EQ("ready\n", output);
+    ASSERT_EQ(0, kill(child, SIGTERM));
+    char buffer[512];
+    for (ssize_t size = 0; (size = read(ends[0], buffer, sizeof(buffer))) > 0;)
+        output.append(buffer, static_cast<size_t>(size));
+    close(ends[0]);
+    int status = 0;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 5) << status;
+    EXPECT_NE(std::string::npos, output.find("caught\ningot run: no process ")) << output;
+}
+
+TEST_F(CliRun, CompletesTheCommand)
+{
+    const auto complete = [&](const std::string &words, int current) {
+        return run_shell("source " INGOT_SOURCE_DIR "/src/cli/ingot.bash; COMP_WORDS=(" + words +
+                         ") COMP_CWORD=" + std::to_string(current) + "; _ingot; printf '%s\\n' \"${COMPREPLY[@]}\"")
+            .output;
+    };
+    EXPECT_NE(std::string::npos, complete("ingot run --stats -- base", 4).find("basename\n"));
+    EXPECT_NE(std::string::npos, complete("ingot run -n games base", 4).find("basename\n"));
+    EXPECT_NE(std::string::npos, complete("ingot run --store = /x base", 5).find("basename\n"));
+    EXPECT_EQ("--stats\n", complete("ingot run --stat", 2));
+    EXPECT_EQ(layer_.string() + "\n", complete("ingot run cat " + (scratch() / "laye").string(), 3));
+}
+
+} // namespace
