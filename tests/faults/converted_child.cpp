@@ -1,7 +1,7 @@
 /*
  * converted_child.cpp - a program that uses a library converted to Ingot; converted_library_test runs it.
  *
- * usage: converted_child STORE EXIT_TIME_MS
+ * usage: converted_child STORE EXIT_TIME_MS PROGRAMS
  *
  * Such a library makes its programs when they are first needed, keeps them in static objects, and is not notified
  * before main returns: it neither flushes nor releases. Prints how many programs were compiled and how many loaded.
@@ -19,7 +19,7 @@
 namespace
 {
 
-constexpr int kPrograms = 6;
+constexpr int kMaxPrograms = 6;
 constexpr unsigned kDeadlineSeconds = 240;
 
 void check(ingot_status_t status)
@@ -34,7 +34,7 @@ void check(ingot_status_t status)
 struct Library {
     ingot_context_t context = nullptr;
     ingot_storage_t store = nullptr;
-    ingot_kernel_t kernels[kPrograms] = {};
+    ingot_kernel_t kernels[kMaxPrograms] = {};
 
     Library(const char *directory, uint32_t exit_time_ms)
     {
@@ -82,12 +82,13 @@ struct Library {
 
 int main(int count, char **arguments)
 {
-    if (count != 3)
+    const int program_count = count == 4 ? std::atoi(arguments[3]) : 0;
+    if (program_count < 1 || program_count > kMaxPrograms)
         return 2;
     alarm(kDeadlineSeconds);
     static Library *const library =
         new Library(arguments[1], static_cast<uint32_t>(std::strtoul(arguments[2], nullptr, 10)));
-    for (int number = 0; number < kPrograms; ++number) {
+    for (int number = 0; number < program_count; ++number) {
         if (library->twice(number, number + 1) != 2 * (number + 1))
             return 3;
     }

@@ -21,13 +21,14 @@ bool is_pocl()
 }
 
 /* A process with a driver cache of its own. */
-std::string run(const ScratchDirectory &scratch, const std::string &name, const std::string &exit_time)
+std::string run(const ScratchDirectory &scratch, const std::string &name, const std::string &exit_time,
+                int program_count = 6)
 {
     const std::filesystem::path driver_cache = scratch.path() / ("driver-" + name);
     std::filesystem::create_directory(driver_cache);
-    child_process::Child child({CONVERTED_CHILD, (scratch.path() / "store").string(), exit_time},
-                               (scratch.path() / name).string(),
-                               {{"POCL_CACHE_DIR", driver_cache.string()}, {"INGOT_TRACE", "1"}});
+    child_process::Child child(
+        {CONVERTED_CHILD, (scratch.path() / "store").string(), exit_time, std::to_string(program_count)},
+        (scratch.path() / name).string(), {{"POCL_CACHE_DIR", driver_cache.string()}, {"INGOT_TRACE", "1"}});
     EXPECT_EQ(0, child.wait()) << child.output();
     return child.output();
 }
@@ -60,4 +61,15 @@ TEST(ConvertedLibrary, SaysWhatItLost)
     EXPECT_EQ(is_pocl(), contains(first, "6 programs were not stored before the process ended")) << first;
     const std::string second = run(scratch, "second", kTime);
     EXPECT_TRUE(contains(second, is_pocl() ? "builds 6 loads 0\n" : "builds 0 loads 6\n")) << second;
+}
+
+/* The first launch makes PoCL create static objects, after the last build; exit() destroys them before what was
+ * registered at the build. */
+TEST(ConvertedLibrary, StoresAProgramThatWasLaunchedAfterTheLastBuild)
+{
+    const ScratchDirectory scratch;
+    const std::string first = run(scratch, "first", kTime, 1);
+    EXPECT_TRUE(contains(first, "builds 1 loads 0\n")) << first;
+    const std::string second = run(scratch, "second", kTime, 1);
+    EXPECT_TRUE(contains(second, "builds 0 loads 1\n")) << second;
 }

@@ -7,6 +7,7 @@
 
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
+#include "persist/storage/common/process_end.h"
 #include "persist/storage/last_work.h"
 #include "persist/storage/savings.h"
 #include "persist/storage/serving.h"
@@ -68,6 +69,7 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     if (info != NULL)
         take_info(made, info);
     made->finish = finish;
+    process_end_watch_main_thread();
     *storage = made;
     return INGOT_SUCCESS;
 }

@@ -7,6 +7,10 @@
  * within their time (process_end_set_work), then waits for the call in progress and prevents further calls. It is
  * registered again with each program and after the first calls, because drivers create static objects during use.
  *
+ * An application may build its last program, then launch it, and thereby make the driver create static objects: LLVM's
+ * code generator, in PoCL, does. They would be destroyed before the handler runs, and the handler's work would crash.
+ * Most processes end in the main thread, where the handler therefore also runs before all others.
+ *
  * The handler waits for no lock, because other threads may hold theirs forever while the process ends. It waits for at
  * most 30 seconds, or the exit time if that is longer. The count of threads in a driver includes the process's number,
  * so a forked child starts with none.
@@ -18,6 +22,7 @@
 #include <stdlib.h>
 
 #include "persist/base/files.h"
+#include "persist/base/main_thread.h"
 #include "util/cancellation.h"
 
 #define MAX_HANDLERS 4096u /* each takes a few words that are never freed */
@@ -32,6 +37,7 @@ static uint64_t (*_Atomic begin_work)(uint64_t now_ns); /* NULL: none; release, 
 static void (*_Atomic finish_work)(void);
 static atomic_uint handler_count;
 static atomic_int handlers_wanted;
+static _Thread_local bool is_watched;    /* the main thread's end */
 static _Thread_local unsigned own_depth; /* of enter; a callback may ask for the process to end */
 static _Thread_local int cancellation;   /* what it was before the outermost enter */
 
@@ -96,8 +102,15 @@ static void add_handler(void)
         (void)atexit(on_exit_of_process); /* if it fails, the process ends as it would without Ingot */
 }
 
+void process_end_watch_main_thread(void)
+{
+    if (!is_watched && main_thread_is_this())
+        is_watched = main_thread_call_at_exit(on_exit_of_process);
+}
+
 void process_end_watch(void)
 {
+    process_end_watch_main_thread();
     atomic_store_explicit(&handlers_wanted, HANDLERS_AFTER_CALLS, memory_order_relaxed);
     add_handler();
 }

@@ -16,6 +16,10 @@ void process_end_set_work(uint64_t (*begin)(uint64_t now_ns), void (*finish)(voi
  * so that this handler runs before the driver shuts down. May be called any number of times. */
 void process_end_watch(void);
 
+/* If the main thread calls this, the end of the process begins before any other handler of exit(), unless another
+ * thread calls exit(). process_end_watch does this, too. */
+void process_end_watch_main_thread(void);
+
 /* Returns false if the process is ending, so no driver may be called. Otherwise process_end_leave must follow in
  * this thread. */
 bool process_end_enter(void);
