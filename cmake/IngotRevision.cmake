@@ -15,30 +15,32 @@ endif()
 
 cmake_minimum_required(VERSION 3.25)
 
-# A tarball, or a copy within somebody else's repository, is a release: its version number says what it is.
+# Two trees with different changes are two revisions: a digest of the changes, with files that git does not know.
 set(revision release)
+set(changes "")
+set(failed TRUE)
 if(GIT AND EXISTS ${SOURCE_DIR}/.git)
     execute_process(COMMAND ${GIT} rev-parse --short=12 HEAD WORKING_DIRECTORY ${SOURCE_DIR}
         OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed ERROR_QUIET)
-    if(NOT failed)
-        set(revision ${commit})
-        # Two trees with different changes are two revisions: a digest of the changes, with files that git does
-        # not know.
-        execute_process(COMMAND ${GIT} diff --binary --no-ext-diff HEAD -- src include cmake
-            WORKING_DIRECTORY ${SOURCE_DIR} OUTPUT_VARIABLE changes ERROR_QUIET)
-        execute_process(COMMAND ${GIT} ls-files --others --exclude-standard -- src include cmake
-            WORKING_DIRECTORY ${SOURCE_DIR} OUTPUT_VARIABLE others OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-        string(REPLACE "\n" ";" others "${others}")
-        foreach(other IN LISTS others)
-            file(SHA256 ${SOURCE_DIR}/${other} digest)
-            string(APPEND changes "${other} ${digest}\n")
-        endforeach()
-        if(NOT changes STREQUAL "")
-            string(SHA256 digest "${changes}")
-            string(SUBSTRING ${digest} 0 12 digest)
-            string(APPEND revision -${digest})
-        endif()
-    endif()
+endif()
+if(failed) # a tarball, or a copy within another repository: git knows none of its files
+    file(GLOB_RECURSE others RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/src/* ${SOURCE_DIR}/include/* ${SOURCE_DIR}/cmake/*)
+else()
+    set(revision ${commit})
+    execute_process(COMMAND ${GIT} diff --binary --no-ext-diff HEAD -- src include cmake
+        WORKING_DIRECTORY ${SOURCE_DIR} OUTPUT_VARIABLE changes ERROR_QUIET)
+    execute_process(COMMAND ${GIT} ls-files --others --exclude-standard -- src include cmake
+        WORKING_DIRECTORY ${SOURCE_DIR} OUTPUT_VARIABLE others OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    string(REPLACE "\n" ";" others "${others}")
+endif()
+foreach(other IN LISTS others)
+    file(SHA256 ${SOURCE_DIR}/${other} digest)
+    string(APPEND changes "${other} ${digest}\n")
+endforeach()
+if(NOT changes STREQUAL "")
+    string(SHA256 digest "${changes}")
+    string(SUBSTRING ${digest} 0 12 digest)
+    string(APPEND revision -${digest})
 endif()
 
 file(CONFIGURE OUTPUT ${HEADER} CONTENT [[#define INGOT_REVISION "@revision@"

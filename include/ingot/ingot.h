@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 #define INGOT_VERSION_MAJOR 0
-#define INGOT_VERSION_MINOR 1
+#define INGOT_VERSION_MINOR 2
 #define INGOT_VERSION_PATCH 0
 
 /** Returns the version and build revision of the loaded library, "MAJOR.MINOR.PATCH+REVISION". Part of every id. */
