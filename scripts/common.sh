@@ -6,6 +6,11 @@ say() {
     printf '\n== %s\n' "$*"
 }
 
+# version_of HEADER: "0.2.0", of include/ingot/ingot.h or a copy of it
+version_of() {
+    sed -n 's/^#define INGOT_VERSION_[A-Z]* //p' "$1" | paste -sd .
+}
+
 # configure_and_build PRESET [CMAKE_OPTIONS...]: builds in build/PRESET.
 configure_and_build() {
     local preset=$1
