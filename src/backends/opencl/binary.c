@@ -31,11 +31,12 @@ static ingot_status_t look_for_mark(const struct opencl_state *state, cl_program
     char few[256] = "";
     struct opencl_text log = {NULL, 0};
     ingot_status_t status = INGOT_SUCCESS;
-    if (clGetProgramBuildInfo(native, device, CL_PROGRAM_BUILD_LOG, sizeof(few) - 1, few, NULL) == CL_SUCCESS) {
+    if (state->cl->clGetProgramBuildInfo(native, device, CL_PROGRAM_BUILD_LOG, sizeof(few) - 1, few, NULL) ==
+        CL_SUCCESS) {
         *found = strstr(few, RECOMPILED_MARK) != NULL;
         return INGOT_SUCCESS;
     }
-    status = opencl_build_log_text(&state->allocator, native, device, &log);
+    status = opencl_build_log_text(state, native, device, &log);
     *found = status == INGOT_SUCCESS && strstr(log.chars, RECOMPILED_MARK) != NULL;
     opencl_text_fini(&state->allocator, &log);
     return status;
@@ -49,7 +50,7 @@ static bool driver_takes(const struct opencl_state *state, cl_device_id device, 
     ingot_status_t status = opencl_make_of_binary(state, device, size, bytes, &native);
     if (status == INGOT_SUCCESS) {
         status = look_for_mark(state, native, device, &recompiled);
-        (void)clReleaseProgram(native);
+        (void)state->cl->clReleaseProgram(native);
     }
     return status == INGOT_SUCCESS && !recompiled;
 }
@@ -81,11 +82,12 @@ static bool can_replace(const struct opencl_state *state, cl_device_id device, c
     ingot_status_t status = opencl_make_of_binary(state, device, ptx->size, ptx->bytes, &of_ptx);
     if (status == INGOT_SUCCESS)
         status = opencl_make_of_binary(state, device, native->size, native->bytes, &of_native);
-    const bool can = status == INGOT_SUCCESS && nvidia_binary_is_equal(&state->allocator, device, of_ptx, of_native);
+    const bool can =
+        status == INGOT_SUCCESS && nvidia_binary_is_equal(state->cl, &state->allocator, device, of_ptx, of_native);
     if (of_ptx != NULL)
-        (void)clReleaseProgram(of_ptx);
+        (void)state->cl->clReleaseProgram(of_ptx);
     if (of_native != NULL)
-        (void)clReleaseProgram(of_native);
+        (void)state->cl->clReleaseProgram(of_native);
     return can;
 }
 
@@ -95,8 +97,8 @@ static ingot_status_t write_best(const struct opencl_state *state, const struct 
 {
     size_t size = 0;
     void *native = NULL;
-    ingot_status_t status =
-        nvidia_binary_translate(&state->allocator, state->platform, program->native, device, given, &size, &native);
+    ingot_status_t status = nvidia_binary_translate(state->cl, &state->allocator, state->platform, program->native,
+                                                    device, given, &size, &native);
     if (status != INGOT_SUCCESS)
         return status;
     const ingot_binary_t translated = {size, native};
@@ -162,8 +164,9 @@ static ingot_status_t create_with_binaries(const struct opencl_state *state, str
                                            const struct binaries *binaries)
 {
     cl_int error = CL_SUCCESS;
-    program->native = clCreateProgramWithBinary(state->context, (cl_uint)program->device_count, program->devices,
-                                                binaries->sizes, binaries->bytes, binaries->statuses, &error);
+    program->native =
+        state->cl->clCreateProgramWithBinary(state->context, (cl_uint)program->device_count, program->devices,
+                                             binaries->sizes, binaries->bytes, binaries->statuses, &error);
     if (program->native == NULL)
         return opencl_fail(INGOT_BLOB_REJECTED, "clCreateProgramWithBinary", error);
     for (size_t i = 0; i < program->device_count; ++i) {
@@ -173,10 +176,11 @@ static ingot_status_t create_with_binaries(const struct opencl_state *state, str
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t build_with(const struct opencl_program *program, const char *options)
+static ingot_status_t build_with(const struct opencl_state *state, const struct opencl_program *program,
+                                 const char *options)
 {
-    const cl_int error =
-        clBuildProgram(program->native, (cl_uint)program->device_count, program->devices, options, NULL, NULL);
+    const cl_int error = state->cl->clBuildProgram(program->native, (cl_uint)program->device_count, program->devices,
+                                                   options, NULL, NULL);
     return error == CL_SUCCESS ? INGOT_SUCCESS : opencl_fail(INGOT_BLOB_REJECTED, "clBuildProgram of a binary", error);
 }
 
@@ -186,13 +190,13 @@ static ingot_status_t build_loaded(const struct opencl_state *state, const struc
 {
     ingot_status_t status = INGOT_SUCCESS;
     if (*request->link_options == '\0')
-        return build_with(program, request->compile_options);
+        return build_with(state, program, request->compile_options);
     const size_t size = strlen(request->compile_options) + strlen(request->link_options) + 2;
     char *options = ingot_allocate(&state->allocator, size);
     if (options == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of options", size);
     (void)snprintf(options, size, "%s %s", request->compile_options, request->link_options);
-    status = build_with(program, options);
+    status = build_with(state, program, options);
     ingot_deallocate(&state->allocator, options, size);
     return status;
 }

@@ -22,9 +22,10 @@ struct inputs {
 static cl_program create_with_il(const struct opencl_state *state, const ingot_source_view_t *source, cl_int *error)
 {
     clCreateProgramWithILKHR_fn create = NULL;
-    if (state->version >= OPENCL_VERSION_2_1)
-        return clCreateProgramWithIL(state->context, source->bytes, source->size, error);
-    *(void **)&create = clGetExtensionFunctionAddressForPlatform(state->platform, "clCreateProgramWithILKHR");
+    if (state->version >= OPENCL_VERSION_2_1 && state->cl->clCreateProgramWithIL != NULL)
+        return state->cl->clCreateProgramWithIL(state->context, source->bytes, source->size, error);
+    *(void **)&create =
+        state->cl->clGetExtensionFunctionAddressForPlatform(state->platform, "clCreateProgramWithILKHR");
     *error = CL_INVALID_OPERATION;
     return create == NULL ? NULL : create(state->context, source->bytes, source->size, error);
 }
@@ -40,7 +41,7 @@ static ingot_status_t create_native(const struct opencl_state *state, const ingo
             return opencl_conclude(state, "clCreateProgramWithIL", CL_BUILD_PROGRAM_FAILURE, NULL, 0, NULL, log);
         return *native != NULL ? INGOT_SUCCESS : opencl_fail(INGOT_BACKEND_ERROR, "clCreateProgramWithIL", error);
     }
-    *native = clCreateProgramWithSource(state->context, 1, &text, &source->size, &error);
+    *native = state->cl->clCreateProgramWithSource(state->context, 1, &text, &source->size, &error);
     return *native != NULL ? INGOT_SUCCESS : opencl_fail(INGOT_BACKEND_ERROR, "clCreateProgramWithSource", error);
 }
 
@@ -48,7 +49,7 @@ static void inputs_fini(const struct opencl_state *state, struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count && inputs->programs != NULL; ++i) {
         if (inputs->programs[i] != NULL)
-            (void)clReleaseProgram(inputs->programs[i]);
+            (void)state->cl->clReleaseProgram(inputs->programs[i]);
     }
     ingot_deallocate(&state->allocator, inputs->programs, inputs->count * sizeof(*inputs->programs));
     ingot_deallocate(&state->allocator, (void *)inputs->names, inputs->count * sizeof(*inputs->names));
@@ -94,7 +95,7 @@ static ingot_status_t compile_each(const struct opencl_state *state, const ingot
     for (size_t i = 0; i < inputs->source_count && status == INGOT_SUCCESS; ++i) {
         const ingot_source_settings_t settings = ingot_build_request_get_settings(request, i);
         const bool takes_headers = request->sources[i].kind == INGOT_SOURCE_OPENCL_C && settings.header_count > 0;
-        const cl_int error = clCompileProgram(
+        const cl_int error = state->cl->clCompileProgram(
             inputs->programs[i], (cl_uint)program->device_count, program->devices, settings.compile_options,
             takes_headers ? (cl_uint)settings.header_count : 0, takes_headers ? inputs->programs + place : NULL,
             takes_headers ? inputs->names + place : NULL, NULL, NULL);
@@ -112,9 +113,9 @@ static ingot_status_t compile_and_link(const struct opencl_state *state, const i
     const ingot_status_t status = compile_each(state, request, inputs, program, log);
     if (status != INGOT_SUCCESS)
         return status;
-    program->native =
-        clLinkProgram(state->context, (cl_uint)program->device_count, program->devices, request->link_options,
-                      (cl_uint)inputs->source_count, inputs->programs, NULL, NULL, &error);
+    program->native = state->cl->clLinkProgram(state->context, (cl_uint)program->device_count, program->devices,
+                                               request->link_options, (cl_uint)inputs->source_count, inputs->programs,
+                                               NULL, NULL, &error);
     return opencl_conclude(state, "clLinkProgram", error, program->native, program->device_count, program->devices,
                            log);
 }
@@ -124,8 +125,9 @@ static ingot_status_t build_in_one(const struct opencl_state *state, const ingot
 {
     program->native = inputs->programs[0];
     inputs->programs[0] = NULL; /* handed over */
-    const cl_int error = clBuildProgram(program->native, (cl_uint)program->device_count, program->devices,
-                                        ingot_build_request_get_settings(request, 0).compile_options, NULL, NULL);
+    const cl_int error =
+        state->cl->clBuildProgram(program->native, (cl_uint)program->device_count, program->devices,
+                                  ingot_build_request_get_settings(request, 0).compile_options, NULL, NULL);
     return opencl_conclude(state, "clBuildProgram", error, program->native, program->device_count, program->devices,
                            log);
 }

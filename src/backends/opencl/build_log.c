@@ -14,7 +14,7 @@ static ingot_status_t collect_one(const struct opencl_state *state, cl_program n
                                   ingot_sink_t *log)
 {
     struct opencl_text text = {NULL, 0};
-    ingot_status_t status = opencl_build_log_text(&state->allocator, native, device, &text);
+    ingot_status_t status = opencl_build_log_text(state, native, device, &text);
     if (status == INGOT_SUCCESS)
         status = ingot_sink_write_log(log, text.chars);
     opencl_text_fini(&state->allocator, &text);

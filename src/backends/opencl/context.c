@@ -25,10 +25,10 @@ static void state_destroy(void *opaque)
         return;
     for (uint32_t i = 0; i < state->device_count; ++i) {
         if (state->devices[i].id != NULL)
-            (void)clReleaseDevice(state->devices[i].id);
+            (void)state->cl->clReleaseDevice(state->devices[i].id);
     }
     if (state->context != NULL)
-        (void)clReleaseContext(state->context);
+        (void)state->cl->clReleaseContext(state->context);
     allocator = state->allocator;
     ingot_deallocate(&allocator, state, state_size(state->device_count));
 }
@@ -74,27 +74,28 @@ const ingot_backend_ops_t opencl_ops = {
 };
 
 /* False also if the driver does not say. */
-static bool is_of_pocl(const ingot_allocator_t *allocator, cl_platform_id platform)
+static bool is_of_pocl(const struct opencl_state *state, cl_platform_id platform)
 {
     struct opencl_text text = {NULL, 0};
     bool is_so = false;
-    if (opencl_platform_text(allocator, platform, CL_PLATFORM_NAME, &text) == INGOT_SUCCESS)
+    if (opencl_platform_text(state->cl, &state->allocator, platform, CL_PLATFORM_NAME, &text) == INGOT_SUCCESS)
         is_so = opencl_vendor_of(text.chars) == OPENCL_POCL;
-    opencl_text_fini(allocator, &text);
+    opencl_text_fini(&state->allocator, &text);
     return is_so;
 }
 
 /* Returns the device that the native context lists instead of this one: with PoCL, the parent of a sub-device. Other
  * drivers list the sub-device itself. With them, a parent in the list means that the sub-device does not belong to
  * the context. */
-static cl_device_id listed_instead(const ingot_allocator_t *allocator, cl_device_id device)
+static cl_device_id listed_instead(const struct opencl_state *state, cl_device_id device)
 {
     cl_device_id parent = NULL;
     cl_platform_id platform = NULL;
-    if (clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof(parent), &parent, NULL) != CL_SUCCESS ||
-        parent == NULL || clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL) != CL_SUCCESS)
+    if (state->cl->clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof(parent), &parent, NULL) != CL_SUCCESS ||
+        parent == NULL ||
+        state->cl->clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL) != CL_SUCCESS)
         return NULL;
-    return is_of_pocl(allocator, platform) ? parent : NULL;
+    return is_of_pocl(state, platform) ? parent : NULL;
 }
 
 static bool find_position(struct opencl_device *device, cl_device_id listed, size_t count,
@@ -113,7 +114,7 @@ static ingot_status_t place_device(const struct opencl_state *state, struct open
                                    const cl_device_id *of_context)
 {
     if (find_position(device, device->id, count, of_context) ||
-        find_position(device, listed_instead(&state->allocator, device->id), count, of_context))
+        find_position(device, listed_instead(state, device->id), count, of_context))
         return INGOT_SUCCESS;
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: a device does not belong to the OpenCL context");
 }
@@ -131,7 +132,7 @@ static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: device %u is given twice",
                                           (unsigned)index);
     }
-    error = clRetainDevice(id);
+    error = state->cl->clRetainDevice(id);
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, "clRetainDevice", error);
     state->devices[index] = device; /* state_destroy releases it from now on */
@@ -144,8 +145,7 @@ static ingot_status_t learn_spirv(struct opencl_state *state)
     state->takes_spirv = true;
     for (uint32_t i = 0; i < state->device_count && state->takes_spirv; ++i) {
         struct opencl_text text = {NULL, 0};
-        const ingot_status_t status =
-            opencl_device_text(&state->allocator, state->devices[i].id, CL_DEVICE_IL_VERSION, &text);
+        const ingot_status_t status = opencl_device_text(state, state->devices[i].id, CL_DEVICE_IL_VERSION, &text);
         if (status == INGOT_OUT_OF_MEMORY)
             return status;
         state->takes_spirv = status == INGOT_SUCCESS && strstr(text.chars, "SPIR-V") != NULL;
@@ -160,17 +160,17 @@ static ingot_status_t learn_platform(struct opencl_state *state)
     unsigned major = 1;
     unsigned minor = 0;
     ingot_status_t status = INGOT_SUCCESS;
-    const cl_int error =
-        clGetDeviceInfo(state->devices[0].id, CL_DEVICE_PLATFORM, sizeof(state->platform), &state->platform, NULL);
+    const cl_int error = state->cl->clGetDeviceInfo(state->devices[0].id, CL_DEVICE_PLATFORM, sizeof(state->platform),
+                                                    &state->platform, NULL);
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, "clGetDeviceInfo", error);
-    status = opencl_platform_text(&state->allocator, state->platform, CL_PLATFORM_VERSION, &text);
+    status = opencl_platform_text(state->cl, &state->allocator, state->platform, CL_PLATFORM_VERSION, &text);
     if (status != INGOT_SUCCESS)
         return status;
     if (sscanf(text.chars, "OpenCL %u.%u", &major, &minor) == 2)
         state->version = 10 * major + minor;
     opencl_text_fini(&state->allocator, &text);
-    status = opencl_platform_text(&state->allocator, state->platform, CL_PLATFORM_NAME, &text);
+    status = opencl_platform_text(state->cl, &state->allocator, state->platform, CL_PLATFORM_NAME, &text);
     if (status != INGOT_SUCCESS)
         return status;
     state->vendor = opencl_vendor_of(text.chars);
@@ -179,8 +179,9 @@ static ingot_status_t learn_platform(struct opencl_state *state)
     return learn_spirv(state);
 }
 
-static ingot_status_t state_create(struct opencl_state **out, const ingot_allocator_t *allocator, cl_context context,
-                                   uint32_t device_count, const cl_device_id *devices, uint32_t of_context_count,
+static ingot_status_t state_create(struct opencl_state **out, const cl_icd_dispatch *cl,
+                                   const ingot_allocator_t *allocator, cl_context context, uint32_t device_count,
+                                   const cl_device_id *devices, uint32_t of_context_count,
                                    const cl_device_id *of_context)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -190,9 +191,10 @@ static ingot_status_t state_create(struct opencl_state **out, const ingot_alloca
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a context of %u devices",
                                       (unsigned)device_count);
     state->allocator = *allocator;
+    state->cl = cl;
     state->context_device_count = of_context_count;
     state->device_count = device_count;
-    error = clRetainContext(context);
+    error = cl->clRetainContext(context);
     if (error != CL_SUCCESS) {
         status = opencl_fail(INGOT_BACKEND_ERROR, "clRetainContext", error);
         goto done;
@@ -212,12 +214,12 @@ done:
 }
 
 /* The caller frees *devices, with *count elements. */
-static ingot_status_t get_context_devices(const ingot_allocator_t *allocator, cl_context context, uint32_t *count,
-                                          cl_device_id **devices)
+static ingot_status_t get_context_devices(const cl_icd_dispatch *cl, const ingot_allocator_t *allocator,
+                                          cl_context context, uint32_t *count, cl_device_id **devices)
 {
     cl_device_id *found = NULL;
     size_t size = 0;
-    cl_int error = clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, NULL, &size);
+    cl_int error = cl->clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, NULL, &size);
     if (error == CL_INVALID_CONTEXT)
         return opencl_fail(INGOT_INVALID_ARGUMENTS, "cl_context: clGetContextInfo", error);
     if (error != CL_SUCCESS)
@@ -227,7 +229,7 @@ static ingot_status_t get_context_devices(const ingot_allocator_t *allocator, cl
     found = ingot_allocate(allocator, size);
     if (found == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of devices", size);
-    error = clGetContextInfo(context, CL_CONTEXT_DEVICES, size, found, NULL);
+    error = cl->clGetContextInfo(context, CL_CONTEXT_DEVICES, size, found, NULL);
     if (error != CL_SUCCESS) {
         ingot_deallocate(allocator, found, size);
         return opencl_fail(INGOT_BACKEND_ERROR, "clGetContextInfo", error);
@@ -237,31 +239,53 @@ static ingot_status_t get_context_devices(const ingot_allocator_t *allocator, cl
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_opencl_context_create(ingot_context_t *context, cl_context cl_context, uint32_t device_count,
-                                           const cl_device_id *devices, const ingot_context_info_t *info)
+/* The functions that every operation relies on. The others are checked where they are called. */
+static bool is_complete(const cl_icd_dispatch *cl)
+{
+    return cl->clGetPlatformInfo != NULL && cl->clGetDeviceInfo != NULL && cl->clRetainDevice != NULL &&
+           cl->clReleaseDevice != NULL && cl->clGetContextInfo != NULL && cl->clRetainContext != NULL &&
+           cl->clReleaseContext != NULL && cl->clCreateProgramWithSource != NULL &&
+           cl->clCreateProgramWithBinary != NULL && cl->clBuildProgram != NULL && cl->clCompileProgram != NULL &&
+           cl->clLinkProgram != NULL && cl->clReleaseProgram != NULL && cl->clGetProgramInfo != NULL &&
+           cl->clGetProgramBuildInfo != NULL && cl->clCreateKernel != NULL && cl->clCreateKernelsInProgram != NULL &&
+           cl->clReleaseKernel != NULL && cl->clGetKernelInfo != NULL && cl->clGetKernelArgInfo != NULL &&
+           cl->clGetKernelWorkGroupInfo != NULL && cl->clGetExtensionFunctionAddressForPlatform != NULL;
+}
+
+static ingot_status_t check_arguments(const ingot_context_t *context, const cl_icd_dispatch *cl, cl_context cl_context,
+                                      uint32_t device_count, const cl_device_id *devices)
+{
+    if (context == NULL || cl == NULL || cl_context == NULL || (device_count != 0 && devices == NULL))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
+                                      context == NULL      ? "context"
+                                      : cl == NULL         ? "functions"
+                                      : cl_context == NULL ? "cl_context"
+                                                           : "devices");
+    if (!is_complete(cl))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "functions lacks a function of OpenCL 1.2");
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_opencl_context_create_with(ingot_context_t *context, const cl_icd_dispatch *cl,
+                                                cl_context cl_context, uint32_t device_count,
+                                                const cl_device_id *devices, const ingot_context_info_t *info)
 {
     const ingot_allocator_t allocator = ingot_context_info_get_allocator(info);
     cl_device_id *of_context = NULL;
     uint32_t of_context_count = 0;
     struct opencl_state *state = NULL;
-    ingot_status_t status = INGOT_SUCCESS;
-    if (context == NULL || cl_context == NULL || (device_count != 0 && devices == NULL))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
-                                      context == NULL      ? "context"
-                                      : cl_context == NULL ? "cl_context"
-                                                           : "devices");
-    status = get_context_devices(&allocator, cl_context, &of_context_count, &of_context);
+    ingot_status_t status = check_arguments(context, cl, cl_context, device_count, devices);
+    if (status == INGOT_SUCCESS)
+        status = get_context_devices(cl, &allocator, cl_context, &of_context_count, &of_context);
     if (status != INGOT_SUCCESS)
         return status;
     if (device_count > of_context_count)
         status =
             ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "device_count is %u, but the OpenCL context has %u devices",
                                    (unsigned)device_count, (unsigned)of_context_count);
-    else if (device_count == 0)
-        status =
-            state_create(&state, &allocator, cl_context, of_context_count, of_context, of_context_count, of_context);
     else
-        status = state_create(&state, &allocator, cl_context, device_count, devices, of_context_count, of_context);
+        status = state_create(&state, cl, &allocator, cl_context, device_count == 0 ? of_context_count : device_count,
+                              device_count == 0 ? of_context : devices, of_context_count, of_context);
     ingot_deallocate(&allocator, of_context, of_context_count * sizeof(*of_context));
     if (status != INGOT_SUCCESS)
         return status;

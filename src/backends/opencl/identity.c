@@ -23,7 +23,7 @@ static ingot_status_t add_platform(const struct opencl_state *state, cl_platform
                                    ingot_identity_t *identity)
 {
     struct opencl_text text = {NULL, 0};
-    ingot_status_t status = opencl_platform_text(&state->allocator, state->platform, query, &text);
+    ingot_status_t status = opencl_platform_text(state->cl, &state->allocator, state->platform, query, &text);
     if (status == INGOT_SUCCESS)
         status = add_text(identity, name, text.chars);
     opencl_text_fini(&state->allocator, &text);
@@ -34,7 +34,7 @@ static ingot_status_t add_device(const struct opencl_state *state, cl_device_id 
                                  const char *name, ingot_identity_t *identity)
 {
     struct opencl_text text = {NULL, 0};
-    ingot_status_t status = opencl_device_text(&state->allocator, device, query, &text);
+    ingot_status_t status = opencl_device_text(state, device, query, &text);
     if (status == INGOT_SUCCESS)
         status = add_text(identity, name, text.chars);
     opencl_text_fini(&state->allocator, &text);
@@ -45,22 +45,22 @@ static ingot_status_t add_device(const struct opencl_state *state, cl_device_id 
 static ingot_status_t add_extensions(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
 {
     struct opencl_text text = {NULL, 0};
-    ingot_status_t status = opencl_device_text(&state->allocator, device, CL_DEVICE_EXTENSIONS, &text);
+    ingot_status_t status = opencl_device_text(state, device, CL_DEVICE_EXTENSIONS, &text);
     if (status == INGOT_SUCCESS)
         status = ingot_identity_add_digest(identity, "extensions", strlen(text.chars), text.chars);
     opencl_text_fini(&state->allocator, &text);
     return status;
 }
 
-/* Finds a function inside the driver. clBuildProgram itself belongs to the loader, but a platform of a driver for
- * loaders (cl_khr_icd) begins with the driver's own table. */
+/* Finds a function inside the driver. The clBuildProgram of the context's table belongs to the loader, but a platform
+ * of a driver for loaders (cl_khr_icd) begins with the driver's own table. */
 static ingot_status_t find_driver_function(const struct opencl_state *state, const void **function)
 {
     struct opencl_text extensions = {NULL, 0};
     cl_int(CL_API_CALL * build)(cl_program, cl_uint, const cl_device_id *, const char *,
-                                void(CL_CALLBACK *)(cl_program, void *), void *) = clBuildProgram;
+                                void(CL_CALLBACK *)(cl_program, void *), void *) = state->cl->clBuildProgram;
     const ingot_status_t status =
-        opencl_platform_text(&state->allocator, state->platform, CL_PLATFORM_EXTENSIONS, &extensions);
+        opencl_platform_text(state->cl, &state->allocator, state->platform, CL_PLATFORM_EXTENSIONS, &extensions);
     if (status != INGOT_SUCCESS)
         return status;
     if (strstr(extensions.chars, "cl_khr_icd") != NULL) {
@@ -78,7 +78,7 @@ static ingot_status_t add_pocl_files(const struct opencl_state *state, cl_device
                                      ingot_identity_t *identity)
 {
     struct opencl_text name = {NULL, 0};
-    ingot_status_t status = opencl_device_text(&state->allocator, device, CL_DEVICE_NAME, &name);
+    ingot_status_t status = opencl_device_text(state, device, CL_DEVICE_NAME, &name);
     if (status == INGOT_SUCCESS)
         status = pocl_add_files(&state->allocator, name.chars, function, identity);
     opencl_text_fini(&state->allocator, &name);
@@ -91,7 +91,7 @@ static ingot_status_t add_compiler(const struct opencl_state *state, cl_device_i
     const void *function = NULL;
     ingot_status_t status = find_driver_function(state, &function);
     if (status == INGOT_SUCCESS)
-        status = opencl_platform_text(&state->allocator, state->platform, CL_PLATFORM_NAME, &platform);
+        status = opencl_platform_text(state->cl, &state->allocator, state->platform, CL_PLATFORM_NAME, &platform);
     if (status == INGOT_SUCCESS)
         status = ingot_identity_add_compiler(identity, function, opencl_vendor_compilers(platform.chars));
     if (status == INGOT_SUCCESS && state->vendor == OPENCL_POCL)

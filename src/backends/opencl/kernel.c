@@ -20,7 +20,7 @@ ingot_status_t opencl_create_kernel(void *opaque, void *opaque_program, uint32_t
     if (at == program->device_count)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the program was not made for device %u",
                                       (unsigned)device_index);
-    native = clCreateKernel(program->native, name, &error);
+    native = state->cl->clCreateKernel(program->native, name, &error);
     if (native == NULL)
         return opencl_fail(error == CL_INVALID_KERNEL_NAME ? INGOT_NOT_FOUND : INGOT_BACKEND_ERROR, "clCreateKernel",
                            error);
@@ -28,10 +28,10 @@ ingot_status_t opencl_create_kernel(void *opaque, void *opaque_program, uint32_t
     return INGOT_SUCCESS;
 }
 
-void opencl_destroy_kernel(void *state, void *kernel)
+void opencl_destroy_kernel(void *opaque, void *kernel)
 {
-    (void)state;
-    (void)clReleaseKernel(kernel);
+    const struct opencl_state *state = opaque;
+    (void)state->cl->clReleaseKernel(kernel);
 }
 
 ingot_status_t opencl_clone_kernel(void *opaque, void *program, void *kernel, void **clone)
@@ -40,9 +40,9 @@ ingot_status_t opencl_clone_kernel(void *opaque, void *program, void *kernel, vo
     cl_kernel native = NULL;
     cl_int error = CL_SUCCESS;
     (void)program;
-    if (state->version < OPENCL_VERSION_2_1)
+    if (state->version < OPENCL_VERSION_2_1 || state->cl->clCloneKernel == NULL)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "clCloneKernel needs OpenCL 2.1");
-    native = clCloneKernel(kernel, &error);
+    native = state->cl->clCloneKernel(kernel, &error);
     if (native == NULL)
         return opencl_fail(error == CL_INVALID_OPERATION ? INGOT_UNIMPLEMENTED : INGOT_BACKEND_ERROR, "clCloneKernel",
                            error);

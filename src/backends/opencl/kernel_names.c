@@ -13,8 +13,8 @@ static ingot_status_t read_names_of_copy(const struct opencl_state *state, const
     ingot_status_t status = opencl_copy_program(state, program, for_all, &native);
     if (status != INGOT_SUCCESS)
         return status;
-    status = opencl_kernel_names_text(&state->allocator, native, text);
-    (void)clReleaseProgram(native);
+    status = opencl_kernel_names_text(state, native, text);
+    (void)state->cl->clReleaseProgram(native);
     return status;
 }
 
@@ -24,7 +24,7 @@ static ingot_status_t read_names_of_copy(const struct opencl_state *state, const
 static ingot_status_t read_names(const struct opencl_state *state, const struct opencl_program *program,
                                  struct opencl_text *text)
 {
-    ingot_status_t status = opencl_kernel_names_text(&state->allocator, program->native, text);
+    ingot_status_t status = opencl_kernel_names_text(state, program->native, text);
     if (program->device_count == state->context_device_count)
         return status;
     if (status == INGOT_SUCCESS && *text->chars == '\0') {

@@ -19,7 +19,7 @@ static ingot_status_t list_sizes(const struct opencl_state *state, const struct 
                                  struct listing *listing)
 {
     size_t size = 0;
-    cl_int error = clGetProgramInfo(program->native, CL_PROGRAM_BINARY_SIZES, 0, NULL, &size);
+    cl_int error = state->cl->clGetProgramInfo(program->native, CL_PROGRAM_BINARY_SIZES, 0, NULL, &size);
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)", error);
     listing->count = size / sizeof(*listing->sizes);
@@ -28,7 +28,7 @@ static ingot_status_t list_sizes(const struct opencl_state *state, const struct 
     listing->sizes = ingot_allocate(&state->allocator, size);
     if (listing->sizes == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the sizes of %zu binaries", listing->count);
-    error = clGetProgramInfo(program->native, CL_PROGRAM_BINARY_SIZES, size, listing->sizes, NULL);
+    error = state->cl->clGetProgramInfo(program->native, CL_PROGRAM_BINARY_SIZES, size, listing->sizes, NULL);
     return error == CL_SUCCESS ? INGOT_SUCCESS
                                : opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)", error);
 }
@@ -60,7 +60,7 @@ static ingot_status_t find_device(const struct opencl_state *state, const struct
     devices = ingot_allocate(&state->allocator, size);
     if (devices == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu devices", listing->count);
-    error = clGetProgramInfo(program->native, CL_PROGRAM_DEVICES, size, devices, &written);
+    error = state->cl->clGetProgramInfo(program->native, CL_PROGRAM_DEVICES, size, devices, &written);
     if (error != CL_SUCCESS || written != size)
         status = opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_DEVICES)", error);
     else
@@ -89,7 +89,8 @@ static ingot_status_t copy_binary(const struct opencl_state *state, const struct
     } else {
         for (size_t i = 0; i < listing->count; ++i)
             pointers[i] = i == listing->at ? bytes : scratch;
-        const cl_int error = clGetProgramInfo(program->native, CL_PROGRAM_BINARIES, pointers_size, pointers, NULL);
+        const cl_int error =
+            state->cl->clGetProgramInfo(program->native, CL_PROGRAM_BINARIES, pointers_size, pointers, NULL);
         if (error != CL_SUCCESS)
             status = opencl_fail(INGOT_BACKEND_ERROR, "clGetProgramInfo(CL_PROGRAM_BINARIES)", error);
     }
@@ -132,12 +133,12 @@ static ingot_status_t make_of_binaries(const struct opencl_state *state, cl_uint
                                        const size_t *sizes, const unsigned char **bytes, cl_program *native)
 {
     cl_int error = CL_SUCCESS;
-    cl_program made = clCreateProgramWithBinary(state->context, count, devices, sizes, bytes, NULL, &error);
+    cl_program made = state->cl->clCreateProgramWithBinary(state->context, count, devices, sizes, bytes, NULL, &error);
     if (made != NULL)
-        error = clBuildProgram(made, count, devices, NULL, NULL, NULL);
+        error = state->cl->clBuildProgram(made, count, devices, NULL, NULL, NULL);
     if (error != CL_SUCCESS) {
         if (made != NULL)
-            (void)clReleaseProgram(made);
+            (void)state->cl->clReleaseProgram(made);
         return opencl_fail(INGOT_BACKEND_ERROR, "making a program of its own binary", error);
     }
     *native = made;
@@ -166,7 +167,8 @@ static ingot_status_t make_for_all(const struct opencl_state *state, size_t size
         sizes[i] = size;
         binaries[i] = bytes;
     }
-    const cl_int error = clGetContextInfo(state->context, CL_CONTEXT_DEVICES, count * sizeof(*devices), devices, NULL);
+    const cl_int error =
+        state->cl->clGetContextInfo(state->context, CL_CONTEXT_DEVICES, count * sizeof(*devices), devices, NULL);
     status = error == CL_SUCCESS ? make_of_binaries(state, (cl_uint)count, devices, sizes, binaries, native)
                                  : opencl_fail(INGOT_BACKEND_ERROR, "clGetContextInfo", error);
     ingot_deallocate(&state->allocator, sizes, block);

@@ -53,7 +53,7 @@ void opencl_destroy_program(void *opaque, void *opaque_program)
     if (program == NULL)
         return;
     if (program->native != NULL)
-        (void)clReleaseProgram(program->native);
+        (void)state->cl->clReleaseProgram(program->native);
     ingot_deallocate(&state->allocator, program, program_size(program->device_count));
 }
 

@@ -28,10 +28,11 @@ size_t opencl_estimate_code(const ingot_build_request_t *request)
     return bytes;
 }
 
-static size_t estimate(const struct opencl_program *program)
+static size_t estimate(const struct opencl_state *state, const struct opencl_program *program)
 {
     size_t kernels = 0;
-    if (clGetProgramInfo(program->native, CL_PROGRAM_NUM_KERNELS, sizeof(kernels), &kernels, NULL) != CL_SUCCESS)
+    if (state->cl->clGetProgramInfo(program->native, CL_PROGRAM_NUM_KERNELS, sizeof(kernels), &kernels, NULL) !=
+        CL_SUCCESS)
         kernels = 1;
     return program->device_count * (program->code_estimate + kernels * ESTIMATE_PER_KERNEL);
 }
@@ -55,5 +56,5 @@ size_t opencl_get_program_size(void *opaque, void *opaque_program)
 {
     const struct opencl_state *state = opaque;
     const struct opencl_program *program = opaque_program;
-    return state->generates_code_at_launch ? estimate(program) : binaries_size(state, program);
+    return state->generates_code_at_launch ? estimate(state, program) : binaries_size(state, program);
 }

@@ -9,6 +9,7 @@
 
 /* A query to the driver, without its last three arguments. */
 struct query {
+    const cl_icd_dispatch *cl;
     const char *call;
     cl_int (*get)(const struct query *query, size_t capacity, void *value, size_t *size);
     cl_platform_id platform;
@@ -19,22 +20,22 @@ struct query {
 
 static cl_int get_platform(const struct query *query, size_t capacity, void *value, size_t *size)
 {
-    return clGetPlatformInfo(query->platform, query->name, capacity, value, size);
+    return query->cl->clGetPlatformInfo(query->platform, query->name, capacity, value, size);
 }
 
 static cl_int get_device(const struct query *query, size_t capacity, void *value, size_t *size)
 {
-    return clGetDeviceInfo(query->device, query->name, capacity, value, size);
+    return query->cl->clGetDeviceInfo(query->device, query->name, capacity, value, size);
 }
 
 static cl_int get_build(const struct query *query, size_t capacity, void *value, size_t *size)
 {
-    return clGetProgramBuildInfo(query->program, query->device, query->name, capacity, value, size);
+    return query->cl->clGetProgramBuildInfo(query->program, query->device, query->name, capacity, value, size);
 }
 
 static cl_int get_program(const struct query *query, size_t capacity, void *value, size_t *size)
 {
-    return clGetProgramInfo(query->program, query->name, capacity, value, size);
+    return query->cl->clGetProgramInfo(query->program, query->name, capacity, value, size);
 }
 
 static ingot_status_t read_text(const ingot_allocator_t *allocator, const struct query *query, struct opencl_text *text)
@@ -58,37 +59,42 @@ static ingot_status_t read_text(const ingot_allocator_t *allocator, const struct
     return INGOT_SUCCESS;
 }
 
-ingot_status_t opencl_platform_text(const ingot_allocator_t *allocator, cl_platform_id platform, cl_platform_info name,
-                                    struct opencl_text *text)
+ingot_status_t opencl_platform_text(const cl_icd_dispatch *cl, const ingot_allocator_t *allocator,
+                                    cl_platform_id platform, cl_platform_info name, struct opencl_text *text)
 {
-    const struct query query = {.call = "clGetPlatformInfo", .get = get_platform, .platform = platform, .name = name};
+    const struct query query = {
+        .cl = cl, .call = "clGetPlatformInfo", .get = get_platform, .platform = platform, .name = name};
     return read_text(allocator, &query, text);
 }
 
-ingot_status_t opencl_device_text(const ingot_allocator_t *allocator, cl_device_id device, cl_device_info name,
+ingot_status_t opencl_device_text(const struct opencl_state *state, cl_device_id device, cl_device_info name,
                                   struct opencl_text *text)
 {
-    const struct query query = {.call = "clGetDeviceInfo", .get = get_device, .device = device, .name = name};
-    return read_text(allocator, &query, text);
+    const struct query query = {
+        .cl = state->cl, .call = "clGetDeviceInfo", .get = get_device, .device = device, .name = name};
+    return read_text(&state->allocator, &query, text);
 }
 
-ingot_status_t opencl_build_log_text(const ingot_allocator_t *allocator, cl_program program, cl_device_id device,
+ingot_status_t opencl_build_log_text(const struct opencl_state *state, cl_program program, cl_device_id device,
                                      struct opencl_text *text)
 {
-    const struct query query = {.call = "clGetProgramBuildInfo",
+    const struct query query = {.cl = state->cl,
+                                .call = "clGetProgramBuildInfo",
                                 .get = get_build,
                                 .device = device,
                                 .program = program,
                                 .name = CL_PROGRAM_BUILD_LOG};
-    return read_text(allocator, &query, text);
+    return read_text(&state->allocator, &query, text);
 }
 
-ingot_status_t opencl_kernel_names_text(const ingot_allocator_t *allocator, cl_program program,
-                                        struct opencl_text *text)
+ingot_status_t opencl_kernel_names_text(const struct opencl_state *state, cl_program program, struct opencl_text *text)
 {
-    const struct query query = {
-        .call = "clGetProgramInfo", .get = get_program, .program = program, .name = CL_PROGRAM_KERNEL_NAMES};
-    return read_text(allocator, &query, text);
+    const struct query query = {.cl = state->cl,
+                                .call = "clGetProgramInfo",
+                                .get = get_program,
+                                .program = program,
+                                .name = CL_PROGRAM_KERNEL_NAMES};
+    return read_text(&state->allocator, &query, text);
 }
 
 void opencl_text_fini(const ingot_allocator_t *allocator, struct opencl_text *text)

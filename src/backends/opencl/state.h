@@ -12,6 +12,7 @@
 #include <ingot/backend.h>
 #include <ingot/opencl.h>
 
+#include <CL/cl_icd.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +28,7 @@ struct opencl_device {
 
 struct opencl_state {
     ingot_allocator_t allocator;
+    const cl_icd_dispatch *cl; /* every call to OpenCL goes through it; the embedder's, or loader.c's */
     cl_context context;
     cl_platform_id platform; /* all devices of a context have the same */
     unsigned version;
@@ -43,14 +45,13 @@ struct opencl_text {
     char *chars;
     size_t size;
 };
-ingot_status_t opencl_platform_text(const ingot_allocator_t *allocator, cl_platform_id platform, cl_platform_info name,
-                                    struct opencl_text *text);
-ingot_status_t opencl_device_text(const ingot_allocator_t *allocator, cl_device_id device, cl_device_info name,
+ingot_status_t opencl_platform_text(const cl_icd_dispatch *cl, const ingot_allocator_t *allocator,
+                                    cl_platform_id platform, cl_platform_info name, struct opencl_text *text);
+ingot_status_t opencl_device_text(const struct opencl_state *state, cl_device_id device, cl_device_info name,
                                   struct opencl_text *text);
-ingot_status_t opencl_build_log_text(const ingot_allocator_t *allocator, cl_program program, cl_device_id device,
+ingot_status_t opencl_build_log_text(const struct opencl_state *state, cl_program program, cl_device_id device,
                                      struct opencl_text *text);
-ingot_status_t opencl_kernel_names_text(const ingot_allocator_t *allocator, cl_program program,
-                                        struct opencl_text *text);
+ingot_status_t opencl_kernel_names_text(const struct opencl_state *state, cl_program program, struct opencl_text *text);
 void opencl_text_fini(const ingot_allocator_t *allocator, struct opencl_text *text);
 
 #endif

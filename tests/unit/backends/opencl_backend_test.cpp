@@ -3,10 +3,15 @@
  */
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include <ingot/opencl.h>
+
+#include <CL/cl_icd.h>
 
 extern "C" {
 #include "backends/opencl/backend.h"
@@ -206,6 +211,74 @@ TEST(OpenclContextCreate, RefusesNull)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_context_create(&context, nullptr, 0, nullptr, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_opencl_context_create(&context, native.native(), 1, nullptr, nullptr));
     EXPECT_EQ(nullptr, context);
+}
+
+/* A table with counting functions in some places, and nothing in those of OpenCL 2.1 and later. */
+std::atomic<int> build_count, retain_count, release_count;
+
+const cl_icd_dispatch &counting_functions()
+{
+    static cl_icd_dispatch table;
+    table.clGetPlatformInfo = clGetPlatformInfo;
+    table.clGetDeviceInfo = clGetDeviceInfo;
+    table.clRetainDevice = clRetainDevice;
+    table.clReleaseDevice = clReleaseDevice;
+    table.clGetContextInfo = clGetContextInfo;
+    table.clCreateProgramWithSource = clCreateProgramWithSource;
+    table.clCreateProgramWithBinary = clCreateProgramWithBinary;
+    table.clCompileProgram = clCompileProgram;
+    table.clLinkProgram = clLinkProgram;
+    table.clReleaseProgram = clReleaseProgram;
+    table.clGetProgramInfo = clGetProgramInfo;
+    table.clGetProgramBuildInfo = clGetProgramBuildInfo;
+    table.clCreateKernel = clCreateKernel;
+    table.clCreateKernelsInProgram = clCreateKernelsInProgram;
+    table.clReleaseKernel = clReleaseKernel;
+    table.clGetKernelInfo = clGetKernelInfo;
+    table.clGetKernelArgInfo = clGetKernelArgInfo;
+    table.clGetKernelWorkGroupInfo = clGetKernelWorkGroupInfo;
+    table.clGetExtensionFunctionAddressForPlatform = clGetExtensionFunctionAddressForPlatform;
+    table.clBuildProgram = [](cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+                              void(CL_CALLBACK * notify)(cl_program, void *), void *user) {
+        ++build_count;
+        return clBuildProgram(program, count, devices, options, notify, user);
+    };
+    table.clRetainContext = [](cl_context retained) {
+        ++retain_count;
+        return clRetainContext(retained);
+    };
+    table.clReleaseContext = [](cl_context released) {
+        ++release_count;
+        return clReleaseContext(released);
+    };
+    return table;
+}
+
+TEST(OpenclContextCreate, CallsTheFunctionsThatItWasGiven)
+{
+    const OpenclContext native(one_device());
+    ingot_context_t context = nullptr;
+    const int builds = build_count, retains = retain_count, releases = release_count;
+    ASSERT_EQ(INGOT_SUCCESS,
+              ingot_opencl_context_create_with(&context, &counting_functions(), native.native(), 0, nullptr, nullptr))
+        << ingot_last_error_detail();
+    ingot_program_release(build(context));
+    ingot_context_release(context);
+    EXPECT_EQ(builds + 1, build_count);
+    EXPECT_EQ(retains + 1, retain_count);
+    EXPECT_EQ(releases + 1, release_count);
+}
+
+TEST(OpenclContextCreate, RefusesAnIncompleteTable)
+{
+    const OpenclContext native(one_device());
+    ingot_context_t context = nullptr;
+    cl_icd_dispatch table = counting_functions();
+    table.clLinkProgram = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              ingot_opencl_context_create_with(&context, &table, native.native(), 0, nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              ingot_opencl_context_create_with(&context, nullptr, native.native(), 0, nullptr, nullptr));
 }
 
 TEST(OpenclContextCreate, HoldsTheNativeContextUntilTheLastObjectIsReleased)

@@ -29,17 +29,18 @@ static bool is_ptx(size_t size, const void *bytes)
     return memmem(bytes, size < MARK_WITHIN ? size : MARK_WITHIN, TARGET_MARK, strlen(TARGET_MARK)) != NULL;
 }
 
-static bool has_translation_options(const ingot_allocator_t *allocator, cl_program program, cl_device_id device)
+static bool has_translation_options(const cl_icd_dispatch *cl, const ingot_allocator_t *allocator, cl_program program,
+                                    cl_device_id device)
 {
     size_t size = 0;
     bool has = true;
-    if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, 0, NULL, &size) != CL_SUCCESS)
+    if (cl->clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, 0, NULL, &size) != CL_SUCCESS)
         return true;
     char *options = ingot_allocate(allocator, size + 1); /* with room for a NUL */
     if (options == NULL)
         return true;
     if (size == 0 ||
-        clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, size, options, NULL) == CL_SUCCESS) {
+        cl->clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, size, options, NULL) == CL_SUCCESS) {
         has = false;
         for (size_t i = 0; i < sizeof(translation_options) / sizeof(translation_options[0]); ++i)
             has = has || strstr(options, translation_options[i]) != NULL;
@@ -49,35 +50,35 @@ static bool has_translation_options(const ingot_allocator_t *allocator, cl_progr
 }
 
 /* 0: the driver does not say. */
-static unsigned capability_of(cl_device_id device)
+static unsigned capability_of(const cl_icd_dispatch *cl, cl_device_id device)
 {
     cl_uint major = 0;
     cl_uint minor = 0;
-    if (clGetDeviceInfo(device, DEVICE_COMPUTE_CAPABILITY_MAJOR, sizeof(major), &major, NULL) != CL_SUCCESS ||
-        clGetDeviceInfo(device, DEVICE_COMPUTE_CAPABILITY_MINOR, sizeof(minor), &minor, NULL) != CL_SUCCESS)
+    if (cl->clGetDeviceInfo(device, DEVICE_COMPUTE_CAPABILITY_MAJOR, sizeof(major), &major, NULL) != CL_SUCCESS ||
+        cl->clGetDeviceInfo(device, DEVICE_COMPUTE_CAPABILITY_MINOR, sizeof(minor), &minor, NULL) != CL_SUCCESS)
         return 0;
     return 10 * major + minor;
 }
 
 /* Reads the 13 of "OpenCL 3.0 CUDA 13.0.98". 0: the driver does not say. */
-static unsigned cuda_major_of(cl_platform_id platform)
+static unsigned cuda_major_of(const cl_icd_dispatch *cl, cl_platform_id platform)
 {
     char version[128] = "";
     unsigned major = 0;
-    if (clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof(version) - 1, version, NULL) != CL_SUCCESS)
+    if (cl->clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof(version) - 1, version, NULL) != CL_SUCCESS)
         return 0;
     const char *mark = strstr(version, CUDA_MARK);
     return mark != NULL && sscanf(mark + strlen(CUDA_MARK), "%3u", &major) == 1 ? major : 0;
 }
 
-ingot_status_t nvidia_binary_translate(const ingot_allocator_t *allocator, cl_platform_id platform, cl_program program,
-                                       cl_device_id device, const ingot_binary_t *binary, size_t *native_size,
-                                       void **native)
+ingot_status_t nvidia_binary_translate(const cl_icd_dispatch *cl, const ingot_allocator_t *allocator,
+                                       cl_platform_id platform, cl_program program, cl_device_id device,
+                                       const ingot_binary_t *binary, size_t *native_size, void **native)
 {
-    if (!is_ptx(binary->size, binary->bytes) || has_translation_options(allocator, program, device))
+    if (!is_ptx(binary->size, binary->bytes) || has_translation_options(cl, allocator, program, device))
         return INGOT_SUCCESS;
-    const unsigned capability = capability_of(device);
-    const unsigned major = cuda_major_of(platform);
+    const unsigned capability = capability_of(cl, device);
+    const unsigned major = cuda_major_of(cl, platform);
     if (capability == 0 || major == 0)
         return INGOT_SUCCESS;
     const size_t length = strnlen((const char *)binary->bytes, binary->size);
@@ -101,22 +102,22 @@ static bool are_equal(const struct answer *a, const struct answer *b)
     return a->error == b->error && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
-static struct answer ask_argument(cl_kernel kernel, cl_uint index, cl_kernel_arg_info what)
+static struct answer ask_argument(const cl_icd_dispatch *cl, cl_kernel kernel, cl_uint index, cl_kernel_arg_info what)
 {
     struct answer answer = {CL_SUCCESS, ""};
-    answer.error = clGetKernelArgInfo(kernel, index, what, sizeof(answer.bytes), answer.bytes, NULL);
+    answer.error = cl->clGetKernelArgInfo(kernel, index, what, sizeof(answer.bytes), answer.bytes, NULL);
     return answer;
 }
 
-static bool arguments_are_equal(cl_kernel kernel, cl_kernel other, cl_uint count)
+static bool arguments_are_equal(const cl_icd_dispatch *cl, cl_kernel kernel, cl_kernel other, cl_uint count)
 {
     static const cl_kernel_arg_info infos[] = {CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME,
                                                CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_QUALIFIER,
                                                CL_KERNEL_ARG_TYPE_QUALIFIER};
     for (cl_uint i = 0; i < count; ++i) {
         for (size_t n = 0; n < sizeof(infos) / sizeof(infos[0]); ++n) {
-            const struct answer mine = ask_argument(kernel, i, infos[n]);
-            const struct answer theirs = ask_argument(other, i, infos[n]);
+            const struct answer mine = ask_argument(cl, kernel, i, infos[n]);
+            const struct answer theirs = ask_argument(cl, other, i, infos[n]);
             if (!are_equal(&mine, &theirs))
                 return false;
         }
@@ -124,54 +125,54 @@ static bool arguments_are_equal(cl_kernel kernel, cl_kernel other, cl_uint count
     return true;
 }
 
-static struct answer ask_group_size(cl_kernel kernel, cl_device_id device)
+static struct answer ask_group_size(const cl_icd_dispatch *cl, cl_kernel kernel, cl_device_id device)
 {
     struct answer answer = {CL_SUCCESS, ""};
-    answer.error = clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(answer.bytes),
-                                            answer.bytes, NULL);
+    answer.error = cl->clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(answer.bytes),
+                                                answer.bytes, NULL);
     return answer;
 }
 
-static bool kernels_are_equal(cl_device_id device, cl_kernel kernel, cl_kernel other)
+static bool kernels_are_equal(const cl_icd_dispatch *cl, cl_device_id device, cl_kernel kernel, cl_kernel other)
 {
-    const struct answer mine = ask_group_size(kernel, device);
-    const struct answer theirs = ask_group_size(other, device);
+    const struct answer mine = ask_group_size(cl, kernel, device);
+    const struct answer theirs = ask_group_size(cl, other, device);
     cl_uint counts[2] = {0, 0};
     return are_equal(&mine, &theirs) &&
-           clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(counts[0]), &counts[0], NULL) == CL_SUCCESS &&
-           clGetKernelInfo(other, CL_KERNEL_NUM_ARGS, sizeof(counts[1]), &counts[1], NULL) == CL_SUCCESS &&
-           counts[0] == counts[1] && arguments_are_equal(kernel, other, counts[0]);
+           cl->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(counts[0]), &counts[0], NULL) == CL_SUCCESS &&
+           cl->clGetKernelInfo(other, CL_KERNEL_NUM_ARGS, sizeof(counts[1]), &counts[1], NULL) == CL_SUCCESS &&
+           counts[0] == counts[1] && arguments_are_equal(cl, kernel, other, counts[0]);
 }
 
-static bool has_equal_kernel(cl_device_id device, cl_kernel kernel, cl_program other_program)
+static bool has_equal_kernel(const cl_icd_dispatch *cl, cl_device_id device, cl_kernel kernel, cl_program other_program)
 {
     char name[1024] = "";
     cl_int error = CL_SUCCESS;
-    if (clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), name, NULL) != CL_SUCCESS)
+    if (cl->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), name, NULL) != CL_SUCCESS)
         return false;
-    cl_kernel other = clCreateKernel(other_program, name, &error);
+    cl_kernel other = cl->clCreateKernel(other_program, name, &error);
     if (other == NULL)
         return false;
-    const bool equal = kernels_are_equal(device, kernel, other);
-    (void)clReleaseKernel(other);
+    const bool equal = kernels_are_equal(cl, device, kernel, other);
+    (void)cl->clReleaseKernel(other);
     return equal;
 }
 
-bool nvidia_binary_is_equal(const ingot_allocator_t *allocator, cl_device_id device, cl_program of_ptx,
-                            cl_program of_native)
+bool nvidia_binary_is_equal(const cl_icd_dispatch *cl, const ingot_allocator_t *allocator, cl_device_id device,
+                            cl_program of_ptx, cl_program of_native)
 {
     cl_uint count = 0;
     bool equal = true;
-    if (clCreateKernelsInProgram(of_ptx, 0, NULL, &count) != CL_SUCCESS || count == 0)
+    if (cl->clCreateKernelsInProgram(of_ptx, 0, NULL, &count) != CL_SUCCESS || count == 0)
         return false;
     const size_t size = count * sizeof(cl_kernel);
     cl_kernel *kernels = ingot_allocate(allocator, size);
     if (kernels == NULL)
         return false;
-    equal = clCreateKernelsInProgram(of_ptx, count, kernels, NULL) == CL_SUCCESS;
+    equal = cl->clCreateKernelsInProgram(of_ptx, count, kernels, NULL) == CL_SUCCESS;
     for (cl_uint i = 0; i < count && kernels[i] != NULL; ++i) {
-        equal = equal && has_equal_kernel(device, kernels[i], of_native);
-        (void)clReleaseKernel(kernels[i]);
+        equal = equal && has_equal_kernel(cl, device, kernels[i], of_native);
+        (void)cl->clReleaseKernel(kernels[i]);
     }
     ingot_deallocate(allocator, kernels, size);
     return equal;

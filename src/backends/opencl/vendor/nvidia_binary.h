@@ -10,17 +10,18 @@
 #include <ingot/backend.h>
 #include <ingot/opencl.h>
 
+#include <CL/cl_icd.h>
 #include <stdbool.h>
 
 /* Translates the binary to machine code for the device. The caller frees it with its size. *native stays NULL if the
  * binary is not PTX, or if the translation would lose something that the program was built with. */
-ingot_status_t nvidia_binary_translate(const ingot_allocator_t *allocator, cl_platform_id platform, cl_program program,
-                                       cl_device_id device, const ingot_binary_t *binary, size_t *native_size,
-                                       void **native);
+ingot_status_t nvidia_binary_translate(const cl_icd_dispatch *cl, const ingot_allocator_t *allocator,
+                                       cl_platform_id platform, cl_program program, cl_device_id device,
+                                       const ingot_binary_t *binary, size_t *native_size, void **native);
 
 /* True if the program of machine code has the kernels of the one of PTX, and answers queries about them the same way.
  * */
-bool nvidia_binary_is_equal(const ingot_allocator_t *allocator, cl_device_id device, cl_program of_ptx,
-                            cl_program of_native);
+bool nvidia_binary_is_equal(const cl_icd_dispatch *cl, const ingot_allocator_t *allocator, cl_device_id device,
+                            cl_program of_ptx, cl_program of_native);
 
 #endif

@@ -1,0 +1,43 @@
+/*
+ * loader.c - contexts that call the OpenCL loader.
+ *
+ * The only file that refers to the loader's functions. A program that links the static library and creates its contexts
+ * by ingot_opencl_context_create_with alone, such as a layer, does not need the loader.
+ */
+#include "backends/opencl/backend.h"
+
+#include <CL/cl_icd.h>
+
+static const cl_icd_dispatch loader = {
+    .clGetPlatformInfo = clGetPlatformInfo,
+    .clGetDeviceInfo = clGetDeviceInfo,
+    .clRetainDevice = clRetainDevice,
+    .clReleaseDevice = clReleaseDevice,
+    .clGetContextInfo = clGetContextInfo,
+    .clRetainContext = clRetainContext,
+    .clReleaseContext = clReleaseContext,
+    .clCreateProgramWithSource = clCreateProgramWithSource,
+    .clCreateProgramWithBinary = clCreateProgramWithBinary,
+    .clCreateProgramWithIL = clCreateProgramWithIL,
+    .clSetProgramSpecializationConstant = clSetProgramSpecializationConstant,
+    .clBuildProgram = clBuildProgram,
+    .clCompileProgram = clCompileProgram,
+    .clLinkProgram = clLinkProgram,
+    .clReleaseProgram = clReleaseProgram,
+    .clGetProgramInfo = clGetProgramInfo,
+    .clGetProgramBuildInfo = clGetProgramBuildInfo,
+    .clCreateKernel = clCreateKernel,
+    .clCreateKernelsInProgram = clCreateKernelsInProgram,
+    .clCloneKernel = clCloneKernel,
+    .clReleaseKernel = clReleaseKernel,
+    .clGetKernelInfo = clGetKernelInfo,
+    .clGetKernelArgInfo = clGetKernelArgInfo,
+    .clGetKernelWorkGroupInfo = clGetKernelWorkGroupInfo,
+    .clGetExtensionFunctionAddressForPlatform = clGetExtensionFunctionAddressForPlatform,
+};
+
+ingot_status_t ingot_opencl_context_create(ingot_context_t *context, cl_context cl_context, uint32_t device_count,
+                                           const cl_device_id *devices, const ingot_context_info_t *info)
+{
+    return ingot_opencl_context_create_with(context, &loader, cl_context, device_count, devices, info);
+}
