@@ -50,6 +50,8 @@ static inline const char *const *environment_names(void)
         "INGOT_PERSIST_EXIT_TIME",
         "INGOT_PERSIST_QUIET_TIME",
         "INGOT_PERSIST_LOCK_TIMEOUT",
+        "INGOT_LAYER_DISABLE",
+        "INGOT_LAYER_STATS",
         NULL,
     };
     return names;

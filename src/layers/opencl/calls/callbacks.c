@@ -1,0 +1,56 @@
+/*
+ * callbacks.c - the application's callbacks, which must see its own handle and not the driver's.
+ *
+ * A driver may call back before its call returns, afterwards, or after an error not at all. So a callback has two
+ * references, of the call and of the driver, and after an error both end, unless the driver has called back.
+ */
+#include "layers/opencl/calls/callbacks.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct callback {
+    atomic_uint references;
+    atomic_bool was_called;
+    cl_program program;
+    program_callback_t notify;
+    void *user;
+};
+
+struct callback *callback_create(cl_program program, program_callback_t notify, void *user)
+{
+    struct callback *callback = malloc(sizeof(*callback));
+    if (callback == NULL)
+        return NULL;
+    atomic_init(&callback->references, 2);
+    atomic_init(&callback->was_called, false);
+    callback->program = program;
+    callback->notify = notify;
+    callback->user = user;
+    return callback;
+}
+
+static void release(struct callback *callback)
+{
+    if (atomic_fetch_sub_explicit(&callback->references, 1, memory_order_acq_rel) == 1)
+        free(callback);
+}
+
+void CL_CALLBACK callback_call(cl_program native, void *opaque)
+{
+    struct callback *callback = opaque;
+    (void)native;
+    if (atomic_exchange_explicit(&callback->was_called, true, memory_order_acq_rel))
+        return;
+    callback->notify(callback->program, callback->user);
+    release(callback);
+}
+
+void callback_end_call(struct callback *callback, bool has_failed)
+{
+    if (callback == NULL)
+        return;
+    if (has_failed && !atomic_exchange_explicit(&callback->was_called, true, memory_order_acq_rel))
+        release(callback);
+    release(callback);
+}

@@ -1,0 +1,21 @@
+/*
+ * callbacks.h - the application's callbacks, which must see its own handle and not the driver's.
+ */
+#ifndef INGOT_LAYERS_OPENCL_CALLS_CALLBACKS_H
+#define INGOT_LAYERS_OPENCL_CALLS_CALLBACKS_H
+
+#include "layers/opencl/layer.h"
+
+struct callback;
+
+/* Prepares a callback for the shadow's handle. Returns NULL without memory. */
+struct callback *callback_create(cl_program program, program_callback_t notify, void *user);
+
+/* For the driver, with the callback as its user data: calls the application's, then ends. It is called at most once. */
+void CL_CALLBACK callback_call(cl_program native, void *callback);
+
+/* To be called when the driver's call has returned. After an error, the driver does not call back any more. NULL does
+ * nothing. */
+void callback_end_call(struct callback *callback, bool has_failed);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * create.c - programs from source and from intermediate language.
+ *
+ * The driver makes each program, so that errors are its own. Without a store there is nothing to gain from a shadow,
+ * and the application gets the driver's program itself.
+ */
+#include "layers/opencl/calls/extensions.h"
+#include "layers/opencl/program/shadow.h"
+#include "layers/opencl/settings.h"
+#include "layers/opencl/statistics.h"
+
+static cl_program make_shadow(cl_program native, ingot_source_kind_t kind)
+{
+    if (native == NULL || settings_store() == NULL)
+        return native;
+    struct shadow *shadow = shadow_create(native, kind);
+    if (shadow == NULL)
+        return native;
+    statistics_add(STATISTIC_PROGRAMS, 1);
+    return (cl_program)(void *)shadow;
+}
+
+cl_program CL_API_CALL layer_create_with_source(cl_context context, cl_uint count, const char **strings,
+                                                const size_t *lengths, cl_int *error)
+{
+    return make_shadow(layer_target.clCreateProgramWithSource(context, count, strings, lengths, error),
+                       INGOT_SOURCE_OPENCL_C);
+}
+
+cl_program CL_API_CALL layer_create_with_il(cl_context context, const void *il, size_t length, cl_int *error)
+{
+    return make_shadow(layer_target.clCreateProgramWithIL(context, il, length, error), INGOT_SOURCE_SPIRV);
+}
+
+cl_program CL_API_CALL layer_create_with_il_khr(cl_context context, const void *il, size_t length, cl_int *error)
+{
+    cl_program(CL_API_CALL * create)(cl_context, const void *, size_t, cl_int *) = NULL;
+    *(void **)&create = extensions_find_for_context(context, "clCreateProgramWithILKHR");
+    if (create == NULL) {
+        if (error != NULL)
+            *error = CL_INVALID_CONTEXT;
+        return NULL;
+    }
+    return make_shadow(create(context, il, length, error), INGOT_SOURCE_SPIRV);
+}

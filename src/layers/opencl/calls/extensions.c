@@ -1,0 +1,155 @@
+/*
+ * extensions.c - functions that a driver has beyond the table.
+ *
+ * An application gets the layer's function in place of each one that sees a program, if the driver has it.
+ */
+#include "layers/opencl/calls/extensions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "layers/opencl/program/shadow.h"
+
+void *extensions_find_for_device(cl_device_id device, const char *name)
+{
+    cl_platform_id platform = NULL;
+    if (layer_target.clGetExtensionFunctionAddressForPlatform == NULL ||
+        layer_target.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL) != CL_SUCCESS)
+        return NULL;
+    return layer_target.clGetExtensionFunctionAddressForPlatform(platform, name);
+}
+
+void *extensions_find_for_queue(cl_command_queue queue, const char *name)
+{
+    cl_device_id device = NULL;
+    if (layer_target.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(device), &device, NULL) != CL_SUCCESS)
+        return NULL;
+    return extensions_find_for_device(device, name);
+}
+
+void *extensions_find_for_context(cl_context context, const char *name)
+{
+    void *function = NULL;
+    size_t size = 0;
+    if (layer_target.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, NULL, &size) != CL_SUCCESS ||
+        size < sizeof(cl_device_id))
+        return NULL;
+    cl_device_id *devices = malloc(size);
+    if (devices != NULL &&
+        layer_target.clGetContextInfo(context, CL_CONTEXT_DEVICES, size, devices, NULL) == CL_SUCCESS)
+        function = extensions_find_for_device(devices[0], name);
+    free(devices);
+    return function;
+}
+
+/* Intel's functions for global variables and function pointers. */
+typedef cl_int(CL_API_CALL *get_variable_t)(cl_device_id, cl_program, const char *, size_t *, void **);
+typedef cl_int(CL_API_CALL *get_function_t)(cl_device_id, cl_program, const char *, cl_ulong *);
+typedef cl_int(CL_API_CALL *read_variable_t)(cl_command_queue, cl_program, const char *, cl_bool, size_t, size_t,
+                                             void *, cl_uint, const cl_event *, cl_event *);
+typedef cl_int(CL_API_CALL *write_variable_t)(cl_command_queue, cl_program, const char *, cl_bool, size_t, size_t,
+                                              const void *, cl_uint, const cl_event *, cl_event *);
+
+static cl_int CL_API_CALL get_variable(cl_device_id device, cl_program program, const char *name, size_t *size,
+                                       void **pointer)
+{
+    get_variable_t get = NULL;
+    *(void **)&get = extensions_find_for_device(device, "clGetDeviceGlobalVariablePointerINTEL");
+    if (get == NULL)
+        return CL_INVALID_DEVICE;
+    struct shadow_use use = shadow_begin_use(program);
+    const cl_int error = get(device, use.native, name, size, pointer);
+    shadow_end_use(&use);
+    return error;
+}
+
+static cl_int CL_API_CALL get_function(cl_device_id device, cl_program program, const char *name, cl_ulong *pointer)
+{
+    get_function_t get = NULL;
+    *(void **)&get = extensions_find_for_device(device, "clGetDeviceFunctionPointerINTEL");
+    if (get == NULL)
+        return CL_INVALID_DEVICE;
+    struct shadow_use use = shadow_begin_use(program);
+    const cl_int error = get(device, use.native, name, pointer);
+    shadow_end_use(&use);
+    return error;
+}
+
+static cl_int CL_API_CALL read_variable(cl_command_queue queue, cl_program program, const char *name, cl_bool blocks,
+                                        size_t size, size_t offset, void *bytes, cl_uint event_count,
+                                        const cl_event *events, cl_event *event)
+{
+    read_variable_t read = NULL;
+    *(void **)&read = extensions_find_for_queue(queue, "clEnqueueReadGlobalVariableINTEL");
+    if (read == NULL)
+        return CL_INVALID_COMMAND_QUEUE;
+    struct shadow_use use = shadow_begin_use(program);
+    const cl_int error = read(queue, use.native, name, blocks, size, offset, bytes, event_count, events, event);
+    shadow_end_use(&use);
+    return error;
+}
+
+static cl_int CL_API_CALL write_variable(cl_command_queue queue, cl_program program, const char *name, cl_bool blocks,
+                                         size_t size, size_t offset, const void *bytes, cl_uint event_count,
+                                         const cl_event *events, cl_event *event)
+{
+    write_variable_t write = NULL;
+    *(void **)&write = extensions_find_for_queue(queue, "clEnqueueWriteGlobalVariableINTEL");
+    if (write == NULL)
+        return CL_INVALID_COMMAND_QUEUE;
+    struct shadow_use use = shadow_begin_use(program);
+    const cl_int error = write(queue, use.native, name, blocks, size, offset, bytes, event_count, events, event);
+    shadow_end_use(&use);
+    return error;
+}
+
+typedef void (*function_t)(void);
+
+static const struct {
+    const char *name;
+    function_t function;
+} replacements[] = {
+    {"clGetDeviceGlobalVariablePointerINTEL", (function_t)get_variable},
+    {"clGetDeviceFunctionPointerINTEL", (function_t)get_function},
+    {"clEnqueueReadGlobalVariableINTEL", (function_t)read_variable},
+    {"clEnqueueWriteGlobalVariableINTEL", (function_t)write_variable},
+    {"clCreateProgramWithILKHR", (function_t)layer_create_with_il_khr},
+    {"clCreateProgramWithSource", (function_t)layer_create_with_source},
+    {"clCreateProgramWithIL", (function_t)layer_create_with_il},
+    {"clBuildProgram", (function_t)layer_build},
+    {"clCompileProgram", (function_t)layer_compile},
+    {"clLinkProgram", (function_t)layer_link},
+    {"clRetainProgram", (function_t)layer_retain},
+    {"clReleaseProgram", (function_t)layer_release},
+    {"clReleaseKernel", (function_t)layer_release_kernel},
+    {"clReleaseContext", (function_t)layer_release_context},
+    {"clSetProgramReleaseCallback", (function_t)layer_set_release_callback},
+    {"clSetProgramSpecializationConstant", (function_t)layer_set_spec_constant},
+    {"clGetProgramInfo", (function_t)layer_get_program_info},
+    {"clGetProgramBuildInfo", (function_t)layer_get_build_info},
+    {"clCreateKernel", (function_t)layer_create_kernel},
+    {"clCreateKernelsInProgram", (function_t)layer_create_kernels},
+    {"clGetKernelInfo", (function_t)layer_get_kernel_info},
+    {"clGetKernelArgInfo", (function_t)layer_get_arg_info},
+    {"clGetExtensionFunctionAddress", (function_t)layer_get_extension_function},
+    {"clGetExtensionFunctionAddressForPlatform", (function_t)layer_get_extension_function_for_platform},
+};
+
+static void *replace(void *function, const char *name)
+{
+    for (size_t i = 0; i < sizeof(replacements) / sizeof(replacements[0]) && function != NULL && name != NULL; ++i) {
+        if (strcmp(name, replacements[i].name) == 0)
+            memcpy(&function, &replacements[i].function, sizeof(function));
+    }
+    return function;
+}
+
+void *CL_API_CALL layer_get_extension_function(const char *name)
+{
+    return replace(layer_target.clGetExtensionFunctionAddress(name), name);
+}
+
+void *CL_API_CALL layer_get_extension_function_for_platform(cl_platform_id platform, const char *name)
+{
+    return replace(layer_target.clGetExtensionFunctionAddressForPlatform(platform, name), name);
+}

@@ -1,0 +1,99 @@
+/*
+ * kernels.c - kernels, which are the driver's own, and what they say about their programs.
+ *
+ * Some drivers lose what a compiler knew when they make a program of a binary. The native program is then built, and a
+ * kernel of it is asked instead.
+ */
+#include <stdlib.h>
+
+#include "layers/opencl/program/shadow.h"
+
+/* A driver may examine a binary only when it creates a kernel. */
+static bool is_rejected(const struct shadow_use *use, cl_int error)
+{
+    return use->result != NULL && use->result->is_loaded && error != CL_SUCCESS && error != CL_INVALID_KERNEL_NAME &&
+           error != CL_INVALID_VALUE && error != CL_OUT_OF_HOST_MEMORY;
+}
+
+/* False: the native program could not be built either. */
+static bool replace_rejected(const struct shadow_use *use)
+{
+    result_forget(use->result);
+    return shadow_build_native(use->shadow);
+}
+
+cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, cl_int *error)
+{
+    struct shadow_use use = shadow_begin_use(program);
+    cl_int code = CL_SUCCESS;
+    cl_kernel kernel = layer_target.clCreateKernel(use.native, name, &code);
+    if (kernel == NULL && is_rejected(&use, code) && replace_rejected(&use))
+        kernel = layer_target.clCreateKernel(use.shadow->native, name, &code);
+    shadow_end_use(&use);
+    if (error != NULL)
+        *error = code;
+    return kernel;
+}
+
+cl_int CL_API_CALL layer_create_kernels(cl_program program, cl_uint capacity, cl_kernel *kernels, cl_uint *count)
+{
+    struct shadow_use use = shadow_begin_use(program);
+    cl_int error = layer_target.clCreateKernelsInProgram(use.native, capacity, kernels, count);
+    if (is_rejected(&use, error) && replace_rejected(&use))
+        error = layer_target.clCreateKernelsInProgram(use.shadow->native, capacity, kernels, count);
+    shadow_end_use(&use);
+    return error;
+}
+
+/* Returns a kernel of the native program in place of one that was made of a binary, or NULL. The caller releases it. */
+static cl_kernel create_twin(cl_kernel kernel)
+{
+    cl_program program = NULL;
+    cl_kernel twin = NULL;
+    size_t size = 0;
+    cl_int error = CL_SUCCESS;
+    if (layer_target.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(program), &program, NULL) != CL_SUCCESS)
+        return NULL;
+    struct shadow *shadow = shadow_find_of_native(program);
+    if (shadow == NULL || program == shadow->native)
+        return NULL;
+    struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
+    if (use.result != NULL && use.result->is_loaded && use.native == program &&
+        layer_target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size) == CL_SUCCESS && size > 0) {
+        char *name = malloc(size);
+        if (name != NULL &&
+            layer_target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name, NULL) == CL_SUCCESS &&
+            shadow_build_native(shadow))
+            twin = layer_target.clCreateKernel(shadow->native, name, &error);
+        free(name);
+    }
+    shadow_end_use(&use);
+    return twin;
+}
+
+cl_int CL_API_CALL layer_get_kernel_info(cl_kernel kernel, cl_kernel_info name, size_t capacity, void *value,
+                                         size_t *size_ret)
+{
+    const cl_int error = layer_target.clGetKernelInfo(kernel, name, capacity, value, size_ret);
+    if (error != CL_SUCCESS || name != CL_KERNEL_PROGRAM || value == NULL)
+        return error;
+    cl_program *program = value;
+    struct shadow *shadow = shadow_find_of_native(*program);
+    if (shadow != NULL)
+        *program = (cl_program)(void *)shadow;
+    return error;
+}
+
+cl_int CL_API_CALL layer_get_arg_info(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name, size_t capacity,
+                                      void *value, size_t *size_ret)
+{
+    cl_int error = layer_target.clGetKernelArgInfo(kernel, index, name, capacity, value, size_ret);
+    if (error != CL_KERNEL_ARG_INFO_NOT_AVAILABLE)
+        return error;
+    cl_kernel twin = create_twin(kernel);
+    if (twin == NULL)
+        return error;
+    error = layer_target.clGetKernelArgInfo(twin, index, name, capacity, value, size_ret);
+    (void)layer_target.clReleaseKernel(twin);
+    return error;
+}

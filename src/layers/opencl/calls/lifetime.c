@@ -1,0 +1,91 @@
+/*
+ * lifetime.c - references, release callbacks and specialization constants of programs, and what ends with kernels.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "layers/opencl/calls/callbacks.h"
+#include "layers/opencl/program/burial.h"
+
+cl_int CL_API_CALL layer_retain(cl_program program)
+{
+    struct shadow *shadow = shadow_find(program);
+    if (shadow == NULL)
+        return layer_target.clRetainProgram(program);
+    burial_retain(shadow);
+    return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL layer_release(cl_program program)
+{
+    struct shadow *shadow = shadow_find(program);
+    if (shadow == NULL)
+        return layer_target.clReleaseProgram(program);
+    if (!burial_release(shadow))
+        return CL_INVALID_PROGRAM;
+    burial_try(program);
+    return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL layer_release_kernel(cl_kernel kernel)
+{
+    cl_program program = NULL;
+    if (!burial_is_due())
+        return layer_target.clReleaseKernel(kernel);
+    (void)layer_target.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(program), &program, NULL);
+    const cl_int error = layer_target.clReleaseKernel(kernel);
+    if (program != NULL)
+        burial_try(program);
+    return error;
+}
+
+/* A kernel that was still running when the application released it may have ended. */
+cl_int CL_API_CALL layer_release_context(cl_context context)
+{
+    burial_try_all();
+    return layer_target.clReleaseContext(context);
+}
+
+cl_int CL_API_CALL layer_set_release_callback(cl_program program, program_callback_t notify, void *user)
+{
+    struct shadow *shadow = shadow_find(program);
+    if (shadow == NULL || notify == NULL)
+        return layer_target.clSetProgramReleaseCallback(shadow != NULL ? shadow->native : program, notify, user);
+    struct callback *callback = callback_create(program, notify, user);
+    if (callback == NULL)
+        return CL_OUT_OF_HOST_MEMORY;
+    const cl_int error = layer_target.clSetProgramReleaseCallback(shadow->native, callback_call, callback);
+    callback_end_call(callback, error != CL_SUCCESS);
+    return error;
+}
+
+static bool keep_constant(struct shadow *shadow, cl_uint id, size_t size, const void *value)
+{
+    size_t at = 0;
+    while (at < shadow->constant_count && shadow->constants[at].id != id)
+        ++at;
+    if (at == shadow->constant_count) {
+        struct shadow_constant *more = realloc(shadow->constants, (at + 1) * sizeof(*more));
+        if (more == NULL)
+            return false;
+        shadow->constants = more;
+        ++shadow->constant_count;
+    }
+    shadow->constants[at] = (struct shadow_constant){.id = id, .size = (cl_uint)size};
+    if (size <= SHADOW_MAX_CONSTANT)
+        memcpy(shadow->constants[at].value, value, size);
+    return true;
+}
+
+cl_int CL_API_CALL layer_set_spec_constant(cl_program program, cl_uint id, size_t size, const void *value)
+{
+    struct shadow *shadow = shadow_find(program);
+    if (shadow == NULL)
+        return layer_target.clSetProgramSpecializationConstant(program, id, size, value);
+    shadow_begin_work(shadow, false);
+    cl_int error = layer_target.clSetProgramSpecializationConstant(shadow->native, id, size, value);
+    if (error == CL_SUCCESS && !keep_constant(shadow, id, size, value))
+        error = CL_OUT_OF_HOST_MEMORY;
+    shadow_end_work(shadow);
+    return error;
+}

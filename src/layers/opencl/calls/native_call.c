@@ -1,0 +1,40 @@
+/*
+ * native_call.c - a build or compilation that the driver does as the application asked.
+ */
+#include "layers/opencl/calls/native_call.h"
+
+#include "layers/opencl/statistics.h"
+
+bool native_call_begin(struct native_call *call, struct shadow *shadow, program_callback_t notify, void *user)
+{
+    *call = (struct native_call){shadow, NULL, NULL, NULL, user};
+    if (notify != NULL) {
+        call->callback = callback_create((cl_program)(void *)shadow, notify, user);
+        if (call->callback == NULL)
+            return false;
+        call->notify = callback_call;
+        call->user = call->callback;
+    }
+    call->result = shadow_take_result(shadow);
+    statistics_add(STATISTIC_PASSED, 1);
+    return true;
+}
+
+static bool is_about_arguments(cl_int error)
+{
+    return error == CL_INVALID_VALUE || error == CL_INVALID_DEVICE || error == CL_INVALID_PROGRAM ||
+           error == CL_INVALID_OPERATION;
+}
+
+cl_int native_call_end(struct native_call *call, cl_int error)
+{
+    if (error != CL_SUCCESS)
+        statistics_add(STATISTIC_FAILED, 1);
+    callback_end_call(call->callback, error != CL_SUCCESS);
+    if (call->result != NULL && is_about_arguments(error) && shadow_set_result(call->shadow, call->result))
+        return error;
+    if (call->result != NULL)
+        call->shadow->is_native_built = false; /* not with these options any more */
+    result_release(call->result);
+    return error;
+}

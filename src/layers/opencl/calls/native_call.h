@@ -1,0 +1,23 @@
+/*
+ * native_call.h - a build or compilation that the driver does as the application asked.
+ */
+#ifndef INGOT_LAYERS_OPENCL_CALLS_NATIVE_CALL_H
+#define INGOT_LAYERS_OPENCL_CALLS_NATIVE_CALL_H
+
+#include "layers/opencl/calls/callbacks.h"
+#include "layers/opencl/program/shadow.h"
+
+struct native_call {
+    struct shadow *shadow;
+    struct result *result; /* the previous one */
+    struct callback *callback;
+    program_callback_t notify; /* for the driver */
+    void *user;
+};
+
+/* Prepares a call for the shadow's native program, which answers from now on. False: no memory. */
+bool native_call_begin(struct native_call *call, struct shadow *shadow, program_callback_t notify, void *user);
+/* The driver's call has returned. If it refused its arguments, nothing has changed. Returns `error`. */
+cl_int native_call_end(struct native_call *call, cl_int error);
+
+#endif

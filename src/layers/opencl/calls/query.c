@@ -1,0 +1,104 @@
+/*
+ * query.c - clGetProgramInfo and clGetProgramBuildInfo.
+ *
+ * The native program answers what does not depend on the build, and the result what does. What the application gave or
+ * was told in the build is recorded: the options and the log.
+ */
+#include <string.h>
+
+#include "layers/opencl/lock.h"
+#include "layers/opencl/program/shadow.h"
+
+static cl_int get_reference_count(struct shadow *shadow, size_t capacity, void *value, size_t *size_ret)
+{
+    lock_take();
+    cl_uint count = shadow->references;
+    lock_release();
+    count += shadow_count_uses(shadow);
+    return layer_answer(sizeof(count), &count, capacity, value, size_ret);
+}
+
+static bool generates_code_at_launch(const struct shadow *shadow)
+{
+    ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
+    return ingot_context_get_device_info(shadow->context->ingot, 0, &info) == INGOT_SUCCESS &&
+           info.generates_code_at_launch;
+}
+
+/* A blob has what the driver needs to load it. An application may want what else a fresh binary has, such as
+ * intermediate code, so it gets a fresh one. */
+static cl_program with_binaries(const struct shadow_use *use)
+{
+    const bool is_whole = use->result == NULL || !use->result->is_loaded || generates_code_at_launch(use->shadow);
+    return is_whole || !shadow_build_native(use->shadow) ? use->native : use->shadow->native;
+}
+
+static cl_int get_info(const struct shadow_use *use, cl_program_info name, size_t capacity, void *value,
+                       size_t *size_ret)
+{
+    cl_program asked = use->native;
+    switch (name) {
+    case CL_PROGRAM_REFERENCE_COUNT: return get_reference_count(use->shadow, capacity, value, size_ret);
+    case CL_PROGRAM_CONTEXT:
+    case CL_PROGRAM_NUM_DEVICES:
+    case CL_PROGRAM_DEVICES:
+    case CL_PROGRAM_SOURCE:
+    case CL_PROGRAM_IL: asked = use->shadow->native; break;
+    case CL_PROGRAM_BINARY_SIZES:
+    case CL_PROGRAM_BINARIES: asked = with_binaries(use); break;
+    default: break;
+    }
+    return layer_target.clGetProgramInfo(asked, name, capacity, value, size_ret);
+}
+
+cl_int CL_API_CALL layer_get_program_info(cl_program program, cl_program_info name, size_t capacity, void *value,
+                                          size_t *size_ret)
+{
+    struct shadow_use use = shadow_begin_use(program);
+    const cl_int error = use.shadow != NULL ? get_info(&use, name, capacity, value, size_ret)
+                                            : layer_target.clGetProgramInfo(program, name, capacity, value, size_ret);
+    shadow_end_use(&use);
+    return error;
+}
+
+static bool is_building(struct shadow *shadow)
+{
+    lock_take();
+    const bool is_so = shadow->is_building;
+    lock_release();
+    return is_so;
+}
+
+/* The driver checks the arguments first. */
+static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, const char *text, size_t capacity,
+                           void *value, size_t *size_ret)
+{
+    cl_build_status status = CL_BUILD_NONE;
+    const cl_int error =
+        layer_target.clGetProgramBuildInfo(use->native, device, CL_PROGRAM_BUILD_STATUS, sizeof(status), &status, NULL);
+    return error != CL_SUCCESS ? error : layer_answer(strlen(text) + 1, text, capacity, value, size_ret);
+}
+
+static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
+                             size_t capacity, void *value, size_t *size_ret)
+{
+    const cl_build_status in_progress = CL_BUILD_IN_PROGRESS;
+    if (name == CL_PROGRAM_BUILD_STATUS && is_building(use->shadow))
+        return layer_answer(sizeof(in_progress), &in_progress, capacity, value, size_ret);
+    if (use->result != NULL && name == CL_PROGRAM_BUILD_OPTIONS)
+        return get_recorded(use, device, use->result->options, capacity, value, size_ret);
+    if (use->result != NULL && name == CL_PROGRAM_BUILD_LOG)
+        return get_recorded(use, device, use->result->log, capacity, value, size_ret);
+    return layer_target.clGetProgramBuildInfo(use->native, device, name, capacity, value, size_ret);
+}
+
+cl_int CL_API_CALL layer_get_build_info(cl_program program, cl_device_id device, cl_program_build_info name,
+                                        size_t capacity, void *value, size_t *size_ret)
+{
+    struct shadow_use use = shadow_begin_use(program);
+    const cl_int error = use.shadow != NULL
+                             ? get_build_info(&use, device, name, capacity, value, size_ret)
+                             : layer_target.clGetProgramBuildInfo(program, device, name, capacity, value, size_ret);
+    shadow_end_use(&use);
+    return error;
+}

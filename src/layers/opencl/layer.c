@@ -1,0 +1,120 @@
+/*
+ * layer.c - what a loader calls to load the layer: its name, and the table of its functions.
+ *
+ * The table has the target's own pointer for every function that the layer does not replace, so calls such as
+ * clSetKernelArg cost nothing more. Loaders initialize layers before the application's first call, in one thread.
+ */
+#include "layers/opencl/layer.h"
+
+#include <CL/cl_layer.h>
+#include <string.h>
+
+#include "layers/opencl/lock.h"
+#include "layers/opencl/settings.h"
+#include "layers/opencl/statistics.h"
+
+#define LAYER_NAME "Ingot"
+#define ENTRY_COUNT (sizeof(cl_icd_dispatch) / sizeof(void *))
+
+/* Of newer loaders; Debian's headers do not have them. */
+typedef struct layer_properties layer_properties_t;
+INGOT_API cl_int CL_API_CALL clInitLayerWithProperties(cl_uint target_count, const cl_icd_dispatch *target,
+                                                       cl_uint *count, const cl_icd_dispatch **functions,
+                                                       const layer_properties_t *properties);
+INGOT_API cl_int CL_API_CALL clDeinitLayer(void);
+
+cl_icd_dispatch layer_target;
+static cl_icd_dispatch functions_of_layer;
+static bool is_initialized;
+
+cl_int layer_answer(size_t size, const void *answer, size_t capacity, void *value, size_t *size_ret)
+{
+    if (value != NULL && capacity < size)
+        return CL_INVALID_VALUE;
+    if (value != NULL)
+        memcpy(value, answer, size);
+    if (size_ret != NULL)
+        *size_ret = size;
+    return CL_SUCCESS;
+}
+
+INGOT_API CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t capacity, void *value,
+                                                         size_t *size_ret)
+{
+    const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    switch (name) {
+    case CL_LAYER_API_VERSION: return layer_answer(sizeof(version), &version, capacity, value, size_ret);
+    case CL_LAYER_NAME: return layer_answer(sizeof(LAYER_NAME), LAYER_NAME, capacity, value, size_ret);
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+#define REPLACE(function, own)                                                                                         \
+    if (layer_target.function != NULL)                                                                                 \
+    functions_of_layer.function = (own)
+
+/* Replaces each function that sees a program. */
+static void replace_functions(void)
+{
+    REPLACE(clCreateProgramWithSource, layer_create_with_source);
+    REPLACE(clCreateProgramWithIL, layer_create_with_il);
+    REPLACE(clBuildProgram, layer_build);
+    REPLACE(clCompileProgram, layer_compile);
+    REPLACE(clLinkProgram, layer_link);
+    REPLACE(clRetainProgram, layer_retain);
+    REPLACE(clReleaseProgram, layer_release);
+    REPLACE(clReleaseKernel, layer_release_kernel);
+    REPLACE(clReleaseContext, layer_release_context);
+    REPLACE(clSetProgramReleaseCallback, layer_set_release_callback);
+    REPLACE(clSetProgramSpecializationConstant, layer_set_spec_constant);
+    REPLACE(clGetProgramInfo, layer_get_program_info);
+    REPLACE(clGetProgramBuildInfo, layer_get_build_info);
+    REPLACE(clCreateKernel, layer_create_kernel);
+    REPLACE(clCreateKernelsInProgram, layer_create_kernels);
+    REPLACE(clGetKernelInfo, layer_get_kernel_info);
+    REPLACE(clGetKernelArgInfo, layer_get_arg_info);
+    REPLACE(clGetExtensionFunctionAddress, layer_get_extension_function);
+    REPLACE(clGetExtensionFunctionAddressForPlatform, layer_get_extension_function_for_platform);
+}
+
+/* A layer that is off, or that the user's list and the system's both name, adds nothing. */
+static cl_int init_layer(cl_uint target_count, const cl_icd_dispatch *target, cl_uint *count,
+                         const cl_icd_dispatch **functions)
+{
+    const size_t known_count = target_count < ENTRY_COUNT ? target_count : ENTRY_COUNT;
+    if (target == NULL || count == NULL || functions == NULL)
+        return CL_INVALID_VALUE;
+    if (is_initialized || settings_are_off()) {
+        *count = target_count;
+        *functions = target;
+        return CL_SUCCESS;
+    }
+    is_initialized = true;
+    memcpy(&layer_target, target, known_count * sizeof(void *));
+    functions_of_layer = layer_target;
+    lock_init();
+    statistics_init();
+    replace_functions();
+    *count = (cl_uint)known_count;
+    *functions = &functions_of_layer;
+    return CL_SUCCESS;
+}
+
+INGOT_API CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint target_count, const cl_icd_dispatch *target,
+                                                      cl_uint *count, const cl_icd_dispatch **functions)
+{
+    return init_layer(target_count, target, count, functions);
+}
+
+cl_int CL_API_CALL clInitLayerWithProperties(cl_uint target_count, const cl_icd_dispatch *target, cl_uint *count,
+                                             const cl_icd_dispatch **functions, const layer_properties_t *properties)
+{
+    (void)properties;
+    return init_layer(target_count, target, count, functions);
+}
+
+/* A loader ends with the process, and so does the layer. */
+cl_int CL_API_CALL clDeinitLayer(void)
+{
+    return CL_SUCCESS;
+}

@@ -1,0 +1,34 @@
+/*
+ * lock.c - the layer's one lock.
+ */
+#include "layers/opencl/lock.h"
+
+#include <pthread.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+void lock_take(void)
+{
+    (void)pthread_mutex_lock(&mutex);
+}
+
+void lock_release(void)
+{
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void lock_wait(void)
+{
+    (void)pthread_cond_wait(&changed, &mutex);
+}
+
+void lock_wake(void)
+{
+    (void)pthread_cond_broadcast(&changed);
+}
+
+void lock_init(void)
+{
+    (void)pthread_atfork(lock_take, lock_release, lock_release);
+}

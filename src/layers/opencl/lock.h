@@ -1,0 +1,18 @@
+/*
+ * lock.h - the layer's one lock.
+ *
+ * It guards the table of handles, the shadows' fields that say so, and the list of contexts. It is held for a few
+ * instructions, never during a call to the driver, to Ingot or to the application. A fork waits until it is free.
+ */
+#ifndef INGOT_LAYERS_OPENCL_LOCK_H
+#define INGOT_LAYERS_OPENCL_LOCK_H
+
+void lock_init(void);
+void lock_take(void);
+void lock_release(void);
+
+/* Waits, with the lock free meanwhile, until another thread called lock_wake. */
+void lock_wait(void);
+void lock_wake(void);
+
+#endif

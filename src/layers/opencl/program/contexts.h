@@ -1,0 +1,26 @@
+/*
+ * contexts.h - an Ingot context for each OpenCL context with a program of the layer.
+ *
+ * It lives as long as such a program, so that an OpenCL context ends when the application expects it.
+ */
+#ifndef INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H
+#define INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H
+
+#include "layers/opencl/layer.h"
+
+struct layer_context {
+    ingot_context_t ingot;
+    cl_uint device_count;
+    cl_device_id *devices; /* of each program that is made from source, in this order */
+    /* below: for contexts.c, under the lock */
+    cl_context native;
+    size_t user_count;
+    struct layer_context *next;
+};
+
+/* Returns the context of a driver's program, or NULL if Ingot cannot make one. The caller releases it. */
+struct layer_context *contexts_acquire(cl_program native);
+/* NULL does nothing. */
+void contexts_release(struct layer_context *context);
+
+#endif

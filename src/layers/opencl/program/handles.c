@@ -1,0 +1,54 @@
+/*
+ * handles.c - a hash table with chains. Its size is fixed: applications have at most some thousand programs.
+ */
+#include "layers/opencl/program/handles.h"
+
+#include <stdint.h>
+
+#define BUCKET_BITS 12u
+
+static struct handle *buckets[1u << BUCKET_BITS]; /* under the lock */
+
+static struct handle **bucket_of(const void *key)
+{
+    const uint64_t mixed = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
+    return &buckets[mixed >> (64 - BUCKET_BITS)];
+}
+
+void handles_add(struct handle *handle, const void *key, struct shadow *shadow)
+{
+    struct handle **bucket = bucket_of(key);
+    *handle = (struct handle){key, shadow, *bucket};
+    *bucket = handle;
+}
+
+void handles_remove(struct handle *handle)
+{
+    if (handle->key == NULL)
+        return;
+    struct handle **place = bucket_of(handle->key);
+    while (*place != handle)
+        place = &(*place)->next;
+    *place = handle->next;
+    handle->key = NULL;
+}
+
+struct shadow *handles_find(const void *key)
+{
+    const struct handle *handle = *bucket_of(key);
+    while (handle != NULL && handle->key != key)
+        handle = handle->next;
+    return handle != NULL ? handle->shadow : NULL;
+}
+
+size_t handles_select(size_t capacity, struct shadow **found, int (*select)(const struct shadow *shadow))
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof(buckets) / sizeof(buckets[0]); ++i) {
+        for (const struct handle *handle = buckets[i]; handle != NULL && count < capacity; handle = handle->next) {
+            if (handle->key == handle->shadow && select(handle->shadow))
+                found[count++] = handle->shadow;
+        }
+    }
+    return count;
+}

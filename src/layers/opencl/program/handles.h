@@ -1,0 +1,30 @@
+/*
+ * handles.h - which pointers are programs that the layer knows.
+ *
+ * The layer must not look into a foreign object to find out what it is, so it keeps a table: of its shadows, and of the
+ * drivers' programs behind them. Callers hold the lock.
+ */
+#ifndef INGOT_LAYERS_OPENCL_PROGRAM_HANDLES_H
+#define INGOT_LAYERS_OPENCL_PROGRAM_HANDLES_H
+
+#include <stddef.h>
+
+struct shadow;
+
+/* An entry of the table, a part of the object that it leads to. */
+struct handle {
+    const void *key; /* NULL: not in the table */
+    struct shadow *shadow;
+    struct handle *next;
+};
+
+/* The key must not be in the table yet. */
+void handles_add(struct handle *handle, const void *key, struct shadow *shadow);
+/* Does nothing if the handle is not in the table. */
+void handles_remove(struct handle *handle);
+struct shadow *handles_find(const void *key);
+
+/* Collects up to `capacity` shadows for which `select` returns true. Returns their number. */
+size_t handles_select(size_t capacity, struct shadow **found, int (*select)(const struct shadow *shadow));
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * result.c - a program that Ingot built or loaded, and what it answers to queries.
+ */
+#include "layers/opencl/program/result.h"
+
+#include <ingot/backend.h>
+#include <ingot/persist.h>
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layers/opencl/settings.h"
+#include "layers/opencl/statistics.h"
+
+static cl_uint count_references(cl_program native)
+{
+    cl_uint count = 0;
+    (void)layer_target.clGetProgramInfo(native, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count, NULL);
+    return count;
+}
+
+static char *read_log(ingot_program_t program)
+{
+    size_t size = 0;
+    if (ingot_program_get_build_log(program, &size, NULL) != INGOT_SUCCESS)
+        return NULL;
+    char *log = malloc(size);
+    if (log != NULL && ingot_program_get_build_log(program, &size, log) != INGOT_SUCCESS) {
+        free(log);
+        log = NULL;
+    }
+    return log;
+}
+
+static void count_origin(ingot_origin_t origin, uint64_t duration_ns)
+{
+    statistics_add(origin == INGOT_ORIGIN_STORAGE ? STATISTIC_HITS : STATISTIC_BUILDS, 1);
+    if (origin != INGOT_ORIGIN_STORAGE)
+        statistics_add(STATISTIC_BUILD_NS, duration_ns);
+}
+
+/* The messages for several devices are one text in the blob, and cannot be told apart. */
+static ingot_status_t fill(struct result *result, cl_uint device_count, const char *options)
+{
+    const uint64_t started_ns = statistics_clock_ns();
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    ingot_status_t status = ingot_persist_program_create(&result->program, result->desc, settings_store(), &origin);
+    if (status == INGOT_SUCCESS)
+        status = ingot_opencl_program_get_native(result->program, &result->native);
+    if (status != INGOT_SUCCESS)
+        return status;
+    result->own_references = count_references(result->native);
+    result->is_loaded = ingot_program_is_from_cache_blob(result->program) != 0;
+    result->options = strdup(options);
+    result->log = read_log(result->program);
+    if (result->options == NULL || result->log == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's options and log");
+    if (device_count > 1 && *result->log != '\0')
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the compiler has messages for several devices");
+    count_origin(origin, statistics_clock_ns() - started_ns);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t result_create(struct result **out, ingot_program_desc_t desc, cl_uint device_count, const char *options)
+{
+    struct result *result = calloc(1, sizeof(*result));
+    if (result == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program");
+    atomic_init(&result->references, 1);
+    (void)ingot_program_desc_retain(desc);
+    result->desc = desc;
+    const ingot_status_t status = fill(result, device_count, options);
+    if (status == INGOT_SUCCESS)
+        *out = result;
+    else
+        result_release(result);
+    return status;
+}
+
+void result_retain(struct result *result)
+{
+    (void)atomic_fetch_add_explicit(&result->references, 1, memory_order_relaxed);
+}
+
+void result_release(struct result *result)
+{
+    if (result == NULL || atomic_fetch_sub_explicit(&result->references, 1, memory_order_acq_rel) != 1)
+        return;
+    ingot_program_release(result->program);
+    ingot_program_desc_release(result->desc);
+    free(result->options);
+    free(result->log);
+    free(result);
+}
+
+cl_uint result_count_uses(const struct result *result)
+{
+    const cl_uint count = count_references(result->native);
+    return count > result->own_references ? count - result->own_references : 0;
+}
+
+void result_forget(const struct result *result)
+{
+    size_t size = 0;
+    const uint8_t *id = NULL;
+    if (ingot_program_desc_get_cache_blob_id(result->desc, &size, &id) == INGOT_SUCCESS)
+        (void)ingot_storage_remove(settings_store(), size, id);
+}

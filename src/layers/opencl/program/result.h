@@ -1,0 +1,35 @@
+/*
+ * result.h - a program that Ingot built or loaded, and what it answers to queries.
+ *
+ * Immutable and counted: a thread that asks it holds a reference while another thread may build the shadow again.
+ */
+#ifndef INGOT_LAYERS_OPENCL_PROGRAM_RESULT_H
+#define INGOT_LAYERS_OPENCL_PROGRAM_RESULT_H
+
+#include "layers/opencl/layer.h"
+
+struct result {
+    _Atomic unsigned references;
+    ingot_program_desc_t desc;
+    ingot_program_t program;
+    cl_program native;
+    cl_uint own_references; /* of `native`, when it had no kernel */
+    bool is_loaded;         /* from the store */
+    char *options;          /* as the application gave them */
+    char *log;
+};
+
+/* Gets the program of `desc`, for a native context with this many devices. A failure has a detail. */
+ingot_status_t result_create(struct result **result, ingot_program_desc_t desc, cl_uint device_count,
+                             const char *options);
+void result_retain(struct result *result);
+/* NULL does nothing. */
+void result_release(struct result *result);
+
+/* Returns how many references and kernels the driver counts beyond the layer's own. */
+cl_uint result_count_uses(const struct result *result);
+
+/* Removes the program's blob from the store: the driver rejected it. */
+void result_forget(const struct result *result);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * shadow.h - the program that the application holds.
+ *
+ * The driver made the native program by the application's own call, so it answers what does not depend on a build: the
+ * source, the context, the devices. After a build through Ingot, the shadow has a result, which answers the rest.
+ * Without one, the native program answers everything, as if there were no layer.
+ */
+#ifndef INGOT_LAYERS_OPENCL_PROGRAM_SHADOW_H
+#define INGOT_LAYERS_OPENCL_PROGRAM_SHADOW_H
+
+#include "layers/opencl/program/contexts.h"
+#include "layers/opencl/program/handles.h"
+#include "layers/opencl/program/result.h"
+
+#define SHADOW_MAX_CONSTANT 8u
+
+struct shadow_constant {
+    cl_uint id;
+    cl_uint size;
+    unsigned char value[SHADOW_MAX_CONSTANT];
+};
+
+struct shadow {
+    const void *header[2]; /* the native program's: loaders expect their functions at the start of an object */
+    cl_program native;
+    ingot_source_kind_t kind;
+    /* for the thread that works on it; see shadow_begin_work */
+    struct layer_context *context; /* NULL: not needed yet */
+    bool is_native_built;          /* with the result's options, to ask it what the result cannot answer */
+    size_t constant_count;
+    struct shadow_constant *constants;
+    /* below: under the lock */
+    cl_uint references; /* the application's */
+    bool is_busy;
+    bool is_building;
+    struct result *result;
+    struct handle by_shadow;
+    struct handle by_native;
+    struct handle by_result;
+};
+
+/* Returns a shadow with one reference, or NULL without memory. It takes over the reference to the native program. */
+struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind);
+/* For a shadow that no thread can reach any more. */
+void shadow_destroy(struct shadow *shadow);
+
+/* Returns the shadow with this handle, or NULL for any other program. */
+struct shadow *shadow_find(cl_program program);
+/* Returns the shadow of a driver's program, or NULL. */
+struct shadow *shadow_find_of_native(cl_program native);
+
+/* Waits for other threads' work on the shadow, and begins work, such as a build. */
+void shadow_begin_work(struct shadow *shadow, bool is_building);
+void shadow_end_work(struct shadow *shadow);
+
+/* Takes the result out; the caller releases it. */
+struct result *shadow_take_result(struct shadow *shadow);
+/* Sets the result, and takes over the reference to it. False: another shadow has its program. */
+bool shadow_set_result(struct shadow *shadow, struct result *result);
+
+/* Returns how many references and kernels there are beyond the application's references to the shadow. */
+cl_uint shadow_count_uses(struct shadow *shadow);
+
+/* True if there is a kernel of the result: such a program cannot be built again. */
+bool shadow_has_kernels_of_result(struct shadow *shadow);
+
+/* Builds the native program as the application built the shadow, once. For what the result cannot answer, because it
+ * was made from a binary. False: the build failed. */
+bool shadow_build_native(struct shadow *shadow);
+
+/* The program that answers, while a thread asks it. */
+struct shadow_use {
+    struct shadow *shadow; /* NULL: not a shadow */
+    struct result *result; /* NULL: none */
+    cl_program native;     /* the result's, the shadow's, or the application's own */
+};
+struct shadow_use shadow_begin_use(cl_program program);
+void shadow_end_use(struct shadow_use *use);
+
+#endif

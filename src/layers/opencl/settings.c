@@ -1,0 +1,90 @@
+/*
+ * settings.c - the user's settings and the store that they name.
+ *
+ * Each program has its own namespace, so that one program cannot evict what another one needs.
+ */
+#include "layers/opencl/settings.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "util/environment.h"
+
+#define MAX_NAME 64u
+#define MAX_PATH 4608u /* a path, and a namespace after it */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic(ingot_storage_t) store;
+
+bool settings_are_off(void)
+{
+    uint64_t is_off = 0;
+    const char *text = secure_getenv("INGOT_LAYER_DISABLE");
+    if (getauxval(AT_SECURE) != 0)
+        return true;
+    return text != NULL && *text != '\0' && (!environment_parse(ENVIRONMENT_SWITCH, text, &is_off) || is_off != 0);
+}
+
+static bool is_plain(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '.' || c == '_' ||
+           c == '-';
+}
+
+/* Some names have a meaning of their own in a store, and a number is a bucket: an underscore keeps clear of them. */
+static bool is_reserved(const char *name)
+{
+    static const char *const reserved[] = {".",         "..",   "CACHEDIR.TAG", "headers.memo", "headers.memo.new",
+                                           "index.bin", "lock", "saved.txt",    "size.txt",     "tmp"};
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); ++i) {
+        if (strcmp(name, reserved[i]) == 0)
+            return true;
+    }
+    return strspn(name, "0123456789") == strlen(name);
+}
+
+/* Writes the name of the program's file, as a namespace can have it. */
+static void name_program(char name[MAX_NAME + 1])
+{
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    path[length > 0 ? length : 0] = '\0';
+    const char *slash = strrchr(path, '/');
+    const char *file = slash != NULL ? slash + 1 : path;
+    size_t size = 0;
+    for (; file[size] != '\0' && size < MAX_NAME - 1; ++size)
+        name[size] = file[size];
+    name[size] = '\0';
+    for (char *c = name; *c != '\0'; ++c)
+        *c = is_plain(*c) ? *c : '_';
+    if (is_reserved(name))
+        memcpy(name + size, "_", 2);
+}
+
+static void open_store(void)
+{
+    char path[MAX_PATH];
+    char name[MAX_NAME + 1];
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_storage_t opened = NULL;
+    name_program(name);
+    info.name_space = name;
+    if (ingot_persist_info_from_environment(&info, sizeof(path), path) == INGOT_SUCCESS &&
+        ingot_persist_open(&opened, &info) == INGOT_SUCCESS)
+        atomic_store_explicit(&store, opened, memory_order_release);
+}
+
+ingot_storage_t settings_store(void)
+{
+    (void)pthread_once(&once, open_store);
+    return settings_open_store();
+}
+
+ingot_storage_t settings_open_store(void)
+{
+    return atomic_load_explicit(&store, memory_order_acquire);
+}

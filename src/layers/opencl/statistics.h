@@ -1,0 +1,26 @@
+/*
+ * statistics.h - what the layer did, for `ingot run --stats`.
+ */
+#ifndef INGOT_LAYERS_OPENCL_STATISTICS_H
+#define INGOT_LAYERS_OPENCL_STATISTICS_H
+
+#include <stdint.h>
+
+enum statistic {
+    STATISTIC_PROGRAMS, /* made from source or intermediate language */
+    STATISTIC_HITS,     /* builds that the store answered */
+    STATISTIC_BUILDS,   /* builds that Ingot compiled */
+    STATISTIC_PASSED,   /* builds, compilations and links that the driver did as the application asked */
+    STATISTIC_FAILED,   /* of these, those that failed */
+    STATISTIC_SAVED_NS, /* the time that the hits' compilations took once, less that of the loads */
+    STATISTIC_BUILD_NS,
+    STATISTIC_COUNT
+};
+
+/* Prepares the report that INGOT_LAYER_STATS names: it is appended when the process exits. */
+void statistics_init(void);
+void statistics_add(enum statistic statistic, uint64_t amount);
+
+uint64_t statistics_clock_ns(void);
+
+#endif

@@ -1,0 +1,641 @@
+/*
+ * opencl_layer_test.cpp - the OpenCL layer against the bare driver: each scenario tells what it saw, and must tell the
+ * same without the layer, with it when the store is empty, and with it when the store has the programs.
+ */
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <ingot/opencl.h>
+
+#include <CL/cl_icd.h>
+#include <CL/cl_layer.h>
+
+#include "support/child_process.h"
+#include "support/opencl_platform.h"
+#include "support/scratch_directory.h"
+#include "support/spirv_module.h"
+
+namespace
+{
+
+/* The loader's functions, as a loader passes them to a layer. */
+cl_icd_dispatch functions_of_loader()
+{
+    cl_icd_dispatch table;
+    void *loader = dlopen("libOpenCL.so.1", RTLD_NOW);
+    memset(&table, 0, sizeof(table));
+    const auto load = [loader](const char *name, void *place) {
+        void *function = dlsym(loader, name);
+        memcpy(place, &function, sizeof(function));
+    };
+#define LOAD(name) load(#name, &table.name)
+    LOAD(clGetPlatformIDs);
+    LOAD(clGetPlatformInfo);
+    LOAD(clGetDeviceIDs);
+    LOAD(clGetDeviceInfo);
+    LOAD(clCreateSubDevices);
+    LOAD(clRetainDevice);
+    LOAD(clReleaseDevice);
+    LOAD(clCreateContext);
+    LOAD(clRetainContext);
+    LOAD(clReleaseContext);
+    LOAD(clGetContextInfo);
+    LOAD(clCreateCommandQueue);
+    LOAD(clReleaseCommandQueue);
+    LOAD(clGetCommandQueueInfo);
+    LOAD(clCreateBuffer);
+    LOAD(clReleaseMemObject);
+    LOAD(clEnqueueNDRangeKernel);
+    LOAD(clEnqueueReadBuffer);
+    LOAD(clSetKernelArg);
+    LOAD(clCreateProgramWithSource);
+    LOAD(clCreateProgramWithBinary);
+    LOAD(clCreateProgramWithIL);
+    LOAD(clRetainProgram);
+    LOAD(clReleaseProgram);
+    LOAD(clBuildProgram);
+    LOAD(clCompileProgram);
+    LOAD(clLinkProgram);
+    LOAD(clGetProgramInfo);
+    LOAD(clGetProgramBuildInfo);
+    LOAD(clSetProgramReleaseCallback);
+    LOAD(clSetProgramSpecializationConstant);
+    LOAD(clCreateKernel);
+    LOAD(clCreateKernelsInProgram);
+    LOAD(clCloneKernel);
+    LOAD(clRetainKernel);
+    LOAD(clReleaseKernel);
+    LOAD(clGetKernelInfo);
+    LOAD(clGetKernelArgInfo);
+    LOAD(clGetKernelWorkGroupInfo);
+    LOAD(clGetExtensionFunctionAddress);
+    LOAD(clGetExtensionFunctionAddressForPlatform);
+#undef LOAD
+    return table;
+}
+
+const cl_icd_dispatch &bare()
+{
+    static const cl_icd_dispatch table = functions_of_loader();
+    return table;
+}
+
+/* The layer's store belongs to this process. */
+const std::filesystem::path &store_path()
+{
+    static const ScratchDirectory scratch;
+    setenv("INGOT_PERSIST_DIR", (scratch.path() / "store").c_str(), 1);
+    return scratch.path();
+}
+
+const cl_icd_dispatch &layered()
+{
+    static const cl_icd_dispatch *table = nullptr;
+    if (table != nullptr)
+        return *table;
+    (void)store_path();
+    void *layer = dlopen(INGOT_LAYER_FILE, RTLD_LAZY | RTLD_LOCAL);
+    if (layer == nullptr)
+        throw std::runtime_error(dlerror());
+    const auto init = reinterpret_cast<pfn_clInitLayer>(dlsym(layer, "clInitLayer"));
+    cl_uint count = 0;
+    if (init(sizeof(cl_icd_dispatch) / sizeof(void *), &bare(), &count, &table) != CL_SUCCESS)
+        throw std::runtime_error("clInitLayer");
+    return *table;
+}
+
+/* What a scenario saw. */
+using Report = std::vector<std::string>;
+
+struct Session {
+    const cl_icd_dispatch &cl;
+    cl_context context;
+    std::vector<cl_device_id> devices;
+    Report report;
+
+    explicit Session(const cl_icd_dispatch &table, size_t device_count = 1) : cl(table)
+    {
+        const auto &all = OpenclPlatform::get().devices();
+        devices.assign(all.begin(), all.begin() + static_cast<ptrdiff_t>(std::min(device_count, all.size())));
+        cl_int error = CL_SUCCESS;
+        context =
+            cl.clCreateContext(nullptr, static_cast<cl_uint>(devices.size()), devices.data(), nullptr, nullptr, &error);
+        EXPECT_EQ(CL_SUCCESS, error);
+    }
+    Session(const Session &) = delete;
+    Session &operator=(const Session &) = delete;
+    ~Session() { cl.clReleaseContext(context); }
+
+    void tell(const std::string &what, int64_t value) { report.push_back(what + " = " + std::to_string(value)); }
+    void tell(const std::string &what, const std::string &value) { report.push_back(what + " = \"" + value + "\""); }
+
+    cl_program source(const std::string &text)
+    {
+        const char *string = text.c_str();
+        cl_int error = CL_SUCCESS;
+        cl_program program = cl.clCreateProgramWithSource(context, 1, &string, nullptr, &error);
+        tell("create", error);
+        return program;
+    }
+
+    void build(cl_program program, const char *options)
+    {
+        tell(std::string("build ") + (options != nullptr ? options : "NULL"),
+             cl.clBuildProgram(program, 0, nullptr, options, nullptr, nullptr));
+    }
+
+    /* An answer of a query with its error and its size. */
+    void ask(const std::string &what, const std::function<cl_int(size_t, void *, size_t *)> &query, bool is_number)
+    {
+        size_t size = 0;
+        const cl_int error = query(0, nullptr, &size);
+        std::string bytes(size, '\0');
+        if (error == CL_SUCCESS && size > 0)
+            tell(what + " read", query(size, &bytes[0], nullptr));
+        tell(what, error);
+        if (error != CL_SUCCESS)
+            return;
+        tell(what + " size", static_cast<int64_t>(size));
+        std::string shown = bytes;
+        if (is_number) {
+            shown.clear();
+            for (const char c : bytes)
+                shown += std::to_string(static_cast<int>(c)) + " ";
+        }
+        tell(what, shown);
+    }
+
+    void query_program(cl_program program)
+    {
+        const auto info = [&](const char *what, cl_program_info name, bool is_number) {
+            ask(
+                what, [&](size_t n, void *v, size_t *s) { return cl.clGetProgramInfo(program, name, n, v, s); },
+                is_number);
+        };
+        const auto build_info = [&](const char *what, cl_device_id device, cl_program_build_info name, bool is_number) {
+            ask(
+                what,
+                [&](size_t n, void *v, size_t *s) { return cl.clGetProgramBuildInfo(program, device, name, n, v, s); },
+                is_number);
+        };
+        info("references", CL_PROGRAM_REFERENCE_COUNT, true);
+        info("device count", CL_PROGRAM_NUM_DEVICES, true);
+        info("devices", CL_PROGRAM_DEVICES, true);
+        info("source", CL_PROGRAM_SOURCE, false);
+        info("IL", CL_PROGRAM_IL, true);
+        info("kernel count", CL_PROGRAM_NUM_KERNELS, true);
+        info("kernel names", CL_PROGRAM_KERNEL_NAMES, false);
+        info("constructors", CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, true);
+        info("unknown", 0x1199, true);
+        for (cl_device_id device : devices) {
+            build_info("status", device, CL_PROGRAM_BUILD_STATUS, true);
+            build_info("options", device, CL_PROGRAM_BUILD_OPTIONS, false);
+            build_info("log", device, CL_PROGRAM_BUILD_LOG, false);
+            build_info("type", device, CL_PROGRAM_BINARY_TYPE, true);
+            build_info("globals", device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, true);
+            build_info("unknown", device, 0x1199, true);
+        }
+        build_info("status without device", nullptr, CL_PROGRAM_BUILD_STATUS, true);
+        build_info("log without device", nullptr, CL_PROGRAM_BUILD_LOG, true);
+        char small[1] = "";
+        tell("small", cl.clGetProgramBuildInfo(program, devices[0], CL_PROGRAM_BUILD_OPTIONS, 0, small, nullptr));
+        cl_context of_program = nullptr;
+        tell("context", cl.clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(of_program), &of_program, nullptr));
+        tell("same context", of_program == context);
+    }
+
+    void query_kernel(cl_program program, cl_kernel kernel)
+    {
+        const auto info = [&](const char *what, cl_kernel_info name, bool is_number) {
+            ask(
+                what, [&](size_t n, void *v, size_t *s) { return cl.clGetKernelInfo(kernel, name, n, v, s); },
+                is_number);
+        };
+        cl_uint count = 0;
+        cl_program of_kernel = nullptr;
+        info("function", CL_KERNEL_FUNCTION_NAME, false);
+        info("arguments", CL_KERNEL_NUM_ARGS, true);
+        info("kernel references", CL_KERNEL_REFERENCE_COUNT, true);
+        info("attributes", CL_KERNEL_ATTRIBUTES, false);
+        tell("program", cl.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(of_kernel), &of_kernel, nullptr));
+        tell("same program", of_kernel == program);
+        (void)cl.clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, nullptr);
+        for (cl_uint i = 0; i <= count; ++i) {
+            for (const cl_kernel_arg_info name :
+                 {CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_TYPE_NAME,
+                  CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_NAME})
+                ask(
+                    "argument " + std::to_string(i),
+                    [&](size_t n, void *v, size_t *s) { return cl.clGetKernelArgInfo(kernel, i, name, n, v, s); },
+                    true);
+        }
+        for (const cl_kernel_work_group_info name :
+             {CL_KERNEL_WORK_GROUP_SIZE, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_LOCAL_MEM_SIZE,
+              CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE})
+            ask(
+                "group",
+                [&](size_t n, void *v, size_t *s) {
+                    return cl.clGetKernelWorkGroupInfo(kernel, devices[0], name, n, v, s);
+                },
+                true);
+    }
+
+    cl_kernel kernel(cl_program program, const char *name)
+    {
+        cl_int error = CL_SUCCESS;
+        cl_kernel made = cl.clCreateKernel(program, name, &error);
+        tell(std::string("kernel ") + name, error);
+        return made;
+    }
+};
+
+/* Runs a scenario without the layer, and twice with it: cold and warm. */
+void compare(const std::function<void(Session &)> &scenario, size_t device_count = 1)
+{
+    Session without(bare(), device_count);
+    scenario(without);
+    for (const char *state : {"cold", "warm", "warm again"}) {
+        Session with(layered(), device_count);
+        scenario(with);
+        EXPECT_EQ(without.report, with.report) << state;
+    }
+}
+
+const char kTwo[] =
+    "__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void twice(__global int *x, const int by)\n"
+    "{ x[get_global_id(0)] *= 2 + by; }\n"
+    "__kernel void add(__global const float *restrict a, __local float *b, __constant int *c)\n"
+    "{ b[0] = a[get_global_id(0)] + c[0]; }\n";
+
+TEST(Layer, HasAName)
+{
+    (void)layered();
+    void *layer = dlopen(INGOT_LAYER_FILE, RTLD_LAZY | RTLD_LOCAL);
+    const auto info = reinterpret_cast<pfn_clGetLayerInfo>(dlsym(layer, "clGetLayerInfo"));
+    char name[16] = "";
+    cl_layer_api_version version = 0;
+    size_t size = 0;
+    EXPECT_EQ(CL_SUCCESS, info(CL_LAYER_NAME, sizeof(name), name, &size));
+    EXPECT_STREQ("Ingot", name);
+    EXPECT_EQ(6u, size);
+    EXPECT_EQ(CL_SUCCESS, info(CL_LAYER_API_VERSION, sizeof(version), &version, nullptr));
+    EXPECT_EQ(static_cast<cl_layer_api_version>(CL_LAYER_API_VERSION_100), version);
+    EXPECT_EQ(CL_INVALID_VALUE, info(CL_LAYER_NAME, 2, name, nullptr));
+    EXPECT_EQ(CL_INVALID_VALUE, info(0, sizeof(name), name, nullptr));
+}
+
+TEST(Layer, LeavesFunctionsOfKernelsAndQueuesToTheDriver)
+{
+    EXPECT_EQ(bare().clSetKernelArg, layered().clSetKernelArg);
+    EXPECT_EQ(bare().clEnqueueNDRangeKernel, layered().clEnqueueNDRangeKernel);
+    EXPECT_EQ(bare().clCreateBuffer, layered().clCreateBuffer);
+    EXPECT_NE(bare().clBuildProgram, layered().clBuildProgram);
+}
+
+TEST(Layer, IsNotLoadedTwice)
+{
+    (void)layered();
+    void *layer = dlopen(INGOT_LAYER_FILE, RTLD_LAZY | RTLD_LOCAL);
+    const auto init = reinterpret_cast<pfn_clInitLayer>(dlsym(layer, "clInitLayer"));
+    const cl_icd_dispatch *table = nullptr;
+    cl_uint count = 0;
+    EXPECT_EQ(CL_SUCCESS, init(7, &layered(), &count, &table));
+    EXPECT_EQ(&layered(), table);
+    EXPECT_EQ(7u, count);
+}
+
+TEST(Layer, AnswersAboutAProgramAsTheDriverDoes)
+{
+    compare([](Session &session) {
+        cl_program program = session.source(kTwo);
+        session.query_program(program);
+        session.build(program, "-DX=1 -cl-fast-relaxed-math");
+        session.query_program(program);
+        EXPECT_EQ(CL_SUCCESS, session.cl.clReleaseProgram(program));
+    });
+}
+
+TEST(Layer, AnswersAboutKernelsAsTheDriverDoes)
+{
+    for (const char *options : {"", "-cl-kernel-arg-info"}) {
+        compare([&](Session &session) {
+            cl_program program = session.source(kTwo);
+            session.build(program, options);
+            for (const char *name : {"twice", "add", "absent"}) {
+                cl_kernel kernel = session.kernel(program, name);
+                if (kernel == nullptr)
+                    continue;
+                session.query_kernel(program, kernel);
+                session.query_program(program);
+                session.tell("release kernel", session.cl.clReleaseKernel(kernel));
+            }
+            session.query_program(program);
+            session.tell("release", session.cl.clReleaseProgram(program));
+        });
+    }
+}
+
+TEST(Layer, KeepsTheMessagesOfABuild)
+{
+    compare([](Session &session) {
+        cl_program program = session.source("#warning look at this\n__kernel void k(void) { int unused; }\n");
+        session.build(program, "-DTOLD");
+        session.tell("has log", 1);
+        size_t size = 0;
+        session.cl.clGetProgramBuildInfo(program, session.devices[0], CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+        if (!OpenclPlatform::get().is_pocl()) /* whose messages name a temporary file */
+            session.query_program(program);
+        session.cl.clReleaseProgram(program);
+    });
+}
+
+TEST(Layer, ReportsFailuresInTheDriversWords)
+{
+    compare([](Session &session) {
+        cl_program program = session.source("__kernel void k(void) { undeclared; }\n");
+        session.build(program, "-DBAD");
+        if (!OpenclPlatform::get().is_pocl())
+            session.query_program(program);
+        session.tell("kernel", session.kernel(program, "k") == nullptr);
+        session.cl.clReleaseProgram(program);
+        program = session.source(kTwo);
+        session.build(program, "-not-an-option");
+        session.query_program(program);
+        session.cl.clReleaseProgram(program);
+        program = session.source(" ");
+        session.build(program, nullptr);
+        session.query_program(program);
+        session.cl.clReleaseProgram(program);
+    });
+}
+
+TEST(Layer, BuildsAgain)
+{
+    compare([](Session &session) {
+        cl_program program = session.source("__kernel void k(__global int *x) { *x = VALUE; }\n");
+        session.build(program, "-DVALUE=1");
+        cl_kernel kernel = session.kernel(program, "k");
+        session.build(program, "-DVALUE=2"); /* refused: it has a kernel */
+        session.query_program(program);
+        session.cl.clReleaseKernel(kernel);
+        session.build(program, "-DVALUE=2");
+        session.query_program(program);
+        session.build(program, "-DNOTHING");
+        session.tell("kernel", session.kernel(program, "k") == nullptr);
+        session.build(program, "-DVALUE=3");
+        session.query_program(program);
+        session.build(program, "-g -DVALUE=3");
+        session.query_program(program);
+        session.cl.clReleaseProgram(program);
+    });
+}
+
+TEST(Layer, ChecksArgumentsAsTheDriverDoes)
+{
+    compare([](Session &session) {
+        static const auto ignore = [](cl_program, void *) {};
+        cl_program program = session.source(kTwo);
+        session.build(program, "");
+        const cl_icd_dispatch &cl = session.cl;
+        cl_device_id device = session.devices[0];
+        int x = 0;
+        session.tell("no list", cl.clBuildProgram(program, 1, nullptr, "", nullptr, nullptr));
+        session.tell("no count", cl.clBuildProgram(program, 0, &device, "", nullptr, nullptr));
+        session.tell("only user data", cl.clBuildProgram(program, 1, &device, "", nullptr, &x));
+        session.query_program(program);
+        session.tell("NULL", cl.clBuildProgram(nullptr, 0, nullptr, "", +ignore, nullptr));
+        session.tell("retain NULL", cl.clRetainProgram(nullptr));
+        session.tell("release NULL", cl.clReleaseProgram(nullptr));
+        session.tell("info of NULL", cl.clGetProgramInfo(nullptr, CL_PROGRAM_SOURCE, 0, nullptr, nullptr));
+        session.tell("build info of NULL",
+                     cl.clGetProgramBuildInfo(nullptr, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, nullptr));
+        cl_int error = CL_SUCCESS;
+        session.tell("kernel of NULL", cl.clCreateKernel(nullptr, "twice", &error) == nullptr);
+        session.tell("kernel of NULL", error);
+        session.tell("kernel without name", cl.clCreateKernel(program, nullptr, &error) == nullptr);
+        session.tell("kernel without name", error);
+        session.tell("no source",
+                     cl.clCreateProgramWithSource(session.context, 0, nullptr, nullptr, &error) == nullptr);
+        session.tell("no source", error);
+        cl.clReleaseProgram(program);
+    });
+}
+
+TEST(Layer, CallsBackWithTheApplicationsHandle)
+{
+    struct Seen {
+        cl_program program = nullptr;
+        int count = 0;
+    };
+    compare([](Session &session) {
+        static const auto note = [](cl_program program, void *user) {
+            static_cast<Seen *>(user)->program = program;
+            ++static_cast<Seen *>(user)->count;
+        };
+        for (const char *text : {kTwo, "broken"}) {
+            cl_program program = session.source(text);
+            Seen seen;
+            session.tell("build", session.cl.clBuildProgram(program, 0, nullptr, "", note, &seen));
+            session.tell("called", seen.count);
+            session.tell("same", seen.program == program);
+            Seen released;
+            if (session.cl.clSetProgramReleaseCallback != nullptr)
+                session.tell("release callback", session.cl.clSetProgramReleaseCallback(program, note, &released));
+            session.cl.clReleaseProgram(program);
+            session.tell("called", released.count);
+            session.tell("same", released.program == program || released.count == 0);
+        }
+    });
+}
+
+TEST(Layer, CountsReferences)
+{
+    compare([](Session &session) {
+        cl_program program = session.source(kTwo);
+        session.cl.clRetainProgram(program);
+        session.build(program, "-DREFERENCES");
+        session.query_program(program);
+        cl_kernel kernel = session.kernel(program, "add");
+        session.query_program(program);
+        session.cl.clReleaseProgram(program);
+        session.cl.clReleaseProgram(program); /* lives on with its kernel */
+        session.query_kernel(program, kernel);
+        session.query_program(program);
+        session.cl.clRetainProgram(program);
+        session.cl.clReleaseKernel(kernel);
+        session.query_program(program);
+        kernel = session.kernel(program, "twice");
+        session.cl.clReleaseProgram(program);
+        session.cl.clReleaseKernel(kernel);
+    });
+}
+
+TEST(Layer, ReleasesTheContext)
+{
+    for (int i = 0; i < 3; ++i) {
+        Session session(layered());
+        cl_program program = session.source(kTwo);
+        session.build(program, "-DCONTEXT");
+        cl_kernel kernel = session.kernel(program, "add");
+        session.cl.clReleaseProgram(program);
+        session.cl.clReleaseKernel(kernel);
+        cl_uint count = 0;
+        session.cl.clGetContextInfo(session.context, CL_CONTEXT_REFERENCE_COUNT, sizeof(count), &count, nullptr);
+        EXPECT_EQ(1u, count);
+    }
+}
+
+TEST(Layer, ReturnsBinariesThatTheDriverLoads)
+{
+    for (int i = 0; i < 2; ++i) {
+        Session session(layered());
+        cl_program program = session.source(kTwo);
+        session.build(program, "-DBINARIES");
+        size_t size = 0;
+        ASSERT_EQ(CL_SUCCESS,
+                  session.cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr));
+        ASSERT_LT(0u, size);
+        std::vector<unsigned char> bytes(size);
+        unsigned char *pointer = bytes.data();
+        ASSERT_EQ(CL_SUCCESS,
+                  session.cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(pointer), &pointer, nullptr));
+        cl_int status = -1, error = -1;
+        const unsigned char *given = bytes.data();
+        cl_program loaded = session.cl.clCreateProgramWithBinary(session.context, 1, session.devices.data(), &size,
+                                                                 &given, &status, &error);
+        EXPECT_EQ(CL_SUCCESS, error);
+        EXPECT_EQ(CL_SUCCESS, status);
+        EXPECT_EQ(CL_SUCCESS, session.cl.clBuildProgram(loaded, 0, nullptr, "", nullptr, nullptr));
+        cl_kernel kernel = session.kernel(loaded, "add");
+        EXPECT_NE(nullptr, kernel);
+        session.cl.clReleaseKernel(kernel);
+        session.cl.clReleaseProgram(loaded);
+        session.cl.clReleaseProgram(program);
+    }
+}
+
+TEST(Layer, CompilesAndLinks)
+{
+    compare([](Session &session) {
+        cl_program header = session.source("int three(void) { return 3; }\n");
+        cl_program main = session.source("#include \"three.h\"\n__kernel void k(__global int *x) { *x = three(); }\n");
+        cl_program other = session.source("__kernel void l(__global int *x) { *x = 1; }\n");
+        const char *name = "three.h";
+        cl_int error = CL_SUCCESS;
+        session.tell("compile", session.cl.clCompileProgram(main, 0, nullptr, "", 1, &header, &name, nullptr, nullptr));
+        session.tell("compile",
+                     session.cl.clCompileProgram(other, 0, nullptr, "", 0, nullptr, nullptr, nullptr, nullptr));
+        session.query_program(main);
+        const cl_program both[] = {main, other};
+        cl_program linked =
+            session.cl.clLinkProgram(session.context, 0, nullptr, "", 2, both, nullptr, nullptr, &error);
+        session.tell("link", error);
+        session.query_program(linked);
+        cl_kernel kernel = session.kernel(linked, "k");
+        session.query_kernel(linked, kernel);
+        session.cl.clReleaseKernel(kernel);
+        session.cl.clReleaseProgram(linked);
+        session.build(other, "-DAFTER");
+        session.query_program(other);
+        linked = session.cl.clLinkProgram(session.context, 0, nullptr, "", 1, &other, nullptr, nullptr, &error);
+        session.tell("link of an executable", error);
+        if (linked != nullptr)
+            session.cl.clReleaseProgram(linked);
+        for (cl_program program : {header, main, other})
+            session.cl.clReleaseProgram(program);
+    });
+}
+
+TEST(Layer, SetsSpecializationConstants)
+{
+    compare([](Session &session) {
+        const std::vector<uint32_t> module = spirv_module::specialized();
+        cl_int error = CL_SUCCESS;
+        cl_program program =
+            session.cl.clCreateProgramWithIL(session.context, module.data(), module.size() * sizeof(module[0]), &error);
+        session.tell("create", error);
+        if (program == nullptr)
+            return; /* without SPIR-V */
+        const uint32_t seven = 7;
+        session.tell("constant", session.cl.clSetProgramSpecializationConstant(program, 3, sizeof(seven), &seven));
+        session.tell("absent", session.cl.clSetProgramSpecializationConstant(program, 9, sizeof(seven), &seven));
+        session.tell("no value", session.cl.clSetProgramSpecializationConstant(program, 3, sizeof(seven), nullptr));
+        session.query_program(program);
+        session.build(program, "");
+        session.query_program(program);
+        cl_kernel kernel = session.kernel(program, "specialized");
+        session.query_kernel(program, kernel);
+        session.cl.clReleaseKernel(kernel);
+        session.cl.clReleaseProgram(program);
+    });
+}
+
+TEST(Layer, BuildsForSeveralAndSomeDevices)
+{
+    compare(
+        [](Session &session) {
+            cl_program program = session.source(kTwo);
+            cl_device_id last = session.devices.back();
+            session.tell("some", session.cl.clBuildProgram(program, 1, &last, "-DSOME", nullptr, nullptr));
+            session.query_program(program);
+            session.build(program, "-DALL");
+            session.query_program(program);
+            session.tell("some", session.cl.clBuildProgram(program, 1, &last, "-DSOME", nullptr, nullptr));
+            session.query_program(program);
+            session.cl.clReleaseProgram(program);
+        },
+        2);
+}
+
+TEST(Layer, ReplacesFunctionsOfExtensions)
+{
+    const cl_platform_id platform = OpenclPlatform::get().id();
+    const auto compare_one = [&](const char *name, bool is_replaced) {
+        void *without = bare().clGetExtensionFunctionAddressForPlatform(platform, name);
+        void *with = layered().clGetExtensionFunctionAddressForPlatform(platform, name);
+        EXPECT_EQ(without == nullptr, with == nullptr) << name;
+        EXPECT_EQ(without != nullptr && is_replaced, without != with) << name;
+    };
+    for (const char *name :
+         {"clCreateProgramWithILKHR", "clGetDeviceGlobalVariablePointerINTEL", "clGetDeviceFunctionPointerINTEL",
+          "clEnqueueReadGlobalVariableINTEL", "clEnqueueWriteGlobalVariableINTEL"})
+        compare_one(name, true);
+    for (const char *name : {"clGetKernelSubGroupInfoKHR", "clHostMemAllocINTEL", "clNothing"})
+        compare_one(name, false);
+}
+
+TEST(Layer, GivesEachProgramItsOwnResult)
+{
+    Session session(layered());
+    std::vector<std::thread> threads;
+    std::vector<cl_kernel> kernels(8);
+    for (cl_kernel &kernel : kernels)
+        threads.emplace_back([&session, &kernel] {
+            const char *text = kTwo;
+            cl_program program = session.cl.clCreateProgramWithSource(session.context, 1, &text, nullptr, nullptr);
+            EXPECT_EQ(CL_SUCCESS, session.cl.clBuildProgram(program, 0, nullptr, "-DTHREADS", nullptr, nullptr));
+            kernel = session.cl.clCreateKernel(program, "add", nullptr);
+            cl_program of_kernel = nullptr;
+            session.cl.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(of_kernel), &of_kernel, nullptr);
+            EXPECT_EQ(program, of_kernel);
+            EXPECT_EQ(CL_SUCCESS, session.cl.clReleaseProgram(program));
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    for (cl_kernel kernel : kernels)
+        EXPECT_EQ(CL_SUCCESS, session.cl.clReleaseKernel(kernel));
+}
+
+} // namespace
