@@ -12,6 +12,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -167,8 +168,10 @@ struct Session {
         tell(what, error);
         if (error != CL_SUCCESS)
             return;
-        tell(what + " size", static_cast<int64_t>(size));
         std::string shown = bytes;
+        if (what == "log") /* Intel's compiler counts compilations in front of a message */
+            shown = std::regex_replace(bytes, std::regex("(^|\n)[0-9]+:"), "$1N:");
+        tell(what + " size", static_cast<int64_t>(shown.size()));
         if (is_number) {
             shown.clear();
             for (const char c : bytes)
@@ -261,6 +264,17 @@ struct Session {
     }
 };
 
+void expect_equal(const Report &without, const Report &with, const char *state)
+{
+    const size_t count = std::min(without.size(), with.size());
+    int shown = 0;
+    EXPECT_EQ(without.size(), with.size()) << state;
+    for (size_t i = 0; i < count && shown < 3; ++i) {
+        EXPECT_EQ(without[i], with[i]) << state << ", line " << i << " after " << without[i > 0 ? i - 1 : 0];
+        shown += without[i] != with[i];
+    }
+}
+
 /* Runs a scenario without the layer, and twice with it: cold and warm. */
 void compare(const std::function<void(Session &)> &scenario, size_t device_count = 1)
 {
@@ -269,7 +283,7 @@ void compare(const std::function<void(Session &)> &scenario, size_t device_count
     for (const char *state : {"cold", "warm", "warm again"}) {
         Session with(layered(), device_count);
         scenario(with);
-        EXPECT_EQ(without.report, with.report) << state;
+        expect_equal(without.report, with.report, state);
     }
 }
 

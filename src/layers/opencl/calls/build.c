@@ -2,7 +2,8 @@
  * build.c - clBuildProgram.
  *
  * A build that Ingot can answer gets a result. Everything else goes to the driver, word for word: wrong arguments,
- * builds for some of the devices, programs that Ingot cannot cache, and programs that do not compile.
+ * builds for some of the devices, programs that Ingot cannot cache, and programs that do not compile. A build that
+ * continues an earlier one goes there too, after that one: other devices keep what they have, and messages add up.
  */
 #include <ingot/backend.h>
 
@@ -100,6 +101,15 @@ static cl_int build_native(struct shadow *shadow, cl_uint device_count, const cl
         &call, layer_target.clBuildProgram(shadow->native, device_count, devices, options, call.notify, call.user));
 }
 
+/* Intel's driver adds a build's messages to those of the build before. */
+static bool has_messages(struct shadow *shadow)
+{
+    struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
+    const bool has = use.result != NULL && *use.result->log != '\0';
+    shadow_end_use(&use);
+    return has;
+}
+
 cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const cl_device_id *devices,
                                const char *options, program_callback_t notify, void *user)
 {
@@ -109,13 +119,14 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     const enum arguments arguments = judge_arguments(shadow, device_count, devices, notify, user);
     if (arguments != ARGUMENTS_WRONG && shadow_has_kernels_of_result(shadow))
         return CL_INVALID_OPERATION;
-    if (arguments == ARGUMENTS_ALL_DEVICES && shadow_count_uses(shadow) == 0 &&
+    const bool is_continued = arguments == ARGUMENTS_SOME_DEVICES || has_messages(shadow);
+    if (arguments == ARGUMENTS_ALL_DEVICES && !is_continued && !shadow->is_drivers && shadow_count_uses(shadow) == 0 &&
         build_cached(shadow, options != NULL ? options : "")) {
         if (notify != NULL)
             notify(program, user);
         return CL_SUCCESS;
     }
-    if (arguments == ARGUMENTS_SOME_DEVICES)
-        (void)shadow_build_native(shadow); /* the other devices keep what they have */
+    if (arguments != ARGUMENTS_WRONG && is_continued)
+        (void)shadow_build_native(shadow);
     return build_native(shadow, device_count, devices, options, notify, user);
 }

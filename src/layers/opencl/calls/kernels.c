@@ -5,6 +5,7 @@
  * kernel of it is asked instead.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "layers/opencl/program/shadow.h"
 
@@ -45,13 +46,46 @@ cl_int CL_API_CALL layer_create_kernels(cl_program program, cl_uint capacity, cl
     return error;
 }
 
-/* Returns a kernel of the native program in place of one that was made of a binary, or NULL. The caller releases it. */
-static cl_kernel create_twin(cl_kernel kernel)
+/* False: nothing in the program's text or options can give a kernel attributes. */
+static bool may_have_attributes(const struct shadow_use *use)
 {
-    cl_program program = NULL;
+    const char *options = use->result->options;
+    size_t size = 0;
+    bool may = true;
+    if (use->shadow->kind != INGOT_SOURCE_OPENCL_C || strstr(options, "attribute") != NULL ||
+        strstr(options, "-include") != NULL ||
+        layer_target.clGetProgramInfo(use->shadow->native, CL_PROGRAM_SOURCE, 0, NULL, &size) != CL_SUCCESS)
+        return true;
+    char *text = malloc(size + 1);
+    if (text == NULL)
+        return true;
+    text[size] = '\0';
+    if (layer_target.clGetProgramInfo(use->shadow->native, CL_PROGRAM_SOURCE, size, text, NULL) == CL_SUCCESS)
+        may = strstr(text, "attribute") != NULL || strstr(text, "include") != NULL;
+    free(text);
+    return may;
+}
+
+static cl_kernel create_twin_in(struct shadow *shadow, cl_kernel kernel)
+{
     cl_kernel twin = NULL;
     size_t size = 0;
     cl_int error = CL_SUCCESS;
+    if (layer_target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size) != CL_SUCCESS || size == 0)
+        return NULL;
+    char *name = malloc(size);
+    if (name != NULL && layer_target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name, NULL) == CL_SUCCESS &&
+        shadow_build_native(shadow))
+        twin = layer_target.clCreateKernel(shadow->native, name, &error);
+    free(name);
+    return twin;
+}
+
+/* Returns a kernel of the native program in place of one that was made of a binary, or NULL. The caller releases it. */
+static cl_kernel create_twin(cl_kernel kernel, bool is_for_attributes)
+{
+    cl_program program = NULL;
+    cl_kernel twin = NULL;
     if (layer_target.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(program), &program, NULL) != CL_SUCCESS)
         return NULL;
     struct shadow *shadow = shadow_find_of_native(program);
@@ -59,29 +93,42 @@ static cl_kernel create_twin(cl_kernel kernel)
         return NULL;
     struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
     if (use.result != NULL && use.result->is_loaded && use.native == program &&
-        layer_target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size) == CL_SUCCESS && size > 0) {
-        char *name = malloc(size);
-        if (name != NULL &&
-            layer_target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name, NULL) == CL_SUCCESS &&
-            shadow_build_native(shadow))
-            twin = layer_target.clCreateKernel(shadow->native, name, &error);
-        free(name);
-    }
+        (!is_for_attributes || may_have_attributes(&use)))
+        twin = create_twin_in(shadow, kernel);
     shadow_end_use(&use);
     return twin;
+}
+
+static cl_int get_program(cl_kernel kernel, size_t capacity, cl_program *program, size_t *size_ret)
+{
+    const cl_int error = layer_target.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, capacity, program, size_ret);
+    struct shadow *shadow = error == CL_SUCCESS && program != NULL ? shadow_find_of_native(*program) : NULL;
+    if (shadow != NULL)
+        *program = (cl_program)(void *)shadow;
+    return error;
+}
+
+/* PoCL has no attributes of a kernel that was made of a binary. */
+static cl_int get_attributes(cl_kernel kernel, size_t capacity, char *value, size_t *size_ret)
+{
+    size_t size = 0;
+    cl_int error = layer_target.clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, 0, NULL, &size);
+    cl_kernel twin = error == CL_SUCCESS && size <= 1 ? create_twin(kernel, true) : NULL;
+    if (twin == NULL)
+        return layer_target.clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, capacity, value, size_ret);
+    error = layer_target.clGetKernelInfo(twin, CL_KERNEL_ATTRIBUTES, capacity, value, size_ret);
+    (void)layer_target.clReleaseKernel(twin);
+    return error;
 }
 
 cl_int CL_API_CALL layer_get_kernel_info(cl_kernel kernel, cl_kernel_info name, size_t capacity, void *value,
                                          size_t *size_ret)
 {
-    const cl_int error = layer_target.clGetKernelInfo(kernel, name, capacity, value, size_ret);
-    if (error != CL_SUCCESS || name != CL_KERNEL_PROGRAM || value == NULL)
-        return error;
-    cl_program *program = value;
-    struct shadow *shadow = shadow_find_of_native(*program);
-    if (shadow != NULL)
-        *program = (cl_program)(void *)shadow;
-    return error;
+    switch (name) {
+    case CL_KERNEL_PROGRAM: return get_program(kernel, capacity, value, size_ret);
+    case CL_KERNEL_ATTRIBUTES: return get_attributes(kernel, capacity, value, size_ret);
+    default: return layer_target.clGetKernelInfo(kernel, name, capacity, value, size_ret);
+    }
 }
 
 cl_int CL_API_CALL layer_get_arg_info(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name, size_t capacity,
@@ -90,7 +137,7 @@ cl_int CL_API_CALL layer_get_arg_info(cl_kernel kernel, cl_uint index, cl_kernel
     cl_int error = layer_target.clGetKernelArgInfo(kernel, index, name, capacity, value, size_ret);
     if (error != CL_KERNEL_ARG_INFO_NOT_AVAILABLE)
         return error;
-    cl_kernel twin = create_twin(kernel);
+    cl_kernel twin = create_twin(kernel, false);
     if (twin == NULL)
         return error;
     error = layer_target.clGetKernelArgInfo(twin, index, name, capacity, value, size_ret);

@@ -33,8 +33,10 @@ cl_int native_call_end(struct native_call *call, cl_int error)
     callback_end_call(call->callback, error != CL_SUCCESS);
     if (call->result != NULL && is_about_arguments(error) && shadow_set_result(call->shadow, call->result))
         return error;
-    if (call->result != NULL)
-        call->shadow->is_native_built = false; /* not with these options any more */
+    if (!is_about_arguments(error)) {
+        call->shadow->is_drivers = true;
+        call->shadow->is_native_built = false; /* not with the result's options any more */
+    }
     result_release(call->result);
     return error;
 }
