@@ -10,6 +10,7 @@
 #include "layers/opencl/calls/native_call.h"
 #include "layers/opencl/program/describe.h"
 #include "layers/opencl/program/trace.h"
+#include "layers/opencl/statistics.h"
 
 #define MAX_DEVICES 64u
 
@@ -61,6 +62,12 @@ static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t
         result = NULL;
         status = result_create(&result, desc, shadow->context->device_count, options);
     } while (status == INGOT_SUCCESS && !shadow_set_result(shadow, result));
+    if (status == INGOT_SUCCESS && result->is_loaded)
+        statistics_add(STATISTIC_HITS, 1);
+    if (status == INGOT_SUCCESS && !result->is_loaded) {
+        statistics_add(STATISTIC_BUILDS, 1);
+        statistics_add(STATISTIC_BUILD_NS, result->duration_ns);
+    }
     return status;
 }
 

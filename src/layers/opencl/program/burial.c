@@ -19,18 +19,12 @@
 #define NS_PER_MS 1000000u
 #define MOST_AT_ONCE 64u
 
-static atomic_size_t waiting_count;    /* changed under the lock */
-static atomic_uint_least64_t flush_ns; /* of all flushes */
+static atomic_size_t waiting_count; /* changed under the lock */
+static _Atomic uint64_t flush_ns;   /* of all flushes */
 
 bool burial_is_due(void)
 {
     return atomic_load_explicit(&waiting_count, memory_order_relaxed) > 0;
-}
-
-static int is_any(const struct shadow *shadow)
-{
-    (void)shadow;
-    return 1;
 }
 
 static int is_waiting(const struct shadow *shadow)
@@ -40,9 +34,8 @@ static int is_waiting(const struct shadow *shadow)
 
 static bool has_shadows(void)
 {
-    struct shadow *found = NULL;
     lock_take();
-    const size_t count = handles_select(1, &found, is_any);
+    const size_t count = handles_count_shadows();
     lock_release();
     return count > 0;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/opencl/program/repeats.h"
 #include "layers/opencl/settings.h"
 #include "layers/opencl/statistics.h"
 
@@ -33,19 +34,11 @@ static char *read_log(ingot_program_t program)
     return log;
 }
 
-static void count_origin(ingot_origin_t origin, uint64_t duration_ns)
-{
-    statistics_add(origin == INGOT_ORIGIN_STORAGE ? STATISTIC_HITS : STATISTIC_BUILDS, 1);
-    if (origin != INGOT_ORIGIN_STORAGE)
-        statistics_add(STATISTIC_BUILD_NS, duration_ns);
-}
-
 /* The messages for several devices are one text in the blob, and cannot be told apart. */
 static ingot_status_t fill(struct result *result, cl_uint device_count, const char *options)
 {
     const uint64_t started_ns = statistics_clock_ns();
-    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
-    ingot_status_t status = ingot_persist_program_create(&result->program, result->desc, settings_store(), &origin);
+    ingot_status_t status = repeats_create_program(&result->program, result->desc);
     if (status == INGOT_SUCCESS)
         status = ingot_opencl_program_get_native(result->program, &result->native);
     if (status != INGOT_SUCCESS)
@@ -58,7 +51,7 @@ static ingot_status_t fill(struct result *result, cl_uint device_count, const ch
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's options and log");
     if (device_count > 1 && *result->log != '\0')
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the compiler has messages for several devices");
-    count_origin(origin, statistics_clock_ns() - started_ns);
+    result->duration_ns = statistics_clock_ns() - started_ns;
     return INGOT_SUCCESS;
 }
 

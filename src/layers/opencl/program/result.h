@@ -15,6 +15,7 @@ struct result {
     cl_program native;
     cl_uint own_references; /* of `native`, when it had no kernel */
     bool is_loaded;         /* from the store */
+    uint64_t duration_ns;   /* of the build or load */
     char *options;          /* as the application gave them */
     char *log;
 };

@@ -1,0 +1,69 @@
+/*
+ * repeats.c - programs that an application builds again and again.
+ *
+ * Where programs are stored later, each compiled one waits and keeps its native program. One of each kind is enough: a
+ * program that this process has compiled before is compiled as often as the application wants, but waits only once.
+ */
+#include "layers/opencl/program/repeats.h"
+
+#include <ingot/persist.h>
+
+#include "layers/opencl/lock.h"
+#include "layers/opencl/settings.h"
+
+#define MAX_KNOWN 4096u
+
+static uint64_t known[MAX_KNOWN]; /* hashes of ids, by their low bits; under the lock */
+
+/* FNV-1a. If two ids have one hash, a program is not stored in this process. */
+static uint64_t hash_id(size_t size, const uint8_t *id)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; ++i)
+        hash = (hash ^ id[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static bool is_known(uint64_t hash)
+{
+    lock_take();
+    const bool is_so = known[hash % MAX_KNOWN] == hash;
+    lock_release();
+    return is_so;
+}
+
+static void note(uint64_t hash)
+{
+    lock_take();
+    known[hash % MAX_KNOWN] = hash;
+    lock_release();
+}
+
+static ingot_status_t load(ingot_program_t *program, ingot_program_desc_t desc, size_t id_size, const uint8_t *id)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_status_t status = ingot_storage_load(settings_store(), id_size, id, &blob);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = ingot_program_load(program, desc, blob.size, blob.bytes);
+    if (blob.release != NULL)
+        blob.release(&blob);
+    return status;
+}
+
+ingot_status_t repeats_create_program(ingot_program_t *program, ingot_program_desc_t desc)
+{
+    size_t size = 0;
+    const uint8_t *id = NULL;
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &size, &id);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const uint64_t hash = hash_id(size, id);
+    if (is_known(hash))
+        return load(program, desc, size, id) == INGOT_SUCCESS ? INGOT_SUCCESS : ingot_program_build(program, desc);
+    status = ingot_persist_program_create(program, desc, settings_store(), &origin);
+    if (status == INGOT_SUCCESS && origin == INGOT_ORIGIN_BUILD)
+        note(hash);
+    return status;
+}

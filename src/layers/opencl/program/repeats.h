@@ -1,0 +1,12 @@
+/*
+ * repeats.h - programs that an application builds again and again.
+ */
+#ifndef INGOT_LAYERS_OPENCL_PROGRAM_REPEATS_H
+#define INGOT_LAYERS_OPENCL_PROGRAM_REPEATS_H
+
+#include "layers/opencl/layer.h"
+
+/* Returns the program of `desc` from the store, or else compiles and stores it. */
+ingot_status_t repeats_create_program(ingot_program_t *program, ingot_program_desc_t desc);
+
+#endif
