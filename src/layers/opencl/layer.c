@@ -16,12 +16,11 @@
 #define LAYER_NAME "Ingot"
 #define ENTRY_COUNT (sizeof(cl_icd_dispatch) / sizeof(void *))
 
-/* Of newer loaders; Debian's headers do not have them. */
-typedef struct layer_properties layer_properties_t;
-INGOT_API cl_int CL_API_CALL clInitLayerWithProperties(cl_uint target_count, const cl_icd_dispatch *target,
-                                                       cl_uint *count, const cl_icd_dispatch **functions,
-                                                       const layer_properties_t *properties);
-INGOT_API cl_int CL_API_CALL clDeinitLayer(void);
+/* Of newer loaders. Not all headers have them, so the names are those of symbols alone. */
+INGOT_API cl_int CL_API_CALL init_with_properties(cl_uint target_count, const cl_icd_dispatch *target, cl_uint *count,
+                                                  const cl_icd_dispatch **functions,
+                                                  const void *properties) __asm__("clInitLayerWithProperties");
+INGOT_API cl_int CL_API_CALL deinit(void) __asm__("clDeinitLayer");
 
 cl_icd_dispatch layer_target;
 static cl_icd_dispatch functions_of_layer;
@@ -106,15 +105,15 @@ INGOT_API CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint target_count, cons
     return init_layer(target_count, target, count, functions);
 }
 
-cl_int CL_API_CALL clInitLayerWithProperties(cl_uint target_count, const cl_icd_dispatch *target, cl_uint *count,
-                                             const cl_icd_dispatch **functions, const layer_properties_t *properties)
+cl_int CL_API_CALL init_with_properties(cl_uint target_count, const cl_icd_dispatch *target, cl_uint *count,
+                                        const cl_icd_dispatch **functions, const void *properties)
 {
     (void)properties;
     return init_layer(target_count, target, count, functions);
 }
 
 /* A loader ends with the process, and so does the layer. */
-cl_int CL_API_CALL clDeinitLayer(void)
+cl_int CL_API_CALL deinit(void)
 {
     return CL_SUCCESS;
 }

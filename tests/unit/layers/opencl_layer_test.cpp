@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <fstream>
@@ -87,9 +88,35 @@ cl_icd_dispatch functions_of_loader()
     return table;
 }
 
+/* What the layer's target was asked to compile, and a kernel that it must refuse to create. */
+std::atomic<int> compilation_count;
+std::atomic<bool> refuses_kernel;
+
+/* The programs of a source or of intermediate language have one of these, others have an error. */
+bool has_text(cl_program program)
+{
+    size_t size = 0;
+    return (clGetProgramInfo(program, CL_PROGRAM_SOURCE, 0, nullptr, &size) == CL_SUCCESS && size > 1) ||
+           (clGetProgramInfo(program, CL_PROGRAM_IL, 0, nullptr, &size) == CL_SUCCESS && size > 0);
+}
+
 const cl_icd_dispatch &bare()
 {
-    static const cl_icd_dispatch table = functions_of_loader();
+    static const cl_icd_dispatch table = [] {
+        cl_icd_dispatch made = functions_of_loader();
+        made.clBuildProgram = [](cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+                                 void(CL_CALLBACK * notify)(cl_program, void *), void *user) {
+            compilation_count += has_text(program);
+            return clBuildProgram(program, count, devices, options, notify, user);
+        };
+        made.clCreateKernel = [](cl_program program, const char *name, cl_int *error) -> cl_kernel {
+            if (!refuses_kernel.exchange(false))
+                return clCreateKernel(program, name, error);
+            *error = CL_INVALID_PROGRAM_EXECUTABLE;
+            return nullptr;
+        };
+        return made;
+    }();
     return table;
 }
 
@@ -628,6 +655,43 @@ TEST(Layer, ReplacesFunctionsOfExtensions)
         compare_one(name, true);
     for (const char *name : {"clGetKernelSubGroupInfoKHR", "clHostMemAllocINTEL", "clNothing"})
         compare_one(name, false);
+}
+
+TEST(Layer, CompilesNothingOnAHit)
+{
+    for (const int expected : {1, 0, 0}) {
+        Session session(layered());
+        cl_program program = session.source(kTwo);
+        const int before = compilation_count;
+        session.build(program, "-DHIT");
+        session.query_program(program);
+        cl_kernel kernel = session.kernel(program, "add");
+        EXPECT_EQ(before + expected, compilation_count);
+        session.cl.clReleaseKernel(kernel);
+        session.cl.clReleaseProgram(program);
+    }
+}
+
+TEST(Layer, ReplacesAProgramWhoseKernelTheDriverRefuses)
+{
+    const struct {
+        bool refuses;
+        int compilations;
+    } steps[] = {{false, 1}, {true, 1}, {false, 1}, {false, 0}};
+    for (const auto &step : steps) {
+        Session session(layered());
+        cl_program program = session.source(kTwo);
+        const int before = compilation_count;
+        session.build(program, "-DREFUSED");
+        refuses_kernel = step.refuses;
+        cl_kernel kernel = session.kernel(program, "add");
+        EXPECT_NE(nullptr, kernel);
+        EXPECT_EQ(before + step.compilations, compilation_count);
+        session.query_kernel(program, kernel);
+        EXPECT_NE(session.report.end(), std::find(session.report.begin(), session.report.end(), "same program = 1"));
+        session.cl.clReleaseKernel(kernel);
+        session.cl.clReleaseProgram(program);
+    }
 }
 
 TEST(Layer, GivesEachProgramItsOwnResult)

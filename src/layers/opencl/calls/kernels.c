@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/opencl/program/repeats.h"
 #include "layers/opencl/program/shadow.h"
 
 /* A driver may examine a binary only when it creates a kernel. */
@@ -19,7 +20,7 @@ static bool is_rejected(const struct shadow_use *use, cl_int error)
 /* False: the native program could not be built either. */
 static bool replace_rejected(const struct shadow_use *use)
 {
-    result_forget(use->result);
+    repeats_remove(use->result->desc);
     return shadow_build_native(use->shadow);
 }
 

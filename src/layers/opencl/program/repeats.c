@@ -32,10 +32,10 @@ static bool is_known(uint64_t hash)
     return is_so;
 }
 
-static void note(uint64_t hash)
+static void note(uint64_t hash, bool is_to_be_known)
 {
     lock_take();
-    known[hash % MAX_KNOWN] = hash;
+    known[hash % MAX_KNOWN] = is_to_be_known ? hash : 0;
     lock_release();
 }
 
@@ -64,6 +64,16 @@ ingot_status_t repeats_create_program(ingot_program_t *program, ingot_program_de
         return load(program, desc, size, id) == INGOT_SUCCESS ? INGOT_SUCCESS : ingot_program_build(program, desc);
     status = ingot_persist_program_create(program, desc, settings_store(), &origin);
     if (status == INGOT_SUCCESS && origin == INGOT_ORIGIN_BUILD)
-        note(hash);
+        note(hash, true);
     return status;
+}
+
+void repeats_remove(ingot_program_desc_t desc)
+{
+    size_t size = 0;
+    const uint8_t *id = NULL;
+    if (ingot_program_desc_get_cache_blob_id(desc, &size, &id) != INGOT_SUCCESS)
+        return;
+    (void)ingot_storage_remove(settings_store(), size, id);
+    note(hash_id(size, id), false);
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "layers/opencl/program/repeats.h"
-#include "layers/opencl/settings.h"
 #include "layers/opencl/statistics.h"
 
 static cl_uint count_references(cl_program native)
@@ -91,12 +90,4 @@ cl_uint result_count_uses(const struct result *result)
 {
     const cl_uint count = count_references(result->native);
     return count > result->own_references ? count - result->own_references : 0;
-}
-
-void result_forget(const struct result *result)
-{
-    size_t size = 0;
-    const uint8_t *id = NULL;
-    if (ingot_program_desc_get_cache_blob_id(result->desc, &size, &id) == INGOT_SUCCESS)
-        (void)ingot_storage_remove(settings_store(), size, id);
 }

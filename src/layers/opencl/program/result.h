@@ -30,7 +30,4 @@ void result_release(struct result *result);
 /* Returns how many references and kernels the driver counts beyond the layer's own. */
 cl_uint result_count_uses(const struct result *result);
 
-/* Removes the program's blob from the store: the driver rejected it. */
-void result_forget(const struct result *result);
-
 #endif
