@@ -93,7 +93,7 @@ static bool build_cached(struct shadow *shadow, const char *options)
     shadow->is_native_built = false;
     const ingot_status_t status = build_with_ingot(shadow, options);
     if (status != INGOT_SUCCESS)
-        trace_passed(shadow, status, ingot_last_error_detail());
+        trace_passed(shadow->native, status, ingot_last_error_detail());
     shadow_end_work(shadow);
     return status == INGOT_SUCCESS;
 }
@@ -117,6 +117,20 @@ static bool has_messages(struct shadow *shadow)
     return has;
 }
 
+/* Returns why only the driver can do the build as the application expects it, or NULL. */
+static const char *why_not(struct shadow *shadow, enum arguments arguments)
+{
+    if (arguments == ARGUMENTS_WRONG)
+        return "wrong arguments";
+    if (arguments == ARGUMENTS_SOME_DEVICES)
+        return "a build for some of the devices";
+    if (shadow->is_drivers)
+        return "a build after one that the driver did";
+    if (has_messages(shadow))
+        return "a build after one with messages";
+    return shadow_count_uses(shadow) > 0 ? "a program that is in use" : NULL;
+}
+
 cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const cl_device_id *devices,
                                const char *options, program_callback_t notify, void *user)
 {
@@ -126,14 +140,15 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     const enum arguments arguments = judge_arguments(shadow, device_count, devices, notify, user);
     if (arguments != ARGUMENTS_WRONG && shadow_has_kernels_of_result(shadow))
         return CL_INVALID_OPERATION;
-    const bool is_continued = arguments == ARGUMENTS_SOME_DEVICES || has_messages(shadow);
-    if (arguments == ARGUMENTS_ALL_DEVICES && !is_continued && !shadow->is_drivers && shadow_count_uses(shadow) == 0 &&
-        build_cached(shadow, options != NULL ? options : "")) {
+    const char *reason = why_not(shadow, arguments);
+    if (reason == NULL && build_cached(shadow, options != NULL ? options : "")) {
         if (notify != NULL)
             notify(program, user);
         return CL_SUCCESS;
     }
-    if (arguments != ARGUMENTS_WRONG && is_continued)
-        (void)shadow_build_native(shadow);
+    if (reason != NULL)
+        trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);
+    if (arguments != ARGUMENTS_WRONG)
+        (void)shadow_build_native(shadow); /* what this build continues, if there still is a result */
     return build_native(shadow, device_count, devices, options, notify, user);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "layers/opencl/calls/native_call.h"
+#include "layers/opencl/program/trace.h"
 #include "layers/opencl/statistics.h"
 
 /* The driver's programs for the application's. Returns NULL without memory; the caller frees it. */
@@ -37,13 +38,15 @@ cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const
         if (mapped == NULL)
             return CL_OUT_OF_HOST_MEMORY;
     }
-    if (shadow == NULL)
+    if (shadow == NULL) {
         error = layer_target.clCompileProgram(program, device_count, devices, options, header_count, mapped,
                                               header_names, notify, user);
-    else if (native_call_begin(&call, shadow, notify, user))
+    } else if (native_call_begin(&call, shadow, notify, user)) {
+        trace_passed(shadow->native, INGOT_UNIMPLEMENTED, "clCompileProgram");
         error = native_call_end(&call, layer_target.clCompileProgram(shadow->native, device_count, devices, options,
                                                                      header_count, mapped, header_names, call.notify,
                                                                      call.user));
+    }
     free(mapped);
     return error;
 }
@@ -60,6 +63,7 @@ cl_program CL_API_CALL layer_link(cl_context context, cl_uint device_count, cons
     if (mapped != NULL || input_count == 0 || inputs == NULL)
         linked = layer_target.clLinkProgram(context, device_count, devices, options, input_count, mapped, notify, user,
                                             &code);
+    trace_passed(linked, INGOT_UNIMPLEMENTED, "clLinkProgram");
     statistics_add(STATISTIC_PASSED, 1);
     if (code != CL_SUCCESS)
         statistics_add(STATISTIC_FAILED, 1);

@@ -1,15 +1,29 @@
 /*
  * trace.c - tells INGOT_TRACE what passed through, and why.
+ *
+ * An Ingot context writes the trace. Where a program has none yet, one is made for it, so only if there is a trace.
  */
 #include "layers/opencl/program/trace.h"
 
-void trace_passed(const struct shadow *shadow, ingot_status_t status, const char *reason)
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "layers/opencl/program/contexts.h"
+
+void trace_passed(cl_program native, ingot_status_t status, const char *reason)
 {
+    char text[384];
     ingot_event_t event = INGOT_EVENT_INIT;
-    if (shadow->context == NULL)
+    const char *destination = secure_getenv("INGOT_TRACE");
+    if (destination == NULL || *destination == '\0' || native == NULL)
+        return;
+    (void)snprintf(text, sizeof(text), "%s", reason);
+    struct layer_context *context = contexts_acquire(native);
+    if (context == NULL)
         return;
     event.kind = INGOT_EVENT_PASSED_THROUGH;
     event.status = status;
-    event.reason = reason;
-    ingot_context_emit_event(shadow->context->ingot, &event);
+    event.reason = text;
+    ingot_context_emit_event(context->ingot, &event);
+    contexts_release(context);
 }

@@ -4,9 +4,9 @@
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_TRACE_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_TRACE_H
 
-#include "layers/opencl/program/shadow.h"
+#include "layers/opencl/layer.h"
 
-/* For the thread that works on the shadow. */
-void trace_passed(const struct shadow *shadow, ingot_status_t status, const char *reason);
+/* `native` is a driver's program. The reason may be the thread's sentence about its last failure. */
+void trace_passed(cl_program native, ingot_status_t status, const char *reason);
 
 #endif
