@@ -14,7 +14,7 @@ static cl_int get_reference_count(struct shadow *shadow, size_t capacity, void *
     lock_take();
     cl_uint count = shadow->references;
     lock_release();
-    count += shadow_count_uses(shadow);
+    count += shadow_count_uses(shadow) + shadow->own_references - 1;
     return layer_answer(sizeof(count), &count, capacity, value, size_ret);
 }
 

@@ -13,7 +13,7 @@
 #include "layers/opencl/program/repeats.h"
 #include "layers/opencl/statistics.h"
 
-static cl_uint count_references(cl_program native)
+cl_uint result_count_references(cl_program native)
 {
     cl_uint count = 0;
     (void)layer_target.clGetProgramInfo(native, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count, NULL);
@@ -42,7 +42,7 @@ static ingot_status_t fill(struct result *result, cl_uint device_count, const ch
         status = ingot_opencl_program_get_native(result->program, &result->native);
     if (status != INGOT_SUCCESS)
         return status;
-    result->own_references = count_references(result->native);
+    result->own_references = result_count_references(result->native);
     result->is_loaded = ingot_program_is_from_cache_blob(result->program) != 0;
     result->options = strdup(options);
     result->log = read_log(result->program);
@@ -88,6 +88,6 @@ void result_release(struct result *result)
 
 cl_uint result_count_uses(const struct result *result)
 {
-    const cl_uint count = count_references(result->native);
+    const cl_uint count = result_count_references(result->native);
     return count > result->own_references ? count - result->own_references : 0;
 }

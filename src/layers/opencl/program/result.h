@@ -27,6 +27,9 @@ void result_retain(struct result *result);
 /* NULL does nothing. */
 void result_release(struct result *result);
 
+/* Returns CL_PROGRAM_REFERENCE_COUNT. */
+cl_uint result_count_references(cl_program native);
+
 /* Returns how many references and kernels the driver counts beyond the layer's own. */
 cl_uint result_count_uses(const struct result *result);
 

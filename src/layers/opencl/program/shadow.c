@@ -17,6 +17,7 @@ struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
         return NULL;
     memcpy(shadow->header, native, sizeof(shadow->header));
     shadow->native = native;
+    shadow->own_references = result_count_references(native);
     shadow->kind = kind;
     shadow->references = 1;
     lock_take();
@@ -121,9 +122,8 @@ static cl_uint count_uses_of_result(struct shadow *shadow)
 
 cl_uint shadow_count_uses(struct shadow *shadow)
 {
-    cl_uint count = 1;
-    (void)layer_target.clGetProgramInfo(shadow->native, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count, NULL);
-    return count - 1 + count_uses_of_result(shadow);
+    const cl_uint count = result_count_references(shadow->native);
+    return (count > shadow->own_references ? count - shadow->own_references : 0) + count_uses_of_result(shadow);
 }
 
 bool shadow_has_kernels_of_result(struct shadow *shadow)

@@ -23,6 +23,7 @@ struct shadow_constant {
 struct shadow {
     const void *header[2]; /* the native program's: loaders expect their functions at the start of an object */
     cl_program native;
+    cl_uint own_references; /* of `native` when it was new; usually 1 */
     ingot_source_kind_t kind;
     /* for the thread that works on it; see shadow_begin_work */
     struct layer_context *context; /* NULL: not needed yet */
