@@ -33,7 +33,9 @@ static inline const char *const *environment_names(void)
         "INGOT_CACHE_CAPACITY",
         "INGOT_CACHE_MAX_BYTES",
         "INGOT_CACHE_GROUPS",
+        "INGOT_LAYER_DISABLE",
         "INGOT_LAYER_PATH",
+        "INGOT_LAYER_STATS",
         "INGOT_PERSIST",
         "INGOT_PERSIST_DIR",
         "INGOT_PERSIST_NAMESPACE",
@@ -50,8 +52,6 @@ static inline const char *const *environment_names(void)
         "INGOT_PERSIST_EXIT_TIME",
         "INGOT_PERSIST_QUIET_TIME",
         "INGOT_PERSIST_LOCK_TIMEOUT",
-        "INGOT_LAYER_DISABLE",
-        "INGOT_LAYER_STATS",
         NULL,
     };
     return names;

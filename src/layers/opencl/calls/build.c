@@ -52,6 +52,19 @@ static enum arguments judge_arguments(const struct shadow *shadow, cl_uint count
     return judge_devices(shadow, count, devices);
 }
 
+static void count_result(const struct result *result)
+{
+    uint64_t build_ns = 0;
+    if (!result->is_loaded) {
+        statistics_add(STATISTIC_BUILDS, 1);
+        statistics_add(STATISTIC_BUILD_NS, result->duration_ns);
+        return;
+    }
+    statistics_add(STATISTIC_HITS, 1);
+    if (ingot_program_get_build_time(result->program, &build_ns) == INGOT_SUCCESS && build_ns > result->duration_ns)
+        statistics_add(STATISTIC_SAVED_NS, build_ns - result->duration_ns);
+}
+
 /* Threads that build the same program at once may get one result. Each shadow needs its own, so it asks again. */
 static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t desc, const char *options)
 {
@@ -62,12 +75,8 @@ static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t
         result = NULL;
         status = result_create(&result, desc, shadow->context->device_count, options);
     } while (status == INGOT_SUCCESS && !shadow_set_result(shadow, result));
-    if (status == INGOT_SUCCESS && result->is_loaded)
-        statistics_add(STATISTIC_HITS, 1);
-    if (status == INGOT_SUCCESS && !result->is_loaded) {
-        statistics_add(STATISTIC_BUILDS, 1);
-        statistics_add(STATISTIC_BUILD_NS, result->duration_ns);
-    }
+    if (status == INGOT_SUCCESS)
+        count_result(result);
     return status;
 }
 

@@ -39,16 +39,14 @@ static void note(uint64_t hash, bool is_to_be_known)
     lock_release();
 }
 
-static ingot_status_t load(ingot_program_t *program, ingot_program_desc_t desc, size_t id_size, const uint8_t *id)
+static bool is_stored(size_t id_size, const uint8_t *id)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    ingot_status_t status = ingot_storage_load(settings_store(), id_size, id, &blob);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = ingot_program_load(program, desc, blob.size, blob.bytes);
+    if (ingot_storage_load(settings_store(), id_size, id, &blob) != INGOT_SUCCESS)
+        return false;
     if (blob.release != NULL)
         blob.release(&blob);
-    return status;
+    return true;
 }
 
 ingot_status_t repeats_create_program(ingot_program_t *program, ingot_program_desc_t desc)
@@ -60,8 +58,8 @@ ingot_status_t repeats_create_program(ingot_program_t *program, ingot_program_de
     if (status != INGOT_SUCCESS)
         return status;
     const uint64_t hash = hash_id(size, id);
-    if (is_known(hash))
-        return load(program, desc, size, id) == INGOT_SUCCESS ? INGOT_SUCCESS : ingot_program_build(program, desc);
+    if (is_known(hash) && !is_stored(size, id))
+        return ingot_program_build(program, desc);
     status = ingot_persist_program_create(program, desc, settings_store(), &origin);
     if (status == INGOT_SUCCESS && origin == INGOT_ORIGIN_BUILD)
         note(hash, true);
