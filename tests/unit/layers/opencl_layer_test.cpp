@@ -716,4 +716,25 @@ TEST(Layer, GivesEachProgramItsOwnResult)
         EXPECT_EQ(CL_SUCCESS, session.cl.clReleaseKernel(kernel));
 }
 
+TEST(Layer, LetsThreadsBuildOneProgram)
+{
+    Session session(layered());
+    cl_program program = session.source(kTwo);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+        threads.emplace_back([&session, program] {
+            EXPECT_EQ(CL_SUCCESS, session.cl.clBuildProgram(program, 0, nullptr, "-DONE", nullptr, nullptr));
+            cl_build_status status = CL_BUILD_NONE;
+            EXPECT_EQ(CL_SUCCESS, session.cl.clGetProgramBuildInfo(program, session.devices[0], CL_PROGRAM_BUILD_STATUS,
+                                                                   sizeof(status), &status, nullptr));
+            EXPECT_TRUE(status == CL_BUILD_SUCCESS || status == CL_BUILD_IN_PROGRESS) << status;
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    cl_kernel kernel = session.kernel(program, "add");
+    EXPECT_NE(nullptr, kernel);
+    session.cl.clReleaseKernel(kernel);
+    session.cl.clReleaseProgram(program);
+}
+
 } // namespace

@@ -94,15 +94,19 @@ static ingot_status_t build_with_ingot(struct shadow *shadow, const char *option
     return status;
 }
 
-/* False: the driver must do it. */
-static bool build_cached(struct shadow *shadow, const char *options)
+/* False: the driver must do it. Another thread may just have built the program, and created a kernel of it. */
+static bool build_cached(struct shadow *shadow, const char *options, cl_int *error)
 {
+    ingot_status_t status = INGOT_SUCCESS;
     shadow_begin_work(shadow, true);
-    result_release(shadow_take_result(shadow));
-    shadow->is_native_built = false;
-    const ingot_status_t status = build_with_ingot(shadow, options);
-    if (status != INGOT_SUCCESS)
-        trace_passed(shadow->native, status, ingot_last_error_detail());
+    *error = shadow_has_kernels_of_result(shadow) ? CL_INVALID_OPERATION : CL_SUCCESS;
+    if (*error == CL_SUCCESS) {
+        result_release(shadow_take_result(shadow));
+        shadow->is_native_built = false;
+        status = build_with_ingot(shadow, options);
+        if (status != INGOT_SUCCESS)
+            trace_passed(shadow->native, status, ingot_last_error_detail());
+    }
     shadow_end_work(shadow);
     return status == INGOT_SUCCESS;
 }
@@ -150,10 +154,11 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     if (arguments != ARGUMENTS_WRONG && shadow_has_kernels_of_result(shadow))
         return CL_INVALID_OPERATION;
     const char *reason = why_not(shadow, arguments);
-    if (reason == NULL && build_cached(shadow, options != NULL ? options : "")) {
-        if (notify != NULL)
+    cl_int error = CL_SUCCESS;
+    if (reason == NULL && build_cached(shadow, options != NULL ? options : "", &error)) {
+        if (error == CL_SUCCESS && notify != NULL)
             notify(program, user);
-        return CL_SUCCESS;
+        return error;
     }
     if (reason != NULL)
         trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);

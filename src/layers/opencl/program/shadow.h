@@ -27,8 +27,8 @@ struct shadow {
     ingot_source_kind_t kind;
     /* for the thread that works on it; see shadow_begin_work */
     struct layer_context *context; /* NULL: not needed yet */
-    bool is_native_built;          /* with the result's options, to ask it what the result cannot answer */
-    bool is_drivers;               /* the driver built it as the application asked, and does from then on */
+    _Atomic bool is_native_built;  /* with the result's options, to ask it what the result cannot answer */
+    _Atomic bool is_drivers;       /* the driver built it as the application asked, and does from then on */
     size_t constant_count;
     struct shadow_constant *constants;
     /* below: under the lock */
