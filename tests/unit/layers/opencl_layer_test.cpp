@@ -370,7 +370,7 @@ TEST(Layer, AnswersAboutAProgramAsTheDriverDoes)
 
 TEST(Layer, AnswersAboutKernelsAsTheDriverDoes)
 {
-    for (const char *options : {"", "-cl-kernel-arg-info"}) {
+    for (const char *options : {static_cast<const char *>(nullptr), "", "-cl-kernel-arg-info"}) {
         compare([&](Session &session) {
             cl_program program = session.source(kTwo);
             session.build(program, options);

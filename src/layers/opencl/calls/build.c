@@ -87,7 +87,7 @@ static ingot_status_t build_with_ingot(struct shadow *shadow, const char *option
         shadow->context = contexts_acquire(shadow->native);
     if (shadow->context == NULL)
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "Ingot made no context");
-    ingot_status_t status = describe_build(shadow, options, &desc);
+    ingot_status_t status = describe_build(shadow, options != NULL ? options : "", &desc);
     if (status == INGOT_SUCCESS)
         status = get_own_result(shadow, desc, options);
     ingot_program_desc_release(desc);
@@ -155,7 +155,7 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
         return CL_INVALID_OPERATION;
     const char *reason = why_not(shadow, arguments);
     cl_int error = CL_SUCCESS;
-    if (reason == NULL && build_cached(shadow, options != NULL ? options : "", &error)) {
+    if (reason == NULL && build_cached(shadow, options, &error)) {
         if (error == CL_SUCCESS && notify != NULL)
             notify(program, user);
         return error;

@@ -1,8 +1,9 @@
 /*
  * kernels.c - kernels, which are the driver's own, and what they say about their programs.
  *
- * Some drivers lose what a compiler knew when they make a program of a binary. The native program is then built, and a
- * kernel of it is asked instead.
+ * Some drivers lose what a compiler knew when they make a program of a binary. And to PoCL, options that are NULL are
+ * not those that are empty: only the former keep argument information. The native program is then built as the
+ * application asked, and a kernel of it is asked instead.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,7 @@ static cl_kernel create_twin(cl_kernel kernel, bool is_for_attributes)
     if (shadow == NULL || program == shadow->native)
         return NULL;
     struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
-    if (use.result != NULL && use.result->is_loaded && use.native == program &&
+    if (use.result != NULL && (use.result->is_loaded || !use.result->has_options) && use.native == program &&
         (!is_for_attributes || may_have_attributes(&use)))
         twin = create_twin_in(shadow, kernel);
     shadow_end_use(&use);

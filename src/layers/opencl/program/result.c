@@ -44,7 +44,8 @@ static ingot_status_t fill(struct result *result, cl_uint device_count, const ch
         return status;
     result->own_references = result_count_references(result->native);
     result->is_loaded = ingot_program_is_from_cache_blob(result->program) != 0;
-    result->options = strdup(options);
+    result->has_options = options != NULL;
+    result->options = strdup(options != NULL ? options : "");
     result->log = read_log(result->program);
     if (result->options == NULL || result->log == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's options and log");

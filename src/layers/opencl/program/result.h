@@ -16,11 +16,13 @@ struct result {
     cl_uint own_references; /* of `native`, when it had no kernel */
     bool is_loaded;         /* from the store */
     uint64_t duration_ns;   /* of the build or load */
+    bool has_options;       /* false: the application gave NULL */
     char *options;          /* as the application gave them */
     char *log;
 };
 
-/* Gets the program of `desc`, for a native context with this many devices. A failure has a detail. */
+/* Gets the program of `desc`, for a native context with this many devices. `options` may be NULL. A failure has a
+ * detail. */
 ingot_status_t result_create(struct result **result, ingot_program_desc_t desc, cl_uint device_count,
                              const char *options);
 void result_retain(struct result *result);

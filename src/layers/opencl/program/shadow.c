@@ -135,9 +135,11 @@ bool shadow_build_native(struct shadow *shadow)
 {
     shadow_begin_work(shadow, false);
     struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
-    if (!shadow->is_native_built && use.result != NULL)
+    if (!shadow->is_native_built && use.result != NULL) {
+        const char *options = use.result->has_options ? use.result->options : NULL;
         shadow->is_native_built =
-            layer_target.clBuildProgram(shadow->native, 0, NULL, use.result->options, NULL, NULL) == CL_SUCCESS;
+            layer_target.clBuildProgram(shadow->native, 0, NULL, options, NULL, NULL) == CL_SUCCESS;
+    }
     shadow_end_use(&use);
     const bool is_built = shadow->is_native_built;
     shadow_end_work(shadow);
