@@ -1,9 +1,9 @@
 /*
  * burial.c - the end of shadows.
  *
- * When the last shadow has ended, nothing can be launched, and waiting programs are stored: a driver such as PoCL
- * generates code at the launch, and must not be asked for a program that is launched for the first time. These flushes
- * take, together, at most the time that the store has while the process exits.
+ * When the last shadow with a result has ended, no waiting program can be launched, and they are stored: a driver such
+ * as PoCL generates code at the launch, and must not be asked for a program that is launched for the first time. These
+ * flushes take, together, at most the time that the store has while the process exits.
  */
 #include "layers/opencl/program/burial.h"
 
@@ -32,10 +32,16 @@ static int is_waiting(const struct shadow *shadow)
     return shadow->references == 0;
 }
 
-static bool has_shadows(void)
+static int has_result(const struct shadow *shadow)
 {
+    return shadow->result != NULL;
+}
+
+static bool has_results(void)
+{
+    struct shadow *found = NULL;
     lock_take();
-    const size_t count = handles_count_shadows();
+    const size_t count = handles_select(1, &found, has_result);
     lock_release();
     return count > 0;
 }
@@ -44,7 +50,7 @@ static int continue_flush(const ingot_persist_flush_progress_t *so_far, void *us
 {
     (void)so_far;
     (void)user;
-    return !has_shadows();
+    return !has_results();
 }
 
 static void flush(void)
@@ -122,7 +128,7 @@ static void bury(const void *key)
     if (shadow == NULL || !end(shadow, shadow_count_uses(shadow) > 0))
         return;
     shadow_destroy(shadow);
-    if (!has_shadows())
+    if (!has_results())
         flush();
 }
 

@@ -8,7 +8,6 @@
 #define BUCKET_BITS 12u
 
 static struct handle *buckets[1u << BUCKET_BITS]; /* under the lock */
-static size_t shadow_count;                       /* under the lock */
 
 static struct handle **bucket_of(const void *key)
 {
@@ -21,7 +20,6 @@ void handles_add(struct handle *handle, const void *key, struct shadow *shadow)
     struct handle **bucket = bucket_of(key);
     *handle = (struct handle){key, shadow, *bucket};
     *bucket = handle;
-    shadow_count += key == shadow;
 }
 
 void handles_remove(struct handle *handle)
@@ -32,13 +30,7 @@ void handles_remove(struct handle *handle)
     while (*place != handle)
         place = &(*place)->next;
     *place = handle->next;
-    shadow_count -= handle->key == handle->shadow;
     handle->key = NULL;
-}
-
-size_t handles_count_shadows(void)
-{
-    return shadow_count;
 }
 
 struct shadow *handles_find(const void *key)

@@ -24,9 +24,6 @@ void handles_add(struct handle *handle, const void *key, struct shadow *shadow);
 void handles_remove(struct handle *handle);
 struct shadow *handles_find(const void *key);
 
-/* Returns the number of shadows. */
-size_t handles_count_shadows(void);
-
 /* Collects up to `capacity` shadows for which `select` returns true. Returns their number. */
 size_t handles_select(size_t capacity, struct shadow **found, int (*select)(const struct shadow *shadow));
 
