@@ -1,0 +1,106 @@
+/*
+ * comparison.cpp - two transcripts, sequence by sequence. What differs by design is the table below, and nothing else.
+ */
+#include "layer/comparison.h"
+
+namespace layer
+{
+
+namespace
+{
+
+struct Difference {
+    const char *line; /* how it begins */
+    const char *reason;
+};
+
+const Difference by_design[] = {
+    {"  bytes of its binaries:", "a binary of a cached program need not be byte for byte that of a compiled one"},
+    {"  references of C", "the layer holds references of its own to a context that has programs"},
+};
+
+bool is_by_design(const std::string &line)
+{
+    for (const Difference &difference : by_design)
+        if (line.compare(0, std::string(difference.line).size(), difference.line) == 0)
+            return true;
+    return false;
+}
+
+std::vector<std::string> compared_lines(const Block &block)
+{
+    std::vector<std::string> result;
+    for (const std::string &line : block.lines)
+        if (!is_by_design(line))
+            result.push_back(line);
+    return result;
+}
+
+std::string line_at(const std::vector<std::string> &lines, size_t at)
+{
+    return at < lines.size() ? lines[at] : "  (nothing more)";
+}
+
+/* The lines up to the first one that differs, and that one of both. */
+std::string difference_of(const Block &bare, const Block &other, const std::string &name)
+{
+    const std::vector<std::string> expected = compared_lines(bare);
+    const std::vector<std::string> found = compared_lines(other);
+    if (expected == found)
+        return "";
+    std::string text = begin_of(bare.index) + "\n";
+    size_t at = 0;
+    for (; at < expected.size() && at < found.size() && expected[at] == found[at]; ++at)
+        text += expected[at] + "\n";
+    return text + "bare: " + line_at(expected, at) + "\n" + name + ": " + line_at(found, at) + "\n";
+}
+
+} // namespace
+
+const char *const end_line = "end";
+
+std::string begin_of(size_t index)
+{
+    return "sequence " + std::to_string(index);
+}
+
+bool Blocks::next(Block *block)
+{
+    *block = {0, {}, false};
+    if (ahead_.empty() && !std::getline(file_, ahead_))
+        return false;
+    if (ahead_.compare(0, 9, "sequence ") == 0)
+        block->index = std::stoull(ahead_.substr(9));
+    while (std::getline(file_, ahead_) && ahead_.compare(0, 9, "sequence ") != 0) {
+        block->is_ended = block->is_ended || ahead_ == end_line;
+        block->lines.push_back(ahead_);
+    }
+    if (!file_)
+        ahead_.clear();
+    return true;
+}
+
+Comparison compare(const std::string &bare_path, const std::string &other_path, const std::string &other_name,
+                   size_t most)
+{
+    Comparison result;
+    Blocks bares(bare_path);
+    Blocks others(other_path);
+    Block bare;
+    Block other;
+    while (result.differences.size() < most && bares.next(&bare)) {
+        if (!others.next(&other) || other.index != bare.index) {
+            result.differences.push_back({bare.index, other_name + " has no " + begin_of(bare.index) + "\n"});
+            return result;
+        }
+        ++result.sequences;
+        result.lines += bare.lines.size();
+        result.crashes += bare.is_ended ? 0 : 1;
+        const std::string text = bare.is_ended ? difference_of(bare, other, other_name) : "";
+        if (!text.empty())
+            result.differences.push_back({bare.index, text});
+    }
+    return result;
+}
+
+} // namespace layer

@@ -1,0 +1,56 @@
+/*
+ * comparison.h - holds the transcripts of equal sequences against each other.
+ */
+#ifndef INGOT_TESTS_LAYER_COMPARISON_H
+#define INGOT_TESTS_LAYER_COMPARISON_H
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace layer
+{
+
+/* The lines of one sequence. */
+struct Block {
+    size_t index = 0;
+    std::vector<std::string> lines;
+    bool is_ended = true; /* false: the process ended in it */
+};
+
+/* What begins and ends a sequence in a transcript. */
+std::string begin_of(size_t index);
+extern const char *const end_line;
+
+/* Reads a transcript, a sequence at a time. */
+class Blocks
+{
+public:
+    explicit Blocks(const std::string &path) : file_(path) {}
+    /* False at the end. */
+    bool next(Block *block);
+
+private:
+    std::ifstream file_;
+    std::string ahead_;
+};
+
+struct Found {
+    size_t index;     /* of the sequence */
+    std::string text; /* both sides in words */
+};
+
+struct Comparison {
+    size_t sequences = 0;
+    size_t lines = 0;
+    size_t crashes = 0; /* of the bare driver; such a sequence is not compared */
+    std::vector<Found> differences;
+};
+
+/* Stops when it has found so many differences. */
+Comparison compare(const std::string &bare_path, const std::string &other_path, const std::string &other_name,
+                   size_t most);
+
+} // namespace layer
+
+#endif

@@ -1,0 +1,274 @@
+/*
+ * layer_child.cpp - an application that knows nothing of Ingot: layer_test.cpp and run-exits run it with the layer.
+ *
+ * usage: layer_child MODE STORE [NUMBER]; it prints how many results were right, and ends with 42 if all were.
+ *   plain    builds a few programs, launches them, releases all
+ *   alive    releases nothing and returns from main
+ *   thread   releases nothing and ends by exit() in a thread, while others ask for what the programs are
+ *   late     releases all after the driver has shut down, as a static object's destructor does
+ *   threads  100 programs in 16 threads, each source four times
+ *   killed   the same, and SIGKILL to itself once NUMBER programs are ready
+ *   fork     forks before its first call, and parent and child do as plain
+ *   forked   does as plain; forks; the child ends by exit(), and the parent does as plain once more
+ *   exec     does as plain and then starts itself as plain, with the environment as the loader left it
+ */
+#include <CL/cl.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace
+{
+
+constexpr int kAsExpected = 42;
+constexpr size_t kFew = 4;
+constexpr size_t kMany = 100;
+constexpr size_t kThreads = 16;
+constexpr unsigned kDeadlineSeconds = 300;
+
+void require(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    std::fprintf(stderr, "layer_child: %s\n", what);
+    _exit(1);
+}
+
+struct Device {
+    cl_device_id device = nullptr;
+    cl_context context = nullptr;
+    cl_command_queue queue = nullptr;
+
+    Device()
+    {
+        cl_platform_id platform = nullptr;
+        cl_int error = clGetPlatformIDs(1, &platform, nullptr);
+        require(error == CL_SUCCESS, "no platform");
+        require(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) == CL_SUCCESS, "no device");
+        context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error);
+        require(error == CL_SUCCESS, "no context");
+        queue = clCreateCommandQueueWithProperties(context, device, nullptr, &error);
+        require(error == CL_SUCCESS, "no queue");
+    }
+    void release()
+    {
+        clReleaseCommandQueue(queue);
+        clReleaseContext(context);
+    }
+};
+
+/* A program and its kernel. */
+struct Made {
+    cl_program program = nullptr;
+    cl_kernel kernel = nullptr;
+
+    Made(const Device &device, size_t number)
+    {
+        const std::string text =
+            "kernel void add(global int *out, int n) { out[get_global_id(0)] = n + " + std::to_string(number) + "; }\n";
+        const char *string = text.c_str();
+        cl_int error = CL_SUCCESS;
+        program = clCreateProgramWithSource(device.context, 1, &string, nullptr, &error);
+        require(error == CL_SUCCESS, "clCreateProgramWithSource");
+        require(clBuildProgram(program, 0, nullptr, nullptr, nullptr, nullptr) == CL_SUCCESS, "clBuildProgram");
+        kernel = clCreateKernel(program, "add", &error);
+        require(error == CL_SUCCESS, "clCreateKernel");
+    }
+    void release()
+    {
+        clReleaseProgram(program);
+        clReleaseKernel(kernel);
+    }
+};
+
+/* True if the kernel adds the number; a simulated GPU computes nothing and is not asked. */
+bool is_right(const Device &device, const Made &made, size_t number)
+{
+    static const bool computes =
+        std::getenv("INGOT_TEST_DEVICE") == nullptr || std::getenv("INGOT_TEST_DEVICE") != std::string("intel");
+    const size_t count = 4;
+    const cl_int n = 1000;
+    cl_int values[count] = {};
+    cl_int error = CL_SUCCESS;
+    const cl_mem buffer = clCreateBuffer(device.context, CL_MEM_READ_WRITE, sizeof(values), nullptr, &error);
+    require(error == CL_SUCCESS, "clCreateBuffer");
+    clSetKernelArg(made.kernel, 0, sizeof(buffer), static_cast<const void *>(&buffer));
+    clSetKernelArg(made.kernel, 1, sizeof(n), &n);
+    error = clEnqueueNDRangeKernel(device.queue, made.kernel, 1, nullptr, &count, nullptr, 0, nullptr, nullptr);
+    require(error == CL_SUCCESS, "clEnqueueNDRangeKernel");
+    error = clEnqueueReadBuffer(device.queue, buffer, CL_TRUE, 0, sizeof(values), values, 0, nullptr, nullptr);
+    require(error == CL_SUCCESS, "clEnqueueReadBuffer");
+    clReleaseMemObject(buffer);
+    cl_program program = nullptr;
+    error = clGetKernelInfo(made.kernel, CL_KERNEL_PROGRAM, sizeof(cl_program), static_cast<void *>(&program), nullptr);
+    require(error == CL_SUCCESS && program == made.program, "CL_KERNEL_PROGRAM");
+    return !computes || (values[0] == n + static_cast<cl_int>(number) && values[count - 1] == values[0]);
+}
+
+struct World {
+    Device device;
+    std::vector<Made> all;
+
+    explicit World(size_t count)
+    {
+        size_t right = 0;
+        for (size_t i = 0; i < count; ++i) {
+            all.emplace_back(device, i);
+            right += is_right(device, all.back(), i);
+        }
+        std::printf("%zu right\n", right);
+        (void)std::fflush(stdout);
+        require(right == count, "a result is wrong");
+    }
+    void release()
+    {
+        for (Made &made : all)
+            made.release();
+        device.release();
+    }
+};
+World *world; /* never destroyed but by the modes that release it */
+
+void plain()
+{
+    World once(kFew);
+    once.release();
+}
+
+void threads(size_t killed_at)
+{
+    Device device;
+    std::atomic<size_t> ready{0};
+    std::atomic<size_t> right{0};
+    const Made shared(device, kMany);
+    std::vector<std::thread> all;
+    for (size_t t = 0; t < kThreads; ++t) {
+        all.emplace_back([&, t] {
+            for (size_t i = t; i < kMany; i += kThreads) {
+                Made made(device, i / 4);
+                const bool is_correct = is_right(device, made, i / 4);
+                made.release();
+                right += is_correct;
+                if (++ready == killed_at)
+                    (void)kill(getpid(), SIGKILL);
+                char log[100];
+                clRetainProgram(shared.program);
+                clGetProgramBuildInfo(shared.program, device.device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, nullptr);
+                clReleaseProgram(shared.program);
+            }
+        });
+    }
+    for (std::thread &thread : all)
+        thread.join();
+    std::printf("%zu right\n", right.load());
+    require(right == kMany, "a result is wrong");
+}
+
+[[noreturn]] void exit_in_a_thread()
+{
+    world = new World(kFew);
+    for (int i = 0; i < 2; ++i) {
+        std::thread([] {
+            for (;;) {
+                size_t size = 0;
+                clRetainProgram(world->all[0].program);
+                clGetProgramInfo(world->all[0].program, CL_PROGRAM_SOURCE, 0, nullptr, &size);
+                clReleaseProgram(world->all[0].program);
+            }
+        }).detach();
+    }
+    std::thread([] { std::exit(kAsExpected); }).detach();
+    for (;;)
+        pause();
+}
+
+int status_of(pid_t child)
+{
+    int status = 0;
+    require(child > 0 && waitpid(child, &status, 0) == child, "fork");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void fork_first()
+{
+    const pid_t child = fork();
+    plain();
+    if (child == 0)
+        std::exit(kAsExpected);
+    require(status_of(child) == kAsExpected, "the child failed");
+}
+
+void fork_later()
+{
+    plain();
+    const pid_t child = fork();
+    if (child == 0)
+        std::exit(kAsExpected);
+    plain();
+    require(status_of(child) == kAsExpected, "the child failed");
+}
+
+void execute(char *self, char *store)
+{
+    plain();
+    const pid_t child = fork();
+    if (child == 0) {
+        std::string mode = "plain";
+        char *const arguments[] = {self, mode.data(), store, nullptr};
+        execv(self, arguments);
+        _exit(127);
+    }
+    require(status_of(child) == kAsExpected, "the child failed");
+}
+
+/* Whether the loader took it. */
+bool has_layer()
+{
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);)
+        if (line.find("libIngotOpenCLLayer") != std::string::npos)
+            return true;
+    return false;
+}
+
+} // namespace
+
+int main(int count, char **arguments)
+{
+    const std::string mode = count >= 3 ? arguments[1] : "";
+    alarm(kDeadlineSeconds);
+    if (count >= 3)
+        setenv("INGOT_PERSIST_DIR", arguments[2], 1);
+    if (mode == "late")
+        std::atexit([] {
+            world->release();
+            delete world;
+        }); /* before the first call of a driver */
+    if (mode == "plain")
+        plain();
+    else if (mode == "alive" || mode == "late")
+        world = new World(kFew);
+    else if (mode == "thread")
+        exit_in_a_thread();
+    else if (mode == "threads" || mode == "killed")
+        threads(count == 4 ? static_cast<size_t>(std::atoi(arguments[3])) : 0);
+    else if (mode == "fork")
+        fork_first();
+    else if (mode == "forked")
+        fork_later();
+    else if (mode == "exec")
+        execute(arguments[0], arguments[2]);
+    else
+        return 2;
+    std::puts(has_layer() ? "with the layer" : "without the layer");
+    return kAsExpected;
+}

@@ -1,0 +1,220 @@
+/*
+ * layer_test.cpp - applications that know nothing of Ingot (layer_child.cpp), with the layer loaded by the loader.
+ */
+#include <fstream>
+#include <iterator>
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <CL/cl_layer.h>
+
+#include "support/child_process.h"
+#include "support/opencl_platform.h"
+#include "support/scratch_directory.h"
+
+namespace
+{
+
+namespace fs = std::filesystem;
+
+struct Ending {
+    int status;
+    std::string output;
+    std::map<std::string, size_t> seen; /* by the counting layer */
+};
+
+class Layer : public ::testing::Test
+{
+protected:
+    using Environment = child_process::Child::Environment;
+
+    std::string path(const std::string &name) const { return (scratch_.path() / name).string(); }
+
+    /* Layers are called from the last one of the list on. */
+    Ending run(const std::vector<std::string> &command, const std::string &layers) const
+    {
+        fs::remove(path("seen"));
+        child_process::Child child(
+            command, path("output"),
+            {{"OPENCL_LAYERS", layers}, {"INGOT_TEST_COUNTS", path("seen")}, {"INGOT_PERSIST_EXIT_TIME", "100s"}});
+        Ending ending = {child.wait(), "", {}};
+        ending.output = child.output();
+        std::ifstream seen(path("seen"));
+        for (std::string line; std::getline(seen, line);)
+            ++ending.seen[line];
+        return ending;
+    }
+    Ending run_child(const std::string &mode, const std::string &layers = LAYER) const
+    {
+        return run({LAYER_CHILD, mode, path("store")}, layers);
+    }
+
+    static void expect_right(const Ending &ending, const std::string &count)
+    {
+        EXPECT_EQ(42, ending.status) << ending.output;
+        EXPECT_NE(std::string::npos, ending.output.find(count + " right\n")) << ending.output;
+        EXPECT_NE(std::string::npos, ending.output.find("with the layer\n")) << ending.output;
+    }
+
+    ScratchDirectory scratch_;
+};
+
+const std::string layer_above = COUNTING_LAYER ":" LAYER; /* Ingot's */
+const std::string layer_below = LAYER ":" COUNTING_LAYER;
+
+TEST_F(Layer, CompilesNothingInTheSecondProcess)
+{
+    const Ending cold = run_child("plain", layer_above);
+    const Ending warm = run_child("plain", layer_above);
+
+    expect_right(cold, "4");
+    expect_right(warm, "4");
+    EXPECT_LE(4u, cold.seen.at("build"));
+    EXPECT_EQ(0u, warm.seen.count("build"));
+    EXPECT_EQ(0u, warm.seen.count("compile"));
+    EXPECT_LE(4u, warm.seen.at("load"));
+}
+
+TEST_F(Layer, ShowsAnotherLayerAboveItWhatTheApplicationCalls)
+{
+    for (int i = 0; i < 2; ++i) {
+        const Ending ending = run_child("plain", layer_below);
+        expect_right(ending, "4");
+        EXPECT_EQ(4u, ending.seen.at("source"));
+        EXPECT_EQ(4u, ending.seen.at("build"));
+        EXPECT_EQ(2u, ending.seen.size()); /* nothing else */
+    }
+}
+
+TEST_F(Layer, ServesSixteenThreads)
+{
+    expect_right(run_child("threads"), "100");
+    const Ending warm = run_child("threads", layer_above);
+    expect_right(warm, "100");
+    EXPECT_EQ(0u, warm.seen.count("build"));
+}
+
+TEST_F(Layer, LeavesAGoodStoreWhenTheProcessIsKilled)
+{
+    for (const char *when : {"1", "10", "40", "90"}) {
+        const Ending killed = run({LAYER_CHILD, "killed", path("store"), when}, LAYER);
+        EXPECT_EQ(128 + SIGKILL, killed.status) << killed.output;
+        const Ending verified = run({CLI_PROGRAM, "verify", "--dir", path("store")}, "");
+        EXPECT_EQ(0, verified.status) << verified.output;
+    }
+    expect_right(run_child("threads"), "100");
+}
+
+TEST_F(Layer, OutlivesAFork)
+{
+    expect_right(run_child("fork"), "4");
+    expect_right(run_child("forked"), "4");
+    expect_right(run_child("exec"), "4");
+}
+
+TEST_F(Layer, ServesALoaderThatIsOpenedByDlopen)
+{
+    for (int i = 0; i < 2; ++i)
+        expect_right(run({LAYER_DLOPEN_CHILD, "plain", path("store")}, LAYER), "4");
+    expect_right(run({LAYER_DLOPEN_CHILD, "alive", path("store")}, LAYER), "4");
+}
+
+TEST_F(Layer, KeepsWhatAnApplicationWithEverythingAliveBuilt)
+{
+    expect_right(run_child("alive", layer_above), "4");
+    const Ending warm = run_child("alive", layer_above);
+    expect_right(warm, "4");
+    EXPECT_EQ(0u, warm.seen.count("build"));
+}
+
+TEST_F(Layer, DoesNothingWhenItIsTurnedOff)
+{
+    setenv("INGOT_LAYER_DISABLE", "1", 1);
+    for (int i = 0; i < 2; ++i) {
+        const Ending ending = run_child("plain", layer_above);
+        expect_right(ending, "4");
+        EXPECT_EQ(4u, ending.seen.at("build"));
+        EXPECT_EQ(0u, ending.seen.count("binary"));
+    }
+    unsetenv("INGOT_LAYER_DISABLE");
+    EXPECT_FALSE(fs::exists(path("store")));
+}
+
+/* A setuid program of one stranger, run by another: neither may see a store. */
+TEST_F(Layer, LeavesSetuidProgramsAlone)
+{
+    const std::string setpriv = "/usr/bin/setpriv";
+    if (geteuid() != 0 || !fs::exists(setpriv) || IS_SANITIZED || test_device::wanted() != "pocl")
+        GTEST_SKIP() << "needs root and setpriv, PoCL, and no sanitizer";
+    const std::string child = path("child");
+    const std::string layer = path("libIngotOpenCLLayer.so");
+    fs::copy_file(LAYER_CHILD, child);
+    fs::copy_file(LAYER, layer);
+    fs::create_directory(path("all"));
+    fs::create_directory(path("pocl"));
+    ASSERT_EQ(0, chmod(scratch_.path().c_str(), 0711));
+    ASSERT_EQ(0, chmod(path("all").c_str(), 01777));
+    ASSERT_EQ(0, chmod(path("pocl").c_str(), 0777));
+    ASSERT_EQ(0, chown(child.c_str(), 65533, 65533));
+    ASSERT_EQ(0, chmod(child.c_str(), 04755));
+    setenv("POCL_CACHE_DIR", path("pocl").c_str(), 1);
+
+    const std::vector<std::string> command = {setpriv, "--reuid=65534", "--regid=65534",  "--clear-groups",
+                                              child,   "plain",         path("all/store")};
+    const Ending without = run(command, ""); /* PoCL's compiler may have its own difficulties */
+    const Ending with = run(command, layer);
+    EXPECT_EQ(without.status, with.status) << with.output;
+    EXPECT_FALSE(fs::exists(path("all/store")));
+
+    ASSERT_EQ(0, chmod(child.c_str(), 0755)); /* the same, without rights of its own */
+    const Ending plain = run(command, layer);
+    EXPECT_EQ(42, plain.status) << plain.output;
+    EXPECT_TRUE(fs::exists(path("all/store")));
+}
+
+/* The table that the layer gives out for a driver's. */
+class LayerTable : public ::testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        target_ = *static_cast<const cl_icd_dispatch *const *>(static_cast<void *>(OpenclPlatform::get().devices()[0]));
+        library_ = dlopen(LAYER, RTLD_NOW | RTLD_LOCAL);
+        ASSERT_NE(nullptr, library_) << dlerror();
+        init_ = reinterpret_cast<pfn_clInitLayer>(dlsym(library_, "clInitLayer"));
+        ASSERT_NE(nullptr, init_);
+    }
+
+    void *library_ = nullptr; /* never closed */
+    pfn_clInitLayer init_ = nullptr;
+    const cl_icd_dispatch *target_ = nullptr;
+};
+
+/* An entry that is NULL, or beyond the end, is the target's. */
+#define EXPECT_TARGETS(entry) EXPECT_TRUE(table->entry == nullptr || table->entry == target_->entry) << #entry
+
+TEST_F(LayerTable, HasTheTargetsOwnFunctionsForWhatSeesNoProgram)
+{
+    const cl_icd_dispatch *table = nullptr;
+    cl_uint count = 0;
+    ASSERT_EQ(CL_SUCCESS, init_(sizeof(*target_) / sizeof(void *), target_, &count, &table));
+    EXPECT_TARGETS(clSetKernelArg);
+    EXPECT_TARGETS(clEnqueueNDRangeKernel);
+    EXPECT_TARGETS(clEnqueueReadBuffer);
+    EXPECT_TARGETS(clEnqueueWriteBuffer);
+    EXPECT_TARGETS(clFinish);
+    EXPECT_TARGETS(clSetKernelArgSVMPointer);
+    EXPECT_NE(target_->clBuildProgram, table->clBuildProgram);
+}
+
+TEST_F(LayerTable, RefusesWhatIsNotATable)
+{
+    const cl_icd_dispatch *table = nullptr;
+    cl_uint count = 0;
+    EXPECT_NE(CL_SUCCESS, init_(100, nullptr, &count, &table));
+    EXPECT_NE(CL_SUCCESS, init_(100, target_, nullptr, &table));
+    EXPECT_NE(CL_SUCCESS, init_(100, target_, &count, nullptr));
+}
+
+} // namespace

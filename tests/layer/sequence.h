@@ -1,0 +1,149 @@
+/*
+ * sequence.h - a seeded random sequence of OpenCL calls on programs, and the transcript of what they returned.
+ *
+ * What a sequence calls depends on its seed, its number and what the calls return: a run that differs from another one
+ * differs first in a line.
+ */
+#ifndef INGOT_TESTS_LAYER_SEQUENCE_H
+#define INGOT_TESTS_LAYER_SEQUENCE_H
+
+#include <CL/cl.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "layer/texts.h"
+#include "layer/transcript.h"
+
+namespace layer
+{
+
+struct Context {
+    cl_context handle;
+    std::string name;
+    std::vector<cl_device_id> devices;
+    int *ends; /* how often it was destroyed; NULL: it outlives the sequence */
+};
+
+/* What all sequences of a process share. */
+struct Setup {
+    std::vector<cl_device_id> devices;
+    std::vector<std::vector<unsigned char>> modules; /* SPIR-V; none where there is no translator */
+    std::vector<Context> contexts; /* PoCL's compiler takes a tenth of a second for its first program in each */
+};
+
+struct Program {
+    cl_program handle;
+    std::string name;
+    size_t context;
+    cl_uint references; /* of the sequence; one without any is not used again */
+    bool is_intermediate;
+};
+
+struct Kernel {
+    cl_kernel handle;
+    std::string name;
+    size_t context;
+    cl_uint references;
+};
+
+/* What a build calls at its end. */
+struct Notice;
+
+/* One parameter of a query, and how its value is written. */
+struct Param {
+    enum Shape { number, size, sizes, handle, handles, text, bytes };
+    cl_uint id;
+    const char *name;
+    Shape shape;
+};
+
+class Sequence
+{
+public:
+    Sequence(const Setup &setup, Transcript *out, Random random) : setup_(setup), out_(*out), random_(random) {}
+    /* Releases nothing where the sequence decided so. */
+    void run();
+
+private:
+    using Getter = std::function<cl_int(cl_uint, size_t, void *, size_t *)>;
+    struct Step {
+        unsigned weight;
+        void (Sequence::*take)();
+    };
+    static const std::vector<Step> &steps();
+    void take_step();
+    /* NULL for an object that is not there, which some steps pass on. */
+    Program *any_program(unsigned percent_null = 3);
+    Kernel *any_kernel(unsigned percent_null = 3);
+    void log(const std::string &text) { out_.line("  " + text); }
+    std::string list_of(const std::vector<cl_device_id> &devices) const;
+    std::string program_name(const Program *program) const { return program != nullptr ? program->name : "NULL"; }
+
+    /* sequence.cpp: objects */
+    void make_context();
+    void create_from_source();
+    void create_wrongly();
+    void create_from_il();
+    void create_from_binary();
+    void create_from_built_in_kernels();
+    void create_kernel();
+    void create_all_kernels();
+    void clone_kernel();
+    void retain_or_release();
+    void release_everything();
+    Program *add_program(cl_program handle, size_t context);
+    Program *create(const Text &text, size_t context);
+    void add_kernel(cl_kernel handle, size_t context);
+
+    /* sequence_builds.cpp */
+    void build();
+    void compile();
+    void link();
+    void compile_and_link();
+    void build_well();
+    void specialize();
+    void unload();
+    void edit();
+    std::vector<cl_device_id> device_list(size_t context, cl_uint *count, bool *is_null, bool is_linked);
+    void compile_one(Program *program, const std::vector<Program *> &headers);
+    Program *link_these(size_t context, const std::vector<Program *> &inputs);
+    void await(Notice *notice, cl_int error);
+
+    /* sequence_queries.cpp */
+    void query_program();
+    void query_build();
+    void query_kernel();
+    void query_arguments();
+    void query_work_group();
+    void query_everything();
+    void program_of_kernel();
+    void query_binaries(Program *program);
+    void launch();
+    void read_result(Context *context, cl_command_queue queue, Kernel *kernel);
+    void query(const std::string &what, const Param &param, const Getter &getter);
+    void query_in_full(const std::string &what, const Param &param, const Getter &getter);
+    std::string value_of(const Param &param, const std::vector<unsigned char> &bytes) const;
+    void program_param(Program *program, const Param &param);
+    void build_param(Program *program, cl_device_id device, const Param &param);
+    void kernel_param(Kernel *kernel, const Param &param);
+    void argument_param(Kernel *kernel, cl_uint index, const Param &param);
+    void work_group_param(Kernel *kernel, cl_device_id device, const Param &param);
+    cl_device_id device_of(size_t context);
+
+    const Setup &setup_;
+    Transcript &out_;
+    Random random_;
+    std::vector<Context> contexts_;
+    std::vector<std::unique_ptr<Program>> programs_;
+    std::vector<std::unique_ptr<Kernel>> kernels_;
+    size_t made_programs_ = 0;
+    size_t made_kernels_ = 0;
+    bool in_full_ = false; /* queries ask for the size and then for the value, as applications do */
+};
+
+} // namespace layer
+
+#endif

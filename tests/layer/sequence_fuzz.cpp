@@ -1,0 +1,258 @@
+/*
+ * sequence_fuzz.cpp - random sequences of program calls, on the bare driver and through the layer: its store empty at
+ * first (cold), and as that run left it (warm). Each run writes a transcript, and all must be equal (comparison.cpp).
+ *
+ * usage: sequence_fuzz --layer PATH [--first N] [--count N] [--seed S] [--chunk N] [--fresh N] [--most N] [--lie 1]
+ *   --layer none  compares the bare driver with itself
+ *   --chunk       how many sequences a process runs; --fresh: after how many a new store begins
+ *   --most        how many differences to print of a period
+ *   --lie 1       one transcript gets a wrong line, and the exit status says if that was found
+ * A process that crashes goes on behind the sequence in which it did. scripts/with-device says which driver.
+ */
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <stdexcept>
+
+#include "layer/comparison.h"
+#include "layer/sequence.h"
+#include "support/child_process.h"
+#include "support/opencl_platform.h"
+#include "support/scratch_directory.h"
+
+namespace
+{
+
+using namespace layer;
+using Environment = child_process::Child::Environment;
+
+constexpr unsigned kSecondsPerSequence = 120;
+
+using Arguments = std::map<std::string, std::string>;
+
+Arguments arguments_of(int count, char **words)
+{
+    Arguments arguments = {{"layer", ""},     {"first", "0"}, {"count", "200"},   {"seed", "1"}, {"chunk", "250"},
+                           {"fresh", "2000"}, {"lie", ""},    {"transcript", ""}, {"most", "1"}};
+    for (int i = 1; i < count; i += 2) {
+        const std::string name = words[i];
+        if (name.compare(0, 2, "--") != 0 || arguments.count(name.substr(2)) == 0 || i + 1 == count)
+            throw std::runtime_error("unknown argument, or one without its value: " + name);
+        arguments[name.substr(2)] = words[i + 1];
+    }
+    return arguments;
+}
+
+size_t number_of(const Arguments &arguments, const char *name)
+{
+    return std::stoull(arguments.at(name));
+}
+
+std::vector<std::vector<unsigned char>> modules()
+{
+    std::vector<std::vector<unsigned char>> result;
+    for (const char *name : {"add_3.spv", "two_kernels.spv"}) {
+        std::ifstream file(std::string(SPIRV_DIR) + "/" + name, std::ios::binary);
+        if (file)
+            result.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    }
+    return result;
+}
+
+Context make_context(const std::vector<cl_device_id> &devices)
+{
+    cl_int error = CL_SUCCESS;
+    const cl_context handle =
+        clCreateContext(nullptr, static_cast<cl_uint>(devices.size()), devices.data(), nullptr, nullptr, &error);
+    if (handle == nullptr)
+        throw std::runtime_error("clCreateContext: " + std::to_string(error));
+    return {handle, "", devices, nullptr};
+}
+
+Setup make_setup()
+{
+    setenv("POCL_DEVICES", "pthread basic", 0);
+    Setup setup = {OpenclPlatform::get().devices(), modules(), {}};
+    for (const cl_device_id device : setup.devices)
+        for (int i = 0; i < 2; ++i)
+            setup.contexts.push_back(make_context({device}));
+    setup.contexts.push_back(make_context(setup.devices));
+    return setup;
+}
+
+/* In a process of its own: the sequences, in the working directory. */
+void write_transcript(const Arguments &arguments)
+{
+    const Setup setup = make_setup();
+    const size_t first = number_of(arguments, "first");
+    const size_t end = first + number_of(arguments, "count");
+    Transcript transcript(arguments.at("transcript"));
+    for (size_t index = first; index < end; ++index) {
+        (void)alarm(kSecondsPerSequence);
+        transcript.line(begin_of(index));
+        Sequence(setup, &transcript, Random(number_of(arguments, "seed"), index)).run();
+        if (arguments.at("lie") == std::to_string(index))
+            transcript.line("  a lie");
+        transcript.line(end_line);
+    }
+}
+
+/* Three runs of the same sequences. */
+class Runs
+{
+public:
+    explicit Runs(const Arguments &arguments)
+        : arguments_(arguments), self_(std::filesystem::canonical("/proc/self/exe"))
+    {
+        const std::string &layer = arguments_.at("layer");
+        if (layer.empty())
+            throw std::runtime_error("--layer: a path, or none");
+        if (layer != "none")
+            layer_ = std::filesystem::canonical(layer).string();
+        (void)unsetenv("OPENCL_LAYERS");
+        std::filesystem::create_directory(path("work"));
+        std::filesystem::current_path(path("work"));
+    }
+    ~Runs() { std::filesystem::current_path("/"); }
+
+    bool run()
+    {
+        const size_t first = number_of(arguments_, "first");
+        const size_t end = first + number_of(arguments_, "count");
+        const size_t fresh = number_of(arguments_, "fresh");
+        bool is_equal = true;
+        for (size_t at = first; at < end && is_equal; at += fresh)
+            is_equal = period(at, std::min(at + fresh, end));
+        std::printf("%zu sequences with %zu results each way; the bare driver crashed in %zu\n", total_.sequences,
+                    total_.lines, total_.crashes);
+        for (const char *kind : {"cold", "warm"})
+            std::printf("  %s: %ld programs hit, %ld built, %ld passed through, %ld failed\n", kind,
+                        stats_[kind]["hits"], stats_[kind]["builds"], stats_[kind]["passed"], stats_[kind]["failed"]);
+        if (!is_lie() && !layer_.empty() && is_equal && stats_["warm"]["hits"] == 0) {
+            std::puts("FAILURE: nothing was hit, so nothing was tested");
+            return false;
+        }
+        return is_equal != is_lie();
+    }
+
+private:
+    bool is_lie() const { return !arguments_.at("lie").empty(); }
+    std::string path(const std::string &name) const { return (scratch_.path() / name).string(); }
+
+    /* With one store. */
+    bool period(size_t first, size_t end)
+    {
+        std::filesystem::remove_all(path("store"));
+        for (const char *kind : {"bare", "cold", "warm"})
+            run_range(kind, first, end);
+        const Comparison cold = compare(path("bare"), path("cold"), "cold", number_of(arguments_, "most"));
+        const Comparison warm = compare(path("bare"), path("warm"), "warm", number_of(arguments_, "most"));
+        total_.sequences += warm.sequences;
+        total_.lines += warm.lines;
+        total_.crashes += warm.crashes;
+        report(cold, first);
+        report(warm, first);
+        std::fprintf(stderr, "%zu sequences\n", total_.sequences);
+        return cold.differences.empty() && warm.differences.empty();
+    }
+
+    void report(const Comparison &comparison, size_t first) const
+    {
+        for (const Found &found : comparison.differences)
+            std::printf(
+                "DIFFERENCE: --seed %s --first %zu --count 1; with what was stored before, --first %zu --count %zu\n%s",
+                arguments_.at("seed").c_str(), found.index, first, found.index - first + 1, found.text.c_str());
+    }
+
+    void run_range(const std::string &kind, size_t first, size_t end)
+    {
+        std::filesystem::remove(path(kind));
+        while (first < end) {
+            const size_t count = std::min(number_of(arguments_, "chunk"), end - first);
+            const int status = run_child(kind, first, count);
+            first = status == 0 ? first + count : go_on_behind(kind, first, status);
+        }
+    }
+
+    int run_child(const std::string &kind, size_t first, size_t count)
+    {
+        const std::string lie = is_lie() && kind == "warm" ? std::to_string(number_of(arguments_, "first")) : "";
+        Environment environment = {{"POCL_CACHE_DIR", path(kind == "bare" ? "pocl-1" : "pocl-2")}};
+        if (kind != "bare" && !layer_.empty()) {
+            environment["OPENCL_LAYERS"] = layer_;
+            environment["INGOT_PERSIST_DIR"] = path("store");
+            environment["INGOT_PERSIST_EXIT_TIME"] = "300s";
+            environment["INGOT_LAYER_STATS"] = path("stats");
+        }
+        for (const char *folder : {"pocl-1", "pocl-2"})
+            std::filesystem::create_directories(path(folder));
+        std::filesystem::remove(path("stats"));
+        child_process::Child child({self_, "--transcript", path(kind), "--first", std::to_string(first), "--count",
+                                    std::to_string(count), "--seed", arguments_.at("seed"), "--lie", lie},
+                                   path("output"), environment);
+        const int status = child.wait();
+        if (status != 0 && !std::filesystem::exists(path(kind)))
+            throw std::runtime_error("a process wrote nothing: " + child.output());
+        add_stats(kind);
+        return status;
+    }
+
+    /* Notes how the process ended; returns the number of the next sequence. */
+    size_t go_on_behind(const std::string &kind, size_t first, int status)
+    {
+        Blocks blocks(path(kind));
+        Block block;
+        size_t last = first;
+        bool is_ended = false;
+        while (blocks.next(&block)) {
+            last = block.index;
+            is_ended = block.is_ended;
+        }
+        if (last < first)
+            throw std::runtime_error("a process ended with status " + std::to_string(status) + " before it began");
+        Transcript(path(kind)).line("  the process ended with status " + std::to_string(status));
+        std::fprintf(stderr, "%s: a process ended with status %d %s sequence %zu\n", kind.c_str(), status,
+                     is_ended ? "after" : "in", last);
+        return last + 1;
+    }
+
+    void add_stats(const std::string &kind)
+    {
+        std::ifstream file(path("stats"));
+        for (std::string line; std::getline(file, line);) {
+            const size_t equals = line.find('=');
+            if (equals != std::string::npos)
+                stats_[kind][line.substr(0, equals)] += std::atol(line.c_str() + equals + 1);
+        }
+    }
+
+    const Arguments arguments_;
+    const std::string self_;
+    std::string layer_; /* empty: none */
+    ScratchDirectory scratch_;
+    Comparison total_;
+    std::map<std::string, std::map<std::string, long>> stats_;
+};
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    try {
+        const Arguments arguments = arguments_of(argc, argv);
+        if (arguments.at("transcript").empty())
+            return Runs(arguments).run() ? EXIT_SUCCESS : EXIT_FAILURE;
+        write_transcript(arguments);
+        return EXIT_SUCCESS;
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "sequence_fuzz: %s\n", error.what());
+        return EXIT_FAILURE;
+    }
+}
