@@ -7,6 +7,7 @@
 #include "layers/opencl/layer.h"
 
 #include <CL/cl_layer.h>
+#include <dlfcn.h>
 #include <string.h>
 
 #include "layers/opencl/lock.h"
@@ -76,6 +77,23 @@ static void replace_functions(void)
     REPLACE(clGetExtensionFunctionAddressForPlatform, layer_get_extension_function_for_platform);
 }
 
+/* Programs may be stored after the application closed its loader, so the libraries of the target's functions stay. A
+ * second load then gets the same loader, with this layer. */
+static void keep_target_loaded(void)
+{
+    const void *const *functions = (const void *const *)(const void *)&layer_target;
+    const void *last = NULL;
+    for (size_t i = 0; i < ENTRY_COUNT; ++i) {
+        Dl_info info;
+        if (functions[i] == NULL || dladdr(functions[i], &info) == 0 || info.dli_fbase == last)
+            continue;
+        last = info.dli_fbase;
+        void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        if (library != NULL)
+            (void)dlclose(library);
+    }
+}
+
 /* A layer that is off, or that the user's list and the system's both name, adds nothing. */
 static cl_int init_layer(cl_uint target_count, const cl_icd_dispatch *target, cl_uint *count,
                          const cl_icd_dispatch **functions)
@@ -91,6 +109,7 @@ static cl_int init_layer(cl_uint target_count, const cl_icd_dispatch *target, cl
     is_initialized = true;
     memcpy(&layer_target, target, known_count * sizeof(void *));
     functions_of_layer = layer_target;
+    keep_target_loaded();
     lock_init();
     statistics_init();
     replace_functions();
