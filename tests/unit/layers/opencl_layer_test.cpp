@@ -501,6 +501,40 @@ TEST(Layer, CallsBackWithTheApplicationsHandle)
     });
 }
 
+/* A build that the driver does, because it fails or is for a debugger. The freed shadow is what valgrind and the
+ * sanitizers see; without them, what the layer writes there too late. */
+TEST(Layer, LetsACallbackReleaseTheProgram)
+{
+    struct Released {
+        Session &session;
+        cl_int error;
+        std::vector<void *> blocks; /* what takes the place of memory that is freed too early */
+    };
+    compare([](Session &session) {
+        static const auto release = [](cl_program program, void *user) {
+            auto &released = *static_cast<Released *>(user);
+            released.error = released.session.cl.clReleaseProgram(program);
+            for (size_t size = 128; size <= 512; size += 16)
+                released.blocks.push_back(calloc(1, size));
+        };
+        for (const char *options : {"-g", "-DBROKEN"}) {
+            cl_program program = session.source("#ifdef BROKEN\nbroken\n#endif\n__kernel void k(void) {}\n");
+            Released released{session, 1, {}};
+            session.tell("build", session.cl.clBuildProgram(program, 0, nullptr, options, release, &released));
+            session.tell("released", released.error);
+            size_t changed = 0;
+            size_t size = 128;
+            for (void *block : released.blocks) {
+                const auto *bytes = static_cast<const unsigned char *>(block);
+                changed += static_cast<size_t>(std::count_if(bytes, bytes + size, [](int byte) { return byte != 0; }));
+                size += 16;
+                free(block);
+            }
+            session.tell("changed", static_cast<int64_t>(changed));
+        }
+    });
+}
+
 TEST(Layer, CountsReferences)
 {
     compare([](Session &session) {

@@ -3,6 +3,7 @@
  */
 #include "layers/opencl/calls/native_call.h"
 
+#include "layers/opencl/program/burial.h"
 #include "layers/opencl/statistics.h"
 
 bool native_call_begin(struct native_call *call, struct shadow *shadow, program_callback_t notify, void *user)
@@ -15,6 +16,7 @@ bool native_call_begin(struct native_call *call, struct shadow *shadow, program_
         call->notify = callback_call;
         call->user = call->callback;
     }
+    shadow_pin(shadow);
     call->result = shadow_take_result(shadow);
     statistics_add(STATISTIC_PASSED, 1);
     return true;
@@ -32,11 +34,13 @@ cl_int native_call_end(struct native_call *call, cl_int error)
         statistics_add(STATISTIC_FAILED, 1);
     callback_end_call(call->callback, error != CL_SUCCESS);
     if (call->result != NULL && is_about_arguments(error) && shadow_set_result(call->shadow, call->result))
-        return error;
+        call->result = NULL;
     if (!is_about_arguments(error)) {
         call->shadow->is_drivers = true;
         call->shadow->is_native_built = false; /* not with the result's options any more */
     }
     result_release(call->result);
+    shadow_unpin(call->shadow);
+    burial_try((cl_program)(void *)call->shadow);
     return error;
 }

@@ -109,7 +109,7 @@ static struct shadow *begin(const void *key)
 static bool end(struct shadow *shadow, bool is_used)
 {
     lock_take();
-    const bool is_over = !is_used && shadow->references == 0;
+    const bool is_over = !is_used && shadow->references == 0 && shadow->pin_count == 0;
     if (is_over) {
         handles_remove(&shadow->by_shadow);
         handles_remove(&shadow->by_native);

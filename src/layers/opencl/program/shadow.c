@@ -112,6 +112,20 @@ void shadow_end_use(struct shadow_use *use)
     result_release(use->result);
 }
 
+void shadow_pin(struct shadow *shadow)
+{
+    lock_take();
+    ++shadow->pin_count;
+    lock_release();
+}
+
+void shadow_unpin(struct shadow *shadow)
+{
+    lock_take();
+    --shadow->pin_count;
+    lock_release();
+}
+
 static cl_uint count_uses_of_result(struct shadow *shadow)
 {
     struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);

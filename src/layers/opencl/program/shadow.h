@@ -35,6 +35,7 @@ struct shadow {
     cl_uint references; /* the application's */
     bool is_busy;
     bool is_building;
+    cl_uint pin_count; /* calls of the driver that need the shadow, although their callbacks may release it */
     struct result *result;
     struct handle by_shadow;
     struct handle by_native;
@@ -65,6 +66,10 @@ cl_uint shadow_count_uses(struct shadow *shadow);
 
 /* True if there is a kernel of the result: such a program cannot be built again. */
 bool shadow_has_kernels_of_result(struct shadow *shadow);
+
+/* Keeps the shadow while the driver may call the application back. Then call burial_try. */
+void shadow_pin(struct shadow *shadow);
+void shadow_unpin(struct shadow *shadow);
 
 /* Builds the native program as the application built the shadow, once. For what the result cannot answer, because it
  * was made from a binary. False: the build failed. */
