@@ -5,7 +5,7 @@
  * and the application gets the driver's program itself.
  */
 #include "layers/opencl/calls/extensions.h"
-#include "layers/opencl/program/shadow.h"
+#include "layers/opencl/program/burial.h"
 #include "layers/opencl/settings.h"
 #include "layers/opencl/statistics.h"
 
@@ -13,6 +13,7 @@ static cl_program make_shadow(cl_program native, ingot_source_kind_t kind)
 {
     if (native == NULL || settings_store() == NULL)
         return native;
+    burial_try(NULL);
     struct shadow *shadow = shadow_create(native, kind);
     if (shadow == NULL)
         return native;

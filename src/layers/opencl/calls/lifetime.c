@@ -30,12 +30,10 @@ cl_int CL_API_CALL layer_release(cl_program program)
 cl_int CL_API_CALL layer_release_kernel(cl_kernel kernel)
 {
     cl_program program = NULL;
-    if (!burial_is_due())
-        return layer_target.clReleaseKernel(kernel);
-    (void)layer_target.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(program), &program, NULL);
+    if (burial_is_due())
+        (void)layer_target.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(program), &program, NULL);
     const cl_int error = layer_target.clReleaseKernel(kernel);
-    if (program != NULL)
-        burial_try(program);
+    burial_try(program); /* another thread may have released the program meanwhile */
     return error;
 }
 

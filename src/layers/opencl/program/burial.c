@@ -10,6 +10,7 @@
 #include <ingot/persist.h>
 
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include "layers/opencl/lock.h"
 #include "layers/opencl/settings.h"
@@ -17,40 +18,42 @@
 
 #define DEFAULT_EXIT_TIME_MS 5000u
 #define NS_PER_MS 1000000u
-#define MOST_AT_ONCE 64u
+#define MOST_OTHERS 16u
 
-static atomic_size_t waiting_count; /* changed under the lock */
-static _Atomic uint64_t flush_ns;   /* of all flushes */
+static atomic_size_t waiting_count;  /* changed under the lock */
+static struct shadow *first_waiting; /* under the lock, and so is the whole list; the one tried last is at the end */
+static struct shadow *last_waiting;
+static _Atomic uint64_t flush_ns; /* of all flushes */
 
 bool burial_is_due(void)
 {
     return atomic_load_explicit(&waiting_count, memory_order_relaxed) > 0;
 }
 
-static int is_waiting(const struct shadow *shadow)
+/* Under the lock, as the next function. */
+static void begin_waiting(struct shadow *shadow)
 {
-    return shadow->references == 0;
+    shadow->previous_waiting = last_waiting;
+    shadow->next_waiting = NULL;
+    *(last_waiting != NULL ? &last_waiting->next_waiting : &first_waiting) = shadow;
+    last_waiting = shadow;
+    (void)atomic_fetch_add_explicit(&waiting_count, 1, memory_order_relaxed);
 }
 
-static int has_result(const struct shadow *shadow)
+static void end_waiting(struct shadow *shadow)
 {
-    return shadow->result != NULL;
-}
-
-static bool has_results(void)
-{
-    struct shadow *found = NULL;
-    lock_take();
-    const size_t count = handles_select(1, &found, has_result);
-    lock_release();
-    return count > 0;
+    struct shadow *previous = shadow->previous_waiting;
+    struct shadow *next = shadow->next_waiting;
+    *(previous != NULL ? &previous->next_waiting : &first_waiting) = next;
+    *(next != NULL ? &next->previous_waiting : &last_waiting) = previous;
+    (void)atomic_fetch_sub_explicit(&waiting_count, 1, memory_order_relaxed);
 }
 
 static int continue_flush(const ingot_persist_flush_progress_t *so_far, void *user)
 {
     (void)so_far;
     (void)user;
-    return !has_results();
+    return !shadow_has_any_result();
 }
 
 static void flush(void)
@@ -76,7 +79,7 @@ void burial_retain(struct shadow *shadow)
 {
     lock_take();
     if (shadow->references++ == 0)
-        (void)atomic_fetch_sub_explicit(&waiting_count, 1, memory_order_relaxed);
+        end_waiting(shadow);
     lock_release();
 }
 
@@ -87,64 +90,94 @@ bool burial_release(struct shadow *shadow)
     if (before > 0)
         --shadow->references;
     if (before == 1)
-        (void)atomic_fetch_add_explicit(&waiting_count, 1, memory_order_relaxed);
+        begin_waiting(shadow);
     lock_release();
     return before > 0;
 }
 
-/* Returns the shadow, busy, if it waits. */
-static struct shadow *begin(const void *key)
+/* Returns the shadow, busy, if it waits and no other thread needs it. Under the lock. */
+static struct shadow *begin(struct shadow *shadow)
 {
-    lock_take();
-    struct shadow *shadow = handles_find(key);
-    if (shadow != NULL && (shadow->references > 0 || shadow->is_busy))
-        shadow = NULL;
-    if (shadow != NULL)
-        shadow->is_busy = true;
-    lock_release();
+    if (shadow == NULL || shadow->references > 0)
+        return NULL;
+    end_waiting(shadow); /* goes to the end of the list */
+    begin_waiting(shadow);
+    if (shadow->pin_count > 0)
+        return NULL;
+    if (shadow->is_busy) {
+        shadow->is_to_retry = true;
+        return NULL;
+    }
+    shadow->is_busy = true;
     return shadow;
 }
 
-/* True: no other thread can reach the shadow any more. */
-static bool end(struct shadow *shadow, bool is_used)
+/* True: no other thread can reach the shadow any more. If another thread wanted to try meanwhile, the shadow stays
+ * busy, and this thread has to. */
+static bool end(struct shadow *shadow, bool is_used, bool *is_to_retry)
 {
     lock_take();
     const bool is_over = !is_used && shadow->references == 0 && shadow->pin_count == 0;
     if (is_over) {
-        handles_remove(&shadow->by_shadow);
-        handles_remove(&shadow->by_native);
-        handles_remove(&shadow->by_result);
-        (void)atomic_fetch_sub_explicit(&waiting_count, 1, memory_order_relaxed);
+        shadow_forget(shadow);
+        end_waiting(shadow);
     }
-    shadow->is_busy = false;
+    *is_to_retry = !is_over && shadow->is_to_retry;
+    shadow->is_busy = *is_to_retry;
+    shadow->is_to_retry = false;
     lock_wake();
     lock_release();
     return is_over;
 }
 
-static void bury(const void *key)
+/* Destroys a busy shadow if nothing uses it any more. */
+static bool bury(struct shadow *shadow)
 {
-    struct shadow *shadow = begin(key);
-    if (shadow == NULL || !end(shadow, shadow_count_uses(shadow) > 0))
-        return;
-    shadow_destroy(shadow);
-    if (!has_results())
-        flush();
+    bool is_to_retry = false;
+    bool is_over = false;
+    if (shadow == NULL)
+        return false;
+    do {
+        is_over = end(shadow, shadow_count_uses(shadow) > 0, &is_to_retry);
+    } while (is_to_retry);
+    if (is_over)
+        shadow_destroy(shadow);
+    return is_over;
 }
 
-void burial_try(cl_program native)
+static bool bury_program(cl_program program)
 {
-    bury(native);
+    lock_take();
+    struct shadow *shadow = begin(handles_find(program));
+    lock_release();
+    return bury(shadow);
+}
+
+/* Those that were not tried for longest. */
+static bool bury_some(size_t most)
+{
+    const size_t count = atomic_load_explicit(&waiting_count, memory_order_relaxed);
+    bool has_buried = false;
+    for (size_t i = 0; i < count && i < most; ++i) {
+        lock_take();
+        struct shadow *shadow = begin(first_waiting);
+        lock_release();
+        has_buried |= bury(shadow);
+    }
+    return has_buried;
+}
+
+void burial_try(cl_program program)
+{
+    if (!burial_is_due())
+        return;
+    const bool has_buried = bury_program(program);
+    if ((bury_some(MOST_OTHERS) || has_buried) && !shadow_has_any_result())
+        flush();
 }
 
 void burial_try_all(void)
 {
-    struct shadow *found[MOST_AT_ONCE];
-    if (!burial_is_due())
-        return;
-    lock_take();
-    const size_t count = handles_select(MOST_AT_ONCE, found, is_waiting);
-    lock_release();
-    for (size_t i = 0; i < count; ++i)
-        bury(found[i]);
+    if (bury_some(SIZE_MAX) && !shadow_has_any_result())
+        flush();
 }

@@ -2,8 +2,9 @@
  * burial.h - the end of shadows.
  *
  * A program without references lives on as long as it has kernels, which lead to it by CL_KERNEL_PROGRAM. The layer
- * does not see when the driver drops the last one, so it asks at each release of a kernel or context, if a shadow
- * waits.
+ * does not see when the driver drops the last one, perhaps when it has run. So if shadows wait, the layer asks about
+ * some of them whenever the application creates or releases a program or releases a kernel, and about all when it
+ * releases a context.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_BURIAL_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_BURIAL_H
@@ -17,9 +18,10 @@ bool burial_is_due(void);
 void burial_retain(struct shadow *shadow);
 bool burial_release(struct shadow *shadow);
 
-/* Ends the shadow of a driver's program if nothing uses it any more. */
-void burial_try(cl_program native);
-/* Does so for shadows that wait. */
+/* Ends the shadow of this program, the application's or a driver's or NULL, and some of those that wait, if nothing
+ * uses them any more. */
+void burial_try(cl_program program);
+/* Does so for all that wait. */
 void burial_try_all(void);
 
 #endif

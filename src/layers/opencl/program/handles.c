@@ -40,15 +40,3 @@ struct shadow *handles_find(const void *key)
         handle = handle->next;
     return handle != NULL ? handle->shadow : NULL;
 }
-
-size_t handles_select(size_t capacity, struct shadow **found, int (*select)(const struct shadow *shadow))
-{
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof(buckets) / sizeof(buckets[0]); ++i) {
-        for (const struct handle *handle = buckets[i]; handle != NULL && count < capacity; handle = handle->next) {
-            if (handle->key == handle->shadow && select(handle->shadow))
-                found[count++] = handle->shadow;
-        }
-    }
-    return count;
-}

@@ -24,7 +24,4 @@ void handles_add(struct handle *handle, const void *key, struct shadow *shadow);
 void handles_remove(struct handle *handle);
 struct shadow *handles_find(const void *key);
 
-/* Collects up to `capacity` shadows for which `select` returns true. Returns their number. */
-size_t handles_select(size_t capacity, struct shadow **found, int (*select)(const struct shadow *shadow));
-
 #endif

@@ -5,10 +5,13 @@
  */
 #include "layers/opencl/program/shadow.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "layers/opencl/lock.h"
+
+static atomic_size_t result_count; /* changed under the lock */
 
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
 {
@@ -25,6 +28,26 @@ struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
     handles_add(&shadow->by_native, native, shadow);
     lock_release();
     return shadow;
+}
+
+/* Under the lock. */
+static void remove_result(struct shadow *shadow)
+{
+    if (shadow->result != NULL)
+        (void)atomic_fetch_sub_explicit(&result_count, 1, memory_order_relaxed);
+    handles_remove(&shadow->by_result);
+}
+
+void shadow_forget(struct shadow *shadow)
+{
+    handles_remove(&shadow->by_shadow);
+    handles_remove(&shadow->by_native);
+    remove_result(shadow);
+}
+
+bool shadow_has_any_result(void)
+{
+    return atomic_load_explicit(&result_count, memory_order_relaxed) > 0;
 }
 
 void shadow_destroy(struct shadow *shadow)
@@ -73,8 +96,8 @@ struct result *shadow_take_result(struct shadow *shadow)
 {
     lock_take();
     struct result *result = shadow->result;
+    remove_result(shadow);
     shadow->result = NULL;
-    handles_remove(&shadow->by_result);
     lock_release();
     return result;
 }
@@ -86,6 +109,7 @@ bool shadow_set_result(struct shadow *shadow, struct result *result)
     if (is_new) {
         handles_add(&shadow->by_result, result->native, shadow);
         shadow->result = result;
+        (void)atomic_fetch_add_explicit(&result_count, 1, memory_order_relaxed);
     }
     lock_release();
     return is_new;

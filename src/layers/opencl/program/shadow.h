@@ -35,6 +35,9 @@ struct shadow {
     cl_uint references; /* the application's */
     bool is_busy;
     bool is_building;
+    bool is_to_retry; /* for burial.c, as the next two */
+    struct shadow *previous_waiting;
+    struct shadow *next_waiting;
     cl_uint pin_count; /* calls of the driver that need the shadow, although their callbacks may release it */
     struct result *result;
     struct handle by_shadow;
@@ -44,6 +47,8 @@ struct shadow {
 
 /* Returns a shadow with one reference, or NULL without memory. It takes over the reference to the native program. */
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind);
+/* Takes it out of the table. The caller holds the lock. */
+void shadow_forget(struct shadow *shadow);
 /* For a shadow that no thread can reach any more. */
 void shadow_destroy(struct shadow *shadow);
 
@@ -60,6 +65,9 @@ void shadow_end_work(struct shadow *shadow);
 struct result *shadow_take_result(struct shadow *shadow);
 /* Sets the result, and takes over the reference to it. False: another shadow has its program. */
 bool shadow_set_result(struct shadow *shadow, struct result *result);
+
+/* True if any shadow has a result. */
+bool shadow_has_any_result(void);
 
 /* Returns how many references and kernels there are beyond the application's references to the shadow. */
 cl_uint shadow_count_uses(struct shadow *shadow);
