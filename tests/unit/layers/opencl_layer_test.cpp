@@ -728,6 +728,26 @@ TEST(Layer, CompilesAndLinks)
     });
 }
 
+TEST(Layer, ChecksHeadersAndInputsAsTheDriverDoes)
+{
+    compare([](Session &session) {
+        cl_program program = session.source(kTwo);
+        const cl_icd_dispatch &cl = session.cl;
+        const char *name = "name.h";
+        cl_int error = CL_SUCCESS;
+        session.tell("no header count",
+                     cl.clCompileProgram(program, 0, nullptr, "", 0, &program, nullptr, nullptr, nullptr));
+        session.tell("no count", cl.clCompileProgram(program, 0, nullptr, "", 0, &program, &name, nullptr, nullptr));
+        session.tell("no input count", cl.clLinkProgram(session.context, 0, nullptr, "", 0, &program, nullptr, nullptr,
+                                                        &error) == nullptr);
+        session.tell("no input count", error);
+        session.tell("no inputs", cl.clLinkProgram(session.context, 0, nullptr, "", 1, nullptr, nullptr, nullptr,
+                                                   &error) == nullptr);
+        session.tell("no inputs", error);
+        cl.clReleaseProgram(program);
+    });
+}
+
 TEST(Layer, SetsSpecializationConstants)
 {
     compare([](Session &session) {

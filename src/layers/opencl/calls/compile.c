@@ -38,13 +38,15 @@ cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const
         if (mapped == NULL)
             return CL_OUT_OF_HOST_MEMORY;
     }
+    if (mapped != NULL)
+        headers = mapped;
     if (shadow == NULL) {
-        error = layer_target.clCompileProgram(program, device_count, devices, options, header_count, mapped,
+        error = layer_target.clCompileProgram(program, device_count, devices, options, header_count, headers,
                                               header_names, notify, user);
     } else if (native_call_begin(&call, shadow, notify, user)) {
         trace_passed(shadow->native, INGOT_UNIMPLEMENTED, "clCompileProgram");
         error = native_call_end(&call, layer_target.clCompileProgram(shadow->native, device_count, devices, options,
-                                                                     header_count, mapped, header_names, call.notify,
+                                                                     header_count, headers, header_names, call.notify,
                                                                      call.user));
     }
     free(mapped);
@@ -61,8 +63,8 @@ cl_program CL_API_CALL layer_link(cl_context context, cl_uint device_count, cons
     if (input_count > 0 && inputs != NULL)
         mapped = map_programs(input_count, inputs, true);
     if (mapped != NULL || input_count == 0 || inputs == NULL)
-        linked = layer_target.clLinkProgram(context, device_count, devices, options, input_count, mapped, notify, user,
-                                            &code);
+        linked = layer_target.clLinkProgram(context, device_count, devices, options, input_count,
+                                            mapped != NULL ? mapped : inputs, notify, user, &code);
     trace_passed(linked, INGOT_UNIMPLEMENTED, "clLinkProgram");
     statistics_add(STATISTIC_PASSED, 1);
     if (code != CL_SUCCESS)
