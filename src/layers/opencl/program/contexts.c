@@ -1,21 +1,24 @@
 /*
- * contexts.c - an Ingot context for each OpenCL context with a program of the layer.
+ * contexts.c - an Ingot context for each OpenCL context with a program of the layer, and its devices.
  */
 #include "layers/opencl/program/contexts.h"
 
 #include <ingot/persist.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "layers/opencl/lock.h"
 #include "layers/opencl/settings.h"
 
 static struct layer_context *contexts; /* under the lock */
 
-static struct layer_context *find(cl_context native)
+static struct layer_context *find(const struct layer_context *wanted)
 {
     struct layer_context *context = contexts;
-    while (context != NULL && context->native != native)
+    while (context != NULL &&
+           (context->native != wanted->native || context->device_count != wanted->device_count ||
+            memcmp(context->devices, wanted->devices, wanted->device_count * sizeof(cl_device_id)) != 0))
         context = context->next;
     if (context != NULL)
         ++context->user_count;
@@ -31,10 +34,12 @@ static void destroy(struct layer_context *context)
     free(context);
 }
 
-static bool read_devices(struct layer_context *context, cl_program native)
+static bool read_program(struct layer_context *context, cl_program native)
 {
     size_t size = 0;
-    if (layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, 0, NULL, &size) != CL_SUCCESS || size == 0)
+    if (layer_target.clGetProgramInfo(native, CL_PROGRAM_CONTEXT, sizeof(context->native), &context->native, NULL) !=
+            CL_SUCCESS ||
+        layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, 0, NULL, &size) != CL_SUCCESS || size == 0)
         return false;
     context->devices = malloc(size);
     context->device_count = (cl_uint)(size / sizeof(cl_device_id));
@@ -42,45 +47,37 @@ static bool read_devices(struct layer_context *context, cl_program native)
            layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, size, context->devices, NULL) == CL_SUCCESS;
 }
 
-static struct layer_context *create(cl_context native, cl_program program)
+static bool create_ingot(struct layer_context *context)
 {
-    struct layer_context *context = calloc(1, sizeof(*context));
-    if (context == NULL)
-        return NULL;
-    context->native = native;
-    context->user_count = 1;
-    if (!read_devices(context, program) ||
-        ingot_opencl_context_create_with(&context->ingot, &layer_target, native, context->device_count,
-                                         context->devices, NULL) != INGOT_SUCCESS) {
-        destroy(context);
-        return NULL;
-    }
+    if (ingot_opencl_context_create_with(&context->ingot, &layer_target, context->native, context->device_count,
+                                         context->devices, NULL) != INGOT_SUCCESS)
+        return false;
     (void)ingot_persist_remember_headers(settings_store(), context->ingot);
-    return context;
+    return true;
 }
 
 struct layer_context *contexts_acquire(cl_program program)
 {
-    cl_context native = NULL;
-    if (layer_target.clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(native), &native, NULL) != CL_SUCCESS)
-        return NULL;
+    struct layer_context *made = calloc(1, sizeof(*made));
+    struct layer_context *found = NULL;
+    if (made == NULL || !read_program(made, program))
+        goto end;
     lock_take();
-    struct layer_context *found = find(native);
+    found = find(made);
     lock_release();
-    if (found != NULL)
-        return found;
-    struct layer_context *made = create(native, program);
-    if (made == NULL)
-        return NULL;
+    if (found != NULL || !create_ingot(made))
+        goto end;
     lock_take();
-    found = find(native); /* another thread may have been faster */
+    found = find(made); /* another thread may have been faster */
     if (found == NULL) {
+        made->user_count = 1;
         made->next = contexts;
         contexts = made;
+        found = made;
+        made = NULL;
     }
     lock_release();
-    if (found == NULL)
-        return made;
+end:
     destroy(made);
     return found;
 }

@@ -1,5 +1,5 @@
 /*
- * contexts.h - an Ingot context for each OpenCL context with a program of the layer.
+ * contexts.h - an Ingot context for each OpenCL context with a program of the layer, and its devices.
  *
  * It lives as long as such a program, so that an OpenCL context ends when the application expects it.
  */
@@ -11,7 +11,7 @@
 struct layer_context {
     ingot_context_t ingot;
     cl_uint device_count;
-    cl_device_id *devices; /* of each program that is made from source, in this order */
+    cl_device_id *devices; /* of its programs, in this order */
     /* below: for contexts.c, under the lock */
     cl_context native;
     size_t user_count;
