@@ -28,7 +28,14 @@ void lock_wake(void)
     (void)pthread_cond_broadcast(&changed);
 }
 
+/* The threads that waited are not in the child. */
+static void begin_child(void)
+{
+    (void)pthread_cond_init(&changed, NULL);
+    lock_release();
+}
+
 void lock_init(void)
 {
-    (void)pthread_atfork(lock_take, lock_release, lock_release);
+    (void)pthread_atfork(lock_take, lock_release, begin_child);
 }
