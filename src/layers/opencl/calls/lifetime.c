@@ -57,9 +57,12 @@ cl_int CL_API_CALL layer_set_release_callback(cl_program program, program_callba
     return error;
 }
 
+/* False: a build through Ingot would lack the constant. */
 static bool keep_constant(struct shadow *shadow, cl_uint id, size_t size, const void *value)
 {
     size_t at = 0;
+    if (size > SHADOW_MAX_CONSTANT)
+        return false;
     while (at < shadow->constant_count && shadow->constants[at].id != id)
         ++at;
     if (at == shadow->constant_count) {
@@ -70,8 +73,7 @@ static bool keep_constant(struct shadow *shadow, cl_uint id, size_t size, const 
         ++shadow->constant_count;
     }
     shadow->constants[at] = (struct shadow_constant){.id = id, .size = (cl_uint)size};
-    if (size <= SHADOW_MAX_CONSTANT)
-        memcpy(shadow->constants[at].value, value, size);
+    memcpy(shadow->constants[at].value, value, size);
     return true;
 }
 
@@ -81,9 +83,9 @@ cl_int CL_API_CALL layer_set_spec_constant(cl_program program, cl_uint id, size_
     if (shadow == NULL)
         return layer_target.clSetProgramSpecializationConstant(program, id, size, value);
     shadow_begin_work(shadow, false);
-    cl_int error = layer_target.clSetProgramSpecializationConstant(shadow->native, id, size, value);
+    const cl_int error = layer_target.clSetProgramSpecializationConstant(shadow->native, id, size, value);
     if (error == CL_SUCCESS && !keep_constant(shadow, id, size, value))
-        error = CL_OUT_OF_HOST_MEMORY;
+        shadow->is_drivers = true;
     shadow_end_work(shadow);
     return error;
 }
