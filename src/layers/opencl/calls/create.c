@@ -13,6 +13,7 @@ static cl_program make_shadow(cl_program native, ingot_source_kind_t kind)
 {
     if (native == NULL || settings_store() == NULL)
         return native;
+    burial_init();
     burial_try(NULL);
     struct shadow *shadow = shadow_create(native, kind);
     if (shadow == NULL)

@@ -9,8 +9,10 @@
 
 #include <ingot/persist.h>
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "layers/opencl/lock.h"
 #include "layers/opencl/settings.h"
@@ -23,6 +25,7 @@
 static atomic_size_t waiting_count;  /* changed under the lock */
 static struct shadow *first_waiting; /* under the lock, and so is the whole list; the one tried last is at the end */
 static struct shadow *last_waiting;
+static atomic_bool is_ending;     /* the store flushes itself then */
 static _Atomic uint64_t flush_ns; /* of all flushes */
 
 bool burial_is_due(void)
@@ -56,14 +59,30 @@ static int continue_flush(const ingot_persist_flush_progress_t *so_far, void *us
     return !shadow_has_any_result();
 }
 
+static void note_end(void)
+{
+    atomic_store_explicit(&is_ending, true, memory_order_relaxed);
+}
+
+static void watch_end(void)
+{
+    (void)atexit(note_end);
+}
+
+void burial_init(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, watch_end);
+}
+
 static void flush(void)
 {
     ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
     ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
     ingot_storage_t store = settings_open_store();
     const uint64_t spent_ns = atomic_load_explicit(&flush_ns, memory_order_relaxed);
-    if (store == NULL || ingot_persist_get_storing(store, &storing) != INGOT_SUCCESS ||
-        storing.exit_time_ms == INGOT_PERSIST_NO_TIME)
+    if (atomic_load_explicit(&is_ending, memory_order_relaxed) || store == NULL ||
+        ingot_persist_get_storing(store, &storing) != INGOT_SUCCESS || storing.exit_time_ms == INGOT_PERSIST_NO_TIME)
         return;
     const uint64_t most_ms = storing.exit_time_ms != 0 ? storing.exit_time_ms : DEFAULT_EXIT_TIME_MS;
     if (spent_ns >= most_ms * NS_PER_MS)

@@ -11,6 +11,9 @@
 
 #include "layers/opencl/program/shadow.h"
 
+/* To be called before the first shadow is made. */
+void burial_init(void);
+
 /* True if a shadow without references waits for its kernels to end. */
 bool burial_is_due(void);
 
