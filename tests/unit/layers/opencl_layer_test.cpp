@@ -772,6 +772,18 @@ TEST(Layer, SetsSpecializationConstants)
     });
 }
 
+TEST(Layer, RefusesSpecializationConstantsOfSources)
+{
+    compare([](Session &session) {
+        cl_program program = session.source(kTwo);
+        session.build(program, "-DSOURCE");
+        const uint32_t seven = 7;
+        session.tell("constant", session.cl.clSetProgramSpecializationConstant(program, 3, sizeof(seven), &seven));
+        session.query_program(program);
+        session.cl.clReleaseProgram(program);
+    });
+}
+
 TEST(Layer, BuildsForSeveralAndSomeDevices)
 {
     compare(

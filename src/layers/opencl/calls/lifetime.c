@@ -82,6 +82,8 @@ cl_int CL_API_CALL layer_set_spec_constant(cl_program program, cl_uint id, size_
     struct shadow *shadow = shadow_find(program);
     if (shadow == NULL)
         return layer_target.clSetProgramSpecializationConstant(program, id, size, value);
+    if (shadow->kind == INGOT_SOURCE_OPENCL_C)
+        (void)shadow_build_native(shadow); /* PoCL aborts if it is asked for a program that was not built */
     shadow_begin_work(shadow, false);
     const cl_int error = layer_target.clSetProgramSpecializationConstant(shadow->native, id, size, value);
     if (error == CL_SUCCESS && !keep_constant(shadow, id, size, value))
