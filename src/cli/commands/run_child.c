@@ -2,8 +2,10 @@
  * run_child.c - executes a command; see run_child.h.
  *
  * While a child runs, this process only waits. Signals that another process sent to it alone are passed on; those of
- * the terminal reach the child by themselves. Signals are blocked from before the fork until the handlers know the
- * child, and again before the child is reaped, because its number may then belong to another process.
+ * the terminal reach the child by themselves. If a process sends a signal to the whole process group, the child gets it
+ * twice: here it looks like one for this process alone, which must not be lost. Signals are blocked from before the
+ * fork until the handlers know the child, and again before the child is reaped, because its number may then belong to
+ * another process.
  */
 #include "cli/commands/run_child.h"
 
