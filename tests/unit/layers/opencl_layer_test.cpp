@@ -239,6 +239,11 @@ struct Session {
         }
         build_info("status without device", nullptr, CL_PROGRAM_BUILD_STATUS, true);
         build_info("log without device", nullptr, CL_PROGRAM_BUILD_LOG, true);
+        cl_device_id other = OpenclPlatform::get().devices().back();
+        if (std::find(devices.begin(), devices.end(), other) == devices.end()) {
+            build_info("log of another device", other, CL_PROGRAM_BUILD_LOG, true);
+            build_info("options of another device", other, CL_PROGRAM_BUILD_OPTIONS, true);
+        }
         char small[1] = "";
         tell("small", cl.clGetProgramBuildInfo(program, devices[0], CL_PROGRAM_BUILD_OPTIONS, 0, small, nullptr));
         cl_context of_program = nullptr;

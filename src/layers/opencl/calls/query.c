@@ -70,12 +70,11 @@ static bool is_building(struct shadow *shadow)
 }
 
 /* The driver checks the arguments first. */
-static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, const char *text, size_t capacity,
-                           void *value, size_t *size_ret)
+static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
+                           const char *text, size_t capacity, void *value, size_t *size_ret)
 {
-    cl_build_status status = CL_BUILD_NONE;
-    const cl_int error =
-        layer_target.clGetProgramBuildInfo(use->native, device, CL_PROGRAM_BUILD_STATUS, sizeof(status), &status, NULL);
+    size_t size = 0;
+    const cl_int error = layer_target.clGetProgramBuildInfo(use->native, device, name, 0, NULL, &size);
     return error != CL_SUCCESS ? error : layer_answer(strlen(text) + 1, text, capacity, value, size_ret);
 }
 
@@ -86,9 +85,9 @@ static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, 
     if (name == CL_PROGRAM_BUILD_STATUS && is_building(use->shadow))
         return layer_answer(sizeof(in_progress), &in_progress, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_OPTIONS)
-        return get_recorded(use, device, use->result->options, capacity, value, size_ret);
+        return get_recorded(use, device, name, use->result->options, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_LOG)
-        return get_recorded(use, device, use->result->log, capacity, value, size_ret);
+        return get_recorded(use, device, name, use->result->log, capacity, value, size_ret);
     return layer_target.clGetProgramBuildInfo(use->native, device, name, capacity, value, size_ret);
 }
 
