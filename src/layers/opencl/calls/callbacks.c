@@ -1,8 +1,8 @@
 /*
  * callbacks.c - the application's callbacks, which must see its own handle and not the driver's.
  *
- * A driver may call back before its call returns, afterwards, or after an error not at all. So a callback has two
- * references, of the call and of the driver, and after an error both end, unless the driver has called back.
+ * A driver may call back before its call returns, afterwards, or after wrong arguments not at all. So a callback has
+ * two references, of the call and of the driver, and in the last case both end, unless the driver has called back.
  */
 #include "layers/opencl/calls/callbacks.h"
 
@@ -46,11 +46,11 @@ void CL_CALLBACK callback_call(cl_program native, void *opaque)
     release(callback);
 }
 
-void callback_end_call(struct callback *callback, bool has_failed)
+void callback_end_call(struct callback *callback, bool is_over)
 {
     if (callback == NULL)
         return;
-    if (has_failed && !atomic_exchange_explicit(&callback->was_called, true, memory_order_acq_rel))
+    if (is_over && !atomic_exchange_explicit(&callback->was_called, true, memory_order_acq_rel))
         release(callback);
     release(callback);
 }

@@ -14,8 +14,8 @@ struct callback *callback_create(cl_program program, program_callback_t notify, 
 /* For the driver, with the callback as its user data: calls the application's, then ends. It is called at most once. */
 void CL_CALLBACK callback_call(cl_program native, void *callback);
 
-/* To be called when the driver's call has returned. After an error, the driver does not call back any more. NULL does
+/* To be called when the driver's call has returned. `is_over`: the driver does not call back any more. NULL does
  * nothing. */
-void callback_end_call(struct callback *callback, bool has_failed);
+void callback_end_call(struct callback *callback, bool is_over);
 
 #endif

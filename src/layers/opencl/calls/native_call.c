@@ -28,11 +28,17 @@ static bool is_about_arguments(cl_int error)
            error == CL_INVALID_OPERATION;
 }
 
+/* After a failed build, a driver may still call back, perhaps later. */
+static bool ends_without_callback(cl_int error)
+{
+    return error != CL_SUCCESS && error != CL_BUILD_PROGRAM_FAILURE && error != CL_COMPILE_PROGRAM_FAILURE;
+}
+
 cl_int native_call_end(struct native_call *call, cl_int error)
 {
     if (error != CL_SUCCESS)
         statistics_add(STATISTIC_FAILED, 1);
-    callback_end_call(call->callback, error != CL_SUCCESS);
+    callback_end_call(call->callback, ends_without_callback(error));
     if (call->result != NULL && is_about_arguments(error) && shadow_set_result(call->shadow, call->result))
         call->result = NULL;
     if (!is_about_arguments(error)) {
