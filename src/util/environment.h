@@ -35,6 +35,7 @@ static inline const char *const *environment_names(void)
         "INGOT_CACHE_GROUPS",
         "INGOT_LAYER_DISABLE",
         "INGOT_LAYER_PATH",
+        "INGOT_LAYER_PLATFORMS",
         "INGOT_LAYER_STATS",
         "INGOT_PERSIST",
         "INGOT_PERSIST_DIR",

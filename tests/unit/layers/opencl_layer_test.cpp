@@ -325,6 +325,23 @@ const char kTwo[] =
     "__kernel void add(__global const float *restrict a, __local float *b, __constant int *c)\n"
     "{ b[0] = a[get_global_id(0)] + c[0]; }\n";
 
+/* The bare driver knows the program, so it is its own and no shadow. */
+TEST(Layer, PassesProgramsOfOtherPlatformsThrough)
+{
+    const Session session(layered());
+    cl_int error = CL_SUCCESS;
+    const char *text = kTwo;
+    setenv("INGOT_LAYER_PLATFORMS", "Another Platform,Portable", 1);
+    cl_program program = session.cl.clCreateProgramWithSource(session.context, 1, &text, nullptr, &error);
+    ASSERT_EQ(CL_SUCCESS, error);
+    cl_uint count = 0;
+    EXPECT_EQ(CL_SUCCESS, bare().clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr));
+    EXPECT_EQ(1u, count);
+    EXPECT_EQ(CL_SUCCESS, bare().clBuildProgram(program, 0, nullptr, nullptr, nullptr, nullptr));
+    session.cl.clReleaseProgram(program);
+    unsetenv("INGOT_LAYER_PLATFORMS");
+}
+
 TEST(Layer, HasAName)
 {
     (void)layered();

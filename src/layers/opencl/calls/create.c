@@ -1,17 +1,18 @@
 /*
  * create.c - programs from source and from intermediate language.
  *
- * The driver makes each program, so that errors are its own. Without a store there is nothing to gain from a shadow,
- * and the application gets the driver's program itself.
+ * The driver makes each program, so that errors are its own. Without a store, or on a platform that passes through,
+ * there is nothing to gain from a shadow, and the application gets the driver's program itself.
  */
 #include "layers/opencl/calls/extensions.h"
 #include "layers/opencl/program/burial.h"
+#include "layers/opencl/program/platforms.h"
 #include "layers/opencl/settings.h"
 #include "layers/opencl/statistics.h"
 
 static cl_program make_shadow(cl_program native, ingot_source_kind_t kind)
 {
-    if (native == NULL || settings_store() == NULL)
+    if (native == NULL || settings_store() == NULL || !platforms_have(native))
         return native;
     burial_init();
     burial_try(NULL);
