@@ -319,6 +319,10 @@ TEST(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob));
     EXPECT_EQ(INGOT_SUCCESS, store.remove(numbered_id(1)));
     EXPECT_EQ(2u, entries_of(root).size());
+    fs::remove_all(root / "tmp");
+    fs::create_directory(root / "tmp");
+    fs::permissions(root / "tmp", fs::perms::all);
+    EXPECT_EQ(INGOT_UNTRUSTED, store.put(numbered_id(3), kBlob));
 }
 
 /* A removal reads no blob. */

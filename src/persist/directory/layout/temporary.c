@@ -70,7 +70,9 @@ static int renew_tmp(struct directory *directory)
         atomic_store_explicit(&session->tmp, fd, memory_order_release);
     }
     process_lock_give(&session->lock);
-    return fd < 0 ? fd : result;
+    if (fd < 0)
+        return fd;
+    return result < 0 ? result : 0;
 }
 
 static int examine_tmp(const struct directory *directory, struct file_facts *facts)
