@@ -760,12 +760,16 @@ TEST(Layer, ChecksHeadersAndInputsAsTheDriverDoes)
         session.tell("no header count",
                      cl.clCompileProgram(program, 0, nullptr, "", 0, &program, nullptr, nullptr, nullptr));
         session.tell("no count", cl.clCompileProgram(program, 0, nullptr, "", 0, &program, &name, nullptr, nullptr));
-        session.tell("no input count", cl.clLinkProgram(session.context, 0, nullptr, "", 0, &program, nullptr, nullptr,
-                                                        &error) == nullptr);
-        session.tell("no input count", error);
-        session.tell("no inputs", cl.clLinkProgram(session.context, 0, nullptr, "", 1, nullptr, nullptr, nullptr,
-                                                   &error) == nullptr);
-        session.tell("no inputs", error);
+        const auto link = [&](const std::string &what, cl_uint count, const cl_program *inputs) {
+            cl_program linked =
+                cl.clLinkProgram(session.context, 0, nullptr, "", count, inputs, nullptr, nullptr, &error);
+            session.tell(what + " is refused", linked == nullptr);
+            session.tell(what, error);
+            if (linked != nullptr) /* Intel's driver makes a program all the same */
+                cl.clReleaseProgram(linked);
+        };
+        link("no input count", 0, &program);
+        link("no inputs", 1, nullptr);
         cl.clReleaseProgram(program);
     });
 }
