@@ -776,6 +776,8 @@ TEST(Layer, ChecksHeadersAndInputsAsTheDriverDoes)
 
 TEST(Layer, SetsSpecializationConstants)
 {
+    if (OpenclPlatform::get().is_pocl())
+        GTEST_SKIP() << "PoCL 3.1 takes no SPIR-V, and 6.0 crashes here without the layer, too";
     compare([](Session &session) {
         const std::vector<uint32_t> module = spirv_module::specialized();
         cl_int error = CL_SUCCESS;
