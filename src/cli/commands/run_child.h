@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Becomes the command. Returns, after a message, only if that fails: 127 if there is no such command, otherwise 126. */
+/* Replaces this process by the command. If that fails, prints why and returns 127 (command not found) or 126. */
 int run_child_execute(char **command);
 /* Executes it in a child, forwards signals to the child, and waits for its end. *status is that of waitpid. Returns
  * false, after a message, if there is no child. */
