@@ -66,7 +66,8 @@ INGOT_API ingot_status_t ingot_sink_write(ingot_sink_t *sink, size_t size, const
  */
 INGOT_API ingot_status_t ingot_sink_reserve(ingot_sink_t *sink, size_t size, void **bytes);
 /**
- * Appends a compiler's messages to a build log: @p text with exactly one newline at its end, or nothing if it is empty.
+ * Appends a compiler's messages to a build log, unchanged. A log that does not end with a newline gets one first, so
+ * that texts stay apart.
  * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_sink_write_log(ingot_sink_t *sink, const char *text);

@@ -34,13 +34,11 @@ ingot_status_t ingot_sink_write_log(ingot_sink_t *sink, const char *text)
 {
     if (sink == NULL || text == NULL)
         return error_null_argument(sink == NULL ? "sink" : "text");
-    size_t length = strlen(text);
-    while (length > 0 && text[length - 1] == '\n')
-        --length;
-    if (length == 0)
-        return INGOT_SUCCESS;
-    const ingot_status_t status = ingot_sink_write(sink, length, text);
-    return status == INGOT_SUCCESS ? ingot_sink_write(sink, 1, "\n") : status;
+    const size_t length = strlen(text);
+    const struct bytes_writer *log = &sink->writer;
+    if (length > 0 && log->size > 0 && log->bytes[log->size - 1] != '\n')
+        (void)ingot_sink_write(sink, 1, "\n"); /* a failure stays */
+    return ingot_sink_write(sink, length, text);
 }
 
 ingot_status_t ingot_refuse_program(ingot_sink_t *log, int64_t code, const char *format, ...)
