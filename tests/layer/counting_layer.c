@@ -74,6 +74,12 @@ static cl_program CL_API_CALL link_programs(cl_context context, cl_uint count, c
     return target->clLinkProgram(context, count, devices, options, input_count, inputs, notify, data, error);
 }
 
+/* Newer loaders want these two. Not all headers have them, so the names are those of symbols alone. */
+cl_int CL_API_CALL init_with_properties(cl_uint count, const cl_icd_dispatch *next, cl_uint *count_ret,
+                                        const cl_icd_dispatch **table_ret,
+                                        const void *properties) __asm__("clInitLayerWithProperties");
+cl_int CL_API_CALL deinit(void) __asm__("clDeinitLayer");
+
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_ret)
 {
     const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
@@ -102,5 +108,17 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch
     table.clLinkProgram = link_programs;
     *count_ret = sizeof(table) / sizeof(void *);
     *table_ret = &table;
+    return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL init_with_properties(cl_uint count, const cl_icd_dispatch *next, cl_uint *count_ret,
+                                        const cl_icd_dispatch **table_ret, const void *properties)
+{
+    (void)properties;
+    return clInitLayer(count, next, count_ret, table_ret);
+}
+
+cl_int CL_API_CALL deinit(void)
+{
     return CL_SUCCESS;
 }
