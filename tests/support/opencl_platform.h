@@ -31,6 +31,13 @@ public:
     bool is_intel() const { return name_.find("Intel") != std::string::npos; }
     const std::vector<cl_device_id> &devices() const { return devices_; }
     cl_platform_id id() const { return id_; }
+    std::string version() const
+    {
+        char version[256] = "";
+        if (clGetPlatformInfo(id_, CL_PLATFORM_VERSION, sizeof(version), version, nullptr) != CL_SUCCESS)
+            throw std::runtime_error("an OpenCL platform without a version");
+        return version;
+    }
 
 private:
     OpenclPlatform()

@@ -1,0 +1,68 @@
+/*
+ * layer_session.h - scenarios for the OpenCL layer: each tells what it saw, and must tell the same without the layer,
+ * with it when the store is empty, and with it when the store has the programs.
+ */
+#ifndef INGOT_TESTS_UNIT_LAYERS_LAYER_SESSION_H
+#define INGOT_TESTS_UNIT_LAYERS_LAYER_SESSION_H
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <ingot/opencl.h>
+
+#include <CL/cl_icd.h>
+
+namespace layer_session
+{
+
+/* The functions of the loader, which note what they compile, and those that the layer gives out in their place. */
+const cl_icd_dispatch &bare();
+const cl_icd_dispatch &layered();
+
+/* How many programs the layer's target was asked to compile, and to link. */
+extern std::atomic<int> compilation_count;
+extern std::atomic<int> link_count;
+/* True if the layer's target must refuse to create the next kernel. */
+extern std::atomic<bool> refuses_kernel;
+
+/* What a scenario saw. */
+using Report = std::vector<std::string>;
+
+/* A context of one of the two tables, and what was seen with it. */
+struct Session {
+    const cl_icd_dispatch &cl;
+    cl_context context;
+    std::vector<cl_device_id> devices;
+    Report report;
+
+    explicit Session(const cl_icd_dispatch &table, size_t device_count = 1);
+    Session(const Session &) = delete;
+    Session &operator=(const Session &) = delete;
+    ~Session();
+
+    void tell(const std::string &what, int64_t value);
+    void tell(const std::string &what, const std::string &value);
+    /* Tells an answer of a query with its error and its size. */
+    void ask(const std::string &what, const std::function<cl_int(size_t, void *, size_t *)> &query, bool is_number);
+
+    cl_program source(const std::string &text);
+    void build(cl_program program, const char *options);
+    cl_kernel kernel(cl_program program, const char *name);
+
+    void query_program(cl_program program);
+    void query_kernel(cl_program program, cl_kernel kernel);
+};
+
+/* Runs a scenario without the layer, and three times with it: cold, and warm twice. */
+void compare(const std::function<void(Session &)> &scenario, size_t device_count = 1);
+
+/* A program with the kernels `twice` and `add`. */
+extern const char kTwo[];
+
+} // namespace layer_session
+
+#endif

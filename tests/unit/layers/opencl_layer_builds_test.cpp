@@ -1,0 +1,239 @@
+/*
+ * opencl_layer_builds_test.cpp - builds through the layer: hits, and builds again, with callbacks, for some devices and
+ * in threads.
+ */
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "layers/layer_session.h"
+#include "support/opencl_platform.h"
+#include "support/spirv_module.h"
+
+namespace
+{
+
+using namespace layer_session;
+
+TEST(Layer, BuildsAgain)
+{
+    compare([](Session &session) {
+        cl_program program = session.source("__kernel void k(__global int *x) { *x = VALUE; }\n");
+        session.build(program, "-DVALUE=1");
+        cl_kernel kernel = session.kernel(program, "k");
+        session.build(program, "-DVALUE=2"); /* refused: it has a kernel */
+        session.query_program(program);
+        session.cl.clReleaseKernel(kernel);
+        session.build(program, "-DVALUE=2");
+        session.query_program(program);
+        session.build(program, "-DNOTHING");
+        session.tell("kernel", session.kernel(program, "k") == nullptr);
+        session.build(program, "-DVALUE=3");
+        session.query_program(program);
+        session.build(program, "-g -DVALUE=3");
+        session.query_program(program);
+        session.cl.clReleaseProgram(program);
+    });
+}
+
+TEST(Layer, CallsBackWithTheApplicationsHandle)
+{
+    struct Seen {
+        cl_program program = nullptr;
+        int count = 0;
+    };
+    compare([](Session &session) {
+        static const auto note = [](cl_program program, void *user) {
+            static_cast<Seen *>(user)->program = program;
+            ++static_cast<Seen *>(user)->count;
+        };
+        for (const char *text : {kTwo, "broken"}) {
+            cl_program program = session.source(text);
+            Seen seen;
+            session.tell("build", session.cl.clBuildProgram(program, 0, nullptr, "", note, &seen));
+            session.tell("called", seen.count);
+            session.tell("same", seen.program == program);
+            Seen released;
+            if (session.cl.clSetProgramReleaseCallback != nullptr)
+                session.tell("release callback", session.cl.clSetProgramReleaseCallback(program, note, &released));
+            session.cl.clReleaseProgram(program);
+            session.tell("called", released.count);
+            session.tell("same", released.program == program || released.count == 0);
+        }
+    });
+}
+
+/* A build that the driver does, because it fails or is for a debugger. The freed shadow is what valgrind and the
+ * sanitizers see; without them, what the layer writes there too late. */
+TEST(Layer, LetsACallbackReleaseTheProgram)
+{
+    struct Released {
+        Session &session;
+        cl_int error;
+        std::vector<void *> blocks; /* what takes the place of memory that is freed too early */
+    };
+    compare([](Session &session) {
+        static const auto release = [](cl_program program, void *user) {
+            auto &released = *static_cast<Released *>(user);
+            released.error = released.session.cl.clReleaseProgram(program);
+            for (size_t size = 128; size <= 512; size += 16)
+                released.blocks.push_back(calloc(1, size));
+        };
+        for (const char *options : {"-g", "-DBROKEN"}) {
+            cl_program program = session.source("#ifdef BROKEN\nbroken\n#endif\n__kernel void k(void) {}\n");
+            Released released{session, 1, {}};
+            session.tell("build", session.cl.clBuildProgram(program, 0, nullptr, options, release, &released));
+            session.tell("released", released.error);
+            size_t changed = 0;
+            size_t size = 128;
+            for (void *block : released.blocks) {
+                const auto *bytes = static_cast<const unsigned char *>(block);
+                changed += static_cast<size_t>(std::count_if(bytes, bytes + size, [](int byte) { return byte != 0; }));
+                size += 16;
+                free(block);
+            }
+            session.tell("changed", static_cast<int64_t>(changed));
+        }
+    });
+}
+
+TEST(Layer, SetsSpecializationConstants)
+{
+    if (OpenclPlatform::get().version().find("PoCL 6.0") != std::string::npos)
+        GTEST_SKIP() << "PoCL 6.0 crashes here without the layer, too";
+    compare([](Session &session) {
+        const std::vector<uint32_t> module = spirv_module::specialized();
+        cl_int error = CL_SUCCESS;
+        cl_program program =
+            session.cl.clCreateProgramWithIL(session.context, module.data(), module.size() * sizeof(module[0]), &error);
+        session.tell("create", error);
+        if (program == nullptr)
+            return; /* PoCL 3.1 refuses SPIR-V */
+        const uint32_t seven = 7;
+        session.tell("constant", session.cl.clSetProgramSpecializationConstant(program, 3, sizeof(seven), &seven));
+        session.tell("absent", session.cl.clSetProgramSpecializationConstant(program, 9, sizeof(seven), &seven));
+        session.tell("no value", session.cl.clSetProgramSpecializationConstant(program, 3, sizeof(seven), nullptr));
+        session.query_program(program);
+        session.build(program, "");
+        session.query_program(program);
+        cl_kernel kernel = session.kernel(program, "specialized");
+        session.query_kernel(program, kernel);
+        session.cl.clReleaseKernel(kernel);
+        session.cl.clReleaseProgram(program);
+    });
+}
+
+TEST(Layer, RefusesSpecializationConstantsOfSources)
+{
+    compare([](Session &session) {
+        cl_program program = session.source(kTwo);
+        session.build(program, "-DSOURCE");
+        const uint32_t seven = 7;
+        session.tell("constant", session.cl.clSetProgramSpecializationConstant(program, 3, sizeof(seven), &seven));
+        session.query_program(program);
+        session.cl.clReleaseProgram(program);
+    });
+}
+
+TEST(Layer, BuildsForSeveralAndSomeDevices)
+{
+    compare(
+        [](Session &session) {
+            cl_program program = session.source(kTwo);
+            cl_device_id last = session.devices.back();
+            session.tell("some", session.cl.clBuildProgram(program, 1, &last, "-DSOME", nullptr, nullptr));
+            session.query_program(program);
+            session.build(program, "-DALL");
+            session.query_program(program);
+            session.tell("some", session.cl.clBuildProgram(program, 1, &last, "-DSOME", nullptr, nullptr));
+            session.query_program(program);
+            session.cl.clReleaseProgram(program);
+        },
+        2);
+}
+
+TEST(Layer, CompilesNothingOnAHit)
+{
+    for (const int expected : {1, 0, 0}) {
+        Session session(layered());
+        cl_program program = session.source(kTwo);
+        const int before = compilation_count;
+        session.build(program, "-DHIT");
+        session.query_program(program);
+        cl_kernel kernel = session.kernel(program, "add");
+        EXPECT_EQ(before + expected, compilation_count);
+        session.cl.clReleaseKernel(kernel);
+        session.cl.clReleaseProgram(program);
+    }
+}
+
+TEST(Layer, ReplacesAProgramWhoseKernelTheDriverRefuses)
+{
+    const struct {
+        bool refuses;
+        int compilations;
+    } steps[] = {{false, 1}, {true, 1}, {false, 1}, {false, 0}};
+    for (const auto &step : steps) {
+        Session session(layered());
+        cl_program program = session.source(kTwo);
+        const int before = compilation_count;
+        session.build(program, "-DREFUSED");
+        refuses_kernel = step.refuses;
+        cl_kernel kernel = session.kernel(program, "add");
+        EXPECT_NE(nullptr, kernel);
+        EXPECT_EQ(before + step.compilations, compilation_count);
+        session.query_kernel(program, kernel);
+        EXPECT_NE(session.report.end(), std::find(session.report.begin(), session.report.end(), "same program = 1"));
+        session.cl.clReleaseKernel(kernel);
+        session.cl.clReleaseProgram(program);
+    }
+}
+
+TEST(Layer, GivesEachProgramItsOwnResult)
+{
+    Session session(layered());
+    std::vector<std::thread> threads;
+    std::vector<cl_kernel> kernels(8);
+    for (cl_kernel &kernel : kernels)
+        threads.emplace_back([&session, &kernel] {
+            const char *text = kTwo;
+            cl_program program = session.cl.clCreateProgramWithSource(session.context, 1, &text, nullptr, nullptr);
+            EXPECT_EQ(CL_SUCCESS, session.cl.clBuildProgram(program, 0, nullptr, "-DTHREADS", nullptr, nullptr));
+            kernel = session.cl.clCreateKernel(program, "add", nullptr);
+            cl_program of_kernel = nullptr;
+            session.cl.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(of_kernel), &of_kernel, nullptr);
+            EXPECT_EQ(program, of_kernel);
+            EXPECT_EQ(CL_SUCCESS, session.cl.clReleaseProgram(program));
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    for (cl_kernel kernel : kernels)
+        EXPECT_EQ(CL_SUCCESS, session.cl.clReleaseKernel(kernel));
+}
+
+TEST(Layer, LetsThreadsBuildOneProgram)
+{
+    Session session(layered());
+    cl_program program = session.source(kTwo);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+        threads.emplace_back([&session, program] {
+            EXPECT_EQ(CL_SUCCESS, session.cl.clBuildProgram(program, 0, nullptr, "-DONE", nullptr, nullptr));
+            cl_build_status status = CL_BUILD_NONE;
+            EXPECT_EQ(CL_SUCCESS, session.cl.clGetProgramBuildInfo(program, session.devices[0], CL_PROGRAM_BUILD_STATUS,
+                                                                   sizeof(status), &status, nullptr));
+            EXPECT_TRUE(status == CL_BUILD_SUCCESS || status == CL_BUILD_IN_PROGRESS) << status;
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    cl_kernel kernel = session.kernel(program, "add");
+    EXPECT_NE(nullptr, kernel);
+    session.cl.clReleaseKernel(kernel);
+    session.cl.clReleaseProgram(program);
+}
+
+} // namespace

@@ -1,0 +1,148 @@
+/*
+ * opencl_layer_lifetime_test.cpp - references to programs, and their end, with the layer.
+ */
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "layers/layer_session.h"
+
+namespace
+{
+
+using namespace layer_session;
+
+TEST(Layer, CountsReferences)
+{
+    compare([](Session &session) {
+        cl_program program = session.source(kTwo);
+        session.cl.clRetainProgram(program);
+        session.build(program, "-DREFERENCES");
+        session.query_program(program);
+        cl_kernel kernel = session.kernel(program, "add");
+        session.query_program(program);
+        session.cl.clReleaseProgram(program);
+        session.cl.clReleaseProgram(program); /* lives on with its kernel */
+        session.query_kernel(program, kernel);
+        session.query_program(program);
+        session.cl.clRetainProgram(program);
+        session.cl.clReleaseKernel(kernel);
+        session.query_program(program);
+        kernel = session.kernel(program, "twice");
+        session.cl.clReleaseProgram(program);
+        session.cl.clReleaseKernel(kernel);
+    });
+}
+
+TEST(Layer, ReleasesTheContext)
+{
+    for (int i = 0; i < 3; ++i) {
+        Session session(layered());
+        cl_program program = session.source(kTwo);
+        session.build(program, "-DCONTEXT");
+        cl_kernel kernel = session.kernel(program, "add");
+        session.cl.clReleaseProgram(program);
+        session.cl.clReleaseKernel(kernel);
+        cl_uint count = 0;
+        session.cl.clGetContextInfo(session.context, CL_CONTEXT_REFERENCE_COUNT, sizeof(count), &count, nullptr);
+        EXPECT_EQ(1u, count);
+    }
+}
+
+/* Programs that the application released while their kernels were waiting to run. */
+struct Launches {
+    Session &session;
+    cl_command_queue queue;
+    cl_mem memory;
+    cl_event event = nullptr;
+
+    explicit Launches(Session &used) : session(used)
+    {
+        queue = session.cl.clCreateCommandQueue(session.context, session.devices[0], 0, nullptr);
+        memory = clCreateBuffer(session.context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
+    }
+    Launches(const Launches &) = delete;
+    Launches &operator=(const Launches &) = delete;
+    ~Launches()
+    {
+        clReleaseMemObject(memory);
+        clReleaseCommandQueue(queue);
+    }
+
+    void begin() { event = clCreateUserEvent(session.context, nullptr); }
+    void launch()
+    {
+        cl_program program = session.source("__kernel void k(__global int *x) { x[get_global_id(0)] = 1; }\n");
+        session.build(program, "-DLAUNCHED");
+        cl_kernel kernel = session.kernel(program, "k");
+        const size_t size = 1;
+        EXPECT_EQ(CL_SUCCESS, clSetKernelArg(kernel, 0, sizeof(memory), &memory));
+        EXPECT_EQ(CL_SUCCESS, clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &size, nullptr, 1, &event, nullptr));
+        EXPECT_EQ(CL_SUCCESS, session.cl.clReleaseKernel(kernel));
+        EXPECT_EQ(CL_SUCCESS, session.cl.clReleaseProgram(program));
+    }
+    void end()
+    {
+        clSetUserEventStatus(event, CL_COMPLETE);
+        clFinish(queue);
+        clReleaseEvent(event);
+    }
+    cl_uint count_context() const
+    {
+        cl_uint count = 0;
+        clGetContextInfo(session.context, CL_CONTEXT_REFERENCE_COUNT, sizeof(count), &count, nullptr);
+        return count;
+    }
+};
+
+TEST(Layer, EndsProgramsThatRanAfterTheirRelease)
+{
+    Session session(layered());
+    Launches launches(session);
+    const cl_uint before = launches.count_context();
+    for (int i = 0; i < 5; ++i) {
+        launches.begin();
+        launches.launch();
+        launches.end();
+    }
+    EXPECT_GE(before + 4, launches.count_context()) << "more than the last program is left";
+    session.cl.clReleaseProgram(session.source(kTwo));
+    EXPECT_EQ(before, launches.count_context());
+}
+
+TEST(Layer, EndsAllProgramsBeforeTheirContext)
+{
+    Session session(layered());
+    Launches launches(session);
+    const cl_uint before = launches.count_context();
+    launches.begin();
+    for (int i = 0; i < 100; ++i)
+        launches.launch();
+    launches.end();
+    clRetainContext(session.context);
+    session.cl.clReleaseContext(session.context);
+    EXPECT_EQ(before, launches.count_context());
+}
+
+/* Whichever thread is last, none of the programs is left. */
+TEST(Layer, EndsProgramsWhoseKernelsOtherThreadsRelease)
+{
+    Session session(layered());
+    cl_uint count = 0;
+    for (int i = 0; i < 20; ++i) {
+        cl_program program = session.source(kTwo);
+        session.build(program, "-DRACE");
+        std::vector<cl_kernel> kernels = {session.kernel(program, "add"), session.kernel(program, "twice")};
+        std::vector<std::thread> threads;
+        for (cl_kernel kernel : kernels)
+            threads.emplace_back([&session, kernel] { session.cl.clReleaseKernel(kernel); });
+        session.cl.clReleaseProgram(program);
+        for (std::thread &thread : threads)
+            thread.join();
+        clGetContextInfo(session.context, CL_CONTEXT_REFERENCE_COUNT, sizeof(count), &count, nullptr);
+        ASSERT_EQ(1u, count) << i;
+    }
+}
+
+} // namespace

@@ -1,0 +1,141 @@
+/*
+ * opencl_layer_queries_test.cpp - what programs and kernels say about themselves through the layer.
+ */
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "layers/layer_session.h"
+#include "support/opencl_platform.h"
+
+namespace
+{
+
+using namespace layer_session;
+
+TEST(Layer, AnswersAboutAProgramAsTheDriverDoes)
+{
+    compare([](Session &session) {
+        cl_program program = session.source(kTwo);
+        session.query_program(program);
+        session.build(program, "-DX=1 -cl-fast-relaxed-math");
+        session.query_program(program);
+        EXPECT_EQ(CL_SUCCESS, session.cl.clReleaseProgram(program));
+    });
+}
+
+TEST(Layer, AnswersAboutKernelsAsTheDriverDoes)
+{
+    for (const char *options : {static_cast<const char *>(nullptr), "", "-cl-kernel-arg-info"}) {
+        compare([&](Session &session) {
+            cl_program program = session.source(kTwo);
+            session.build(program, options);
+            for (const char *name : {"twice", "add", "absent"}) {
+                cl_kernel kernel = session.kernel(program, name);
+                if (kernel == nullptr)
+                    continue;
+                session.query_kernel(program, kernel);
+                session.query_program(program);
+                session.tell("release kernel", session.cl.clReleaseKernel(kernel));
+            }
+            session.query_program(program);
+            session.tell("release", session.cl.clReleaseProgram(program));
+        });
+    }
+}
+
+TEST(Layer, KeepsTheMessagesOfABuild)
+{
+    compare([](Session &session) {
+        cl_program program = session.source("#warning look at this\n__kernel void k(void) { int unused; }\n");
+        session.build(program, "-DTOLD");
+        session.tell("has log", 1);
+        size_t size = 0;
+        session.cl.clGetProgramBuildInfo(program, session.devices[0], CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+        if (!OpenclPlatform::get().is_pocl()) /* whose messages name a temporary file */
+            session.query_program(program);
+        session.cl.clReleaseProgram(program);
+    });
+}
+
+TEST(Layer, ReportsFailuresInTheDriversWords)
+{
+    compare([](Session &session) {
+        cl_program program = session.source("__kernel void k(void) { undeclared; }\n");
+        session.build(program, "-DBAD");
+        if (!OpenclPlatform::get().is_pocl())
+            session.query_program(program);
+        session.tell("kernel", session.kernel(program, "k") == nullptr);
+        session.cl.clReleaseProgram(program);
+        program = session.source(kTwo);
+        session.build(program, "-not-an-option");
+        session.query_program(program);
+        session.cl.clReleaseProgram(program);
+        program = session.source(" ");
+        session.build(program, nullptr);
+        session.query_program(program);
+        session.cl.clReleaseProgram(program);
+    });
+}
+
+TEST(Layer, ChecksArgumentsAsTheDriverDoes)
+{
+    compare([](Session &session) {
+        static const auto ignore = [](cl_program, void *) {};
+        cl_program program = session.source(kTwo);
+        session.build(program, "");
+        const cl_icd_dispatch &cl = session.cl;
+        cl_device_id device = session.devices[0];
+        int x = 0;
+        session.tell("no list", cl.clBuildProgram(program, 1, nullptr, "", nullptr, nullptr));
+        session.tell("no count", cl.clBuildProgram(program, 0, &device, "", nullptr, nullptr));
+        session.tell("only user data", cl.clBuildProgram(program, 1, &device, "", nullptr, &x));
+        session.query_program(program);
+        session.tell("NULL", cl.clBuildProgram(nullptr, 0, nullptr, "", +ignore, nullptr));
+        session.tell("retain NULL", cl.clRetainProgram(nullptr));
+        session.tell("release NULL", cl.clReleaseProgram(nullptr));
+        session.tell("info of NULL", cl.clGetProgramInfo(nullptr, CL_PROGRAM_SOURCE, 0, nullptr, nullptr));
+        session.tell("build info of NULL",
+                     cl.clGetProgramBuildInfo(nullptr, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, nullptr));
+        cl_int error = CL_SUCCESS;
+        session.tell("kernel of NULL", cl.clCreateKernel(nullptr, "twice", &error) == nullptr);
+        session.tell("kernel of NULL", error);
+        session.tell("kernel without name", cl.clCreateKernel(program, nullptr, &error) == nullptr);
+        session.tell("kernel without name", error);
+        session.tell("no source",
+                     cl.clCreateProgramWithSource(session.context, 0, nullptr, nullptr, &error) == nullptr);
+        session.tell("no source", error);
+        cl.clReleaseProgram(program);
+    });
+}
+
+TEST(Layer, ReturnsBinariesThatTheDriverLoads)
+{
+    for (int i = 0; i < 2; ++i) {
+        Session session(layered());
+        cl_program program = session.source(kTwo);
+        session.build(program, "-DBINARIES");
+        size_t size = 0;
+        ASSERT_EQ(CL_SUCCESS,
+                  session.cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr));
+        ASSERT_LT(0u, size);
+        std::vector<unsigned char> bytes(size);
+        unsigned char *pointer = bytes.data();
+        ASSERT_EQ(CL_SUCCESS,
+                  session.cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(pointer), &pointer, nullptr));
+        cl_int status = -1, error = -1;
+        const unsigned char *given = bytes.data();
+        cl_program loaded = session.cl.clCreateProgramWithBinary(session.context, 1, session.devices.data(), &size,
+                                                                 &given, &status, &error);
+        EXPECT_EQ(CL_SUCCESS, error);
+        EXPECT_EQ(CL_SUCCESS, status);
+        EXPECT_EQ(CL_SUCCESS, session.cl.clBuildProgram(loaded, 0, nullptr, "", nullptr, nullptr));
+        cl_kernel kernel = session.kernel(loaded, "add");
+        EXPECT_NE(nullptr, kernel);
+        session.cl.clReleaseKernel(kernel);
+        session.cl.clReleaseProgram(loaded);
+        session.cl.clReleaseProgram(program);
+    }
+}
+
+} // namespace
