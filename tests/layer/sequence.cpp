@@ -20,19 +20,6 @@ void CL_CALLBACK note_end(cl_context, void *ends)
     ++*static_cast<int *>(ends);
 }
 
-std::string number(long long value)
-{
-    return std::to_string(value);
-}
-
-clCreateProgramWithILKHR_fn create_with_il_khr(cl_device_id device)
-{
-    cl_platform_id platform = nullptr;
-    (void)clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), static_cast<void *>(&platform), nullptr);
-    return reinterpret_cast<clCreateProgramWithILKHR_fn>(
-        clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR"));
-}
-
 } // namespace
 
 const std::vector<Sequence::Step> &Sequence::steps()
@@ -48,6 +35,7 @@ const std::vector<Sequence::Step> &Sequence::steps()
         {5, &Sequence::compile},
         {4, &Sequence::link},
         {6, &Sequence::compile_and_link},
+        {8, &Sequence::link_well},
         {1, &Sequence::specialize},
         {1, &Sequence::unload},
         {2, &Sequence::edit},
@@ -84,7 +72,7 @@ void Sequence::run()
     write_headers();
     out_.forget_names();
     for (size_t i = 0; i < setup_.devices.size(); ++i)
-        out_.name(setup_.devices[i], "D" + number(static_cast<long long>(i)));
+        out_.name(setup_.devices[i], "D" + number(i));
     for (size_t i = random_.percent(10) ? 2 : 1; i > 0; --i)
         make_context();
     create_from_source();
@@ -124,12 +112,12 @@ void Sequence::make_context()
 {
     if (random_.percent(90)) {
         contexts_.push_back(random_.of(setup_.contexts));
-        contexts_.back().name = "C" + number(static_cast<long long>(contexts_.size() - 1));
+        contexts_.back().name = "C" + number(contexts_.size() - 1);
         log(contexts_.back().name + " with " + list_of(contexts_.back().devices));
         out_.name(contexts_.back().handle, contexts_.back().name);
         return;
     }
-    Context context = {nullptr, "C" + number(static_cast<long long>(contexts_.size())), {}, nullptr};
+    Context context = {nullptr, "C" + number(contexts_.size()), {}, nullptr};
     context.devices.push_back(random_.of(setup_.devices));
     if (random_.percent(20))
         context.devices = setup_.devices;
@@ -148,16 +136,14 @@ void Sequence::make_context()
 
 Program *Sequence::add_program(cl_program handle, size_t context)
 {
-    programs_.push_back(std::make_unique<Program>(
-        Program{handle, "P" + number(static_cast<long long>(made_programs_++)), context, 1, false}));
+    programs_.push_back(std::make_unique<Program>(Program{handle, "P" + number(made_programs_++), context, 1, false}));
     out_.name(handle, programs_.back()->name);
     return programs_.back().get();
 }
 
 void Sequence::add_kernel(cl_kernel handle, size_t context)
 {
-    kernels_.push_back(
-        std::make_unique<Kernel>(Kernel{handle, "K" + number(static_cast<long long>(made_kernels_++)), context, 1}));
+    kernels_.push_back(std::make_unique<Kernel>(Kernel{handle, "K" + number(made_kernels_++), context, 1}));
     out_.name(handle, kernels_.back()->name);
 }
 
@@ -203,10 +189,16 @@ void Sequence::create_wrongly()
     case 5: made = clCreateProgramWithIL(nullptr, strings[0], 20, &error); break;
     default: made = clCreateProgramWithIL(context, strings[0], 20, &error); break;
     }
-    log("wrong creation " + number(static_cast<long long>(how)) + ": " + (made != nullptr ? "made" : "NULL") + " " +
-        number(error));
+    log("wrong creation " + number(how) + ": " + (made != nullptr ? "made" : "NULL") + " " + number(error));
     if (made != nullptr)
         (void)add_program(made, 0);
+}
+
+cl_platform_id Sequence::platform() const
+{
+    cl_platform_id id = nullptr;
+    (void)clGetDeviceInfo(setup_.devices[0], CL_DEVICE_PLATFORM, sizeof(id), static_cast<void *>(&id), nullptr);
+    return id;
 }
 
 void Sequence::create_from_il()
@@ -216,14 +208,16 @@ void Sequence::create_from_il()
     const size_t module = random_.below(setup_.modules.size());
     const size_t context = random_.below(contexts_.size());
     cl_int error = CL_SUCCESS;
-    const clCreateProgramWithILKHR_fn other = random_.percent(30) ? create_with_il_khr(setup_.devices[0]) : nullptr;
+    const clCreateProgramWithILKHR_fn other =
+        random_.percent(30) ? reinterpret_cast<clCreateProgramWithILKHR_fn>(
+                                  clGetExtensionFunctionAddressForPlatform(platform(), "clCreateProgramWithILKHR"))
+                            : nullptr;
     const cl_program handle = (other != nullptr ? other : clCreateProgramWithIL)(
         contexts_[context].handle, setup_.modules[module].data(), setup_.modules[module].size(), &error);
     Program *program = handle != nullptr ? add_program(handle, context) : nullptr;
     if (program != nullptr)
         program->is_intermediate = true;
-    log(program_name(program) + " = clCreateProgramWithIL " + number(static_cast<long long>(module)) + ": " +
-        number(error));
+    log(program_name(program) + " = clCreateProgramWithIL " + number(module) + ": " + number(error));
 }
 
 /* Of what another program gives out, sometimes damaged. */
@@ -283,7 +277,12 @@ void Sequence::create_from_built_in_kernels()
 void Sequence::create_kernel()
 {
     const Program *program = any_program();
-    const std::string &name = random_.of(kernel_names());
+    create_kernel_of(program, random_.of(kernel_names()));
+}
+
+/* Sometimes without the name. */
+void Sequence::create_kernel_of(const Program *program, const std::string &name)
+{
     cl_int error = 12345;
     const cl_kernel kernel = clCreateKernel(program != nullptr ? program->handle : nullptr,
                                             random_.percent(2) ? nullptr : name.c_str(), &error);

@@ -52,6 +52,15 @@ struct Kernel {
 /* What a build calls at its end. */
 struct Notice;
 
+/* A list of devices as a call gets it. */
+struct DeviceList {
+    std::vector<cl_device_id> devices;
+    cl_uint count;
+    bool is_null;
+
+    const cl_device_id *pointer() const { return is_null ? nullptr : devices.data(); }
+};
+
 /* One parameter of a query, and how its value is written. */
 struct Param {
     enum Shape { number, size, sizes, handle, handles, text, bytes };
@@ -90,6 +99,7 @@ private:
     void create_from_binary();
     void create_from_built_in_kernels();
     void create_kernel();
+    void create_kernel_of(const Program *program, const std::string &name);
     void create_all_kernels();
     void clone_kernel();
     void retain_or_release();
@@ -97,6 +107,7 @@ private:
     Program *add_program(cl_program handle, size_t context);
     Program *create(const Text &text, size_t context);
     void add_kernel(cl_kernel handle, size_t context);
+    cl_platform_id platform() const;
 
     /* sequence_builds.cpp */
     void build();
@@ -104,10 +115,12 @@ private:
     void link();
     void compile_and_link();
     void build_well();
+    void link_well();
     void specialize();
     void unload();
     void edit();
-    std::vector<cl_device_id> device_list(size_t context, cl_uint *count, bool *is_null, bool is_linked);
+    DeviceList device_list(size_t context, bool is_linked);
+    std::string shown(const DeviceList &list) const;
     void compile_one(Program *program, const std::vector<Program *> &headers);
     Program *link_these(size_t context, const std::vector<Program *> &inputs);
     void await(Notice *notice, cl_int error);

@@ -23,11 +23,6 @@ namespace
 
 constexpr std::chrono::seconds kPatience{20};
 
-std::string number(long long value)
-{
-    return std::to_string(value);
-}
-
 /* A driver may call late or twice, so a notice is never freed. */
 Notice *new_notice()
 {
@@ -44,36 +39,36 @@ void CL_CALLBACK take_note(cl_program program, void *data)
     notice->called.notify_all();
 }
 
-const char *options_of(bool is_there, const std::string &options)
+std::string quoted(const Options &options)
 {
-    return is_there ? options.c_str() : nullptr;
-}
-
-std::string shown(bool is_there, const std::string &options)
-{
-    return is_there ? escaped(options) : "NULL";
+    return options.is_null ? "NULL" : escaped(options.text);
 }
 
 } // namespace
 
 /* Mostly none, which means all; sometimes a list, and sometimes a wrong one. */
-std::vector<cl_device_id> Sequence::device_list(size_t context, cl_uint *count, bool *is_null, bool is_linked)
+DeviceList Sequence::device_list(size_t context, bool is_linked)
 {
-    std::vector<cl_device_id> devices = contexts_[context].devices;
+    DeviceList list = {contexts_[context].devices, 0, false};
     size_t how = random_.below(100);
-    if (is_linked && devices.size() > 1 && how < 16) /* PoCL aborts when objects of different devices are linked */
+    if (is_linked && list.devices.size() > 1 && how < 16) /* PoCL aborts when objects of different devices are linked */
         how += 16;
     if (how < 8)
-        devices = {random_.of(setup_.devices)}; /* perhaps of another context */
+        list.devices = {random_.of(setup_.devices)}; /* perhaps of another context */
     else if (how < 16)
-        devices = {devices.back()};
-    *is_null = how >= 32;
-    *count = *is_null ? 0 : static_cast<cl_uint>(devices.size());
+        list.devices = {list.devices.back()};
+    list.is_null = how >= 32;
+    list.count = list.is_null ? 0 : static_cast<cl_uint>(list.devices.size());
     if (how == 30)
-        *count = 0;
+        list.count = 0;
     if (how == 32)
-        *count = 1;
-    return devices;
+        list.count = 1;
+    return list;
+}
+
+std::string Sequence::shown(const DeviceList &list) const
+{
+    return (list.is_null ? "NULL" : list_of(list.devices)) + " " + number(list.count);
 }
 
 /* Waits for the call that a success promises. */
@@ -89,22 +84,18 @@ void Sequence::build()
 {
     const Program *program = any_program();
     const size_t context = program != nullptr ? program->context : 0;
-    cl_uint count = 0;
-    bool is_null = false;
-    const std::vector<cl_device_id> devices = device_list(context, &count, &is_null, false);
-    std::string options;
-    const bool has_options = build_options(&random_, &options);
+    const DeviceList devices = device_list(context, false);
+    const Options options = build_options(&random_);
     Notice *notice = random_.percent(20) ? new_notice() : nullptr;
     const bool has_data = notice != nullptr || random_.percent(3);
     static int data = 0;
-    const cl_int error =
-        clBuildProgram(program != nullptr ? program->handle : nullptr, count, is_null ? nullptr : devices.data(),
-                       options_of(has_options, options), notice != nullptr ? take_note : nullptr,
-                       notice != nullptr ? notice
-                       : has_data        ? static_cast<void *>(&data)
-                                         : nullptr);
-    log("clBuildProgram " + program_name(program) + " " + (is_null ? "NULL" : list_of(devices)) + " " + number(count) +
-        " " + shown(has_options, options) + (has_data && notice == nullptr ? " data" : "") + ": " + number(error));
+    const cl_int error = clBuildProgram(program != nullptr ? program->handle : nullptr, devices.count,
+                                        devices.pointer(), options.pointer(), notice != nullptr ? take_note : nullptr,
+                                        notice != nullptr ? notice
+                                        : has_data        ? static_cast<void *>(&data)
+                                                          : nullptr);
+    log("clBuildProgram " + program_name(program) + " " + shown(devices) + " " + quoted(options) +
+        (has_data && notice == nullptr ? " data" : "") + ": " + number(error));
     if (notice != nullptr)
         await(notice, error);
 }
@@ -118,25 +109,17 @@ void Sequence::build_well()
     if (program == nullptr)
         return;
     const char *options = random_.percent(50) ? nullptr : "-DN=2";
-    cl_int error = clBuildProgram(program->handle, 0, nullptr, options, nullptr, nullptr);
+    const cl_int error = clBuildProgram(program->handle, 0, nullptr, options, nullptr, nullptr);
     log("clBuildProgram " + program->name + ": " + number(error));
-    if (!random_.percent(60))
-        return;
-    const cl_kernel kernel = clCreateKernel(program->handle, text.kernels[0].c_str(), &error);
-    if (kernel != nullptr)
-        add_kernel(kernel, context);
-    log((kernel != nullptr ? kernels_.back()->name : "NULL") + " = clCreateKernel " + text.kernels[0] + ": " +
-        number(error));
+    if (random_.percent(60))
+        create_kernel_of(program, text.kernels[0]);
 }
 
 void Sequence::compile_one(Program *program, const std::vector<Program *> &headers)
 {
     const size_t context = program != nullptr ? program->context : 0;
-    cl_uint count = 0;
-    bool is_null = false;
-    const std::vector<cl_device_id> devices = device_list(context, &count, &is_null, true);
-    std::string options;
-    const bool has_options = build_options(&random_, &options);
+    const DeviceList devices = device_list(context, true);
+    const Options options = build_options(&random_);
     std::vector<cl_program> header_handles;
     std::vector<const char *> names;
     std::string header_list;
@@ -146,13 +129,12 @@ void Sequence::compile_one(Program *program, const std::vector<Program *> &heade
         header_list += " " + header->name;
     }
     Notice *notice = random_.percent(20) ? new_notice() : nullptr;
-    const cl_int error =
-        clCompileProgram(program != nullptr ? program->handle : nullptr, count, is_null ? nullptr : devices.data(),
-                         options_of(has_options, options), static_cast<cl_uint>(headers.size()),
-                         headers.empty() ? nullptr : header_handles.data(), headers.empty() ? nullptr : names.data(),
-                         notice != nullptr ? take_note : nullptr, notice);
-    log("clCompileProgram " + program_name(program) + " " + (is_null ? "NULL" : list_of(devices)) + " " +
-        number(count) + " " + shown(has_options, options) + header_list + ": " + number(error));
+    const cl_int error = clCompileProgram(
+        program != nullptr ? program->handle : nullptr, devices.count, devices.pointer(), options.pointer(),
+        static_cast<cl_uint>(headers.size()), headers.empty() ? nullptr : header_handles.data(),
+        headers.empty() ? nullptr : names.data(), notice != nullptr ? take_note : nullptr, notice);
+    log("clCompileProgram " + program_name(program) + " " + shown(devices) + " " + quoted(options) + header_list +
+        ": " + number(error));
     if (notice != nullptr)
         await(notice, error);
 }
@@ -164,7 +146,7 @@ void Sequence::compile()
     while (random_.percent(25) && headers.size() < 2) {
         Program *header = nullptr;
         if (random_.percent(80)) {
-            const std::string text = "#define T " + number(static_cast<long long>(300 + random_.below(2))) + "\n";
+            const std::string text = "#define T " + number(300 + random_.below(2)) + "\n";
             header = create({"header", text, {}}, program != nullptr ? program->context : 0);
         } else {
             header = any_program(0);
@@ -183,21 +165,17 @@ Program *Sequence::link_these(size_t context, const std::vector<Program *> &inpu
         handles.push_back(input->handle);
         list += " " + input->name;
     }
-    cl_uint count = 0;
-    bool is_null = false;
-    const std::vector<cl_device_id> devices = device_list(context, &count, &is_null, true);
-    std::string options;
-    const bool has_options = link_options(&random_, &options);
+    const DeviceList devices = device_list(context, true);
+    const Options options = link_options(&random_);
     Notice *notice = random_.percent(20) ? new_notice() : nullptr;
     cl_int error = 12345;
-    const cl_program handle = clLinkProgram(contexts_[context].handle, count, is_null ? nullptr : devices.data(),
-                                            options_of(has_options, options), static_cast<cl_uint>(inputs.size()),
-                                            inputs.empty() ? nullptr : handles.data(),
-                                            notice != nullptr ? take_note : nullptr, notice, &error);
+    const cl_program handle =
+        clLinkProgram(contexts_[context].handle, devices.count, devices.pointer(), options.pointer(),
+                      static_cast<cl_uint>(inputs.size()), inputs.empty() ? nullptr : handles.data(),
+                      notice != nullptr ? take_note : nullptr, notice, &error);
     Program *program = handle != nullptr ? add_program(handle, context) : nullptr;
-    log(program_name(program) + " = clLinkProgram " + contexts_[context].name + " " +
-        (is_null ? "NULL" : list_of(devices)) + " " + number(count) + " " + shown(has_options, options) + list + ": " +
-        number(error));
+    log(program_name(program) + " = clLinkProgram " + contexts_[context].name + " " + shown(devices) + " " +
+        quoted(options) + list + ": " + number(error));
     if (notice != nullptr)
         await(notice, error);
     return program;
@@ -240,11 +218,41 @@ void Sequence::compile_and_link()
     if (random_.percent(30))
         (void)link_these(context, random_.percent(50) ? std::vector<Program *>{linked, inputs.back()}
                                                       : std::vector<Program *>{linked});
+    create_kernel_of(linked, "call");
+}
+
+/* As most applications do it: the halves, sometimes with a third object, and one of them perhaps with a header. */
+void Sequence::link_well()
+{
+    const size_t context = random_.below(contexts_.size());
+    const char *options = random_.percent(50) ? nullptr : random_.percent(70) ? "-DN=2" : "";
+    std::vector<Text> texts = linked_texts(&random_);
+    if (random_.percent(30))
+        texts.push_back(good_text(&random_));
+    std::vector<Program *> inputs;
+    for (const Text &text : texts)
+        if (Program *program = create(text, context))
+            inputs.push_back(program);
+    const Program *header = random_.percent(30) ? create({"header", "#define T 300\n", {}}, context) : nullptr;
+    std::vector<cl_program> handles;
+    for (Program *input : inputs) {
+        const char *name = "t.h";
+        const cl_int error = clCompileProgram(input->handle, 0, nullptr, options, header != nullptr ? 1 : 0,
+                                              header != nullptr ? &header->handle : nullptr,
+                                              header != nullptr ? &name : nullptr, nullptr, nullptr);
+        log("clCompileProgram " + input->name + ": " + number(error));
+        handles.push_back(input->handle);
+    }
+    if (handles.size() != texts.size())
+        return;
     cl_int error = 12345;
-    const cl_kernel kernel = clCreateKernel(linked->handle, "call", &error);
-    if (kernel != nullptr)
-        add_kernel(kernel, context);
-    log((kernel != nullptr ? kernels_.back()->name : "NULL") + " = clCreateKernel call: " + number(error));
+    const cl_program handle =
+        clLinkProgram(contexts_[context].handle, 0, nullptr, nullptr, static_cast<cl_uint>(handles.size()),
+                      handles.data(), nullptr, nullptr, &error);
+    const Program *linked = handle != nullptr ? add_program(handle, context) : nullptr;
+    log(program_name(linked) + " = clLinkProgram: " + number(error));
+    if (linked != nullptr && random_.percent(70))
+        create_kernel_of(linked, "call");
 }
 
 void Sequence::specialize()
@@ -262,10 +270,7 @@ void Sequence::specialize()
 
 void Sequence::unload()
 {
-    cl_platform_id platform = nullptr;
-    (void)clGetDeviceInfo(setup_.devices[0], CL_DEVICE_PLATFORM, sizeof(platform), static_cast<void *>(&platform),
-                          nullptr);
-    log("clUnloadPlatformCompiler: " + number(clUnloadPlatformCompiler(platform)));
+    log("clUnloadPlatformCompiler: " + number(clUnloadPlatformCompiler(platform())));
 }
 
 void Sequence::edit()

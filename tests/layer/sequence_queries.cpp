@@ -14,16 +14,6 @@ namespace
 
 constexpr unsigned char kUntouched = 0xab;
 
-std::string number(unsigned long long value)
-{
-    return std::to_string(value);
-}
-
-std::string error_text(cl_int error)
-{
-    return std::to_string(error);
-}
-
 const std::vector<Param> &program_params()
 {
     static const std::vector<Param> params = {
@@ -135,12 +125,12 @@ void Sequence::query_in_full(const std::string &what, const Param &param, const 
     size_t size = 0;
     cl_int error = getter(param.id, 0, nullptr, &size);
     if (error != CL_SUCCESS || size > 1000000) {
-        log(what + ": " + error_text(error) + " size " + number(size));
+        log(what + ": " + number(error) + " size " + number(size));
         return;
     }
     std::vector<unsigned char> bytes(size);
     error = getter(param.id, size, bytes.data(), nullptr);
-    log(what + ": " + error_text(error) + " size " + number(size) + value_of(param, bytes));
+    log(what + ": " + number(error) + " size " + number(size) + value_of(param, bytes));
 }
 
 /* As applications ask, or with a buffer that is too small or too large, or for nothing at all. */
@@ -162,7 +152,7 @@ void Sequence::query(const std::string &what, const Param &param, const Getter &
     while (touched > 0 && bytes[touched - 1] == kUntouched)
         --touched;
     bytes.resize(touched);
-    log(what + ", " + number(capacities[how]) + " bytes: " + error_text(error) + " size " + number(size) + " wrote " +
+    log(what + ", " + number(capacities[how]) + " bytes: " + number(error) + " size " + number(size) + " wrote " +
         number(touched) + value_of(param, bytes));
 }
 
@@ -265,7 +255,7 @@ void Sequence::query_binaries(Program *program)
         exact += " " + number(bytes);
         some += bytes != 0 ? " some" : " none";
     }
-    log(program->name + " CL_PROGRAM_BINARY_SIZES: " + error_text(error) + " size " + number(size) + some);
+    log(program->name + " CL_PROGRAM_BINARY_SIZES: " + number(error) + " size " + number(size) + some);
     log("bytes of its binaries:" + exact);
 }
 
@@ -307,19 +297,19 @@ void Sequence::program_of_kernel()
     cl_program handle = nullptr;
     cl_int error =
         clGetKernelInfo(kernel->handle, CL_KERNEL_PROGRAM, sizeof(cl_program), static_cast<void *>(&handle), nullptr);
-    log("program of " + kernel->name + ": " + error_text(error) + " " + out_.of(handle));
+    log("program of " + kernel->name + ": " + number(error) + " " + out_.of(handle));
     if (error != CL_SUCCESS || handle == nullptr)
         return;
     const auto known = std::find_if(programs_.rbegin(), programs_.rend(), /* the last: addresses are used again */
                                     [&](const auto &program) { return program->handle == handle; });
-    log("clRetainProgram: " + error_text(clRetainProgram(handle)));
+    log("clRetainProgram: " + number(clRetainProgram(handle)));
     cl_uint count = 0;
     error = clGetProgramInfo(handle, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count, nullptr);
-    log("its references: " + error_text(error) + " " + number(count));
+    log("its references: " + number(error) + " " + number(count));
     if (known != programs_.rend() && random_.percent(50))
         ++(*known)->references; /* a program that was released comes to life again */
     else
-        log("clReleaseProgram: " + error_text(clReleaseProgram(handle)));
+        log("clReleaseProgram: " + number(clReleaseProgram(handle)));
 }
 
 void Sequence::launch()
@@ -335,7 +325,7 @@ void Sequence::launch()
     cl_int error = CL_SUCCESS;
     const cl_device_id device = random_.of(context->devices);
     const cl_command_queue queue = clCreateCommandQueueWithProperties(context->handle, device, nullptr, &error);
-    log("launch " + kernel->name + " on " + out_.of(device) + ": " + error_text(error));
+    log("launch " + kernel->name + " on " + out_.of(device) + ": " + number(error));
     if (queue == nullptr)
         return;
     read_result(context, queue, kernel);
@@ -356,9 +346,9 @@ void Sequence::read_result(Context *context, cl_command_queue queue, Kernel *ker
     const bool has_local = random_.percent(50);
     const cl_int enqueued = clEnqueueNDRangeKernel(queue, kernel->handle, 1, nullptr, &item_count,
                                                    has_local ? &local : nullptr, 0, nullptr, nullptr);
-    log("set " + error_text(first) + " " + error_text(second) + ", enqueue " + error_text(enqueued));
+    log("set " + number(first) + " " + number(second) + ", enqueue " + number(enqueued));
     error = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof(values), values, 0, nullptr, nullptr);
-    std::string text = "result " + error_text(error) + ":";
+    std::string text = "result " + number(error) + ":";
     for (const cl_int value : values)
         text += " " + std::to_string(value);
     log(text);

@@ -103,12 +103,11 @@ Text text_of(const Pattern &pattern, Random *random)
 }
 
 /* NULL and the empty string come often. */
-bool options_of(Random *random, const std::vector<std::string> &all, std::string *options)
+Options options_of(Random *random, const std::vector<std::string> &all)
 {
     if (random->percent(35))
-        return false;
-    *options = random->percent(15) ? "" : random->of(all);
-    return true;
+        return {true, ""};
+    return {false, random->percent(15) ? "" : random->of(all)};
 }
 
 } // namespace
@@ -133,7 +132,7 @@ std::vector<Text> linked_texts(Random *random)
     return {text_of(first, random), text_of(second, random)};
 }
 
-bool build_options(Random *random, std::string *options)
+Options build_options(Random *random)
 {
     static const std::vector<std::string> all = {
         " ",
@@ -161,15 +160,15 @@ bool build_options(Random *random, std::string *options)
         "  -DN=7\t ",
         "-DN=\"8\"",
     };
-    return options_of(random, all, options);
+    return options_of(random, all);
 }
 
-bool link_options(Random *random, std::string *options)
+Options link_options(Random *random)
 {
     static const std::vector<std::string> all = {
         "-create-library", "-create-library -enable-link-options", "-cl-fast-relaxed-math", "-bogus-option", " ",
     };
-    return options_of(random, all, options);
+    return options_of(random, all);
 }
 
 const std::vector<std::string> &kernel_names()

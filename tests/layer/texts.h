@@ -29,9 +29,15 @@ Text good_text(Random *random);
 /* Two that are compiled separately: the second calls a function of the first. */
 std::vector<Text> linked_texts(Random *random);
 
-/* False where the options are to be NULL. */
-bool build_options(Random *random, std::string *options);
-bool link_options(Random *random, std::string *options);
+/* Options as a call gets them. */
+struct Options {
+    bool is_null;
+    std::string text;
+
+    const char *pointer() const { return is_null ? nullptr : text.c_str(); }
+};
+Options build_options(Random *random);
+Options link_options(Random *random);
 
 /* Kernels that some text has. */
 const std::vector<std::string> &kernel_names();

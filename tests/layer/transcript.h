@@ -12,6 +12,11 @@
 namespace layer
 {
 
+template <typename Number> std::string number(Number value)
+{
+    return std::to_string(value);
+}
+
 /* On one line, with what PoCL calls its temporary files taken out. */
 std::string escaped(const std::string &text);
 

@@ -73,6 +73,11 @@ const ingot_backend_ops_t opencl_ops = {
     .takes_source_settings = takes_source_settings,
 };
 
+const ingot_backend_ops_t *ingot_opencl_get_backend_ops(void)
+{
+    return &opencl_ops;
+}
+
 /* False also if the driver does not say. */
 static bool is_of_pocl(const struct opencl_state *state, cl_platform_id platform)
 {

@@ -34,6 +34,8 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
 cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const cl_device_id *devices,
                                  const char *options, cl_uint header_count, const cl_program *headers,
                                  const char **header_names, program_callback_t notify, void *user);
+
+/* calls/link.c */
 cl_program CL_API_CALL layer_link(cl_context context, cl_uint device_count, const cl_device_id *devices,
                                   const char *options, cl_uint input_count, const cl_program *inputs,
                                   program_callback_t notify, void *user, cl_int *error);

@@ -4,6 +4,8 @@
 #ifndef INGOT_LAYERS_OPENCL_STATISTICS_H
 #define INGOT_LAYERS_OPENCL_STATISTICS_H
 
+#include <ingot/ingot.h>
+
 #include <stdint.h>
 
 enum statistic {
@@ -19,6 +21,8 @@ enum statistic {
 
 /* Prepares the report that INGOT_LAYER_STATS names: it is appended when the process exits. */
 void statistics_init(void);
+/* Counts a program that Ingot made in this time: as a hit or a build. */
+void statistics_add_program(const_ingot_program_t program, uint64_t duration_ns);
 void statistics_add(enum statistic statistic, uint64_t amount);
 
 uint64_t statistics_clock_ns(void);

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "layers/layer_session.h"
+#include "support/opencl_platform.h"
 
 namespace
 {
@@ -66,6 +68,166 @@ TEST(Layer, ChecksHeadersAndInputsAsTheDriverDoes)
         link("no inputs", 1, nullptr);
         cl.clReleaseProgram(program);
     });
+}
+
+/* Two objects: the second one calls a function of the first, and includes a header by another program. */
+struct Halves {
+    Session &session;
+    cl_program header;
+    cl_program first;
+    cl_program second;
+
+    explicit Halves(Session &used, const std::string &version) : session(used)
+    {
+        header = session.source("#define BY 3\n");
+        first = session.source("/* " + version + " */ int triple(int n) { return n * 3; }\n");
+        second = session.source("#include \"by.h\"\nint triple(int n);\n/* " + version +
+                                " */ __kernel void k(__global int *x) { *x = triple(BY); }\n");
+    }
+    Halves(const Halves &) = delete;
+    Halves &operator=(const Halves &) = delete;
+    ~Halves()
+    {
+        for (cl_program program : {header, first, second})
+            session.cl.clReleaseProgram(program);
+    }
+
+    void compile(const char *options)
+    {
+        const char *name = "by.h";
+        session.tell("compile",
+                     session.cl.clCompileProgram(first, 0, nullptr, options, 0, nullptr, nullptr, nullptr, nullptr));
+        session.tell("compile", session.cl.clCompileProgram(second, 1, session.devices.data(), options, 1, &header,
+                                                            &name, nullptr, nullptr));
+    }
+    cl_program link(const char *options)
+    {
+        const cl_program both[] = {first, second};
+        cl_int error = CL_SUCCESS;
+        cl_program linked =
+            session.cl.clLinkProgram(session.context, 0, nullptr, options, 2, both, nullptr, nullptr, &error);
+        session.tell("link", error);
+        return linked;
+    }
+};
+
+TEST(LayerLink, CompilesAndLinksNothingOnAHit)
+{
+    for (const char *options : {static_cast<const char *>(nullptr), "", "-DOPTIONS"}) { /* three different programs */
+        for (const int expected : {2, 0, 0}) {
+            Session session(layered());
+            Halves halves(session, "hit");
+            const int compiled = compilation_count;
+            const int linked = link_count;
+            halves.compile(options);
+            cl_program program = halves.link(nullptr);
+            size_t size = 0;
+            for (cl_program each : {halves.first, halves.second, program})
+                EXPECT_EQ(CL_SUCCESS, session.cl.clGetProgramBuildInfo(each, session.devices[0], CL_PROGRAM_BUILD_LOG,
+                                                                       0, nullptr, &size));
+            cl_kernel kernel = session.kernel(program, "k");
+            EXPECT_NE(nullptr, kernel);
+            EXPECT_EQ(compiled + expected, compilation_count) << (options != nullptr ? options : "NULL");
+            EXPECT_EQ(linked + (expected > 0), link_count);
+            session.cl.clReleaseKernel(kernel);
+            session.cl.clReleaseProgram(program);
+        }
+    }
+}
+
+TEST(LayerLink, AnswersAboutLinkedProgramsAsTheDriverDoes)
+{
+    compare([](Session &session) {
+        Halves halves(session, "answers");
+        halves.compile("-DASKED");
+        session.query_program(halves.first);
+        session.query_program(halves.second);
+        cl_program linked = halves.link(nullptr);
+        session.query_program(linked);
+        cl_kernel kernel = session.kernel(linked, "k");
+        session.query_kernel(linked, kernel);
+        session.query_program(linked);
+        session.cl.clRetainProgram(linked);
+        session.cl.clReleaseProgram(linked);
+        session.query_program(linked);
+        session.cl.clReleaseKernel(kernel);
+        session.tell("kernel", session.kernel(linked, "absent") == nullptr);
+        session.tell("kernel of an object", session.kernel(halves.second, "k") == nullptr);
+        session.tell("release", session.cl.clReleaseProgram(linked));
+    });
+}
+
+/* What continues after a hit is the driver's: another compilation, a build, a link with another object. */
+TEST(LayerLink, ContinuesAfterAHitAsTheDriverDoes)
+{
+    compare([](Session &session) {
+        Halves halves(session, "continued");
+        halves.compile(nullptr);
+        cl_program linked = halves.link(nullptr);
+        if (!OpenclPlatform::get().is_pocl()) { /* which aborts if it is asked for the log after this */
+            session.build(linked, "");
+            session.query_program(linked);
+        }
+        session.tell("release", session.cl.clReleaseProgram(linked));
+        session.build(halves.first, "-DAGAIN");
+        session.query_program(halves.first);
+        halves.compile("-DONCE_MORE");
+        session.query_program(halves.second);
+        linked = halves.link("-cl-bogus");
+        session.tell("linked", linked != nullptr);
+        if (linked != nullptr)
+            session.cl.clReleaseProgram(linked);
+    });
+}
+
+/* The driver must link objects of which some were loaded. */
+TEST(LayerLink, LinksLoadedObjectsWithOthers)
+{
+    const auto link = [](Session &session, const std::string &text) {
+        Halves halves(session, "others");
+        halves.compile(nullptr);
+        cl_program third = session.source(text);
+        session.tell("compile",
+                     session.cl.clCompileProgram(third, 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr, nullptr));
+        const cl_program all[] = {halves.first, halves.second, third};
+        cl_int error = CL_SUCCESS;
+        cl_program linked =
+            session.cl.clLinkProgram(session.context, 0, nullptr, nullptr, 3, all, nullptr, nullptr, &error);
+        session.tell("link", error);
+        session.query_program(linked);
+        cl_kernel kernel = session.kernel(linked, "k");
+        session.query_kernel(linked, kernel);
+        session.cl.clReleaseKernel(kernel);
+        session.cl.clReleaseProgram(linked);
+        session.cl.clReleaseProgram(third);
+    };
+    compare([&](Session &session) { link(session, "__kernel void l(__global int *x) { *x = 1; }\n"); });
+    compare([&](Session &session) { link(session, "__kernel void m(__global int *x) { *x = 2; }\n"); });
+}
+
+TEST(LayerLink, ReturnsTheBytesOfTheFreshBinary)
+{
+    std::vector<unsigned char> fresh;
+    for (int i = 0; i < 2; ++i) {
+        Session session(layered());
+        Halves halves(session, "bytes");
+        halves.compile(nullptr);
+        cl_program linked = halves.link(nullptr);
+        size_t size = 0;
+        ASSERT_EQ(CL_SUCCESS,
+                  session.cl.clGetProgramInfo(linked, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr));
+        std::vector<unsigned char> bytes(size);
+        unsigned char *pointer = bytes.data();
+        const int compiled = compilation_count;
+        ASSERT_EQ(CL_SUCCESS,
+                  session.cl.clGetProgramInfo(linked, CL_PROGRAM_BINARIES, sizeof(pointer), &pointer, nullptr));
+        EXPECT_EQ(compiled, compilation_count);
+        if (i == 0)
+            fresh = bytes;
+        else
+            EXPECT_EQ(fresh, bytes);
+        session.cl.clReleaseProgram(linked);
+    }
 }
 
 } // namespace

@@ -7,63 +7,11 @@
  */
 #include <ingot/backend.h>
 
+#include "layers/opencl/calls/arguments.h"
 #include "layers/opencl/calls/native_call.h"
 #include "layers/opencl/program/describe.h"
 #include "layers/opencl/program/trace.h"
 #include "layers/opencl/statistics.h"
-
-#define MAX_DEVICES 64u
-
-enum arguments { ARGUMENTS_WRONG, ARGUMENTS_SOME_DEVICES, ARGUMENTS_ALL_DEVICES };
-
-static bool contains(cl_uint count, const cl_device_id *devices, cl_device_id device)
-{
-    cl_uint at = 0;
-    while (at < count && devices[at] != device)
-        ++at;
-    return at < count;
-}
-
-static enum arguments judge_devices(const struct shadow *shadow, cl_uint count, const cl_device_id *devices)
-{
-    cl_device_id own[MAX_DEVICES];
-    size_t size = 0;
-    if (count == 0)
-        return ARGUMENTS_ALL_DEVICES;
-    if (layer_target.clGetProgramInfo(shadow->native, CL_PROGRAM_DEVICES, sizeof(own), own, &size) != CL_SUCCESS)
-        return ARGUMENTS_SOME_DEVICES;
-    const cl_uint own_count = (cl_uint)(size / sizeof(own[0]));
-    for (cl_uint i = 0; i < count; ++i) {
-        if (!contains(own_count, own, devices[i]))
-            return ARGUMENTS_WRONG;
-    }
-    for (cl_uint i = 0; i < own_count; ++i) {
-        if (!contains(count, devices, own[i]))
-            return ARGUMENTS_SOME_DEVICES;
-    }
-    return count == own_count ? ARGUMENTS_ALL_DEVICES : ARGUMENTS_SOME_DEVICES;
-}
-
-static enum arguments judge_arguments(const struct shadow *shadow, cl_uint count, const cl_device_id *devices,
-                                      program_callback_t notify, const void *user)
-{
-    if ((count == 0) != (devices == NULL) || (notify == NULL && user != NULL))
-        return ARGUMENTS_WRONG;
-    return judge_devices(shadow, count, devices);
-}
-
-static void count_result(const struct result *result)
-{
-    uint64_t build_ns = 0;
-    if (!result->is_loaded) {
-        statistics_add(STATISTIC_BUILDS, 1);
-        statistics_add(STATISTIC_BUILD_NS, result->duration_ns);
-        return;
-    }
-    statistics_add(STATISTIC_HITS, 1);
-    if (ingot_program_get_build_time(result->program, &build_ns) == INGOT_SUCCESS && build_ns > result->duration_ns)
-        statistics_add(STATISTIC_SAVED_NS, build_ns - result->duration_ns);
-}
 
 /* Threads that build the same program at once may get one result. Each shadow needs its own, so it asks again. */
 static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t desc, const char *options)
@@ -76,7 +24,7 @@ static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t
         status = result_create(&result, desc, shadow->context->device_count, options);
     } while (status == INGOT_SUCCESS && !shadow_set_result(shadow, result));
     if (status == INGOT_SUCCESS)
-        count_result(result);
+        statistics_add_program(result->program, result->duration_ns);
     return status;
 }
 
@@ -117,8 +65,24 @@ static cl_int build_native(struct shadow *shadow, cl_uint device_count, const cl
     struct native_call call;
     if (!native_call_begin(&call, shadow, notify, user))
         return CL_OUT_OF_HOST_MEMORY;
-    return native_call_end(
-        &call, layer_target.clBuildProgram(shadow->native, device_count, devices, options, call.notify, call.user));
+    return native_call_end(&call, layer_target.clBuildProgram(shadow->native, device_count, devices, options,
+                                                              call.callback.notify, call.callback.user));
+}
+
+/* A program with kernels is not built again. The driver refuses that in its own way: with a callback or without, and
+ * after other checks of its own. */
+static cl_int refuse_build(cl_program program, cl_uint device_count, const cl_device_id *devices, const char *options,
+                           program_callback_t notify, void *user)
+{
+    struct callback_pair callback;
+    struct shadow_use use = shadow_begin_use(program);
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+    if (callback_pair_init(&callback, program, notify, user)) {
+        error = layer_target.clBuildProgram(use.native, device_count, devices, options, callback.notify, callback.user);
+        callback_end_call(callback.callback, true);
+    }
+    shadow_end_use(&use);
+    return error;
 }
 
 /* Intel's driver adds a build's messages to those of the build before. */
@@ -150,9 +114,10 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     struct shadow *shadow = shadow_find(program);
     if (shadow == NULL)
         return layer_target.clBuildProgram(program, device_count, devices, options, notify, user);
-    const enum arguments arguments = judge_arguments(shadow, device_count, devices, notify, user);
-    if (arguments != ARGUMENTS_WRONG && shadow_has_kernels_of_result(shadow))
-        return CL_INVALID_OPERATION;
+    if (shadow_has_kernels_of_result(shadow))
+        return refuse_build(program, device_count, devices, options, notify, user);
+    native_call_continue(shadow);
+    const enum arguments arguments = arguments_judge(shadow, device_count, devices, notify, user);
     const char *reason = why_not(shadow, arguments);
     cl_int error = CL_SUCCESS;
     if (reason == NULL && build_cached(shadow, options, &error)) {

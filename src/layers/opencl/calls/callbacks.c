@@ -30,6 +30,17 @@ struct callback *callback_create(cl_program program, program_callback_t notify, 
     return callback;
 }
 
+bool callback_pair_init(struct callback_pair *pair, cl_program program, program_callback_t notify, void *user)
+{
+    *pair = (struct callback_pair){NULL, NULL, user};
+    if (notify == NULL)
+        return true;
+    pair->callback = callback_create(program, notify, user);
+    pair->notify = callback_call;
+    pair->user = pair->callback;
+    return pair->callback != NULL;
+}
+
 static void release(struct callback *callback)
 {
     if (atomic_fetch_sub_explicit(&callback->references, 1, memory_order_acq_rel) == 1)

@@ -11,6 +11,15 @@ struct callback;
 /* Prepares a callback for the shadow's handle. Returns NULL without memory. */
 struct callback *callback_create(cl_program program, program_callback_t notify, void *user);
 
+/* What a driver gets in place of an application's callback. */
+struct callback_pair {
+    struct callback *callback; /* NULL: the application has none */
+    program_callback_t notify;
+    void *user;
+};
+/* False: no memory. */
+bool callback_pair_init(struct callback_pair *pair, cl_program program, program_callback_t notify, void *user);
+
 /* For the driver, with the callback as its user data: calls the application's, then ends. It is called at most once. */
 void CL_CALLBACK callback_call(cl_program native, void *callback);
 

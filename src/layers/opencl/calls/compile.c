@@ -1,76 +1,177 @@
 /*
- * compile.c - clCompileProgram and clLinkProgram, which the driver does.
+ * compile.c - clCompileProgram.
  *
- * A compiled object is not a program that runs, and a link may take objects from anywhere, so neither is cached. The
- * driver sees its own programs, and a linked program is the driver's.
+ * A compilation that Ingot can answer gets an object. Everything else goes to the driver, word for word, as in build.c:
+ * also another compilation of a program, and one with a callback, which may link the program at once.
  */
 #include <stdlib.h>
 
+#include "layers/opencl/calls/arguments.h"
 #include "layers/opencl/calls/native_call.h"
+#include "layers/opencl/program/describe.h"
+#include "layers/opencl/program/repeats.h"
 #include "layers/opencl/program/trace.h"
 #include "layers/opencl/statistics.h"
 
-/* The driver's programs for the application's. Returns NULL without memory; the caller frees it. */
-static cl_program *map_programs(cl_uint count, const cl_program *programs, bool needs_objects)
+/* The arguments of the call. */
+struct compilation {
+    cl_uint device_count;
+    const cl_device_id *devices;
+    const char *options;
+    cl_uint header_count;
+    const cl_program *headers;
+    const char **header_names;
+    program_callback_t notify;
+    void *user;
+};
+
+static const char *why_not(struct shadow *shadow, const struct compilation *asked)
+{
+    const enum arguments arguments =
+        arguments_judge(shadow, asked->device_count, asked->devices, asked->notify, asked->user);
+    if (arguments != ARGUMENTS_ALL_DEVICES)
+        return arguments == ARGUMENTS_WRONG ? "wrong arguments" : "a compilation for some of the devices";
+    if ((asked->header_count == 0) != (asked->headers == NULL) ||
+        (asked->header_count == 0) != (asked->header_names == NULL))
+        return "wrong arguments";
+    if (asked->notify != NULL)
+        return "a compilation with a callback";
+    if (shadow->is_drivers || shadow_has_result(shadow))
+        return "a compilation after a build";
+    if (shadow->kind != INGOT_SOURCE_OPENCL_C)
+        return "a compilation of intermediate language";
+    return shadow_count_uses(shadow) > 0 ? "a program that is in use" : NULL;
+}
+
+/* A header that is not a text of the application's is for the driver to judge. */
+static ingot_status_t copy_headers(const struct compilation *asked, struct object_headers *headers)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    headers->texts = calloc((size_t)asked->header_count + 1, sizeof(*headers->texts));
+    if (headers->texts == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %u headers", (unsigned)asked->header_count);
+    for (cl_uint i = 0; i < asked->header_count && status == INGOT_SUCCESS; ++i) {
+        const struct shadow *header = shadow_find(asked->headers[i]);
+        if (header == NULL || header->kind != INGOT_SOURCE_OPENCL_C || asked->header_names[i] == NULL)
+            return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "a header that has no text or no name");
+        status = describe_header(header->native, asked->header_names[i], &headers->texts[i]);
+        headers->count += status == INGOT_SUCCESS;
+    }
+    return status;
+}
+
+/* A program that did not compile without the files which its compiler finds by itself is not known by its id. */
+static ingot_status_t require_id(ingot_program_t program)
+{
+    size_t size = 0;
+    return ingot_program_get_cache_blob(program, &size, NULL);
+}
+
+static ingot_status_t make_object(struct shadow *shadow, const struct compilation *asked,
+                                  struct object_headers *headers, struct object **object)
+{
+    ingot_program_desc_t desc = NULL;
+    ingot_program_t program = NULL;
+    const uint64_t started_ns = statistics_clock_ns();
+    ingot_status_t status = copy_headers(asked, headers);
+    if (status == INGOT_SUCCESS)
+        status = describe_compilation(shadow, asked->options, headers, &desc);
+    if (status == INGOT_SUCCESS)
+        status = repeats_create_program(&program, desc);
+    if (status == INGOT_SUCCESS)
+        status = require_id(program);
+    if (status == INGOT_SUCCESS)
+        status = object_create(object, desc, shadow->context->native, asked->options, headers, program);
+    if (status == INGOT_SUCCESS)
+        statistics_add_program(program, statistics_clock_ns() - started_ns);
+    ingot_program_release(program);
+    ingot_program_desc_release(desc);
+    return status;
+}
+
+/* False: the driver must do it. */
+static bool compile_cached(struct shadow *shadow, const struct compilation *asked)
+{
+    struct object_headers headers = {0, NULL};
+    struct object *object = NULL;
+    ingot_status_t status = INGOT_SUCCESS;
+    shadow_begin_work(shadow, true);
+    if (shadow->context == NULL)
+        shadow->context = contexts_acquire(shadow->native);
+    if (shadow->context == NULL || shadow->context->objects == NULL)
+        status = ingot_set_error_detail(INGOT_NOT_CACHEABLE, "compilations are cached for contexts with one device");
+    if (status == INGOT_SUCCESS)
+        status = make_object(shadow, asked, &headers, &object);
+    if (status == INGOT_SUCCESS)
+        shadow_set_object(shadow, object);
+    else
+        trace_passed(shadow->native, status, ingot_last_error_detail());
+    object_headers_fini(&headers);
+    shadow_end_work(shadow);
+    return status == INGOT_SUCCESS;
+}
+
+/* Returns the driver's programs of headers, or NULL without memory. The caller frees it. */
+static cl_program *map_headers(cl_uint count, const cl_program *headers)
 {
     cl_program *mapped = malloc(count * sizeof(*mapped));
-    for (cl_uint i = 0; i < count && mapped != NULL; ++i) {
-        struct shadow *shadow = shadow_find(programs[i]);
-        mapped[i] = shadow != NULL ? shadow->native : programs[i];
-        if (shadow != NULL && needs_objects)
-            (void)shadow_build_native(shadow);
-    }
+    for (cl_uint i = 0; i < count && mapped != NULL; ++i)
+        mapped[i] = shadow_find_native(headers[i]);
     return mapped;
+}
+
+/* Compiles a driver's program. */
+static cl_int compile_with(cl_program native, const struct compilation *asked, program_callback_t notify, void *user)
+{
+    const bool has_headers = asked->header_count > 0 && asked->headers != NULL;
+    cl_program *mapped = has_headers ? map_headers(asked->header_count, asked->headers) : NULL;
+    if (has_headers && mapped == NULL)
+        return CL_OUT_OF_HOST_MEMORY;
+    const cl_int error =
+        layer_target.clCompileProgram(native, asked->device_count, asked->devices, asked->options, asked->header_count,
+                                      has_headers ? mapped : asked->headers, asked->header_names, notify, user);
+    free(mapped);
+    return error;
+}
+
+/* As in build.c. */
+static cl_int refuse_compilation(cl_program program, const struct compilation *asked)
+{
+    struct callback_pair callback;
+    struct shadow_use use = shadow_begin_use(program);
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+    if (callback_pair_init(&callback, program, asked->notify, asked->user)) {
+        error = compile_with(use.native, asked, callback.notify, callback.user);
+        callback_end_call(callback.callback, true);
+    }
+    shadow_end_use(&use);
+    return error;
+}
+
+static cl_int compile_native(struct shadow *shadow, const struct compilation *asked)
+{
+    struct native_call call;
+    if (!native_call_begin(&call, shadow, asked->notify, asked->user))
+        return CL_OUT_OF_HOST_MEMORY;
+    return native_call_end(&call, compile_with(shadow->native, asked, call.callback.notify, call.callback.user));
 }
 
 cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const cl_device_id *devices,
                                  const char *options, cl_uint header_count, const cl_program *headers,
                                  const char **header_names, program_callback_t notify, void *user)
 {
-    struct native_call call;
-    cl_program *mapped = NULL;
-    cl_int error = CL_OUT_OF_HOST_MEMORY;
+    const struct compilation asked = {device_count, devices,      options, header_count,
+                                      headers,      header_names, notify,  user};
     struct shadow *shadow = shadow_find(program);
-    if (shadow != NULL && shadow_has_kernels_of_result(shadow))
-        return CL_INVALID_OPERATION;
-    if (header_count > 0 && headers != NULL) {
-        mapped = map_programs(header_count, headers, false);
-        if (mapped == NULL)
-            return CL_OUT_OF_HOST_MEMORY;
-    }
-    if (mapped != NULL)
-        headers = mapped;
-    if (shadow == NULL) {
-        error = layer_target.clCompileProgram(program, device_count, devices, options, header_count, headers,
-                                              header_names, notify, user);
-    } else if (native_call_begin(&call, shadow, notify, user)) {
-        trace_passed(shadow->native, INGOT_UNIMPLEMENTED, "clCompileProgram");
-        error = native_call_end(&call, layer_target.clCompileProgram(shadow->native, device_count, devices, options,
-                                                                     header_count, headers, header_names, call.notify,
-                                                                     call.user));
-    }
-    free(mapped);
-    return error;
-}
-
-cl_program CL_API_CALL layer_link(cl_context context, cl_uint device_count, const cl_device_id *devices,
-                                  const char *options, cl_uint input_count, const cl_program *inputs,
-                                  program_callback_t notify, void *user, cl_int *error)
-{
-    cl_int code = CL_OUT_OF_HOST_MEMORY;
-    cl_program *mapped = NULL;
-    cl_program linked = NULL;
-    if (input_count > 0 && inputs != NULL)
-        mapped = map_programs(input_count, inputs, true);
-    if (mapped != NULL || input_count == 0 || inputs == NULL)
-        linked = layer_target.clLinkProgram(context, device_count, devices, options, input_count,
-                                            mapped != NULL ? mapped : inputs, notify, user, &code);
-    trace_passed(linked, INGOT_UNIMPLEMENTED, "clLinkProgram");
-    statistics_add(STATISTIC_PASSED, 1);
-    if (code != CL_SUCCESS)
-        statistics_add(STATISTIC_FAILED, 1);
-    if (error != NULL)
-        *error = code;
-    free(mapped);
-    return linked;
+    if (shadow == NULL)
+        return compile_with(program, &asked, notify, user);
+    if (shadow_has_kernels_of_result(shadow))
+        return refuse_compilation(program, &asked);
+    native_call_continue(shadow);
+    const char *reason = why_not(shadow, &asked);
+    if (reason == NULL && compile_cached(shadow, &asked))
+        return CL_SUCCESS;
+    if (reason != NULL)
+        trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);
+    return compile_native(shadow, &asked);
 }

@@ -50,57 +50,63 @@ typedef cl_int(CL_API_CALL *read_variable_t)(cl_command_queue, cl_program, const
 typedef cl_int(CL_API_CALL *write_variable_t)(cl_command_queue, cl_program, const char *, cl_bool, size_t, size_t,
                                               const void *, cl_uint, const cl_event *, cl_event *);
 
+/* Begins a call of a driver's function, which may be NULL, with the driver's program. */
+static bool begin_call(struct shadow_use *use, cl_program program, const void *function)
+{
+    if (function != NULL)
+        *use = shadow_begin_call(program);
+    return function != NULL;
+}
+
+static cl_int end_call(struct shadow_use *use, cl_int error)
+{
+    shadow_end_use(use);
+    return error;
+}
+
 static cl_int CL_API_CALL get_variable(cl_device_id device, cl_program program, const char *name, size_t *size,
                                        void **pointer)
 {
+    struct shadow_use use;
     get_variable_t get = NULL;
     *(void **)&get = extensions_find_for_device(device, "clGetDeviceGlobalVariablePointerINTEL");
-    if (get == NULL)
+    if (!begin_call(&use, program, *(void **)&get))
         return CL_INVALID_DEVICE;
-    struct shadow_use use = shadow_begin_use(program);
-    const cl_int error = get(device, use.native, name, size, pointer);
-    shadow_end_use(&use);
-    return error;
+    return end_call(&use, get(device, use.native, name, size, pointer));
 }
 
 static cl_int CL_API_CALL get_function(cl_device_id device, cl_program program, const char *name, cl_ulong *pointer)
 {
+    struct shadow_use use;
     get_function_t get = NULL;
     *(void **)&get = extensions_find_for_device(device, "clGetDeviceFunctionPointerINTEL");
-    if (get == NULL)
+    if (!begin_call(&use, program, *(void **)&get))
         return CL_INVALID_DEVICE;
-    struct shadow_use use = shadow_begin_use(program);
-    const cl_int error = get(device, use.native, name, pointer);
-    shadow_end_use(&use);
-    return error;
+    return end_call(&use, get(device, use.native, name, pointer));
 }
 
 static cl_int CL_API_CALL read_variable(cl_command_queue queue, cl_program program, const char *name, cl_bool blocks,
                                         size_t size, size_t offset, void *bytes, cl_uint event_count,
                                         const cl_event *events, cl_event *event)
 {
+    struct shadow_use use;
     read_variable_t read = NULL;
     *(void **)&read = extensions_find_for_queue(queue, "clEnqueueReadGlobalVariableINTEL");
-    if (read == NULL)
+    if (!begin_call(&use, program, *(void **)&read))
         return CL_INVALID_COMMAND_QUEUE;
-    struct shadow_use use = shadow_begin_use(program);
-    const cl_int error = read(queue, use.native, name, blocks, size, offset, bytes, event_count, events, event);
-    shadow_end_use(&use);
-    return error;
+    return end_call(&use, read(queue, use.native, name, blocks, size, offset, bytes, event_count, events, event));
 }
 
 static cl_int CL_API_CALL write_variable(cl_command_queue queue, cl_program program, const char *name, cl_bool blocks,
                                          size_t size, size_t offset, const void *bytes, cl_uint event_count,
                                          const cl_event *events, cl_event *event)
 {
+    struct shadow_use use;
     write_variable_t write = NULL;
     *(void **)&write = extensions_find_for_queue(queue, "clEnqueueWriteGlobalVariableINTEL");
-    if (write == NULL)
+    if (!begin_call(&use, program, *(void **)&write))
         return CL_INVALID_COMMAND_QUEUE;
-    struct shadow_use use = shadow_begin_use(program);
-    const cl_int error = write(queue, use.native, name, blocks, size, offset, bytes, event_count, events, event);
-    shadow_end_use(&use);
-    return error;
+    return end_call(&use, write(queue, use.native, name, blocks, size, offset, bytes, event_count, events, event));
 }
 
 typedef void (*function_t)(void);

@@ -27,7 +27,7 @@ static bool replace_rejected(const struct shadow_use *use)
 
 cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, cl_int *error)
 {
-    struct shadow_use use = shadow_begin_use(program);
+    struct shadow_use use = shadow_begin_call(program);
     cl_int code = CL_SUCCESS;
     cl_kernel kernel = layer_target.clCreateKernel(use.native, name, &code);
     if (kernel == NULL && is_rejected(&use, code) && replace_rejected(&use))
@@ -40,7 +40,7 @@ cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, 
 
 cl_int CL_API_CALL layer_create_kernels(cl_program program, cl_uint capacity, cl_kernel *kernels, cl_uint *count)
 {
-    struct shadow_use use = shadow_begin_use(program);
+    struct shadow_use use = shadow_begin_call(program);
     cl_int error = layer_target.clCreateKernelsInProgram(use.native, capacity, kernels, count);
     if (is_rejected(&use, error) && replace_rejected(&use))
         error = layer_target.clCreateKernelsInProgram(use.shadow->native, capacity, kernels, count);

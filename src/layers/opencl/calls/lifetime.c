@@ -46,14 +46,17 @@ cl_int CL_API_CALL layer_release_context(cl_context context)
 
 cl_int CL_API_CALL layer_set_release_callback(cl_program program, program_callback_t notify, void *user)
 {
-    struct shadow *shadow = shadow_find(program);
-    if (shadow == NULL || notify == NULL)
-        return layer_target.clSetProgramReleaseCallback(shadow != NULL ? shadow->native : program, notify, user);
-    struct callback *callback = callback_create(program, notify, user);
-    if (callback == NULL)
-        return CL_OUT_OF_HOST_MEMORY;
-    const cl_int error = layer_target.clSetProgramReleaseCallback(shadow->native, callback_call, callback);
-    callback_end_call(callback, error != CL_SUCCESS);
+    struct callback *callback = NULL;
+    struct shadow_use use = shadow_begin_use(program);
+    const cl_program native = use.shadow != NULL && use.shadow->native != NULL ? use.shadow->native : use.native;
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+    if (use.shadow == NULL || notify == NULL) {
+        error = layer_target.clSetProgramReleaseCallback(native, notify, user);
+    } else if ((callback = callback_create(program, notify, user)) != NULL) {
+        error = layer_target.clSetProgramReleaseCallback(native, callback_call, callback);
+        callback_end_call(callback, error != CL_SUCCESS);
+    }
+    shadow_end_use(&use);
     return error;
 }
 
@@ -82,7 +85,7 @@ cl_int CL_API_CALL layer_set_spec_constant(cl_program program, cl_uint id, size_
     struct shadow *shadow = shadow_find(program);
     if (shadow == NULL)
         return layer_target.clSetProgramSpecializationConstant(program, id, size, value);
-    if (shadow->kind == INGOT_SOURCE_OPENCL_C)
+    if (shadow->kind != INGOT_SOURCE_SPIRV)
         (void)shadow_build_native(shadow); /* PoCL aborts if it is asked for a program that was not built */
     shadow_begin_work(shadow, false);
     const cl_int error = layer_target.clSetProgramSpecializationConstant(shadow->native, id, size, value);

@@ -6,16 +6,23 @@
 #include "layers/opencl/program/burial.h"
 #include "layers/opencl/statistics.h"
 
+void native_call_continue(struct shadow *shadow)
+{
+    struct object *object = shadow_get_object(shadow);
+    if (object != NULL || (shadow->recipe != NULL && !shadow->is_drivers)) {
+        (void)shadow_build_native(shadow);
+        shadow->is_drivers = true;
+        if (shadow->recipe != NULL && !shadow_has_kernels_of_result(shadow))
+            result_release(shadow_take_result(shadow));
+    }
+    object_release(object);
+}
+
 bool native_call_begin(struct native_call *call, struct shadow *shadow, program_callback_t notify, void *user)
 {
-    *call = (struct native_call){shadow, NULL, NULL, NULL, user};
-    if (notify != NULL) {
-        call->callback = callback_create((cl_program)(void *)shadow, notify, user);
-        if (call->callback == NULL)
-            return false;
-        call->notify = callback_call;
-        call->user = call->callback;
-    }
+    call->shadow = shadow;
+    if (!callback_pair_init(&call->callback, (cl_program)(void *)shadow, notify, user))
+        return false;
     shadow_pin(shadow);
     call->result = shadow_take_result(shadow);
     statistics_add(STATISTIC_PASSED, 1);
@@ -38,10 +45,11 @@ cl_int native_call_end(struct native_call *call, cl_int error)
 {
     if (error != CL_SUCCESS)
         statistics_add(STATISTIC_FAILED, 1);
-    callback_end_call(call->callback, ends_without_callback(error));
+    callback_end_call(call->callback.callback, ends_without_callback(error));
     if (call->result != NULL && is_about_arguments(error) && shadow_set_result(call->shadow, call->result))
         call->result = NULL;
     if (!is_about_arguments(error)) {
+        shadow_forget_object(call->shadow);
         call->shadow->is_drivers = true;
         call->shadow->is_native_built = false; /* not with the result's options any more */
     }

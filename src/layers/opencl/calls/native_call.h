@@ -10,11 +10,11 @@
 struct native_call {
     struct shadow *shadow;
     struct result *result; /* the previous one */
-    struct callback *callback;
-    program_callback_t notify; /* for the driver */
-    void *user;
+    struct callback_pair callback;
 };
 
+/* Leaves a compiled or a linked program to the driver, which continues what it would have done itself. */
+void native_call_continue(struct shadow *shadow);
 /* Prepares a call for the shadow's native program, which answers from now on. False: no memory. */
 bool native_call_begin(struct native_call *call, struct shadow *shadow, program_callback_t notify, void *user);
 /* The driver's call has returned. If it refused its arguments, nothing has changed. Returns `error`. */

@@ -2,7 +2,8 @@
  * query.c - clGetProgramInfo and clGetProgramBuildInfo.
  *
  * The native program answers what does not depend on the build, and the result what does. What the application gave or
- * was told in the build is recorded: the options and the log.
+ * was told in the build is recorded: the options and the log. So are some of the driver's answers about a program that
+ * it linked.
  */
 #include <string.h>
 
@@ -14,7 +15,7 @@ static cl_int get_reference_count(struct shadow *shadow, size_t capacity, void *
     lock_take();
     cl_uint count = shadow->references;
     lock_release();
-    count += shadow_count_uses(shadow) + shadow->own_references - 1;
+    count += shadow_count_uses(shadow) + shadow->first_references - 1;
     return layer_answer(sizeof(count), &count, capacity, value, size_ret);
 }
 
@@ -29,24 +30,56 @@ static bool generates_code_at_launch(const struct shadow *shadow)
  * intermediate code, so it gets a fresh one. */
 static cl_program with_binaries(const struct shadow_use *use)
 {
-    const bool is_whole = use->result == NULL || !use->result->is_loaded || generates_code_at_launch(use->shadow);
+    const bool is_whole = use->result == NULL || !use->result->is_loaded || use->result->is_whole ||
+                          generates_code_at_launch(use->shadow);
     return is_whole || !shadow_build_native(use->shadow) ? use->native : use->shadow->native;
+}
+
+/* What the driver answered about the program that it linked. */
+static cl_int get_fact(const struct result *result, cl_program_info name, size_t capacity, void *value,
+                       size_t *size_ret)
+{
+    const struct piece *piece = piece_of_link(result->program);
+    const struct fact *fact = piece->facts;
+    while (fact->name != name)
+        ++fact;
+    return fact->error != CL_SUCCESS ? fact->error : layer_answer(fact->size, fact->bytes, capacity, value, size_ret);
+}
+
+static bool has_object(struct shadow *shadow)
+{
+    struct object *object = shadow_get_object(shadow);
+    object_release(object);
+    return object != NULL;
+}
+
+/* An object knows only how its compilation ended. */
+static cl_program after_build(const struct shadow_use *use)
+{
+    if (has_object(use->shadow))
+        (void)shadow_build_native(use->shadow);
+    return use->native;
 }
 
 static cl_int get_info(const struct shadow_use *use, cl_program_info name, size_t capacity, void *value,
                        size_t *size_ret)
 {
-    cl_program asked = use->native;
+    const bool is_linked = use->result != NULL && use->shadow->recipe != NULL; /* and loaded */
+    cl_program asked = NULL;
     switch (name) {
     case CL_PROGRAM_REFERENCE_COUNT: return get_reference_count(use->shadow, capacity, value, size_ret);
+    case CL_PROGRAM_SOURCE:
+    case CL_PROGRAM_IL:
+        if (is_linked)
+            return get_fact(use->result, name, capacity, value, size_ret);
+        asked = use->shadow->native;
+        break;
     case CL_PROGRAM_CONTEXT:
     case CL_PROGRAM_NUM_DEVICES:
-    case CL_PROGRAM_DEVICES:
-    case CL_PROGRAM_SOURCE:
-    case CL_PROGRAM_IL: asked = use->shadow->native; break;
+    case CL_PROGRAM_DEVICES: asked = is_linked ? use->native : use->shadow->native; break;
     case CL_PROGRAM_BINARY_SIZES:
-    case CL_PROGRAM_BINARIES: asked = with_binaries(use); break;
-    default: break;
+    case CL_PROGRAM_BINARIES: asked = use->result != NULL ? with_binaries(use) : after_build(use); break;
+    default: asked = after_build(use); break;
     }
     return layer_target.clGetProgramInfo(asked, name, capacity, value, size_ret);
 }
@@ -78,16 +111,45 @@ static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl
     return error != CL_SUCCESS ? error : layer_answer(strlen(text) + 1, text, capacity, value, size_ret);
 }
 
+/* False: the driver must be asked. */
+static bool get_of_object(struct shadow *shadow, cl_device_id device, cl_program_build_info name, size_t capacity,
+                          void *value, size_t *size_ret, cl_int *error)
+{
+    const cl_build_status success = CL_BUILD_SUCCESS;
+    const cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
+    struct object *object = shadow_get_object(shadow);
+    const char *options = object != NULL && object->options != NULL ? object->options : "";
+    bool is_known = object != NULL && device == shadow->context->devices[0];
+    switch (is_known ? name : 0) {
+    case CL_PROGRAM_BUILD_STATUS: *error = layer_answer(sizeof(success), &success, capacity, value, size_ret); break;
+    case CL_PROGRAM_BINARY_TYPE: *error = layer_answer(sizeof(type), &type, capacity, value, size_ret); break;
+    case CL_PROGRAM_BUILD_OPTIONS:
+        *error = layer_answer(strlen(options) + 1, options, capacity, value, size_ret);
+        break;
+    case CL_PROGRAM_BUILD_LOG:
+        *error = layer_answer(strlen(object->log) + 1, object->log, capacity, value, size_ret);
+        break;
+    default: is_known = false; break;
+    }
+    if (object != NULL && !is_known)
+        (void)shadow_build_native(shadow);
+    object_release(object);
+    return is_known;
+}
+
 static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
                              size_t capacity, void *value, size_t *size_ret)
 {
     const cl_build_status in_progress = CL_BUILD_IN_PROGRESS;
+    cl_int error = CL_SUCCESS;
     if (name == CL_PROGRAM_BUILD_STATUS && is_building(use->shadow))
         return layer_answer(sizeof(in_progress), &in_progress, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_OPTIONS)
         return get_recorded(use, device, name, use->result->options, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_LOG)
         return get_recorded(use, device, name, use->result->log, capacity, value, size_ret);
+    if (get_of_object(use->shadow, device, name, capacity, value, size_ret, &error))
+        return error;
     return layer_target.clGetProgramBuildInfo(use->native, device, name, capacity, value, size_ret);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "layers/opencl/lock.h"
+#include "layers/opencl/objects/piece.h"
 #include "layers/opencl/settings.h"
 
 static struct layer_context *contexts; /* under the lock */
@@ -29,6 +30,8 @@ static void destroy(struct layer_context *context)
 {
     if (context == NULL)
         return;
+    ingot_context_release(context->links);
+    ingot_context_release(context->objects);
     ingot_context_release(context->ingot);
     free(context->devices);
     free(context);
@@ -53,6 +56,12 @@ static bool create_ingot(struct layer_context *context)
                                          context->devices, NULL) != INGOT_SUCCESS)
         return false;
     (void)ingot_persist_remember_headers(settings_store(), context->ingot);
+    if (context->device_count != 1)
+        return true;
+    if (piece_create_object_context(&context->objects, context->ingot, context->native, context->devices[0]) ==
+        INGOT_SUCCESS)
+        (void)ingot_persist_remember_headers(settings_store(), context->objects);
+    (void)piece_create_link_context(&context->links, context->ingot, context->native, context->devices[0]);
     return true;
 }
 

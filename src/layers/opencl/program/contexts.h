@@ -10,10 +10,12 @@
 
 struct layer_context {
     ingot_context_t ingot;
+    ingot_context_t objects; /* of compiled objects and of linked programs; NULL where they pass through */
+    ingot_context_t links;
+    cl_context native;
     cl_uint device_count;
     cl_device_id *devices; /* of its programs, in this order */
     /* below: for contexts.c, under the lock */
-    cl_context native;
     size_t user_count;
     struct layer_context *next;
 };

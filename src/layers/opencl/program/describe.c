@@ -16,24 +16,52 @@ struct input {
     char *bytes;
 };
 
-static ingot_status_t read_input(const struct shadow *shadow, struct input *input)
+static ingot_status_t read_bytes(cl_program native, cl_program_info name, struct input *input)
 {
-    const cl_program_info name = shadow->kind == INGOT_SOURCE_SPIRV ? CL_PROGRAM_IL : CL_PROGRAM_SOURCE;
     size_t size = 0;
-    if (layer_target.clGetProgramInfo(shadow->native, name, 0, NULL, &size) != CL_SUCCESS || size == 0)
+    if (layer_target.clGetProgramInfo(native, name, 0, NULL, &size) != CL_SUCCESS || size == 0)
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the driver does not return the source");
     input->bytes = malloc(size);
     if (input->bytes == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a source of %zu bytes", size);
     input->size = size;
-    if (layer_target.clGetProgramInfo(shadow->native, name, size, input->bytes, NULL) != CL_SUCCESS)
-        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the driver does not return the source");
-    if (shadow->kind == INGOT_SOURCE_SPIRV)
-        return INGOT_SUCCESS;
+    return layer_target.clGetProgramInfo(native, name, size, input->bytes, NULL) == CL_SUCCESS
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the driver does not return the source");
+}
+
+static ingot_status_t read_text(cl_program native, struct input *input)
+{
+    const ingot_status_t status = read_bytes(native, CL_PROGRAM_SOURCE, input);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const size_t size = input->size;
     input->size = strnlen(input->bytes, size);
     return input->size + 1 == size && size > 1
                ? INGOT_SUCCESS
                : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the source is empty or contains NUL");
+}
+
+static ingot_status_t read_input(const struct shadow *shadow, struct input *input)
+{
+    return shadow->kind == INGOT_SOURCE_SPIRV ? read_bytes(shadow->native, CL_PROGRAM_IL, input)
+                                              : read_text(shadow->native, input);
+}
+
+ingot_status_t describe_header(cl_program native, const char *name, ingot_source_view_t *header)
+{
+    struct input input = {0, NULL};
+    ingot_status_t status = read_text(native, &input);
+    char *copy = strdup(name);
+    if (status == INGOT_SUCCESS && copy == NULL)
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the name of a header");
+    if (status != INGOT_SUCCESS) {
+        free(copy);
+        free(input.bytes);
+        return status;
+    }
+    *header = (ingot_source_view_t){INGOT_SOURCE_HEADER, input.size, input.bytes, copy};
+    return INGOT_SUCCESS;
 }
 
 static bool is_blank(char c)
@@ -51,46 +79,74 @@ static bool wants_debugger(const char *options)
     return false;
 }
 
-static ingot_status_t create_desc(const struct shadow *shadow, const struct input *input, const char *options,
+static ingot_status_t create_source(const ingot_source_view_t *view, ingot_source_t *source)
+{
+    ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
+    info.kind = view->kind;
+    info.bytes = view->bytes;
+    info.size = view->size;
+    info.name = view->name;
+    return ingot_source_create(source, &info);
+}
+
+static ingot_status_t copy_constants(const struct shadow *shadow, ingot_spec_constant_t **constants)
+{
+    if (shadow->constant_count == 0)
+        return INGOT_SUCCESS;
+    *constants = calloc(shadow->constant_count, sizeof(**constants));
+    if (*constants == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for specialization constants");
+    for (size_t i = 0; i < shadow->constant_count; ++i)
+        (*constants)[i] =
+            (ingot_spec_constant_t){shadow->constants[i].id, shadow->constants[i].size, shadow->constants[i].value};
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t create_desc(ingot_context_t context, const struct shadow *shadow, const struct input *input,
+                                  const char *options, const char *link_options, const struct object_headers *headers,
                                   ingot_program_desc_t *desc)
 {
-    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
     ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    ingot_source_t source = NULL;
     ingot_spec_constant_t *constants = NULL;
-    source_info.kind = shadow->kind;
-    source_info.bytes = input->bytes;
-    source_info.size = input->size;
-    ingot_status_t status = ingot_source_create(&source, &source_info);
-    if (shadow->constant_count > 0 && (constants = calloc(shadow->constant_count, sizeof(*constants))) == NULL)
-        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for specialization constants");
-    for (size_t i = 0; i < shadow->constant_count && status == INGOT_SUCCESS; ++i)
-        constants[i] =
-            (ingot_spec_constant_t){shadow->constants[i].id, shadow->constants[i].size, shadow->constants[i].value};
-    info.sources = &source;
+    ingot_source_t *sources = calloc(1 + headers->count, sizeof(ingot_source_t)); /* the source, and the headers */
+    const ingot_source_view_t source = {shadow->kind, input->size, input->bytes, NULL};
+    ingot_status_t status = sources != NULL ? create_source(&source, &sources[0])
+                                            : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for sources");
+    for (size_t i = 0; i < headers->count && status == INGOT_SUCCESS; ++i)
+        status = create_source(&headers->texts[i], &sources[1 + i]);
+    if (status == INGOT_SUCCESS)
+        status = copy_constants(shadow, &constants);
+    info.sources = sources;
     info.source_count = 1;
-    info.compile_options = options;
+    info.headers = headers->count > 0 ? sources + 1 : NULL;
+    info.header_count = headers->count;
+    info.compile_options = options != NULL ? options : "";
+    info.link_options = link_options;
     info.spec_constants = constants;
     info.spec_constant_count = shadow->constant_count;
     info.flags = INGOT_PROGRAM_NO_MEMORY_CACHE; /* globals of a program are its own: no two shadows share one */
     if (status == INGOT_SUCCESS)
-        status = ingot_program_desc_create(desc, shadow->context->ingot, &info);
-    ingot_source_release(source);
+        status = ingot_program_desc_create(desc, context, &info);
+    for (size_t i = 0; i < 1 + headers->count && sources != NULL; ++i)
+        ingot_source_release(sources[i]);
+    free(sources);
     free(constants);
     return status;
 }
 
-ingot_status_t describe_build(const struct shadow *shadow, const char *options, ingot_program_desc_t *out)
+static ingot_status_t describe(ingot_context_t context, const struct shadow *shadow, const char *options,
+                               const char *link_options, const struct object_headers *headers,
+                               ingot_program_desc_t *out)
 {
     const char *reason = "";
     struct input input = {0, NULL};
     ingot_program_desc_t desc = NULL;
     ingot_status_t status = INGOT_SUCCESS;
-    if (wants_debugger(options))
+    if (options != NULL && wants_debugger(options))
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the option -g is for a debugger");
     status = read_input(shadow, &input);
     if (status == INGOT_SUCCESS)
-        status = create_desc(shadow, &input, options, &desc);
+        status = create_desc(context, shadow, &input, options, link_options, headers, &desc);
     free(input.bytes);
     if (status == INGOT_SUCCESS && ingot_program_desc_is_cacheable(desc, &reason) != INGOT_SUCCESS)
         status = ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
@@ -100,4 +156,17 @@ ingot_status_t describe_build(const struct shadow *shadow, const char *options, 
     }
     ingot_program_desc_release(desc);
     return status;
+}
+
+ingot_status_t describe_build(const struct shadow *shadow, const char *options, ingot_program_desc_t *desc)
+{
+    const struct object_headers none = {0, NULL};
+    return describe(shadow->context->ingot, shadow, options, NULL, &none, desc);
+}
+
+ingot_status_t describe_compilation(const struct shadow *shadow, const char *options,
+                                    const struct object_headers *headers, ingot_program_desc_t *desc)
+{
+    return describe(shadow->context->objects, shadow, options, options == NULL ? OBJECT_WITHOUT_OPTIONS : NULL, headers,
+                    desc);
 }

@@ -71,6 +71,29 @@ ingot_status_t result_create(struct result **out, ingot_program_desc_t desc, cl_
     return status;
 }
 
+struct result *result_create_linked(ingot_program_desc_t desc, ingot_program_t program, cl_program native,
+                                    const char *options)
+{
+    struct result *result = calloc(1, sizeof(*result));
+    if (result == NULL)
+        return NULL;
+    atomic_init(&result->references, 1);
+    result->native = native;
+    result->own_references = result_count_references(native);
+    result->is_loaded = true;
+    result->is_whole = true;
+    result->has_options = options != NULL;
+    result->options = strdup(options != NULL ? options : "");
+    result->log = read_log(program);
+    if (result->options == NULL || result->log == NULL) {
+        result_release(result);
+        return NULL;
+    }
+    result->desc = desc;
+    result->program = program;
+    return result;
+}
+
 void result_retain(struct result *result)
 {
     (void)atomic_fetch_add_explicit(&result->references, 1, memory_order_relaxed);

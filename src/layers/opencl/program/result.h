@@ -15,6 +15,7 @@ struct result {
     cl_program native;
     cl_uint own_references; /* of `native`, when it had no kernel */
     bool is_loaded;         /* from the store */
+    bool is_whole;          /* its binary is all that a fresh one has */
     uint64_t duration_ns;   /* of the build or load */
     bool has_options;       /* false: the application gave NULL */
     char *options;          /* as the application gave them */
@@ -25,6 +26,10 @@ struct result {
  * detail. */
 ingot_status_t result_create(struct result **result, ingot_program_desc_t desc, cl_uint device_count,
                              const char *options);
+/* Returns the result of a linked program that was loaded, or NULL without memory. Takes over the references on success.
+ */
+struct result *result_create_linked(ingot_program_desc_t desc, ingot_program_t program, cl_program native,
+                                    const char *options);
 void result_retain(struct result *result);
 /* NULL does nothing. */
 void result_release(struct result *result);

@@ -19,8 +19,8 @@ struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
     if (shadow == NULL)
         return NULL;
     memcpy(shadow->header, native, sizeof(shadow->header));
-    shadow->native = native;
-    shadow->own_references = result_count_references(native);
+    atomic_init(&shadow->native, native);
+    shadow->own_references = shadow->first_references = result_count_references(native);
     shadow->kind = kind;
     shadow->references = 1;
     lock_take();
@@ -30,11 +30,65 @@ struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
     return shadow;
 }
 
+struct shadow *shadow_create_linked(cl_program native, struct result *result, struct recipe *recipe,
+                                    ingot_program_t waiting)
+{
+    const cl_program known = native != NULL ? native : result->native;
+    struct shadow *shadow = calloc(1, sizeof(*shadow));
+    if (shadow == NULL)
+        return NULL;
+    memcpy(shadow->header, known, sizeof(shadow->header));
+    atomic_init(&shadow->native, native);
+    shadow->own_references = native != NULL ? result_count_references(native) : 0;
+    shadow->first_references = 1;
+    shadow->context = contexts_acquire(known);
+    shadow->is_drivers = native != NULL;
+    shadow->recipe = recipe;
+    shadow->waiting = waiting;
+    shadow->references = 1;
+    shadow->is_counted = true;
+    (void)atomic_fetch_add_explicit(&result_count, 1, memory_order_relaxed);
+    shadow->result = result;
+    lock_take();
+    handles_add(&shadow->by_shadow, shadow, shadow);
+    handles_add(native != NULL ? &shadow->by_native : &shadow->by_result, known, shadow);
+    lock_release();
+    return shadow;
+}
+
+struct recipe *shadow_create_recipe(const struct link_call *call)
+{
+    struct recipe *recipe = calloc(1, sizeof(*recipe) + call->object_count * sizeof(struct object *));
+    if (recipe == NULL)
+        return NULL;
+    recipe->options = call->options != NULL ? strdup(call->options) : NULL;
+    recipe->object_count = call->object_count;
+    for (size_t i = 0; i < call->object_count; ++i) {
+        recipe->objects[i] = call->objects[i];
+        object_retain(recipe->objects[i]);
+    }
+    if (call->options == NULL || recipe->options != NULL)
+        return recipe;
+    shadow_destroy_recipe(recipe);
+    return NULL;
+}
+
+void shadow_destroy_recipe(struct recipe *recipe)
+{
+    if (recipe == NULL)
+        return;
+    for (size_t i = 0; i < recipe->object_count; ++i)
+        object_release(recipe->objects[i]);
+    free(recipe->options);
+    free(recipe);
+}
+
 /* Under the lock. */
 static void remove_result(struct shadow *shadow)
 {
-    if (shadow->result != NULL)
+    if (shadow->is_counted)
         (void)atomic_fetch_sub_explicit(&result_count, 1, memory_order_relaxed);
+    shadow->is_counted = false;
     handles_remove(&shadow->by_result);
 }
 
@@ -53,8 +107,12 @@ bool shadow_has_any_result(void)
 void shadow_destroy(struct shadow *shadow)
 {
     result_release(shadow->result);
+    object_release(shadow->object);
+    shadow_destroy_recipe(shadow->recipe);
+    ingot_program_release(shadow->waiting);
     contexts_release(shadow->context);
-    (void)layer_target.clReleaseProgram(shadow->native);
+    if (shadow->native != NULL)
+        (void)layer_target.clReleaseProgram(shadow->native);
     free(shadow->constants);
     free(shadow);
 }
@@ -71,6 +129,20 @@ struct shadow *shadow_find(cl_program program)
 {
     struct shadow *shadow = shadow_find_of_native(program);
     return (void *)shadow == (void *)program ? shadow : NULL;
+}
+
+cl_program shadow_find_native(cl_program program)
+{
+    struct shadow *shadow = shadow_find(program);
+    return shadow != NULL ? shadow->native : program;
+}
+
+bool shadow_has_result(struct shadow *shadow)
+{
+    lock_take();
+    const bool has = shadow->result != NULL;
+    lock_release();
+    return has;
 }
 
 void shadow_begin_work(struct shadow *shadow, bool is_building)
@@ -109,10 +181,37 @@ bool shadow_set_result(struct shadow *shadow, struct result *result)
     if (is_new) {
         handles_add(&shadow->by_result, result->native, shadow);
         shadow->result = result;
+        shadow->is_counted = true;
         (void)atomic_fetch_add_explicit(&result_count, 1, memory_order_relaxed);
     }
     lock_release();
     return is_new;
+}
+
+struct object *shadow_get_object(struct shadow *shadow)
+{
+    lock_take();
+    struct object *object = shadow->object;
+    if (object != NULL)
+        object_retain(object);
+    lock_release();
+    return object;
+}
+
+void shadow_set_object(struct shadow *shadow, struct object *object)
+{
+    lock_take();
+    shadow->object = object;
+    lock_release();
+}
+
+void shadow_forget_object(struct shadow *shadow)
+{
+    lock_take();
+    struct object *object = shadow->object;
+    shadow->object = NULL;
+    lock_release();
+    object_release(object);
 }
 
 struct shadow_use shadow_begin_use(cl_program program)
@@ -160,7 +259,8 @@ static cl_uint count_uses_of_result(struct shadow *shadow)
 
 cl_uint shadow_count_uses(struct shadow *shadow)
 {
-    const cl_uint count = result_count_references(shadow->native);
+    const cl_program native = shadow->native;
+    const cl_uint count = native != NULL ? result_count_references(native) : 0;
     return (count > shadow->own_references ? count - shadow->own_references : 0) + count_uses_of_result(shadow);
 }
 
@@ -169,17 +269,55 @@ bool shadow_has_kernels_of_result(struct shadow *shadow)
     return count_uses_of_result(shadow) > 0;
 }
 
+static bool link_native(struct shadow *shadow)
+{
+    struct link_call call = {.context = shadow->context->native,
+                             .options = shadow->recipe->options,
+                             .object_count = shadow->recipe->object_count,
+                             .objects = shadow->recipe->objects};
+    link_call_make(&call);
+    if (call.error != CL_SUCCESS || call.native == NULL)
+        return false;
+    shadow->own_references = result_count_references(call.native);
+    lock_take();
+    shadow->native = call.native;
+    handles_add(&shadow->by_native, call.native, shadow);
+    lock_release();
+    return true;
+}
+
+/* In the shadow's work. */
+static bool build_native(struct shadow *shadow, const struct result *result)
+{
+    if (shadow->recipe != NULL)
+        return shadow->native != NULL || (shadow->context != NULL && link_native(shadow));
+    if (result != NULL)
+        return layer_target.clBuildProgram(shadow->native, 0, NULL, result->has_options ? result->options : NULL, NULL,
+                                           NULL) == CL_SUCCESS;
+    struct object *object = shadow_get_object(shadow);
+    const bool is_built = object != NULL && object_compile_native(object, shadow->native) == CL_SUCCESS;
+    object_release(object);
+    return is_built;
+}
+
 bool shadow_build_native(struct shadow *shadow)
 {
     shadow_begin_work(shadow, false);
     struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
-    if (!shadow->is_native_built && use.result != NULL) {
-        const char *options = use.result->has_options ? use.result->options : NULL;
-        shadow->is_native_built =
-            layer_target.clBuildProgram(shadow->native, 0, NULL, options, NULL, NULL) == CL_SUCCESS;
-    }
+    if (!shadow->is_native_built)
+        shadow->is_native_built = build_native(shadow, use.result);
     shadow_end_use(&use);
     const bool is_built = shadow->is_native_built;
     shadow_end_work(shadow);
     return is_built;
+}
+
+struct shadow_use shadow_begin_call(cl_program program)
+{
+    struct shadow_use use = shadow_begin_use(program);
+    struct object *object = use.shadow != NULL ? shadow_get_object(use.shadow) : NULL;
+    if (object != NULL)
+        (void)shadow_build_native(use.shadow);
+    object_release(object);
+    return use;
 }

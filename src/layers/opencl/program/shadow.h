@@ -2,12 +2,14 @@
  * shadow.h - the program that the application holds.
  *
  * The driver made the native program by the application's own call, so it answers what does not depend on a build: the
- * source, the context, the devices. After a build through Ingot, the shadow has a result, which answers the rest.
- * Without one, the native program answers everything, as if there were no layer.
+ * source, the context, the devices. After a build through Ingot, the shadow has a result, which answers the rest; after
+ * a compilation, an object, which answers some. Without these, the native program answers everything, as if there were
+ * no layer. A linked program that was loaded has a result only, until the driver must link it after all.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_SHADOW_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_SHADOW_H
 
+#include "layers/opencl/objects/link_backend.h"
 #include "layers/opencl/program/contexts.h"
 #include "layers/opencl/program/handles.h"
 #include "layers/opencl/program/result.h"
@@ -20,11 +22,21 @@ struct shadow_constant {
     unsigned char value[SHADOW_MAX_CONSTANT];
 };
 
+/* How the driver can link a program that was loaded. */
+struct recipe {
+    char *options; /* NULL: the application gave none */
+    size_t object_count;
+    struct object *objects[];
+};
+
 struct shadow {
     const void *header[2]; /* the native program's: loaders expect their functions at the start of an object */
-    cl_program native;
-    cl_uint own_references; /* of `native` when it was new; usually 1 */
-    ingot_source_kind_t kind;
+    _Atomic cl_program native;
+    cl_uint own_references;   /* of `native` when it was new; usually 1 */
+    cl_uint first_references; /* which the application saw then */
+    ingot_source_kind_t kind; /* 0: linked */
+    struct recipe *recipe;    /* NULL: none */
+    ingot_program_t waiting;  /* a linked program that may have to be stored, or NULL */
     /* for the thread that works on it; see shadow_begin_work */
     struct layer_context *context; /* NULL: not needed yet */
     _Atomic bool is_native_built;  /* with the result's options, to ask it what the result cannot answer */
@@ -40,6 +52,8 @@ struct shadow {
     struct shadow *next_waiting;
     cl_uint pin_count; /* calls of the driver that need the shadow, although their callbacks may release it */
     struct result *result;
+    struct object *object;
+    bool is_counted; /* as one with a result */
     struct handle by_shadow;
     struct handle by_native;
     struct handle by_result;
@@ -47,6 +61,13 @@ struct shadow {
 
 /* Returns a shadow with one reference, or NULL without memory. It takes over the reference to the native program. */
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind);
+/* The same for a linked program, which the driver made (`native`, and `result` NULL), or which was loaded (`native`
+ * NULL). Takes over all references on success. `waiting` may be NULL. */
+struct shadow *shadow_create_linked(cl_program native, struct result *result, struct recipe *recipe,
+                                    ingot_program_t waiting);
+/* Returns the recipe of a call, or NULL without memory. */
+struct recipe *shadow_create_recipe(const struct link_call *call);
+void shadow_destroy_recipe(struct recipe *recipe);
 /* Takes it out of the table. The caller holds the lock. */
 void shadow_forget(struct shadow *shadow);
 /* For a shadow that no thread can reach any more. */
@@ -54,6 +75,8 @@ void shadow_destroy(struct shadow *shadow);
 
 /* Returns the shadow with this handle, or NULL for any other program. */
 struct shadow *shadow_find(cl_program program);
+/* Returns the driver's program for one of the application's, which may be a driver's itself. */
+cl_program shadow_find_native(cl_program program);
 /* Returns the shadow of a driver's program, or NULL. */
 struct shadow *shadow_find_of_native(cl_program native);
 
@@ -66,6 +89,15 @@ struct result *shadow_take_result(struct shadow *shadow);
 /* Sets the result, and takes over the reference to it. False: another shadow has its program. */
 bool shadow_set_result(struct shadow *shadow, struct result *result);
 
+/* Returns the object with a reference, or NULL. */
+struct object *shadow_get_object(struct shadow *shadow);
+/* Sets the first object, and takes over the reference to it. */
+void shadow_set_object(struct shadow *shadow, struct object *object);
+/* Drops the object. */
+void shadow_forget_object(struct shadow *shadow);
+
+/* True if the shadow has a result. */
+bool shadow_has_result(struct shadow *shadow);
 /* True if any shadow has a result. */
 bool shadow_has_any_result(void);
 
@@ -79,8 +111,8 @@ bool shadow_has_kernels_of_result(struct shadow *shadow);
 void shadow_pin(struct shadow *shadow);
 void shadow_unpin(struct shadow *shadow);
 
-/* Builds the native program as the application built the shadow, once. For what the result cannot answer, because it
- * was made from a binary. False: the build failed. */
+/* Builds, compiles or links the native program as the application did, once. For what the result or the object cannot
+ * answer. False: that failed, or the application did nothing of it. */
 bool shadow_build_native(struct shadow *shadow);
 
 /* The program that answers, while a thread asks it. */
@@ -90,6 +122,8 @@ struct shadow_use {
     cl_program native;     /* the result's, the shadow's, or the application's own */
 };
 struct shadow_use shadow_begin_use(cl_program program);
+/* The same for a call that only a driver's own program can answer. */
+struct shadow_use shadow_begin_call(cl_program program);
 void shadow_end_use(struct shadow_use *use);
 
 #endif

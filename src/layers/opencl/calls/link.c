@@ -1,0 +1,194 @@
+/*
+ * link.c - clLinkProgram.
+ *
+ * A link of objects that Ingot compiled or loaded is known by their ids. Others, libraries and links with a callback go
+ * to the driver, which gets its own programs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "layers/opencl/objects/link_backend.h"
+#include "layers/opencl/program/repeats.h"
+#include "layers/opencl/program/shadow.h"
+#include "layers/opencl/program/trace.h"
+#include "layers/opencl/settings.h"
+#include "layers/opencl/statistics.h"
+
+/* A program that Ingot got for a link. */
+struct linked {
+    ingot_program_desc_t desc;
+    ingot_program_t program;
+    uint64_t duration_ns;
+};
+
+static void linked_fini(struct linked *linked)
+{
+    ingot_program_release(linked->program);
+    ingot_program_desc_release(linked->desc);
+}
+
+/* Options for code alone: no libraries, and nothing that a driver has of its own. */
+static bool are_for_code(const char *options)
+{
+    static const char prefix[] = "-cl-";
+    const char *word = options + strspn(options, " ");
+    while (*word != '\0') {
+        if (strncmp(word, prefix, strlen(prefix)) != 0)
+            return false;
+        word += strcspn(word, " ");
+        word += strspn(word, " ");
+    }
+    return true;
+}
+
+/* Returns the context that all objects are of, or NULL. Fills in the objects, with references. */
+static struct layer_context *collect_objects(cl_uint count, const cl_program *inputs, struct object **objects)
+{
+    struct layer_context *context = NULL;
+    for (cl_uint i = 0; i < count; ++i) {
+        struct shadow *shadow = shadow_find(inputs[i]);
+        objects[i] = shadow != NULL ? shadow_get_object(shadow) : NULL;
+        if (objects[i] == NULL || shadow->context->links == NULL || (context != NULL && shadow->context != context))
+            return NULL;
+        context = shadow->context;
+    }
+    return context;
+}
+
+static bool is_for_all(const struct layer_context *context, const struct link_call *call)
+{
+    return call->device_count == 0
+               ? call->devices == NULL
+               : call->device_count == 1 && call->devices != NULL && call->devices[0] == context->devices[0];
+}
+
+/* Threads that link the same program at once may get one piece. Each application's program needs its own. */
+static ingot_status_t get_program(struct link_call *call, struct linked *linked)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    const uint64_t started_ns = statistics_clock_ns();
+    bool is_own = false;
+    link_set_call(call);
+    do {
+        ingot_program_release(linked->program);
+        linked->program = NULL;
+        status = repeats_create_program(&linked->program, linked->desc);
+        is_own = status == INGOT_SUCCESS &&
+                 (call->was_made ||
+                  !atomic_exchange_explicit(&piece_of_link(linked->program)->is_taken, true, memory_order_relaxed));
+    } while (status == INGOT_SUCCESS && !is_own);
+    link_set_call(NULL);
+    linked->duration_ns = statistics_clock_ns() - started_ns;
+    return status;
+}
+
+/* Without memory, the application gets the driver's program itself. */
+static cl_program make_shadow_of_linked(cl_program native, struct linked *linked)
+{
+    struct shadow *shadow = shadow_create_linked(native, NULL, NULL, linked->program);
+    if (shadow == NULL)
+        return native;
+    linked->program = NULL; /* handed over */
+    return (cl_program)(void *)shadow;
+}
+
+/* Returns NULL without memory. */
+static cl_program make_shadow_of_loaded(const struct link_call *call, struct linked *linked)
+{
+    struct recipe *recipe = shadow_create_recipe(call);
+    const cl_program native = piece_of_link(linked->program)->native;
+    struct result *result =
+        recipe != NULL ? result_create_linked(linked->desc, linked->program, native, call->options) : NULL;
+    if (result == NULL) {
+        shadow_destroy_recipe(recipe);
+        return NULL;
+    }
+    linked->desc = NULL; /* both handed over */
+    linked->program = NULL;
+    struct shadow *shadow = shadow_create_linked(NULL, result, recipe, NULL);
+    if (shadow == NULL) {
+        result_release(result);
+        shadow_destroy_recipe(recipe);
+    }
+    return (cl_program)(void *)shadow;
+}
+
+/* False: the driver must do it. */
+static bool link_cached(const struct layer_context *context, struct link_call *call, cl_program *program)
+{
+    struct linked linked = {NULL, NULL, 0};
+    ingot_status_t status = link_describe(context->links, call, &linked.desc);
+    if (status == INGOT_SUCCESS)
+        status = get_program(call, &linked);
+    *program = call->native;
+    if (status == INGOT_SUCCESS) {
+        statistics_add_program(linked.program, linked.duration_ns);
+        *program = call->was_made ? make_shadow_of_linked(call->native, &linked) : make_shadow_of_loaded(call, &linked);
+    } else if (call->was_made) {
+        statistics_add(STATISTIC_PASSED, 1);
+        statistics_add(STATISTIC_FAILED, call->error != CL_SUCCESS);
+    }
+    linked_fini(&linked);
+    return call->was_made || *program != NULL;
+}
+
+/* Tries to answer the call. False: the driver must do it. */
+static bool try_link(struct link_call *call, cl_uint input_count, const cl_program *inputs, cl_program *program)
+{
+    bool is_done = false;
+    struct object **objects = calloc(input_count, sizeof(*objects));
+    const struct layer_context *context = objects != NULL ? collect_objects(input_count, inputs, objects) : NULL;
+    call->object_count = input_count;
+    call->objects = objects;
+    if (context != NULL && context->native == call->context && is_for_all(context, call))
+        is_done = link_cached(context, call, program);
+    for (cl_uint i = 0; i < input_count && objects != NULL; ++i)
+        object_release(objects[i]);
+    free(objects);
+    return is_done;
+}
+
+/* Returns the driver's programs, or NULL without memory. The caller frees it. */
+static cl_program *map_inputs(cl_uint count, const cl_program *inputs)
+{
+    cl_program *mapped = malloc(count * sizeof(*mapped));
+    for (cl_uint i = 0; i < count && mapped != NULL; ++i) {
+        struct shadow *shadow = shadow_find(inputs[i]);
+        if (shadow != NULL)
+            (void)shadow_build_native(shadow);
+        mapped[i] = shadow_find_native(inputs[i]);
+    }
+    return mapped;
+}
+
+static cl_program link_native(const struct link_call *call, cl_uint input_count, const cl_program *inputs,
+                              program_callback_t notify, void *user, cl_int *error)
+{
+    cl_program linked = NULL;
+    const bool has_inputs = input_count > 0 && inputs != NULL;
+    cl_program *mapped = has_inputs ? map_inputs(input_count, inputs) : NULL;
+    *error = CL_OUT_OF_HOST_MEMORY;
+    if (mapped != NULL || !has_inputs)
+        linked = layer_target.clLinkProgram(call->context, call->device_count, call->devices, call->options,
+                                            input_count, has_inputs ? mapped : inputs, notify, user, error);
+    trace_passed(linked, INGOT_UNIMPLEMENTED, "clLinkProgram of a library, with a callback, or of other objects");
+    statistics_add(STATISTIC_PASSED, 1);
+    statistics_add(STATISTIC_FAILED, *error != CL_SUCCESS);
+    free(mapped);
+    return linked;
+}
+
+cl_program CL_API_CALL layer_link(cl_context context, cl_uint device_count, const cl_device_id *devices,
+                                  const char *options, cl_uint input_count, const cl_program *inputs,
+                                  program_callback_t notify, void *user, cl_int *error)
+{
+    cl_program linked = NULL;
+    struct link_call call = {.context = context, .device_count = device_count, .devices = devices, .options = options};
+    const bool may_be_known = input_count > 0 && inputs != NULL && notify == NULL && user == NULL &&
+                              settings_open_store() != NULL && (options == NULL || are_for_code(options));
+    if (!may_be_known || !try_link(&call, input_count, inputs, &linked))
+        linked = link_native(&call, input_count, inputs, notify, user, &call.error);
+    if (error != NULL)
+        *error = call.error;
+    return linked;
+}

@@ -1,0 +1,18 @@
+/*
+ * compiler.h - calls clCompileProgram with texts instead of programs.
+ */
+#ifndef INGOT_LAYERS_OPENCL_OBJECTS_COMPILER_H
+#define INGOT_LAYERS_OPENCL_OBJECTS_COMPILER_H
+
+#include "layers/opencl/layer.h"
+
+#include <ingot/backend.h>
+
+/* Creates a program of a text. The caller releases it. */
+cl_program compiler_create(cl_context context, const ingot_source_view_t *text, cl_int *error);
+
+/* Compiles a program for all of its devices, with headers of these texts. `options` may be NULL. */
+cl_int compiler_run(cl_context context, cl_program native, const char *options, size_t header_count,
+                    const ingot_source_view_t *headers);
+
+#endif

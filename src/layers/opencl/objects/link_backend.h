@@ -1,0 +1,36 @@
+/*
+ * link_backend.h - linked programs as programs of Ingot.
+ *
+ * The key of a link is its options and the ids of its objects, in their order: these cover every byte that was
+ * compiled.
+ */
+#ifndef INGOT_LAYERS_OPENCL_OBJECTS_LINK_BACKEND_H
+#define INGOT_LAYERS_OPENCL_OBJECTS_LINK_BACKEND_H
+
+#include "layers/opencl/objects/object.h"
+#include "layers/opencl/objects/piece.h"
+
+/* A call of clLinkProgram without a callback. */
+struct link_call {
+    cl_context context;
+    cl_uint device_count;
+    const cl_device_id *devices;
+    const char *options; /* or NULL */
+    size_t object_count;
+    struct object *const *objects;
+    /* set by the call */
+    bool was_made;
+    cl_int error;
+    cl_program native; /* some drivers make one although they fail */
+};
+
+/* Makes the call, with objects that are compiled where they were loaded. */
+void link_call_make(struct link_call *call);
+
+/* Describes the call's program. */
+ingot_status_t link_describe(ingot_context_t links, const struct link_call *call, ingot_program_desc_t *desc);
+
+/* The calling thread links by this call when Ingot asks it to build a linked program. NULL: no more. */
+void link_set_call(struct link_call *call);
+
+#endif

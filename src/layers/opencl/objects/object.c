@@ -1,0 +1,110 @@
+/*
+ * object.c - a program as clCompileProgram left it.
+ */
+#include "layers/opencl/objects/object.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layers/opencl/objects/compiler.h"
+#include "layers/opencl/objects/piece.h"
+
+void object_headers_fini(struct object_headers *headers)
+{
+    for (size_t i = 0; i < headers->count; ++i) {
+        free((void *)headers->texts[i].bytes);
+        free((void *)headers->texts[i].name);
+    }
+    free(headers->texts);
+    *headers = (struct object_headers){0, NULL};
+}
+
+static char *read_log(ingot_program_t program)
+{
+    size_t size = 0;
+    if (ingot_program_get_build_log(program, &size, NULL) != INGOT_SUCCESS)
+        return NULL;
+    char *log = malloc(size);
+    if (log != NULL && ingot_program_get_build_log(program, &size, log) != INGOT_SUCCESS)
+        *log = '\0';
+    return log;
+}
+
+ingot_status_t object_create(struct object **out, ingot_program_desc_t desc, cl_context context, const char *options,
+                             struct object_headers *headers, ingot_program_t program)
+{
+    struct object *object = calloc(1, sizeof(*object));
+    if (object == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a compiled object");
+    atomic_init(&object->references, 1);
+    atomic_init(&object->compiled, NULL);
+    object->context = context;
+    object->options = options != NULL ? strdup(options) : NULL;
+    object->log = read_log(program);
+    ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &object->id_size, &object->id);
+    if (status == INGOT_SUCCESS && (object->log == NULL || (options != NULL && object->options == NULL)))
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's options and log");
+    if (status == INGOT_SUCCESS) {
+        (void)ingot_program_desc_retain(desc);
+        object->desc = desc;
+        (void)ingot_program_retain(program);
+        object->program = program;
+        object->headers = *headers;
+        *headers = (struct object_headers){0, NULL};
+        *out = object;
+        object = NULL;
+    }
+    object_release(object);
+    return status;
+}
+
+void object_retain(struct object *object)
+{
+    (void)atomic_fetch_add_explicit(&object->references, 1, memory_order_relaxed);
+}
+
+void object_release(struct object *object)
+{
+    if (object == NULL || atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) != 1)
+        return;
+    ingot_program_release(atomic_load_explicit(&object->compiled, memory_order_relaxed));
+    ingot_program_release(object->program);
+    ingot_program_desc_release(object->desc);
+    object_headers_fini(&object->headers);
+    free(object->options);
+    free(object->log);
+    free(object);
+}
+
+cl_int object_compile_native(const struct object *object, cl_program native)
+{
+    return compiler_run(object->context, native, object->options, object->headers.count, object->headers.texts);
+}
+
+/* The first of several threads keeps its program. */
+static ingot_program_t compile(struct object *object)
+{
+    ingot_program_t program = NULL;
+    ingot_program_t first = NULL;
+    if (ingot_program_build(&program, object->desc) != INGOT_SUCCESS)
+        return NULL;
+    if (atomic_compare_exchange_strong_explicit(&object->compiled, &first, program, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return program;
+    ingot_program_release(program);
+    return first;
+}
+
+cl_int object_get_native(struct object *object, cl_program *native)
+{
+    ingot_program_t program = object->program;
+    if (piece_of_object(program)->native == NULL)
+        program = atomic_load_explicit(&object->compiled, memory_order_acquire);
+    if (program == NULL)
+        program = compile(object);
+    if (program == NULL)
+        return CL_LINK_PROGRAM_FAILURE;
+    *native = piece_of_object(program)->native;
+    return CL_SUCCESS;
+}
