@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 struct Ending {
     int status;
     std::string output;
-    std::map<std::string, size_t> seen; /* by the counting layer */
+    std::map<std::string, size_t> seen;   /* by the counting layer */
+    std::map<std::string, size_t> counts; /* of INGOT_LAYER_STATS */
 };
 
 class Layer : public ::testing::Test
@@ -36,17 +37,23 @@ protected:
     Ending run(const std::vector<std::string> &command, const std::string &layers) const
     {
         fs::remove(path("seen"));
-        Environment environment = {
-            {"OPENCL_LAYERS", layers}, {"INGOT_TEST_COUNTS", path("seen")}, {"INGOT_PERSIST_EXIT_TIME", "100s"}};
+        fs::remove(path("counts"));
+        Environment environment = {{"OPENCL_LAYERS", layers},
+                                   {"INGOT_TEST_COUNTS", path("seen")},
+                                   {"INGOT_LAYER_STATS", path("counts")},
+                                   {"INGOT_PERSIST_EXIT_TIME", "100s"}};
         const char *device = std::getenv("INGOT_TEST_DEVICE");
         if (device != nullptr && std::string(device) == "intel") /* its driver leaks a program in threads, also bare */
             environment.emplace("LSAN_OPTIONS", "detect_leaks=0");
         child_process::Child child(command, path("output"), environment);
-        Ending ending = {child.wait(), "", {}};
+        Ending ending = {child.wait(), "", {}, {}};
         ending.output = child.output();
         std::ifstream seen(path("seen"));
         for (std::string line; std::getline(seen, line);)
             ++ending.seen[line];
+        std::ifstream counts(path("counts"));
+        for (std::string line; std::getline(counts, line);)
+            ending.counts[line.substr(0, line.find('='))] += std::stoull(line.substr(line.find('=') + 1));
         return ending;
     }
     Ending run_child(const std::string &mode, const std::string &layers = LAYER) const
@@ -102,8 +109,10 @@ TEST_F(Layer, ServesSixteenThreads)
 TEST_F(Layer, LeavesAGoodStoreWhenTheProcessIsKilled)
 {
     for (const char *when : {"1", "10", "40", "90"}) {
-        const Ending killed = run({LAYER_CHILD, "killed", path("store"), when}, LAYER);
+        Ending killed = run({LAYER_CHILD, "killed", path("store"), when}, LAYER);
         EXPECT_EQ(128 + SIGKILL, killed.status) << killed.output;
+        EXPECT_EQ(1u, killed.counts.at("processes"));
+        EXPECT_LE(std::stoull(when), killed.counts["hits"] + killed.counts["builds"]);
         const Ending verified = run({CLI_PROGRAM, "verify", "--dir", path("store")}, "");
         EXPECT_EQ(0, verified.status) << verified.output;
     }

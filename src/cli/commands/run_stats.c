@@ -1,7 +1,8 @@
 /*
  * run_stats.c - adds up what the OpenCL layer did in all processes of a command.
  *
- * At its end each process appends its lines NAME=VALUE in one write. Other lines are ignored: the layer may be newer.
+ * Processes append lines NAME=VALUE as something happens, each in one write. Other lines are ignored: the layer may be
+ * newer.
  */
 #include "cli/commands/run_stats.h"
 
@@ -18,12 +19,12 @@
 #include "cli/units.h"
 #include "util/quantity.h"
 
-enum count { PROGRAMS, HITS, BUILDS, PASSED, FAILED, STORED, REFUSED, SAVED_NS, BUILD_NS, COUNT_COUNT };
+enum count { PROCESSES, PROGRAMS, HITS, BUILDS, PASSED, FAILED, STORED, REFUSED, SAVED_NS, BUILD_NS, COUNT_COUNT };
 
 static const char *const names[COUNT_COUNT] = {
-    [PROGRAMS] = "programs", [HITS] = "hits",         [BUILDS] = "builds",
-    [PASSED] = "passed",     [FAILED] = "failed",     [STORED] = "stored",
-    [REFUSED] = "refused",   [SAVED_NS] = "saved_ns", [BUILD_NS] = "build_ns"};
+    [PROCESSES] = "processes", [PROGRAMS] = "programs", [HITS] = "hits",     [BUILDS] = "builds",
+    [PASSED] = "passed",       [FAILED] = "failed",     [STORED] = "stored", [REFUSED] = "refused",
+    [SAVED_NS] = "saved_ns",   [BUILD_NS] = "build_ns"};
 
 char *run_stats_begin(void)
 {
@@ -39,7 +40,7 @@ char *run_stats_begin(void)
     return NULL;
 }
 
-static void add_line(char *line, uint64_t counts[COUNT_COUNT], uint64_t *process_count)
+static void add_line(char *line, uint64_t counts[COUNT_COUNT])
 {
     char *value = strchr(line, '=');
     uint64_t number = 0;
@@ -53,7 +54,6 @@ static void add_line(char *line, uint64_t counts[COUNT_COUNT], uint64_t *process
         if (strcmp(line, names[i]) == 0)
             counts[i] += number;
     }
-    *process_count += strcmp(line, names[PROGRAMS]) == 0;
 }
 
 static void print_timed(const char *name, uint64_t count, const char *did, uint64_t duration_ns)
@@ -65,8 +65,9 @@ static void print_timed(const char *name, uint64_t count, const char *did, uint6
     (void)fputc('\n', stderr);
 }
 
-static void print(const uint64_t counts[COUNT_COUNT], uint64_t process_count)
+static void print(const uint64_t counts[COUNT_COUNT])
 {
+    const uint64_t process_count = counts[PROCESSES];
     if (process_count == 0) {
         (void)fputs("ingot run: no process built OpenCL programs through the layer\n", stderr);
         return;
@@ -84,15 +85,14 @@ static void print(const uint64_t counts[COUNT_COUNT], uint64_t process_count)
 void run_stats_end(const char *path)
 {
     uint64_t counts[COUNT_COUNT] = {0};
-    uint64_t process_count = 0;
     char *line = NULL;
     size_t capacity = 0;
     FILE *file = fopen(path, "re");
     while (file != NULL && getline(&line, &capacity, file) > 0)
-        add_line(line, counts, &process_count);
+        add_line(line, counts);
     free(line);
     if (file != NULL)
         (void)fclose(file);
     (void)unlink(path);
-    print(counts, process_count);
+    print(counts);
 }

@@ -1,26 +1,55 @@
 /*
  * statistics.c - what the layer did, for `ingot run --stats`.
  *
- * Each process appends its lines in one write, so a command and its children can share a file, and a reader adds up
- * equal names. A forked child begins with zeros.
+ * Each event is appended in one write as it happens, so a process that is killed is counted, a command and its children
+ * can share a file, and a reader adds up equal names. What the store did is appended at the end. The file is opened for
+ * each event: an application may close all of its files.
  */
 #include "layers/opencl/statistics.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "layers/opencl/settings.h"
 
-static _Atomic uint64_t counts[STATISTIC_COUNT];
+#define LINE_ROOM 48u
+
+static const char *const names[STATISTIC_COUNT] = {
+    [STATISTIC_PROGRAMS] = "programs", [STATISTIC_HITS] = "hits",     [STATISTIC_BUILDS] = "builds",
+    [STATISTIC_PASSED] = "passed",     [STATISTIC_FAILED] = "failed", [STATISTIC_SAVED_NS] = "saved_ns",
+    [STATISTIC_BUILD_NS] = "build_ns"};
+static char *path;             /* NULL: the user wants no statistics; set once */
+static atomic_bool is_counted; /* this process */
+
+static void append(const char *lines)
+{
+    const size_t size = strlen(lines);
+    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    if (file >= 0 && write(file, lines, size) == (ssize_t)size) {
+        (void)close(file);
+        return;
+    }
+    fprintf(stderr, "ingot: INGOT_LAYER_STATS: %s could not be written\n", path);
+    if (file >= 0)
+        (void)close(file);
+}
 
 void statistics_add(enum statistic statistic, uint64_t amount)
 {
-    (void)atomic_fetch_add_explicit(&counts[statistic], amount, memory_order_relaxed);
+    char lines[2 * LINE_ROOM];
+    if (path == NULL || amount == 0)
+        return;
+    const bool is_first = !atomic_exchange_explicit(&is_counted, true, memory_order_relaxed);
+    (void)snprintf(lines, sizeof(lines), "%s%s=%llu\n", is_first ? "processes=1\n" : "", names[statistic],
+                   (unsigned long long)amount);
+    append(lines);
 }
 
 void statistics_add_program(const_ingot_program_t program, uint64_t duration_ns)
@@ -36,11 +65,6 @@ void statistics_add_program(const_ingot_program_t program, uint64_t duration_ns)
         statistics_add(STATISTIC_SAVED_NS, build_ns - duration_ns);
 }
 
-static unsigned long long count_of(enum statistic statistic)
-{
-    return atomic_load_explicit(&counts[statistic], memory_order_relaxed);
-}
-
 uint64_t statistics_clock_ns(void)
 {
     struct timespec now = {0, 0};
@@ -48,43 +72,30 @@ uint64_t statistics_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void forget(void)
+static void begin_child(void)
 {
-    for (int i = 0; i < STATISTIC_COUNT; ++i)
-        atomic_store_explicit(&counts[i], 0, memory_order_relaxed);
+    atomic_store_explicit(&is_counted, false, memory_order_relaxed);
 }
 
 static void report(void)
 {
-    char lines[512];
+    char lines[2 * LINE_ROOM];
     ingot_persist_stats_t stored = INGOT_PERSIST_STATS_INIT;
-    const char *path = secure_getenv("INGOT_LAYER_STATS");
     ingot_storage_t store = settings_open_store();
-    if (path == NULL || *path == '\0' || count_of(STATISTIC_PROGRAMS) + count_of(STATISTIC_PASSED) == 0)
+    if (store == NULL || !atomic_load_explicit(&is_counted, memory_order_relaxed) ||
+        ingot_persist_get_stats(store, &stored) != INGOT_SUCCESS)
         return;
-    if (store != NULL)
-        (void)ingot_persist_get_stats(store, &stored);
-    const int length =
-        snprintf(lines, sizeof(lines),
-                 "programs=%llu\nhits=%llu\nbuilds=%llu\npassed=%llu\nfailed=%llu\nstored=%llu\nrefused=%llu\n"
-                 "saved_ns=%llu\nbuild_ns=%llu\n",
-                 count_of(STATISTIC_PROGRAMS), count_of(STATISTIC_HITS), count_of(STATISTIC_BUILDS),
-                 count_of(STATISTIC_PASSED), count_of(STATISTIC_FAILED), (unsigned long long)stored.stores,
-                 (unsigned long long)(stored.refused + stored.rejected), count_of(STATISTIC_SAVED_NS),
-                 count_of(STATISTIC_BUILD_NS));
-    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    if (file < 0)
-        return;
-    if (length > 0 && write(file, lines, (size_t)length) != length)
-        fprintf(stderr, "ingot: INGOT_LAYER_STATS: %s could not be written\n", path);
-    (void)close(file);
+    (void)snprintf(lines, sizeof(lines), "stored=%llu\nrefused=%llu\n", (unsigned long long)stored.stores,
+                   (unsigned long long)(stored.refused + stored.rejected));
+    append(lines);
 }
 
 void statistics_init(void)
 {
-    const char *path = secure_getenv("INGOT_LAYER_STATS");
-    if (path == NULL || *path == '\0')
+    const char *wanted = secure_getenv("INGOT_LAYER_STATS");
+    if (wanted == NULL || *wanted == '\0')
         return;
-    (void)pthread_atfork(NULL, NULL, forget);
+    path = strdup(wanted);
+    (void)pthread_atfork(NULL, NULL, begin_child);
     (void)atexit(report); /* before persist's handler is registered, so it runs after that has stored */
 }

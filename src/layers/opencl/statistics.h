@@ -19,7 +19,7 @@ enum statistic {
     STATISTIC_COUNT
 };
 
-/* Prepares the report that INGOT_LAYER_STATS names: it is appended when the process exits. */
+/* Prepares the report that INGOT_LAYER_STATS names. */
 void statistics_init(void);
 /* Counts a program that Ingot made in this time: as a hit or a build. */
 void statistics_add_program(const_ingot_program_t program, uint64_t duration_ns);
