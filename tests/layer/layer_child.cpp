@@ -10,6 +10,8 @@
  *   killed   the same, and SIGKILL to itself once NUMBER programs are ready
  *   fork     forks before its first call, and parent and child do as plain
  *   forked   does as plain; forks; the child ends by exit(), and the parent does as plain once more
+ *   linked   compiles and links a few programs, and launches them
+ *   rebuilt  does as linked, and builds each linked program again when it has run
  *   exec     does as plain and then starts itself as plain, with the environment as the loader left it
  */
 #include <CL/cl.h>
@@ -83,11 +85,40 @@ struct Made {
         kernel = clCreateKernel(program, "add", &error);
         require(error == CL_SUCCESS, "clCreateKernel");
     }
+    /* Of two objects: the number is in the first one. */
+    static Made link(const Device &device, size_t number)
+    {
+        const std::string first = "int number(void) { return " + std::to_string(number) + "; }\n";
+        const std::string second =
+            "int number(void);\n"
+            "kernel void add(global int *out, int n) { out[get_global_id(0)] = n + number(); }\n";
+        cl_program objects[2] = {};
+        cl_int error = CL_SUCCESS;
+        for (int i = 0; i < 2; ++i) {
+            const char *string = i == 0 ? first.c_str() : second.c_str();
+            objects[i] = clCreateProgramWithSource(device.context, 1, &string, nullptr, &error);
+            require(error == CL_SUCCESS, "clCreateProgramWithSource");
+            error = clCompileProgram(objects[i], 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr, nullptr);
+            require(error == CL_SUCCESS, "clCompileProgram");
+        }
+        Made made;
+        made.program = clLinkProgram(device.context, 0, nullptr, nullptr, 2, objects, nullptr, nullptr, &error);
+        require(error == CL_SUCCESS, "clLinkProgram");
+        for (cl_program object : objects)
+            clReleaseProgram(object);
+        made.kernel = clCreateKernel(made.program, "add", &error);
+        require(error == CL_SUCCESS, "clCreateKernel");
+        return made;
+    }
+
     void release()
     {
         clReleaseProgram(program);
         clReleaseKernel(kernel);
     }
+
+private:
+    Made() = default;
 };
 
 /* True if the kernel adds the number; a simulated GPU computes nothing and is not asked. */
@@ -142,6 +173,24 @@ void plain()
 {
     World once(kFew);
     once.release();
+}
+
+void link_some(bool are_rebuilt)
+{
+    Device device;
+    size_t right = 0;
+    for (size_t i = 0; i < kFew; ++i) {
+        Made made = Made::link(device, i);
+        right += is_right(device, made, i);
+        clRetainProgram(made.program);
+        made.release();
+        if (are_rebuilt) /* some drivers refuse that */
+            (void)clBuildProgram(made.program, 0, nullptr, "-cl-opt-disable", nullptr, nullptr);
+        clReleaseProgram(made.program);
+    }
+    std::printf("%zu right\n", right);
+    require(right == kFew, "a result is wrong");
+    device.release();
 }
 
 void threads(size_t killed_at)
@@ -265,6 +314,8 @@ int main(int count, char **arguments)
         fork_first();
     else if (mode == "forked")
         fork_later();
+    else if (mode == "linked" || mode == "rebuilt")
+        link_some(mode == "rebuilt");
     else if (mode == "exec")
         execute(arguments[0], arguments[2]);
     else

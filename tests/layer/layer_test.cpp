@@ -87,6 +87,29 @@ TEST_F(Layer, CompilesNothingInTheSecondProcess)
     EXPECT_LE(4u, warm.seen.at("load"));
 }
 
+TEST_F(Layer, CompilesAndLinksNothingInTheSecondProcess)
+{
+    const Ending cold = run_child("linked", layer_above);
+    const Ending warm = run_child("linked", layer_above);
+
+    expect_right(cold, "4");
+    expect_right(warm, "4");
+    EXPECT_LE(5u, cold.seen.at("compile")); /* the second objects are equal */
+    EXPECT_EQ(4u, cold.seen.at("link"));
+    for (const char *call : {"build", "compile", "link"})
+        EXPECT_EQ(0u, warm.seen.count(call)) << call;
+}
+
+/* What waits to be stored is the program as it was linked. */
+TEST_F(Layer, KeepsLinkedProgramsThatAreBuiltAgain)
+{
+    expect_right(run_child("rebuilt"), "4");
+    expect_right(run_child("rebuilt"), "4");
+    const Ending warm = run_child("linked", layer_above);
+    expect_right(warm, "4");
+    EXPECT_EQ(0u, warm.seen.count("link"));
+}
+
 TEST_F(Layer, ShowsAnotherLayerAboveItWhatTheApplicationCalls)
 {
     for (int i = 0; i < 2; ++i) {

@@ -87,6 +87,20 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *error)
     return CALL(clCreateKernel)(program, name, error);
 }
 
+cl_int clCompileProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
+                        cl_uint header_count, const cl_program *headers, const char **names,
+                        void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+{
+    return CALL(clCompileProgram)(program, n, devices, options, header_count, headers, names, notify, data);
+}
+
+cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id *devices, const char *options,
+                         cl_uint input_count, const cl_program *inputs, void(CL_CALLBACK *notify)(cl_program, void *),
+                         void *data, cl_int *error)
+{
+    return CALL(clLinkProgram)(context, n, devices, options, input_count, inputs, notify, data, error);
+}
+
 cl_int clRetainProgram(cl_program program)
 {
     return CALL(clRetainProgram)(program);

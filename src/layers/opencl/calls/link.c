@@ -83,11 +83,14 @@ static ingot_status_t get_program(struct link_call *call, struct linked *linked)
 }
 
 /* Without memory, the application gets the driver's program itself. */
-static cl_program make_shadow_of_linked(cl_program native, struct linked *linked)
+static cl_program make_shadow_of_linked(const struct link_call *call, struct linked *linked)
 {
-    struct shadow *shadow = shadow_create_linked(native, NULL, NULL, linked->program);
-    if (shadow == NULL)
-        return native;
+    struct recipe *recipe = shadow_create_recipe(call);
+    struct shadow *shadow = recipe != NULL ? shadow_create_linked(call->native, NULL, recipe, linked->program) : NULL;
+    if (shadow == NULL) {
+        shadow_destroy_recipe(recipe);
+        return call->native;
+    }
     linked->program = NULL; /* handed over */
     return (cl_program)(void *)shadow;
 }
@@ -123,7 +126,7 @@ static bool link_cached(const struct layer_context *context, struct link_call *c
     *program = call->native;
     if (status == INGOT_SUCCESS) {
         statistics_add_program(linked.program, linked.duration_ns);
-        *program = call->was_made ? make_shadow_of_linked(call->native, &linked) : make_shadow_of_loaded(call, &linked);
+        *program = call->was_made ? make_shadow_of_linked(call, &linked) : make_shadow_of_loaded(call, &linked);
     } else if (call->was_made) {
         statistics_add(STATISTIC_PASSED, 1);
         statistics_add(STATISTIC_FAILED, call->error != CL_SUCCESS);

@@ -15,6 +15,8 @@ void native_call_continue(struct shadow *shadow)
         if (shadow->recipe != NULL && !shadow_has_kernels_of_result(shadow))
             result_release(shadow_take_result(shadow));
     }
+    if (shadow->waiting != NULL && shadow_count_uses(shadow) == 0)
+        shadow_separate(shadow);
     object_release(object);
 }
 

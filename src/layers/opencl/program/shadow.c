@@ -286,6 +286,27 @@ static bool link_native(struct shadow *shadow)
     return true;
 }
 
+void shadow_separate(struct shadow *shadow)
+{
+    shadow_begin_work(shadow, false);
+    const cl_program old = shadow->native;
+    if (shadow->waiting != NULL && shadow->context != NULL) {
+        lock_take();
+        handles_remove(&shadow->by_native);
+        lock_release();
+        if (link_native(shadow)) {
+            (void)layer_target.clReleaseProgram(old);
+            ingot_program_release(shadow->waiting);
+            shadow->waiting = NULL;
+        } else {
+            lock_take();
+            handles_add(&shadow->by_native, old, shadow);
+            lock_release();
+        }
+    }
+    shadow_end_work(shadow);
+}
+
 /* In the shadow's work. */
 static bool build_native(struct shadow *shadow, const struct result *result)
 {

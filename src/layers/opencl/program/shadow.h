@@ -22,7 +22,7 @@ struct shadow_constant {
     unsigned char value[SHADOW_MAX_CONSTANT];
 };
 
-/* How the driver can link a program that was loaded. */
+/* How the driver can link a program again. */
 struct recipe {
     char *options; /* NULL: the application gave none */
     size_t object_count;
@@ -35,7 +35,7 @@ struct shadow {
     cl_uint own_references;   /* of `native` when it was new; usually 1 */
     cl_uint first_references; /* which the application saw then */
     ingot_source_kind_t kind; /* 0: linked */
-    struct recipe *recipe;    /* NULL: none */
+    struct recipe *recipe;    /* NULL: not linked */
     ingot_program_t waiting;  /* a linked program that may have to be stored, or NULL */
     /* for the thread that works on it; see shadow_begin_work */
     struct layer_context *context; /* NULL: not needed yet */
@@ -114,6 +114,10 @@ void shadow_unpin(struct shadow *shadow);
 /* Builds, compiles or links the native program as the application did, once. For what the result or the object cannot
  * answer. False: that failed, or the application did nothing of it. */
 bool shadow_build_native(struct shadow *shadow);
+
+/* Gives a linked program that Ingot may still store to Ingot alone, and links another one for the application, which is
+ * about to change it. It has no kernels. */
+void shadow_separate(struct shadow *shadow);
 
 /* The program that answers, while a thread asks it. */
 struct shadow_use {
