@@ -11,6 +11,7 @@
 #define INGOT_PERSIST_H
 
 #include <ingot/storage.h>
+#include <ingot/trust.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,11 +78,18 @@ typedef struct ingot_persist_info {
     uint32_t exit_time_ms;  /**< See ingot_persist_storing_t. */
     uint32_t quiet_time_ms; /**< See ingot_persist_storing_t. */
     const char *backends;   /**< See ingot_persist_set_backends. NULL: all. */
+    /** This and the next three are the policy and the keys of ingot_persist_trust_t. A store that is opened with
+     * INGOT_PERSIST_READ_ONLY and INGOT_PERSIST_TRUST_REQUIRE may belong to any user, and others may write it, because
+     * every blob is checked. */
+    ingot_persist_trust_policy_t trust_policy;
+    const char *key_files;
+    ingot_persist_key_callback_t next_key;
+    void *next_key_user;
 } ingot_persist_info_t;
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
     {                                                                                                                  \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,   \
-            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL                                                                      \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL                          \
     }
 
 /**
@@ -92,11 +100,12 @@ typedef struct ingot_persist_info {
  * there is no root, persistence is off. doc/environment.md lists all variables and the syntax of their values. Values
  * without an effect, such as a limit of a read-only store, are not checked. A setuid program reads no variables.
  *
- * @param[in,out] info           Initialized. Its path becomes @p path; its name_space follows in the same memory.
+ * @param[in,out] info           Initialized. Its path becomes @p path; its name_space, backends and key_files follow in
+ *                               the same memory.
  * @param[out]    path           Receives the root; it must live until the store is opened.
  * @retval INGOT_NOT_FOUND          Persistence is off; the detail says why. Any failure leaves @p info untouched.
  * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value.
- * @retval INGOT_BUFFER_TOO_SMALL   @p path is too small for the root and the namespace.
+ * @retval INGOT_BUFFER_TOO_SMALL   @p path is too small for the root and these texts.
  */
 INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_t *info, size_t path_capacity,
                                                              char *path);
@@ -110,10 +119,13 @@ INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_
  *
  * @retval INGOT_INVALID_ARGUMENTS  A malformed info.
  * @retval INGOT_UNTRUSTED          The root is a link, is not a directory, belongs to another user (a store that is
- *                                  opened read-only may also belong to root), or is writable by others. The detail says
+ *                                  opened read-only may also belong to root, and with required seals to any user), or
+ *                                  is writable by others; or a key file is (ingot_persist_set_trust). The detail says
  *                                  its owner, its mode and the remedy.
- * @retval INGOT_NOT_FOUND          The root's parent directory is missing; INGOT_PERSIST_MAKE_PARENTS creates it.
+ * @retval INGOT_NOT_FOUND          The root's parent directory is missing (INGOT_PERSIST_MAKE_PARENTS creates it), or
+ *                                  a key file is.
  * @retval INGOT_READ_ONLY          The root is missing and must not be created.
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION  A key file is malformed, or of a later version.
  * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *info);
@@ -302,10 +314,11 @@ typedef struct ingot_persist_stats {
     /** The time that loads saved: the build times of the programs that were loaded through the storage, less the time
      * that this took. ingot_persist_recount returns what all processes saved. */
     uint64_t saved_ns;
+    uint64_t distrusted; /**< Loaded blobs that were refused because of their seal, also counted as untrusted. */
 } ingot_persist_stats_t;
 #define INGOT_PERSIST_STATS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                \
+        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0             \
     }
 /**
  * Returns the counts of a storage since it was created. A chain and each of its tiers count separately.
@@ -355,9 +368,14 @@ typedef int (*ingot_persist_visit_t)(const ingot_persist_entry_t *entry, void *u
 INGOT_API ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
 
 /** Loads and verifies the blob of exactly this entry, without counting a hit or noting a use.
- *  @retval INGOT_NOT_FOUND  The entry is gone or was replaced. Other statuses as the entry's. */
+ *  @retval INGOT_NOT_FOUND  The entry is gone or was replaced.
+ *  @retval INGOT_UNTRUSTED  Also if the storage's policy refuses its seal. Other statuses as the entry's. */
 INGOT_API ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
                                                   ingot_buffer_t *blob);
+/** Does the same, but returns the blob in its seal, if it has one. ingot_storage_store into another storage then keeps
+ *  the seal. */
+INGOT_API ingot_status_t ingot_persist_load_sealed_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
+                                                         ingot_buffer_t *blob);
 /** Removes exactly this entry. @retval INGOT_NOT_FOUND  As above. Other statuses as ingot_storage_remove. */
 INGOT_API ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry);
 
@@ -369,7 +387,7 @@ typedef struct ingot_persist_verification {
     uint64_t done_bytes;
     uint64_t bad_count;      /**< Truncated or corrupt. */
     uint64_t removed_count;  /**< Bad entries that were removed. */
-    uint64_t foreign_count;  /**< Of another format version, or not trusted: not touched. */
+    uint64_t foreign_count;  /**< Of another format version, or not trusted (also by its seal): not touched. */
     uint64_t unread_count;   /**< Unknown: the operating system failed, or memory was short. */
     uint64_t leftover_count; /**< Leftovers of killed processes in tmp; repair removes them. */
     uint64_t leftover_bytes; /**< Size of the leftover files. */
@@ -384,7 +402,8 @@ typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_f
                                         void *user);
 
 /**
- * Reads every entry and verifies all checksums, and that the entry's bucket matches its id.
+ * Reads every entry and verifies all checksums, that the entry's bucket matches its id, and the blob's seal by the
+ * storage's policy. A refused seal is the entry's status INGOT_UNTRUSTED.
  *
  * @param repair    Not 0: removes bad entries and leftovers of killed processes, and corrects size.txt.
  * @param progress  NULL: none.
@@ -530,6 +549,7 @@ INGOT_API ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, con
 
 /**
  * Writes the valid entries of a directory store or a bundle to a new bundle, which then replaces any file at @p path.
+ * Blobs keep their seals. If the storage has a policy, entries that it refuses are left out.
  *
  * Threads and processes may use the store meanwhile. Of entries with the same id (in several namespaces), the newest is
  * written.

@@ -35,7 +35,9 @@ typedef enum ingot_status {
     INGOT_READ_ONLY = 16,        /**< Storages: opened read-only or found to be read-only. */
     INGOT_NO_SPACE = 17,         /**< Storages: disk full, quota reached, or larger than the storage's limit. */
     INGOT_BUSY = 18,             /**< Storages: a lock was not acquired in time. */
-    INGOT_UNTRUSTED = 19         /**< Storages: owned or writable by another user, or not a plain directory or file. */
+    /** Storages: owned or writable by another user, not a plain directory or file, or a blob whose seal is refused
+     *  (ingot/trust.h). */
+    INGOT_UNTRUSTED = 19
 } ingot_status_t;
 
 /** Returns the enumerator's name, e.g. "INGOT_NOT_FOUND", or "unknown status" for any other value. Never NULL. */

@@ -39,7 +39,7 @@ typedef struct ingot_storage_ops {
     /** Returns the blob of @p id.
      *  @retval INGOT_NOT_FOUND  A miss. Any other failure counts as a miss and is reported. */
     ingot_status_t (*load)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-    /** Stores or replaces a blob. NULL: read-only.
+    /** Stores or replaces a blob, which may be in a seal (ingot/trust.h). NULL: read-only.
      *  @retval INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_BUSY, INGOT_IO_ERROR */
     ingot_status_t (*store)(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob);
     /** Removes a blob; INGOT_NOT_FOUND if there is none. NULL: not supported. */
@@ -56,11 +56,12 @@ INGOT_API ingot_status_t ingot_storage_retain(ingot_storage_t storage);
 /** Drops a reference. Dropping the last one flushes as ingot_persist_flush does, then destroys the storage. */
 INGOT_API void ingot_storage_release(ingot_storage_t storage);
 
-/** Loads a blob through the table. The caller releases @p blob with its release function.
- *  Statuses as in ingot_storage_ops_t. */
+/** Loads a blob through the table, without its seal. The caller releases @p blob with its release function.
+ *  Statuses as in ingot_storage_ops_t; INGOT_UNTRUSTED if the storage's policy refuses the blob (ingot/trust.h). */
 INGOT_API ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const uint8_t *id,
                                             ingot_buffer_t *blob);
-/** Stores a blob through the table. Statuses as in ingot_storage_ops_t; INGOT_READ_ONLY if the table has no store. */
+/** Stores a blob through the table. Statuses as in ingot_storage_ops_t; INGOT_READ_ONLY if the table has no store.
+ *  A storage with a policy (ingot/trust.h) seals it, and returns INGOT_UNTRUSTED for a sealed blob that it refuses. */
 INGOT_API ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id,
                                              size_t blob_size, const uint8_t *blob);
 /** Removes a blob through the table. Statuses as in ingot_storage_ops_t; INGOT_READ_ONLY if the table has no remove. */

@@ -15,7 +15,7 @@
 #include "util/environment.h"
 
 #define MAX_NAME 64u
-#define MAX_PATH 4608u /* a path, and a namespace after it */
+#define MAX_PATH 16384u /* a path, and the namespace, the backends and the key files after it */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic(ingot_storage_t) store;

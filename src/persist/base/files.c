@@ -229,6 +229,11 @@ int files_create(int at, const char *path)
     return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
 }
 
+int files_create_readable(int at, const char *path)
+{
+    return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+}
+
 int files_close(int fd)
 {
     const int result = result_of(steady_close(fd));

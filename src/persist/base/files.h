@@ -26,9 +26,12 @@ struct file_facts {
 /* The effective user. */
 uint32_t files_user(void);
 
+/* As a user: any user, and others may write. The number is no user's: chown leaves an owner as it is for it. */
+#define FILES_ANY_USER UINT32_MAX
+
 static inline bool files_are_private(const struct file_facts *facts, uint32_t user)
 {
-    return facts->is_closed && facts->owner == user;
+    return user == FILES_ANY_USER || (facts->is_closed && facts->owner == user);
 }
 
 /* Returns the status for a negated errno, with a detail that contains action, name and errno. */
@@ -57,7 +60,8 @@ int files_open_place(int at, const char *path);
 int files_open_read(int at, const char *path);
 int files_open_update(int at, const char *path); /* for reading and writing; created if missing */
 int files_open_read_write(int at, const char *path);
-int files_create(int at, const char *path); /* for writing; must not exist */
+int files_create(int at, const char *path);          /* for writing; must not exist */
+int files_create_readable(int at, const char *path); /* the same, and other users may read it */
 int files_close(int fd);
 
 int files_facts(int fd, struct file_facts *facts);

@@ -17,12 +17,14 @@
 #include "persist/base/memory.h"
 #include "persist/bundle/bundle_file.h"
 #include "persist/storage/storage.h"
+#include "persist/storage/trust.h"
 
 typedef _Atomic(uint8_t *) kept_entry; /* NULL: not loaded; release pairs with acquire */
 
 struct bundle {
     ingot_allocator_t allocator;
     atomic_size_t references; /* of the storage and of each buffer; release pairs with acquire of the last one */
+    bool may_be_anyones;      /* every blob must be sealed */
     int fd;
     struct bundle_file file;
     uint8_t *index;
@@ -209,7 +211,8 @@ ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_
     return INGOT_SUCCESS;
 }
 
-ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persist_entry_t *entry, ingot_buffer_t *blob)
+ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persist_entry_t *entry, ingot_buffer_t *id,
+                                 ingot_buffer_t *kept)
 {
     if (entry->identity >= bundle->file.entry_count)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
@@ -227,14 +230,15 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
     }
     buffer.bytes = bytes + lead_of(&record);
     buffer.size = (size_t)record.blob_size;
-    *blob = buffer;
+    *id = (ingot_buffer_t){(size_t)record.id_size, bytes, NULL, NULL};
+    *kept = buffer;
     return INGOT_SUCCESS;
 }
 
 /* Bundles may be installed with the system, so root may own them too. */
-static bool is_trusted(const struct file_facts *facts)
+static bool is_trusted(const struct bundle *bundle, const struct file_facts *facts)
 {
-    return files_are_private(facts, files_user()) || files_are_private(facts, 0);
+    return bundle->may_be_anyones || files_are_private(facts, files_user()) || files_are_private(facts, 0);
 }
 
 /* Reads the header of a file if it can be trusted. The file stays open in the bundle. */
@@ -251,7 +255,7 @@ static ingot_status_t open_file(struct bundle *bundle, const char *path)
     if (bundle->fd < 0)
         return files_read_failed(bundle->fd, "opening", path);
     int result = files_facts(bundle->fd, &facts);
-    if (result == 0 && (!facts.is_file || !is_trusted(&facts)))
+    if (result == 0 && (!facts.is_file || !is_trusted(bundle, &facts)))
         return files_untrusted(&facts, false, files_user(), path);
     if (result == 0)
         result = files_read(bundle->fd, 0, sizeof(header), header, &got);
@@ -273,24 +277,37 @@ static ingot_status_t read_index(struct bundle *bundle)
     return status == INGOT_SUCCESS ? bundle_file_take_index(&bundle->file, bundle->index) : status;
 }
 
-ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *path)
+ingot_status_t ingot_persist_open_trusted_bundle(ingot_storage_t *storage, const char *path,
+                                                 const ingot_persist_trust_t *trust)
 {
     static const ingot_storage_ops_t ops = {sizeof(ops), load, NULL, NULL, destroy};
     ingot_allocator_t allocator;
+    ingot_persist_info_t info;
+    bool may_be_anyones;
     if (storage == NULL || path == NULL || path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
+    ingot_status_t status = trust_make_info(&info, trust, &may_be_anyones);
+    if (status != INGOT_SUCCESS)
+        return status;
     (void)memory_init(&allocator, NULL);
     struct bundle *bundle = memory_allocate(&allocator, sizeof(*bundle));
     if (bundle == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle");
-    *bundle = (struct bundle){.allocator = allocator, .fd = -1};
+    *bundle = (struct bundle){.allocator = allocator, .may_be_anyones = may_be_anyones, .fd = -1};
     atomic_init(&bundle->references, 1);
-    ingot_status_t status = open_file(bundle, path);
+    status = open_file(bundle, path);
     if (status == INGOT_SUCCESS)
         status = read_index(bundle);
     if (status == INGOT_SUCCESS)
-        status = storage_create(storage, STORAGE_BUNDLE, &ops, bundle, &allocator, NULL);
+        status = storage_create(storage, STORAGE_BUNDLE, &ops, bundle, &allocator, &info);
     if (status != INGOT_SUCCESS)
         destroy(bundle);
+    else if (may_be_anyones)
+        trust_must_require_seals(*storage);
     return status;
+}
+
+ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *path)
+{
+    return ingot_persist_open_trusted_bundle(storage, path, NULL);
 }

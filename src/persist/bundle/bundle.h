@@ -11,8 +11,10 @@ struct bundle;
 /* Returns the bundle of a storage, or NULL if the storage is of another kind. */
 struct bundle *bundle_of(ingot_storage_t storage);
 uint64_t bundle_entry_count(const struct bundle *bundle);
-/* These do what the public functions of the same names do. */
+/* Does what the public function of the same name does. */
 ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_t visit, void *user);
-ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persist_entry_t *entry, ingot_buffer_t *blob);
+/* Loads what the bundle keeps for exactly this entry, and its id, which is valid as long as *kept. */
+ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persist_entry_t *entry, ingot_buffer_t *id,
+                                 ingot_buffer_t *kept);
 
 #endif

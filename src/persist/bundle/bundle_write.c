@@ -87,7 +87,7 @@ static int write_entry(const ingot_persist_entry_t *entry, void *user)
         writing->status = ingot_set_error_detail(entry->status, "%s", entry->reason);
     if (entry->status != INGOT_SUCCESS || (writing->select != NULL && writing->select(entry, writing->user) == 0))
         return writing->status == INGOT_SUCCESS;
-    const ingot_status_t loaded = ingot_persist_load_entry(writing->storage, entry, &blob);
+    const ingot_status_t loaded = ingot_persist_load_sealed_entry(writing->storage, entry, &blob);
     if (is_failure(loaded))
         writing->status = loaded;
     else if (loaded == INGOT_SUCCESS)

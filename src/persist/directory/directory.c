@@ -22,6 +22,7 @@
 #include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/storing.h"
+#include "persist/storage/trust.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
@@ -151,6 +152,7 @@ static void take_info(struct directory *directory, const ingot_persist_info_t *i
     const uint32_t timeout_ms = info->lock_timeout_ms != 0 ? info->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
     directory->root = -1;
     directory->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
+    directory->may_be_anyones = directory->is_read_only && info->trust_policy == INGOT_PERSIST_TRUST_REQUIRE;
     directory->is_durable = (info->flags & (uint32_t)INGOT_PERSIST_DURABLE) != 0;
     directory->eviction = info->eviction;
     limits_set(directory, info->max_bytes, info->max_entries, info->max_age_seconds);
@@ -210,6 +212,8 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     if (status != INGOT_SUCCESS)
         goto done;
     storage_set_load_for_core(*storage, load_for_core);
+    if (directory->may_be_anyones)
+        trust_must_require_seals(*storage);
     if (!directory->is_read_only)
         storage_set_save_counts(*storage, save_counts);
     directory = NULL; /* handed over */

@@ -14,11 +14,13 @@
 #include "persist/base/memory.h"
 #include "persist/base/replacement.h"
 #include "persist/storage/storage.h"
+#include "persist/storage/trust.h"
 #include "util/little_endian.h"
 
 struct single_file {
     ingot_allocator_t allocator;
-    size_t path_size; /* with its NUL */
+    bool may_be_anyones; /* every blob must be sealed */
+    size_t path_size;    /* with its NUL */
     char path[];
 };
 
@@ -73,7 +75,7 @@ static ingot_status_t read_header(const struct single_file *file, int fd, struct
     const int result = files_facts(fd, &facts);
     if (result < 0)
         return files_read_failed(result, "examining", "the file");
-    if (!facts.is_file || !files_are_private(&facts, files_user()))
+    if (!facts.is_file || !files_are_private(&facts, file->may_be_anyones ? FILES_ANY_USER : files_user()))
         return files_untrusted(&facts, false, files_user(), file->path);
     const size_t size = facts.size_bytes < sizeof(header) ? (size_t)facts.size_bytes : sizeof(header);
     const ingot_status_t status = files_read_all(fd, "the file", 0, size, header);
@@ -155,29 +157,50 @@ static void destroy(void *self)
     memory_free(&allocator, file, sizeof(*file) + file->path_size);
 }
 
-ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *path)
+static ingot_status_t check_path(const char *path)
 {
-    static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
-    ingot_allocator_t allocator;
     const char *name;
-    if (storage == NULL || path == NULL || path[0] == '\0')
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
     const int parent = files_open_parent(path, &name);
     if (parent < 0)
         return files_read_failed(parent, "opening the directory of", path);
     (void)files_close(parent);
     if (name[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path ends in a slash");
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_persist_open_trusted_file(ingot_storage_t *storage, const char *path,
+                                               const ingot_persist_trust_t *trust)
+{
+    static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
+    ingot_allocator_t allocator;
+    ingot_persist_info_t info;
+    bool may_be_anyones;
+    if (storage == NULL || path == NULL || path[0] == '\0')
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
+    ingot_status_t status = trust_make_info(&info, trust, &may_be_anyones);
+    if (status == INGOT_SUCCESS)
+        status = check_path(path);
+    if (status != INGOT_SUCCESS)
+        return status;
     (void)memory_init(&allocator, NULL);
     const size_t path_size = strlen(path) + 1;
     struct single_file *file = memory_allocate(&allocator, sizeof(*file) + path_size);
     if (file == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
     file->allocator = allocator;
+    file->may_be_anyones = may_be_anyones;
     file->path_size = path_size;
     memcpy(file->path, path, path_size);
-    const ingot_status_t status = storage_create(storage, STORAGE_OTHER, &ops, file, &allocator, NULL);
+    status = storage_create(storage, STORAGE_OTHER, &ops, file, &allocator, &info);
     if (status != INGOT_SUCCESS)
         destroy(file);
+    else if (may_be_anyones)
+        trust_must_require_seals(*storage);
     return status;
+}
+
+ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *path)
+{
+    return ingot_persist_open_trusted_file(storage, path, NULL);
 }

@@ -43,7 +43,7 @@ static void tell_degraded(ingot_storage_t storage, ingot_status_t status, const 
 
 static bool takes_blobs(ingot_storage_t tier)
 {
-    return storage_is_writable(tier) && storage_is_on(tier);
+    return storage_keeps_blobs(tier) && storage_is_on(tier);
 }
 
 /* Stores a blob in the first tiers, as far as they are writable. Returns true if a tier took it. */
@@ -55,7 +55,7 @@ static bool promote_now(ingot_storage_t storage, size_t tier_count, size_t id_si
     for (size_t i = 0; i < tier_count; ++i) {
         if (!takes_blobs(chain->tiers[i]))
             continue;
-        const ingot_status_t status = ingot_storage_store(chain->tiers[i], id_size, id, blob->size, blob->bytes);
+        const ingot_status_t status = storage_store_kept(chain->tiers[i], id_size, id, blob->size, blob->bytes);
         is_stored = is_stored || status == INGOT_SUCCESS;
         if (status == INGOT_SUCCESS || status == INGOT_READ_ONLY)
             continue;
@@ -100,8 +100,7 @@ static ingot_status_t load_with(const struct chain *chain, bool is_for_core, siz
     ingot_status_t reason = INGOT_NOT_FOUND;
     char detail[DETAIL_CAPACITY] = "no tier has it";
     for (size_t i = 0; i < chain->count; ++i) {
-        const ingot_status_t status = is_for_core && i == 0 ? storage_load_for_core(chain->tiers[i], id_size, id, blob)
-                                                            : ingot_storage_load(chain->tiers[i], id_size, id, blob);
+        const ingot_status_t status = storage_load_kept(chain->tiers[i], is_for_core && i == 0, id_size, id, blob);
         if (status == INGOT_SUCCESS) {
             promote(chain, i, id_size, id, blob);
             return status;
@@ -124,20 +123,32 @@ static ingot_status_t load_for_core(void *self, size_t id_size, const uint8_t *i
     return load_with(self, true, id_size, id, blob);
 }
 
-static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+static ingot_status_t store_with(const struct chain *chain,
+                                 ingot_status_t (*store)(ingot_storage_t, size_t, const uint8_t *, size_t,
+                                                         const uint8_t *),
+                                 size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
 {
-    const struct chain *chain = self;
     store_queue_cancel(chain->storage, id_size, id);
     ingot_status_t status = ingot_set_error_detail(INGOT_READ_ONLY, "no tier can be written");
     for (size_t i = 0; i < chain->count && status == INGOT_READ_ONLY; ++i)
-        status = ingot_storage_store(chain->tiers[i], id_size, id, blob_size, blob);
+        status = store(chain->tiers[i], id_size, id, blob_size, blob);
     return status;
+}
+
+static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+{
+    return store_with(self, ingot_storage_store, id_size, id, blob_size, blob);
+}
+
+static ingot_status_t store_kept(void *self, size_t id_size, const uint8_t *id, size_t size, const uint8_t *kept)
+{
+    return store_with(self, storage_store_kept, id_size, id, size, kept);
 }
 
 static bool has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    const ingot_status_t status = ingot_storage_load(tier, id_size, id, &blob);
+    const ingot_status_t status = storage_load_kept(tier, false, id_size, id, &blob);
     memory_release_buffer(&blob);
     return status == INGOT_SUCCESS;
 }
@@ -197,12 +208,13 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
         return status;
     }
     storage_set_load_for_core(*storage, load_for_core);
+    storage_set_store_kept(*storage, store_kept);
     chain->storage = *storage;
     (*storage)->promote = promote_now;
     (*storage)->withdraw = withdraw;
     for (size_t i = 0; i < tier_count && (*storage)->listener == NULL; ++i)
         (*storage)->listener = tiers[i]->on_event != NULL ? tiers[i] : tiers[i]->listener;
     for (size_t i = 0; i < tier_count && (*storage)->model == NULL; ++i)
-        (*storage)->model = storage_is_writable(tiers[i]) ? tiers[i] : NULL;
+        (*storage)->model = storage_keeps_blobs(tiers[i]) ? tiers[i] : NULL;
     return INGOT_SUCCESS;
 }

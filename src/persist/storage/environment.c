@@ -13,6 +13,7 @@
 
 #include <ingot/backend.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +130,26 @@ static ingot_status_t read_storing(const struct environment *environment, ingot_
     return status;
 }
 
+static ingot_status_t read_trust(const struct environment *environment, ingot_persist_trust_policy_t *policy)
+{
+    static const char *const words[] = {"none", "verify", "require"}; /* in the order of the values */
+    size_t chosen = (size_t)*policy;
+    const ingot_status_t status =
+        read_choice(environment, "INGOT_PERSIST_TRUST", COUNT_OF(words), words, "none, verify or require", &chosen);
+    *policy = (ingot_persist_trust_policy_t)chosen;
+    return status;
+}
+
+/* Keys that nothing uses look like protection. */
+static ingot_status_t check_keys(const struct environment *environment, const ingot_persist_info_t *info)
+{
+    if (value_of(environment, "INGOT_PERSIST_KEYS") != NULL && value_of(environment, "INGOT_PERSIST_TRUST") == NULL &&
+        info->trust_policy == INGOT_PERSIST_TRUST_NONE)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "INGOT_PERSIST_KEYS has no effect: set "
+                                                               "INGOT_PERSIST_TRUST to verify or require, too");
+    return INGOT_SUCCESS;
+}
+
 /* Reads the settings that only a writable store uses. */
 static ingot_status_t read_writing(const struct environment *environment, ingot_persist_info_t *info)
 {
@@ -153,6 +174,10 @@ static ingot_status_t read_policies(const struct environment *environment, ingot
         status = read_age(environment, &info->max_age_seconds);
     if (status == INGOT_SUCCESS)
         status = read_eviction(environment, &info->eviction);
+    if (status == INGOT_SUCCESS)
+        status = read_trust(environment, &info->trust_policy);
+    if (status == INGOT_SUCCESS)
+        status = check_keys(environment, info);
     if (status != INGOT_SUCCESS)
         return status;
     ingot_persist_info_t written = *info;
@@ -204,6 +229,13 @@ static ingot_status_t find_text(const struct environment *environment, const cha
     return status;
 }
 
+/* What is in the list shows when the store is opened. */
+static bool is_any(const char *text)
+{
+    (void)text;
+    return true;
+}
+
 static ingot_status_t find_texts(const struct environment *environment, size_t capacity, char *path,
                                  ingot_persist_info_t *info)
 {
@@ -213,6 +245,9 @@ static ingot_status_t find_texts(const struct environment *environment, size_t c
     if (status == INGOT_SUCCESS)
         status = find_text(environment, "INGOT_PERSIST_BACKENDS", serving_is_list,
                            "a list such as opencl,cuda or -opencl", capacity, path, &used, &info->backends);
+    if (status == INGOT_SUCCESS)
+        status = find_text(environment, "INGOT_PERSIST_KEYS", is_any, "a list of key files", capacity, path, &used,
+                           &info->key_files);
     return status;
 }
 
@@ -244,14 +279,20 @@ static const char *look_up(const char *name, void *user)
     return secure_getenv(name);
 }
 
-/* A caller built with an older version passes a shorter info; fields that it lacks are not set. */
+/* A caller built with an older version passes a shorter info; fields that it lacks are not set. A policy that would
+ * not be followed is an error. */
 ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_t *info, size_t path_capacity, char *path)
 {
     ingot_persist_info_t read;
     if (!STRUCT_READ(read, info) || path == NULL || path_capacity == 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info, its struct_size or path is missing");
     const ingot_status_t status = persist_environment_read(&read, path_capacity, path, look_up, NULL);
-    if (status == INGOT_SUCCESS)
-        (void)STRUCT_WRITE(info, read);
-    return status;
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (read.trust_policy != INGOT_PERSIST_TRUST_NONE &&
+        info->struct_size < offsetof(ingot_persist_info_t, key_files) + sizeof(info->key_files))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "INGOT_PERSIST_TRUST: the application was built with a "
+                                                               "version of Ingot that does not check seals");
+    (void)STRUCT_WRITE(info, read);
+    return INGOT_SUCCESS;
 }

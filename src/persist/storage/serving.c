@@ -77,9 +77,9 @@ bool storage_serves(ingot_storage_t storage, const struct ingot_context *context
         return false;
     if (!atomic_load_explicit(&storage->has_backends, memory_order_acquire)) /* pairs with the release below */
         return true;
-    process_lock_take(&storage->backends_lock, forget_nothing, NULL);
+    process_lock_take(&storage->settings_lock, forget_nothing, NULL);
     memcpy(backends, storage->backends, sizeof(backends));
-    process_lock_give(&storage->backends_lock);
+    process_lock_give(&storage->settings_lock);
     return serving_includes(backends, ingot_context_get_backend_name(context));
 }
 
@@ -98,11 +98,11 @@ ingot_status_t ingot_persist_set_backends(ingot_storage_t storage, const char *b
     if (backends != NULL && !serving_is_list(backends))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "\"%.80s\" is not a list of names, each with an optional - before it", backends);
-    process_lock_take(&storage->backends_lock, forget_nothing, NULL);
+    process_lock_take(&storage->settings_lock, forget_nothing, NULL);
     memset(storage->backends, 0, sizeof(storage->backends));
     if (backends != NULL)
         memcpy(storage->backends, backends, strlen(backends));
-    process_lock_give(&storage->backends_lock);
+    process_lock_give(&storage->settings_lock);
     atomic_store_explicit(&storage->has_backends, backends != NULL, memory_order_release);
     return INGOT_SUCCESS;
 }

@@ -11,7 +11,8 @@
 #include "persist/base/process_lock.h"
 #include "persist/storage/common/counters.h"
 #include "persist/storage/common/kinds.h"
-#include "persist/storage/store_list.h"
+#include "persist/storage/common/store_list.h"
+#include "persist/trust/keyring.h"
 
 #define STORAGE_BACKENDS_CAPACITY 128u
 
@@ -57,6 +58,7 @@ struct ingot_storage {
     ingot_storage_ops_t ops;
     void *self;
     storage_load_t load_for_core; /* NULL: the operation of ops */
+    storage_store_t store_kept;   /* likewise */
     ingot_allocator_t allocator;
     bool is_read_only;               /* even if it has a store operation */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */
@@ -70,8 +72,12 @@ struct ingot_storage {
     _Atomic uint32_t inherited_quiet_ms;
     _Atomic unsigned off;     /* of STORAGE_OFF_...; relaxed: a few requests may see the old value */
     atomic_bool has_backends; /* release pairs with acquire: true if taking the lock is worthwhile */
-    struct process_lock backends_lock;
-    char backends[STORAGE_BACKENDS_CAPACITY]; /* under backends_lock */
+    atomic_bool has_keyring;  /* likewise */
+    bool must_require_seals;  /* its files may be any user's */
+    struct process_lock settings_lock;
+    char backends[STORAGE_BACKENDS_CAPACITY]; /* under settings_lock, like the next one */
+    struct keyring *keyring;                  /* NULL: INGOT_PERSIST_TRUST_NONE */
+    _Atomic uint64_t distrusted;              /* blobs whose seal was refused; relaxed, a count */
     struct counters counters;                 /* of loads and stores; a directory store also has its own */
     ingot_storage_t listener;                 /* a chain's tier whose callback hears of promotions; NULL: none */
     storage_promote_t promote;                /* a chain's, as the next one; else NULL */

@@ -14,6 +14,7 @@
 #include "persist/storage/state.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
+#include "persist/storage/trust.h"
 #include "util/struct_size.h"
 
 static ingot_status_t copy_ops(ingot_storage_ops_t *copy, const ingot_storage_ops_t *ops)
@@ -30,7 +31,7 @@ static ingot_status_t init(struct ingot_storage *storage)
     const ingot_status_t status = store_queue_init(storage);
     if (status != INGOT_SUCCESS)
         return status;
-    const ingot_status_t locked = process_lock_init(&storage->backends_lock);
+    const ingot_status_t locked = process_lock_init(&storage->settings_lock);
     if (locked != INGOT_SUCCESS)
         store_queue_fini(storage);
     return locked;
@@ -45,6 +46,18 @@ static void take_info(struct ingot_storage *storage, const ingot_persist_info_t 
     atomic_init(&storage->exit_time_ms, info->exit_time_ms);
     atomic_init(&storage->quiet_time_ms, info->quiet_time_ms);
     (void)ingot_persist_set_backends(storage, info->backends); /* checked */
+}
+
+static ingot_status_t take_trust(struct ingot_storage *storage, const ingot_persist_info_t *info)
+{
+    const ingot_persist_trust_t trust = {
+        .struct_size = sizeof(trust),
+        .policy = info->trust_policy,
+        .key_files = info->key_files,
+        .next_key = info->next_key,
+        .user = info->next_key_user,
+    };
+    return ingot_persist_set_trust(storage, &trust);
 }
 
 static void finish(ingot_storage_t storage);
@@ -69,6 +82,12 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     if (info != NULL)
         take_info(made, info);
     made->finish = finish;
+    const ingot_status_t trusted = info != NULL ? take_trust(made, info) : INGOT_SUCCESS;
+    if (trusted != INGOT_SUCCESS) {
+        made->ops.destroy = NULL; /* the caller keeps self */
+        finish(made);
+        return trusted;
+    }
     process_end_watch_main_thread();
     *storage = made;
     return INGOT_SUCCESS;
@@ -110,7 +129,8 @@ static void finish(ingot_storage_t storage)
     savings_fini(storage);
     store_queue_fini(storage);
     destroy_parts(storage);
-    process_lock_fini(&storage->backends_lock);
+    process_lock_fini(&storage->settings_lock);
+    keyring_release(storage->keyring);
     if (storage->ops.destroy != NULL)
         storage->ops.destroy(storage->self);
     const ingot_allocator_t allocator = storage->allocator;
@@ -133,18 +153,42 @@ static ingot_status_t check_id(ingot_storage_t storage, size_t id_size, const ui
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t load_with(ingot_storage_t storage, storage_load_t load, size_t id_size, const uint8_t *id,
-                                ingot_buffer_t *blob)
+/* ---- loads and stores ---- */
+
+/* Counts what the storage's operation returned and what the policy then made of it. */
+static ingot_status_t count_load(ingot_storage_t storage, ingot_status_t status)
 {
+    counters_add(&storage->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
+    if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
+        counters_add_failure(&storage->counters, status);
+    return status;
+}
+
+ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
+                                 ingot_buffer_t *kept)
+{
+    const storage_load_t load =
+        with_core && storage->load_for_core != NULL ? storage->load_for_core : storage->ops.load;
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
     if (!storage_is_on(storage))
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the storage is off");
-    const ingot_status_t status = load(storage->self, id_size, id, &loaded);
-    counters_add(&storage->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
+    ingot_status_t status = load(storage->self, id_size, id, &loaded);
+    if (status == INGOT_SUCCESS)
+        status = trust_check_loaded(storage, id_size, id, &loaded);
+    if (count_load(storage, status) == INGOT_SUCCESS)
+        *kept = loaded;
+    return status;
+}
+
+static ingot_status_t load_with(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
+                                ingot_buffer_t *blob)
+{
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    ingot_status_t status = storage_load_kept(storage, with_core, id_size, id, &loaded);
+    if (status == INGOT_SUCCESS)
+        status = trust_open_kept(storage, &loaded);
     if (status == INGOT_SUCCESS)
         *blob = loaded;
-    else if (status != INGOT_NOT_FOUND)
-        counters_add_failure(&storage->counters, status);
     return status;
 }
 
@@ -155,12 +199,17 @@ ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const
         return status;
     if (blob == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
-    return load_with(storage, storage->ops.load, id_size, id, blob);
+    return load_with(storage, false, id_size, id, blob);
 }
 
 void storage_set_load_for_core(ingot_storage_t storage, storage_load_t load)
 {
     storage->load_for_core = load;
+}
+
+void storage_set_store_kept(ingot_storage_t storage, storage_store_t store)
+{
+    storage->store_kept = store;
 }
 
 void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save)
@@ -170,28 +219,57 @@ void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save
 
 ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
-    return load_with(storage, storage->load_for_core != NULL ? storage->load_for_core : storage->ops.load, id_size, id,
-                     blob);
+    return load_with(storage, true, id_size, id, blob);
+}
+
+static ingot_status_t count_store(ingot_storage_t storage, ingot_status_t status)
+{
+    if (status == INGOT_SUCCESS)
+        counters_add(&storage->counters, COUNTER_STORES, 1);
+    else
+        counters_add_failure(&storage->counters, status);
+    return status;
+}
+
+static ingot_status_t check_writable(ingot_storage_t storage)
+{
+    if (storage->ops.store == NULL)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no store operation");
+    if (!storage_is_on(storage))
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage is off");
+    return INGOT_SUCCESS;
 }
 
 ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
                                    const uint8_t *blob)
 {
-    const ingot_status_t status = check_id(storage, id_size, id);
+    ingot_buffer_t sealed = INGOT_BUFFER_INIT;
+    ingot_status_t status = check_id(storage, id_size, id);
+    if (status == INGOT_SUCCESS && (blob == NULL || blob_size == 0))
+        status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL or empty");
+    if (status == INGOT_SUCCESS)
+        status = check_writable(storage);
     if (status != INGOT_SUCCESS)
         return status;
-    if (blob == NULL || blob_size == 0)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL or empty");
-    if (storage->ops.store == NULL)
-        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no store operation");
-    if (!storage_is_on(storage))
-        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage is off");
-    const ingot_status_t result = storage->ops.store(storage->self, id_size, id, blob_size, blob);
-    if (result == INGOT_SUCCESS)
-        counters_add(&storage->counters, COUNTER_STORES, 1);
-    else
-        counters_add_failure(&storage->counters, result);
-    return result;
+    status = trust_seal(storage, id_size, id, blob_size, blob, &sealed);
+    if (status == INGOT_SUCCESS && sealed.bytes != NULL)
+        status = storage->ops.store(storage->self, id_size, id, sealed.size, sealed.bytes);
+    else if (status == INGOT_SUCCESS)
+        status = storage->ops.store(storage->self, id_size, id, blob_size, blob);
+    memory_release_buffer(&sealed);
+    return count_store(storage, status);
+}
+
+ingot_status_t storage_store_kept(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
+                                  const uint8_t *kept)
+{
+    const storage_store_t store = storage->store_kept != NULL ? storage->store_kept : storage->ops.store;
+    const ingot_buffer_t buffer = {size, kept, NULL, NULL};
+    ingot_status_t status = check_writable(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = trust_check_kept(storage, id_size, id, &buffer);
+    return count_store(storage, status == INGOT_SUCCESS ? store(storage->self, id_size, id, size, kept) : status);
 }
 
 ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, const uint8_t *id)
@@ -223,9 +301,19 @@ ingot_storage_t storage_stored_to(ingot_storage_t storage)
     return storage;
 }
 
+/* A store's own counts do not know that what it returned was refused. */
+static void move_distrusted(ingot_persist_stats_t *stats)
+{
+    stats->hits -= stats->distrusted;
+    stats->misses += stats->distrusted;
+    stats->failures += stats->distrusted;
+    stats->untrusted += stats->distrusted;
+}
+
 void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ingot_persist_stats_t *stats)
 {
     const struct counters *counters = own != NULL ? own : &storage->counters;
+    stats->distrusted = atomic_load_explicit(&storage->distrusted, memory_order_acquire); /* before the hits */
     stats->hits = counters_get(counters, COUNTER_HITS);
     stats->misses = counters_get(counters, COUNTER_MISSES);
     stats->stores = counters_get(counters, COUNTER_STORES);
@@ -247,6 +335,8 @@ void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ing
     stats->rejected = atomic_load_explicit(&storage->rejected, memory_order_relaxed);
     stats->waiting = store_queue_count(storage);
     stats->saved_ns = atomic_load_explicit(&storage->saved_ns, memory_order_relaxed);
+    if (own != NULL)
+        move_distrusted(stats);
 }
 
 void *storage_get_part(ingot_storage_t storage, enum storage_part which)

@@ -5,13 +5,14 @@
 #define INGOT_PERSIST_STORAGE_STORAGE_H
 
 #include <ingot/persist.h>
+#include <stdbool.h>
 
 #include "persist/storage/common/counters.h"
 #include "persist/storage/common/kinds.h"
 
 /* Does what ingot_storage_create does, with the allocator from which self was allocated. From info, which may be
  * NULL and is checked, it uses only the fields that do not concern a directory: read-only, the callback, the
- * backends, when to store and for how long. */
+ * backends, when to store and for how long, the policy and the keys. */
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               void *self, const ingot_allocator_t *allocator, const ingot_persist_info_t *info);
 
@@ -20,6 +21,22 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
 void storage_set_load_for_core(ingot_storage_t storage, storage_load_t load);
 /* Does what ingot_storage_load does, by that operation if there is one. */
 ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
+
+/*
+ * What a storage keeps is a blob, or an envelope with one (persist/trust/seal.h). The functions that applications call
+ * take and return blobs. The tiers of a chain and the target of a switch are asked for what they keep, so that a blob
+ * keeps its seal on its way to another tier, and that each storage on the way can check it.
+ */
+
+/* Loads what the storage keeps, checked by its policy. with_core: by the operation that the core's check allows. */
+ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
+                                 ingot_buffer_t *kept);
+/* Stores what another storage keeps, if this one's policy accepts it. Never seals it: no key of this storage vouches
+ * for a blob that another storage had. */
+ingot_status_t storage_store_kept(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
+                                  const uint8_t *kept);
+/* Sets the operation by which a storage that forwards stores what another one keeps. Only right after its creation. */
+void storage_set_store_kept(ingot_storage_t storage, storage_store_t store);
 
 /* Sets the operation of a store that keeps counts for later processes (savings.h). Only right after its creation. */
 void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save);

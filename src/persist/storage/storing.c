@@ -4,6 +4,7 @@
 #include "persist/storage/storing.h"
 
 #include "persist/storage/state.h"
+#include "persist/storage/trust.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define DEFAULT_EXIT_TIME_MS 5000u
@@ -61,11 +62,16 @@ uint64_t storage_quiet_time_ns(ingot_storage_t storage)
     return time_ms == INGOT_PERSIST_NO_TIME || time_ms == 0 ? UINT64_MAX : time_ms * NS_PER_MS;
 }
 
-bool storage_is_writable(ingot_storage_t storage)
+bool storage_keeps_blobs(ingot_storage_t storage)
 {
     if (storage->kind == STORAGE_CHAIN)
         return storage->model != NULL;
     return storage->ops.store != NULL && !storage->is_read_only;
+}
+
+bool storage_is_writable(ingot_storage_t storage)
+{
+    return storage_keeps_blobs(storage) && !trust_forbids_storing(storage);
 }
 
 bool storing_is_mode(ingot_persist_store_mode_t mode)

@@ -56,36 +56,48 @@ static ingot_storage_t exchange_target(ingot_storage_t storage, ingot_storage_t 
     return before;
 }
 
-static ingot_status_t load_with(struct storage_switch *self,
-                                ingot_status_t (*load)(ingot_storage_t, size_t, const uint8_t *, ingot_buffer_t *),
-                                size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+static ingot_status_t load_with(struct storage_switch *self, bool with_core, size_t id_size, const uint8_t *id,
+                                ingot_buffer_t *blob)
 {
     ingot_storage_t target = take_target(self);
     if (target == NULL)
         return INGOT_NOT_FOUND;
-    const ingot_status_t status = load(target, id_size, id, blob);
+    const ingot_status_t status = storage_load_kept(target, with_core, id_size, id, blob);
     ingot_storage_release(target);
     return status;
 }
 
 static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
-    return load_with(self, ingot_storage_load, id_size, id, blob);
+    return load_with(self, false, id_size, id, blob);
 }
 
 static ingot_status_t load_for_core(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
-    return load_with(self, storage_load_for_core, id_size, id, blob);
+    return load_with(self, true, id_size, id, blob);
 }
 
-static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+static ingot_status_t store_with(struct storage_switch *self,
+                                 ingot_status_t (*store)(ingot_storage_t, size_t, const uint8_t *, size_t,
+                                                         const uint8_t *),
+                                 size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
 {
     ingot_storage_t target = take_target(self);
     if (target == NULL)
         return INGOT_READ_ONLY;
-    const ingot_status_t status = ingot_storage_store(target, id_size, id, blob_size, blob);
+    const ingot_status_t status = store(target, id_size, id, blob_size, blob);
     ingot_storage_release(target);
     return status;
+}
+
+static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+{
+    return store_with(self, ingot_storage_store, id_size, id, blob_size, blob);
+}
+
+static ingot_status_t store_kept(void *self, size_t id_size, const uint8_t *id, size_t size, const uint8_t *kept)
+{
+    return store_with(self, storage_store_kept, id_size, id, size, kept);
 }
 
 static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
@@ -139,6 +151,7 @@ ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t ta
         return status;
     }
     storage_set_load_for_core(made, load_for_core);
+    storage_set_store_kept(made, store_kept);
     made->take_target = take_target_if_any;
     turn(made, target);
     *storage = made;

@@ -120,6 +120,7 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
         {"INGOT_PERSIST_EXIT_TIME", {"5 s", "1y", "s", "-1"}},
         {"INGOT_PERSIST_QUIET_TIME", {"0x10"}},
         {"INGOT_PERSIST_LOCK_TIMEOUT", {"soon"}},
+        {"INGOT_PERSIST_TRUST", {"yes", "required", "1"}},
         {"INGOT_PERSIST_DURABLE", {"enabled"}}};
     for (const auto &[name, values] : nonsense)
         for (const std::string &value : values) {
@@ -230,4 +231,49 @@ TEST(PersistEnvironment, TheProcesssOwnIsReadWhenAsked)
     EXPECT_STREQ("/somewhere", info.path);
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_info_from_environment(&info, 0, path));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_info_from_environment(nullptr, sizeof(path), path));
+}
+
+TEST(PersistEnvironment, ReadsThePolicyAndTheKeyFiles)
+{
+    Variables variables = {{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_KEYS", "/a:/b"}};
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(variables).status) << "keys that nothing uses";
+    EXPECT_NE(std::string::npos, read(variables).detail.find("INGOT_PERSIST_TRUST"));
+    variables["INGOT_PERSIST_TRUST"] = "none";
+    EXPECT_EQ(INGOT_SUCCESS, read(variables).status);
+    variables["INGOT_PERSIST_TRUST"] = "VERIFY";
+    EXPECT_EQ(INGOT_PERSIST_TRUST_VERIFY, read(variables).info.trust_policy);
+    variables["INGOT_PERSIST_TRUST"] = "require";
+    EXPECT_EQ(INGOT_PERSIST_TRUST_REQUIRE, read(variables).info.trust_policy);
+    EXPECT_EQ(INGOT_SUCCESS, read(variables, 8).status);
+    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read(variables, 7).status);
+
+    std::string path(64, '\0');
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    const auto lookup = [](const char *name, void *user) -> const char * {
+        const auto &all = *static_cast<const Variables *>(user);
+        const auto found = all.find(name);
+        return found == all.end() ? nullptr : found->second.c_str();
+    };
+    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
+    EXPECT_STREQ("/a:/b", info.key_files);
+    EXPECT_STREQ("d", info.path);
+}
+
+/* A program that was compiled with older headers would go on without the policy that its user wants. */
+TEST(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsAnError)
+{
+    ScratchDirectory scratch;
+    std::string path(4096, '\0');
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.struct_size = offsetof(ingot_persist_info_t, trust_policy);
+    const std::string root = scratch.path() / "store";
+    ASSERT_EQ(0, setenv("INGOT_PERSIST_DIR", root.c_str(), 1));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, path.size(), path.data()));
+    ASSERT_EQ(0, setenv("INGOT_PERSIST_TRUST", "require", 1));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_info_from_environment(&info, path.size(), path.data()));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "INGOT_PERSIST_TRUST")) << ingot_last_error_detail();
+    info.struct_size = sizeof(info);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, path.size(), path.data()));
+    ASSERT_EQ(0, unsetenv("INGOT_PERSIST_TRUST"));
+    ASSERT_EQ(0, unsetenv("INGOT_PERSIST_DIR"));
 }

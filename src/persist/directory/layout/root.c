@@ -95,9 +95,12 @@ static ingot_status_t open_or_make(const struct directory *directory, int *root)
     return *root < 0 ? files_read_failed(*root, "opening", path) : INGOT_SUCCESS;
 }
 
-/* A read-only store may be installed with the system, so root may own it. */
+/* A read-only store may be installed with the system, so root may own it. If all of its blobs must be sealed, it does
+ * not matter who owns it. */
 static uint32_t owner_of(const struct directory *directory, const struct file_facts *facts)
 {
+    if (directory->may_be_anyones)
+        return FILES_ANY_USER;
     return directory->is_read_only && facts->owner == 0 ? 0 : files_user();
 }
 

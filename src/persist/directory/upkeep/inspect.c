@@ -14,18 +14,22 @@
 #include "persist/bundle/bundle.h"
 #include "persist/directory/format/entry.h"
 #include "persist/directory/layout/bucket.h"
+#include "persist/storage/storage.h"
+#include "persist/storage/trust.h"
 #include "util/error_text.h"
 #include "util/struct_size.h"
 
-static ingot_status_t read_pinned(const struct directory *directory, const struct entry_place *place, bool is_whole,
-                                  struct key_file *key, ingot_buffer_t *id)
+static ingot_status_t read_pinned(const struct directory *directory, const struct entry_place *place,
+                                  ingot_storage_t verifying, struct key_file *key, ingot_buffer_t *id)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     struct entry_place pinned;
     ingot_status_t status = entry_pin(place, &pinned);
     if (status != INGOT_SUCCESS)
         return status;
-    status = entry_read_whole(&pinned, &directory->allocator, key, id, is_whole ? &blob : NULL);
+    status = entry_read_whole(&pinned, &directory->allocator, key, id, verifying != NULL ? &blob : NULL);
+    if (status == INGOT_SUCCESS && verifying != NULL)
+        status = trust_check_kept(verifying, id->size, id->bytes, &blob);
     memory_release_buffer(&blob);
     (void)files_close(pinned.at);
     return status;
@@ -46,7 +50,7 @@ static void fill(struct inspected *inspected, const struct key_file *key, uint64
 }
 
 bool inspect_init(struct inspected *inspected, const struct directory *directory, const struct survey *survey,
-                  const struct survey_entry *found, bool is_whole)
+                  const struct survey_entry *found, ingot_storage_t verifying)
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;
@@ -67,8 +71,8 @@ bool inspect_init(struct inspected *inspected, const struct directory *directory
     if (status == INGOT_NOT_FOUND || (status == INGOT_SUCCESS && facts.inode != found->inode))
         return false;
     if (status == INGOT_SUCCESS)
-        status = read_pinned(directory, &place, is_whole, &key, &inspected->id);
-    if (status == INGOT_SUCCESS && is_whole &&
+        status = read_pinned(directory, &place, verifying, &key, &inspected->id);
+    if (status == INGOT_SUCCESS && verifying != NULL &&
         directory->bucket_of(inspected->id.size, inspected->id.bytes) != found->bucket)
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not in its id's bucket", path);
     fill(inspected, &key, found->last_use_ns, status);
@@ -99,7 +103,7 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
     int goes_on = 1;
     for (size_t i = 0; status == INGOT_SUCCESS && goes_on != 0 && i < survey.entry_count; ++i) {
         struct inspected inspected;
-        if (inspect_init(&inspected, directory, &survey, &survey.entries[i], false))
+        if (inspect_init(&inspected, directory, &survey, &survey.entries[i], NULL))
             goes_on = visit(&inspected.entry, user);
         inspect_fini(&inspected);
     }
@@ -140,34 +144,55 @@ static ingot_status_t locate(ingot_storage_t storage, const ingot_persist_entry_
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
-                                        ingot_buffer_t *blob)
+/* Loads what a directory store keeps, and its id. */
+static ingot_status_t load_kept(ingot_storage_t storage, const ingot_persist_entry_t *known, ingot_buffer_t *id,
+                                ingot_buffer_t *kept)
 {
     struct directory *directory;
-    ingot_persist_entry_t known;
     char path[PATH_CAPACITY];
     struct key_file key;
-    ingot_buffer_t id = INGOT_BUFFER_INIT;
-    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-    if (blob == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
-    ingot_status_t status = read_entry(&known, entry);
-    if (status == INGOT_SUCCESS && bundle_of(storage) != NULL)
-        return bundle_load_entry(bundle_of(storage), &known, blob);
-    if (status == INGOT_SUCCESS)
-        status = locate(storage, &known, &directory, path);
+    ingot_status_t status = locate(storage, known, &directory, path);
     if (status != INGOT_SUCCESS)
         return status;
     const struct entry_place place = {directory->root, path, directory->owner, BLOB_CHECKED_HERE};
     struct file_facts facts;
     status = entry_examine(&place, &facts);
-    if (status == INGOT_SUCCESS && facts.inode != known.identity)
+    if (status == INGOT_SUCCESS && facts.inode != known->identity)
         status = ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone, or another entry", path);
+    return status == INGOT_SUCCESS ? entry_read_whole(&place, &directory->allocator, &key, id, kept) : status;
+}
+
+ingot_status_t ingot_persist_load_sealed_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
+                                               ingot_buffer_t *blob)
+{
+    ingot_persist_entry_t known;
+    ingot_buffer_t id = INGOT_BUFFER_INIT;
+    ingot_buffer_t kept = INGOT_BUFFER_INIT;
+    if (blob == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
+    ingot_status_t status = read_entry(&known, entry);
     if (status == INGOT_SUCCESS)
-        status = entry_read_whole(&place, &directory->allocator, &key, &id, &loaded);
+        status = bundle_of(storage) != NULL ? bundle_load_entry(bundle_of(storage), &known, &id, &kept)
+                                            : load_kept(storage, &known, &id, &kept);
+    if (status == INGOT_SUCCESS)
+        status = trust_check_kept(storage, id.size, id.bytes, &kept);
     memory_release_buffer(&id);
     if (status == INGOT_SUCCESS)
-        *blob = loaded;
+        *blob = kept;
+    else
+        memory_release_buffer(&kept);
+    return status;
+}
+
+ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
+                                        ingot_buffer_t *blob)
+{
+    ingot_buffer_t kept = INGOT_BUFFER_INIT;
+    ingot_status_t status = ingot_persist_load_sealed_entry(storage, entry, blob != NULL ? &kept : NULL);
+    if (status == INGOT_SUCCESS)
+        status = trust_open_kept(storage, &kept);
+    if (status == INGOT_SUCCESS)
+        *blob = kept;
     return status;
 }
 

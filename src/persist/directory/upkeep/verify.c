@@ -28,13 +28,13 @@ static void judge(struct directory *directory, const struct survey *survey, cons
     }
 }
 
-static void verify_all(struct directory *directory, const struct survey *survey, int repair,
+static void verify_all(ingot_storage_t storage, struct directory *directory, const struct survey *survey, int repair,
                        ingot_persist_progress_t progress, void *user, ingot_persist_verification_t *so_far)
 {
     int goes_on = 1;
     for (size_t i = 0; goes_on != 0 && i < survey->entry_count; ++i) {
         struct inspected inspected;
-        const bool is_there = inspect_init(&inspected, directory, survey, &survey->entries[i], true);
+        const bool is_there = inspect_init(&inspected, directory, survey, &survey->entries[i], storage);
         ++so_far->done_count;
         if (is_there) {
             so_far->done_bytes += inspected.entry.bytes;
@@ -48,7 +48,7 @@ static void verify_all(struct directory *directory, const struct survey *survey,
 
 /* For bundle_for_each. */
 struct bundle_verification {
-    struct bundle *bundle;
+    ingot_storage_t storage;
     ingot_persist_progress_t progress;
     void *user;
     ingot_persist_verification_t so_far;
@@ -61,24 +61,27 @@ static int verify_one_of_bundle(const ingot_persist_entry_t *entry, void *user)
     ingot_persist_entry_t verified = *entry;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     if (verified.status == INGOT_SUCCESS) {
-        verified.status = bundle_load_entry(verification->bundle, entry, &blob);
+        verified.status = ingot_persist_load_sealed_entry(verification->storage, entry, &blob);
         verified.reason = verified.status == INGOT_SUCCESS ? "" : ingot_last_error_detail();
         memory_release_buffer(&blob);
     }
     ++so_far->done_count;
     so_far->done_bytes += entry->bytes;
-    so_far->bad_count += verified.status != INGOT_SUCCESS ? 1 : 0;
+    if (verified.status == INGOT_UNTRUSTED)
+        ++so_far->foreign_count;
+    else if (verified.status != INGOT_SUCCESS)
+        ++so_far->bad_count;
     return verification->progress == NULL || verification->progress(so_far, &verified, verification->user) != 0;
 }
 
-static ingot_status_t verify_bundle(struct bundle *bundle, int repair, ingot_persist_progress_t progress, void *user,
+static ingot_status_t verify_bundle(ingot_storage_t storage, int repair, ingot_persist_progress_t progress, void *user,
                                     ingot_persist_verification_t *found)
 {
-    struct bundle_verification verification = {bundle, progress, user, INGOT_PERSIST_VERIFICATION_INIT};
+    struct bundle_verification verification = {storage, progress, user, INGOT_PERSIST_VERIFICATION_INIT};
     if (repair != 0)
         return ingot_set_error_detail(INGOT_READ_ONLY, "a bundle cannot be repaired");
-    verification.so_far.entry_count = bundle_entry_count(bundle);
-    const ingot_status_t status = bundle_for_each(bundle, verify_one_of_bundle, &verification);
+    verification.so_far.entry_count = bundle_entry_count(bundle_of(storage));
+    const ingot_status_t status = bundle_for_each(bundle_of(storage), verify_one_of_bundle, &verification);
     (void)STRUCT_WRITE(found, verification.so_far);
     return status;
 }
@@ -106,7 +109,7 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
     if (!STRUCT_IS_SET(found))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "found or its struct_size is missing");
     if (bundle_of(storage) != NULL)
-        return verify_bundle(bundle_of(storage), repair, progress, user, found);
+        return verify_bundle(storage, repair, progress, user, found);
     ingot_status_t status = directory_get(storage, &directory);
     if (status != INGOT_SUCCESS)
         return status;
@@ -116,7 +119,7 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
     if (status == INGOT_SUCCESS) {
         so_far.entry_count = survey.entry_count;
         so_far.unread_count = survey.unread_count;
-        verify_all(directory, &survey, repair, progress, user, &so_far);
+        verify_all(storage, directory, &survey, repair, progress, user, &so_far);
         count_leftovers(directory, repair, &so_far);
         if (repair != 0)
             status = reduce_recount(directory, directory_name_space(directory), &nobody, NULL);

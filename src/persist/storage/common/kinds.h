@@ -15,6 +15,8 @@ enum storage_part { STORAGE_RECORDER, STORAGE_PREWARMS, STORAGE_HEADERS, STORAGE
 
 typedef void (*storage_destroy_part_t)(void *part);
 typedef ingot_status_t (*storage_load_t)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
+typedef ingot_status_t (*storage_store_t)(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
+                                          const uint8_t *blob);
 
 struct savings_counts;
 /* Adds counts to those that a store keeps. Returns false if that was not possible. */

@@ -2,8 +2,8 @@
  * store_list.h - lists of programs whose blobs will be stored, and of blobs that a chain promotes. The list's owner
  * locks it.
  */
-#ifndef INGOT_PERSIST_STORAGE_STORE_LIST_H
-#define INGOT_PERSIST_STORAGE_STORE_LIST_H
+#ifndef INGOT_PERSIST_STORAGE_COMMON_STORE_LIST_H
+#define INGOT_PERSIST_STORAGE_COMMON_STORE_LIST_H
 
 #include <ingot/ingot.h>
 #include <stdbool.h>

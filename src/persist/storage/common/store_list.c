@@ -1,7 +1,7 @@
 /*
  * store_list.c - lists of programs and blobs to store; see store_list.h.
  */
-#include "persist/storage/store_list.h"
+#include "persist/storage/common/store_list.h"
 
 #include <string.h>
 

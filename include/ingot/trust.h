@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file trust.h
+ * Trusted blobs: seals, which say that a holder of a key stored a blob under an id, and storages that check them.
+ * Library ingot::persist.
+ *
+ * A cached program is code that a device runs. A user that can write a shared storage therefore runs code wherever it
+ * is read. A seal prevents that: it is a tag over the id and the blob, by a secret that a fleet shares (keyed BLAKE2b)
+ * or by a producer's signature (Ed25519), which everybody can verify with a public key. The tag is checked before
+ * anything else looks at the blob. doc/seal-format.md specifies seals and key files.
+ *
+ * Any storage can check seals: directories, bundles, single files, chains, switches and custom storages. Every storage
+ * reads sealed blobs, also one without keys, which ignores the seals.
+ */
+#ifndef INGOT_TRUST_H
+#define INGOT_TRUST_H
+
+#include <ingot/storage.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a storage does with seals. */
+typedef enum ingot_persist_trust_policy {
+    INGOT_PERSIST_TRUST_NONE = 0, /**< Ignores seals, and adds none. */
+    /** Refuses a blob whose seal is wrong or by an unknown key, and accepts a blob without a seal. An attacker can
+     * remove a seal, so this protects nothing by itself. It is for the time in which a fleet begins to seal. */
+    INGOT_PERSIST_TRUST_VERIFY = 1,
+    INGOT_PERSIST_TRUST_REQUIRE = 2 /**< Also refuses blobs without a seal. */
+} ingot_persist_trust_policy_t;
+
+/** The kind of a key. Values are stable. */
+typedef enum ingot_persist_key_kind {
+    INGOT_PERSIST_KEY_BLAKE2B = 1,        /**< A secret that seals and verifies. */
+    INGOT_PERSIST_KEY_ED25519_SECRET = 2, /**< The seed of a pair of keys. Seals and verifies. */
+    INGOT_PERSIST_KEY_ED25519_PUBLIC = 3  /**< The public key of a pair. Only verifies. */
+} ingot_persist_key_kind_t;
+
+#define INGOT_PERSIST_KEY_SIZE 32    /**< The size of a key of any kind, in bytes. */
+#define INGOT_PERSIST_KEY_ID_SIZE 16 /**< The size of a key's id, in bytes. */
+
+/** A key. */
+typedef struct ingot_persist_key {
+    size_t struct_size;
+    ingot_persist_key_kind_t kind;
+    uint8_t bytes[INGOT_PERSIST_KEY_SIZE];
+} ingot_persist_key_t;
+
+/**
+ * Supplies a key. Ingot calls it in the thread that sets the keys, with index 0, 1 and so on until it returns
+ * INGOT_NOT_FOUND. Ingot erases @p key after each call.
+ *
+ * @param[out] key  Ingot sets struct_size; the callback sets the rest.
+ * @retval INGOT_NOT_FOUND  There are no more keys. Any other failure is returned to the caller that sets the keys.
+ */
+typedef ingot_status_t (*ingot_persist_key_callback_t)(size_t index, ingot_persist_key_t *key, void *user);
+
+/**
+ * A policy and its keys.
+ *
+ * The first key that can seal seals what is stored; all keys verify. To replace a key, add the new one behind the old
+ * one everywhere, then put it first, and remove the old one when no blob needs it any more.
+ */
+typedef struct ingot_persist_trust {
+    size_t struct_size;
+    ingot_persist_trust_policy_t policy;
+    /** Key files, with colons between. NULL or "": none. A file with a secret key must be owned by the effective user
+     * and be readable by no other user. A file with a public key may also be owned by root, and others may read it but
+     * not write it. No file may be a link. */
+    const char *key_files;
+    ingot_persist_key_callback_t next_key; /**< Keys that follow those of the files. NULL: none. */
+    void *user;
+} ingot_persist_trust_t;
+#define INGOT_PERSIST_TRUST_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(ingot_persist_trust_t), INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL                                      \
+    }
+
+/**
+ * Sets a storage's policy and keys, for loads and stores that begin from now on. Reads the key files and keeps the keys
+ * in memory that is not swapped out, if the system allows that, and that is erased when it is released.
+ *
+ * A load of a refused blob returns INGOT_UNTRUSTED, so ingot_persist_program_create compiles the program and replaces
+ * the blob. The storage's event callback and the context get an INGOT_EVENT_STORAGE_DEGRADED with the reason, and
+ * ingot_persist_stats_t counts it as distrusted. In a chain the next tier is asked.
+ *
+ * A store seals a blob with the first key that can. If the policy is INGOT_PERSIST_TRUST_REQUIRE and no key can, the
+ * store returns INGOT_READ_ONLY. A blob that is already sealed is stored as it is, if its seal is accepted. A chain
+ * that copies a blob to a higher tier copies it with its seal and never adds one. A chain and its tiers, or a switch
+ * and its target, have policies of their own, and each is checked.
+ *
+ * @param trust  NULL: INGOT_PERSIST_TRUST_NONE. For this policy no key is read.
+ * @par Threads  Any number at once, during any use of the storage.
+ * @retval INGOT_INVALID_ARGUMENTS  A malformed trust, no key, more than 16 keys, or a storage that was opened for any
+ *                                  owner and would not require seals any more.
+ * @retval INGOT_UNTRUSTED          A key file is a link, not a file, of another user, or open to other users.
+ * @retval INGOT_NOT_FOUND          A key file is missing.
+ * @retval INGOT_BLOB_CORRUPT       A file is not a key file.
+ * @retval INGOT_BLOB_VERSION       A key file of a version that this library does not read.
+ * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const ingot_persist_trust_t *trust);
+
+/**
+ * Opens a bundle as ingot_persist_open_bundle does, with a policy. If that is INGOT_PERSIST_TRUST_REQUIRE, the file may
+ * belong to any user, and others may write it, because every blob is checked.
+ *
+ * @param trust  NULL: INGOT_PERSIST_TRUST_NONE.
+ * Statuses as ingot_persist_open_bundle and ingot_persist_set_trust.
+ */
+INGOT_API ingot_status_t ingot_persist_open_trusted_bundle(ingot_storage_t *storage, const char *path,
+                                                           const ingot_persist_trust_t *trust);
+/** Does the same for a single file. Statuses as ingot_persist_open_file and ingot_persist_set_trust. */
+INGOT_API ingot_status_t ingot_persist_open_trusted_file(ingot_storage_t *storage, const char *path,
+                                                         const ingot_persist_trust_t *trust);
+
+/** What may be known of a key. */
+typedef struct ingot_persist_key_info {
+    size_t struct_size;
+    ingot_persist_key_kind_t kind;
+    uint8_t id[INGOT_PERSIST_KEY_ID_SIZE];      /**< Seals name their key by it. Both keys of a pair have the same. */
+    uint8_t public_key[INGOT_PERSIST_KEY_SIZE]; /**< Of a pair; zeros for INGOT_PERSIST_KEY_BLAKE2B. */
+} ingot_persist_key_info_t;
+#define INGOT_PERSIST_KEY_INFO_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(ingot_persist_key_info_t), INGOT_PERSIST_KEY_BLAKE2B, {0},                                              \
+        {                                                                                                              \
+            0                                                                                                          \
+        }                                                                                                              \
+    }
+
+/**
+ * Creates a key from random bytes of the operating system, in a new file of mode 0600. For a pair, also creates the
+ * file of the public key, with ".pub" appended to the name and mode 0644.
+ *
+ * @param kind             INGOT_PERSIST_KEY_BLAKE2B or INGOT_PERSIST_KEY_ED25519_SECRET.
+ * @param[in,out] info     The caller sets struct_size. May be NULL.
+ * @retval INGOT_READ_ONLY  A file of this name exists, which is left as it is, or the directory cannot be written.
+ * @retval INGOT_NOT_FOUND  The directory is missing.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_NO_SPACE, INGOT_IO_ERROR
+ */
+INGOT_API ingot_status_t ingot_persist_key_create(const char *path, ingot_persist_key_kind_t kind,
+                                                  ingot_persist_key_info_t *info);
+/** Describes the key in a file. @param[in,out] info  The caller sets struct_size. Statuses as
+ *  ingot_persist_set_trust. */
+INGOT_API ingot_status_t ingot_persist_key_describe(const char *path, ingot_persist_key_info_t *info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

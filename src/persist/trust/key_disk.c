@@ -1,0 +1,183 @@
+/*
+ * key_disk.c - key files on disk: reading, creating and describing them.
+ *
+ * A file that another user could read holds no secret, and one that another user could write trusts what that user
+ * chose. Both are refused rather than corrected, because the harm may be done.
+ */
+#include "persist/trust/key_disk.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/base/random.h"
+#include "persist/trust/key_text.h"
+#include "util/error_text.h"
+#include "util/struct_size.h"
+
+#define READABLE_BY_OTHERS 0077u
+#define DETAIL_CAPACITY 256u
+
+static const char public_suffix[] = ".pub";
+
+/* ---- reading ---- */
+
+static ingot_status_t check_facts(const struct file_facts *facts, const char *path)
+{
+    if (!facts->is_file)
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is not a file", path);
+    return files_are_private(facts, files_user()) || files_are_private(facts, 0)
+               ? INGOT_SUCCESS
+               : files_untrusted(facts, false, files_user(), path);
+}
+
+static ingot_status_t check_secret(const struct file_facts *facts, const char *path)
+{
+    if (facts->owner != files_user())
+        return files_untrusted(facts, false, files_user(), path);
+    if ((facts->mode & READABLE_BY_OTHERS) != 0)
+        return ingot_set_error_detail(INGOT_UNTRUSTED,
+                                      "%s has a secret key and mode %04o, so other users may have read it: create "
+                                      "another key, or chmod 0600 if you know that nobody did",
+                                      path, (unsigned)facts->mode);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t decode(struct key *key, size_t size, const char *text, const char *path)
+{
+    char why[DETAIL_CAPACITY];
+    const ingot_status_t status = key_text_decode(key, size, text);
+    if (status == INGOT_SUCCESS)
+        return status;
+    error_text_copy(why, sizeof(why), ingot_last_error_detail());
+    return ingot_set_error_detail(status, "%s: %s", path, why);
+}
+
+static int open_file(const char *path)
+{
+    const char *name;
+    const int parent = files_open_parent(path, &name);
+    if (parent < 0)
+        return parent;
+    const int fd = files_open_read(parent, name);
+    (void)files_close(parent);
+    return fd;
+}
+
+ingot_status_t key_disk_read(const char *path, struct key *key)
+{
+    struct file_facts facts = {0};
+    char text[KEY_TEXT_CAPACITY];
+    size_t size = 0;
+    const int fd = open_file(path);
+    if (fd == -ELOOP)
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is a link: name the key file itself", path);
+    if (fd < 0)
+        return files_read_failed(fd, "opening", path);
+    int result = files_facts(fd, &facts);
+    ingot_status_t status = result == 0 ? check_facts(&facts, path) : INGOT_SUCCESS;
+    if (result == 0 && status == INGOT_SUCCESS)
+        result = files_read(fd, 0, sizeof(text), text, &size);
+    if (result < 0)
+        status = files_read_failed(result, "reading", path);
+    if (status == INGOT_SUCCESS)
+        status = decode(key, size, text, path);
+    if (status == INGOT_SUCCESS && key_can_seal(key)) {
+        status = check_secret(&facts, path);
+        if (status != INGOT_SUCCESS)
+            sodium_memzero(key, sizeof(*key));
+    }
+    sodium_memzero(text, sizeof(text));
+    (void)files_close(fd);
+    return status;
+}
+
+/* ---- creating ---- */
+
+static ingot_status_t write_key(int parent, const char *name, const struct key *key, bool is_public)
+{
+    char text[KEY_TEXT_CAPACITY];
+    const int fd = is_public ? files_create_readable(parent, name) : files_create(parent, name);
+    if (fd == -EEXIST)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "%s exists, and a key is not replaced: use another name", name);
+    if (fd < 0)
+        return files_write_failed(fd, "making", name);
+    const size_t size = key_text_encode(key, is_public, text);
+    int result = files_may_grow_to(size) ? files_write(fd, size, text) : -EFBIG;
+    if (result == 0)
+        result = files_sync(fd);
+    sodium_memzero(text, sizeof(text));
+    (void)files_close(fd);
+    if (result == 0)
+        return INGOT_SUCCESS;
+    (void)files_remove(parent, name);
+    return files_write_failed(result, "writing", name);
+}
+
+/* The public key comes first: without a secret key it is useless, and a secret key is never removed again. */
+static ingot_status_t write_files(int parent, const char *name, const struct key *key)
+{
+    char public_name[KEY_TEXT_CAPACITY];
+    const size_t length = strlen(name);
+    if (length == 0 || length + sizeof(public_suffix) > sizeof(public_name))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the name of the key file is empty or too long");
+    if (key->kind == INGOT_PERSIST_KEY_BLAKE2B)
+        return write_key(parent, name, key, false);
+    memcpy(public_name, name, length);
+    memcpy(public_name + length, public_suffix, sizeof(public_suffix));
+    ingot_status_t status = write_key(parent, public_name, key, true);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = write_key(parent, name, key, false);
+    if (status != INGOT_SUCCESS)
+        (void)files_remove(parent, public_name);
+    return status;
+}
+
+static void describe(const struct key *key, ingot_persist_key_info_t *info)
+{
+    ingot_persist_key_info_t known = INGOT_PERSIST_KEY_INFO_INIT;
+    known.kind = key->kind;
+    memcpy(known.id, key->id, sizeof(known.id));
+    memcpy(known.public_key, key->public_key, sizeof(known.public_key));
+    (void)STRUCT_WRITE(info, known);
+}
+
+ingot_status_t ingot_persist_key_create(const char *path, ingot_persist_key_kind_t kind, ingot_persist_key_info_t *info)
+{
+    const char *name;
+    struct key key;
+    uint8_t bytes[INGOT_PERSIST_KEY_SIZE];
+    if (path == NULL || path[0] == '\0' || (info != NULL && !STRUCT_IS_SET(info)))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path or info's struct_size is missing");
+    if (kind != INGOT_PERSIST_KEY_BLAKE2B && kind != INGOT_PERSIST_KEY_ED25519_SECRET)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a key of kind %d cannot be created", (int)kind);
+    const int parent = files_open_parent(path, &name);
+    if (parent < 0)
+        return files_read_failed(parent, "opening the directory of", path);
+    ingot_status_t status = random_fill(sizeof(bytes), bytes);
+    if (status == INGOT_SUCCESS)
+        status = key_init(&key, kind, bytes);
+    if (status == INGOT_SUCCESS) {
+        status = write_files(parent, name, &key);
+        if (status == INGOT_SUCCESS && info != NULL)
+            describe(&key, info);
+        sodium_memzero(&key, sizeof(key));
+    }
+    sodium_memzero(bytes, sizeof(bytes));
+    (void)files_close(parent);
+    return status;
+}
+
+ingot_status_t ingot_persist_key_describe(const char *path, ingot_persist_key_info_t *info)
+{
+    struct key key;
+    if (path == NULL || path[0] == '\0' || !STRUCT_IS_SET(info))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path, info or its struct_size is missing");
+    const ingot_status_t status = key_disk_read(path, &key);
+    if (status == INGOT_SUCCESS)
+        describe(&key, info);
+    sodium_memzero(&key, sizeof(key));
+    return status;
+}

@@ -1,0 +1,160 @@
+/*
+ * trust_fixture.h - keys and policies, and a custom storage whose kept bytes a test can read and change.
+ */
+#ifndef INGOT_TESTS_SUPPORT_TRUST_FIXTURE_H
+#define INGOT_TESTS_SUPPORT_TRUST_FIXTURE_H
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <ingot/persist.h>
+
+#include "support/store_fixture.h"
+
+namespace trust_fixture
+{
+
+using store_fixture::Bytes;
+
+struct Key {
+    ingot_persist_key_kind_t kind;
+    Bytes bytes;
+};
+
+inline Key secret_key(uint64_t seed)
+{
+    return {INGOT_PERSIST_KEY_BLAKE2B, store_fixture::random_bytes(seed, INGOT_PERSIST_KEY_SIZE)};
+}
+
+inline Key signing_key(uint64_t seed)
+{
+    return {INGOT_PERSIST_KEY_ED25519_SECRET, store_fixture::random_bytes(seed, INGOT_PERSIST_KEY_SIZE)};
+}
+
+/* A policy with keys by callback. */
+class Trust
+{
+public:
+    Trust(ingot_persist_trust_policy_t policy, std::vector<Key> keys) : keys_(std::move(keys))
+    {
+        trust_.policy = policy;
+        trust_.next_key = next_key;
+        trust_.user = &keys_;
+    }
+    Trust(const Trust &) = delete;
+    Trust &operator=(const Trust &) = delete;
+    const ingot_persist_trust_t *get() const { return &trust_; }
+
+private:
+    static ingot_status_t next_key(size_t index, ingot_persist_key_t *key, void *user)
+    {
+        const auto &keys = *static_cast<const std::vector<Key> *>(user);
+        if (index >= keys.size())
+            return INGOT_NOT_FOUND;
+        key->kind = keys[index].kind;
+        std::memcpy(key->bytes, keys[index].bytes.data(), INGOT_PERSIST_KEY_SIZE);
+        return INGOT_SUCCESS;
+    }
+
+    std::vector<Key> keys_;
+    ingot_persist_trust_t trust_ = INGOT_PERSIST_TRUST_INIT;
+};
+
+/* A reference to a storage, which the object releases. */
+class Held
+{
+public:
+    explicit Held(ingot_storage_t storage) : storage_(storage) {}
+    Held(Held &&other) noexcept : storage_(other.storage_) { other.storage_ = nullptr; }
+    Held(const Held &) = delete;
+    Held &operator=(const Held &) = delete;
+    ~Held() { ingot_storage_release(storage_); }
+
+    ingot_storage_t get() const { return storage_; }
+    ingot_status_t put(const Bytes &id, const Bytes &blob) const
+    {
+        return ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data());
+    }
+    ingot_status_t load(const Bytes &id, Bytes *blob = nullptr) const
+    {
+        ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+        const ingot_status_t status = ingot_storage_load(storage_, id.size(), id.data(), &buffer);
+        if (status != INGOT_SUCCESS)
+            return status;
+        if (blob != nullptr)
+            blob->assign(buffer.bytes, buffer.bytes + buffer.size);
+        if (buffer.release != nullptr)
+            buffer.release(&buffer);
+        return status;
+    }
+    ingot_status_t trust(const Trust &trust) const { return ingot_persist_set_trust(storage_, trust.get()); }
+    ingot_persist_stats_t stats() const
+    {
+        ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+        ingot_persist_get_stats(storage_, &stats);
+        return stats;
+    }
+
+private:
+    ingot_storage_t storage_;
+};
+
+/* What a custom storage keeps. Its buffers are freed by what their bytes point to. */
+struct Kept {
+    std::mutex mutex;
+    std::map<Bytes, Bytes> blobs;
+
+    static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+    {
+        auto *kept = static_cast<Kept *>(self);
+        const std::lock_guard<std::mutex> guard(kept->mutex);
+        const auto found = kept->blobs.find(Bytes(id, id + id_size));
+        if (found == kept->blobs.end())
+            return INGOT_NOT_FOUND;
+        auto *bytes = static_cast<uint8_t *>(std::malloc(found->second.size() + 1));
+        std::memcpy(bytes, found->second.data(), found->second.size());
+        const auto release = [](ingot_buffer_t *buffer) {
+            std::free(const_cast<uint8_t *>(buffer->bytes)); /* aborts if it is not the start */
+        };
+        *blob = {found->second.size(), bytes, release, nullptr};
+        return INGOT_SUCCESS;
+    }
+    static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+    {
+        auto *kept = static_cast<Kept *>(self);
+        const std::lock_guard<std::mutex> guard(kept->mutex);
+        kept->blobs[Bytes(id, id + id_size)] = Bytes(blob, blob + blob_size);
+        return INGOT_SUCCESS;
+    }
+
+    Held open()
+    {
+        ingot_storage_ops_t ops{};
+        ops.struct_size = sizeof(ops);
+        ops.load = load;
+        ops.store = store;
+        ingot_storage_t storage = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
+        return Held(storage);
+    }
+};
+
+/* A blob in a seal. */
+inline Bytes sealed(const Key &key, const Bytes &id, const Bytes &blob)
+{
+    Kept kept;
+    const Held storage = kept.open();
+    EXPECT_EQ(INGOT_SUCCESS, storage.trust(Trust(INGOT_PERSIST_TRUST_VERIFY, {key})));
+    EXPECT_EQ(INGOT_SUCCESS, storage.put(id, blob));
+    return kept.blobs[id];
+}
+
+} // namespace trust_fixture
+
+#endif

@@ -1,0 +1,589 @@
+/*
+ * Storages that seal blobs and check seals: what is accepted and refused, by every kind of storage and policy.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "support/failing_allocator.h"
+#include "support/persist_session.h"
+#include "support/trust_fixture.h"
+
+using namespace store_fixture;
+using namespace trust_fixture;
+
+namespace
+{
+
+constexpr auto kNone = INGOT_PERSIST_TRUST_NONE;
+constexpr auto kVerify = INGOT_PERSIST_TRUST_VERIFY;
+constexpr auto kRequire = INGOT_PERSIST_TRUST_REQUIRE;
+constexpr size_t kSealSize = 128;
+constexpr uid_t kNobody = 65534;
+
+const Bytes kId = bytes_of("an id");
+const Bytes kOtherId = bytes_of("another id");
+const Bytes kBlob = random_bytes(1, 100);
+const Key kSecret = secret_key(1);
+const Key kOther = secret_key(2);
+const Key kSigning = signing_key(3);
+
+/* The public key of kSigning, as a storage that cannot seal has it. */
+Key public_key()
+{
+    ScratchDirectory scratch;
+    const fs::path path = scratch.path() / "key";
+    std::string text = "ingot key 1\nalgorithm: ed25519\nkind: secret\nid: ";
+    static const char digits[] = "0123456789abcdef";
+    const auto hex = [](const uint8_t *bytes, size_t size) {
+        std::string result;
+        for (size_t i = 0; i < size; ++i)
+            result += {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
+        return result;
+    };
+    const Bytes envelope = sealed(kSigning, kId, kBlob);
+    text += hex(envelope.data() + 16, 16) + "\nkey: " + hex(kSigning.bytes.data(), 32) + "\n";
+    write_file(path, bytes_of(text));
+    ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_key_describe(path.c_str(), &info)) << ingot_last_error_detail();
+    return {INGOT_PERSIST_KEY_ED25519_PUBLIC, Bytes(info.public_key, info.public_key + sizeof(info.public_key))};
+}
+
+/* One kind of storage, which keeps these bytes for an id. */
+struct Kind {
+    const char *name;
+    std::function<Held(const fs::path &folder, const Bytes &id, const Bytes &bytes)> make;
+};
+
+ingot_storage_t filled_directory(const fs::path &folder, const Bytes &id, const Bytes &bytes)
+{
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    const std::string path = folder / "store";
+    info.path = path.c_str();
+    ingot_storage_t storage = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &info));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_store(storage, id.size(), id.data(), bytes.size(), bytes.data()));
+    return storage;
+}
+
+const std::vector<Kind> &kinds()
+{
+    static Kept kept;
+    static const std::vector<Kind> all = {
+        {"directory", [](const fs::path &folder, const Bytes &id,
+                         const Bytes &bytes) { return Held(filled_directory(folder, id, bytes)); }},
+        {"bundle",
+         [](const fs::path &folder, const Bytes &id, const Bytes &bytes) {
+             const Held store(filled_directory(folder, id, bytes));
+             const std::string path = folder / "bundle";
+             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
+             ingot_storage_t bundle = nullptr;
+             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str()));
+             return Held(bundle);
+         }},
+        {"single file",
+         [](const fs::path &folder, const Bytes &id, const Bytes &bytes) {
+             ingot_storage_t file = nullptr;
+             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (folder / "file").c_str()));
+             EXPECT_EQ(INGOT_SUCCESS, ingot_storage_store(file, id.size(), id.data(), bytes.size(), bytes.data()));
+             return Held(file);
+         }},
+        {"custom",
+         [](const fs::path &, const Bytes &id, const Bytes &bytes) {
+             kept.blobs = {{id, bytes}};
+             return kept.open();
+         }},
+        {"chain",
+         [](const fs::path &folder, const Bytes &id, const Bytes &bytes) {
+             const Held store(filled_directory(folder, id, bytes));
+             const ingot_storage_t tier = store.get();
+             ingot_storage_t chain = nullptr;
+             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, &tier));
+             return Held(chain);
+         }},
+        {"switch",
+         [](const fs::path &folder, const Bytes &id, const Bytes &bytes) {
+             const Held store(filled_directory(folder, id, bytes));
+             ingot_storage_t made = nullptr;
+             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_switch(&made, store.get()));
+             return Held(made);
+         }},
+    };
+    return all;
+}
+
+Bytes flipped(Bytes bytes, size_t at)
+{
+    bytes[at] ^= 0x10;
+    return bytes;
+}
+
+} // namespace
+
+TEST(PersistTrust, EveryKindOfStorageFollowsItsPolicy)
+{
+    struct Case {
+        const char *name;
+        Bytes bytes;
+        ingot_status_t verified;
+        ingot_status_t required;
+    };
+    const std::vector<Case> cases = {
+        {"not sealed", kBlob, INGOT_SUCCESS, INGOT_UNTRUSTED},
+        {"by the secret", sealed(kSecret, kId, kBlob), INGOT_SUCCESS, INGOT_SUCCESS},
+        {"signed", sealed(kSigning, kId, kBlob), INGOT_SUCCESS, INGOT_SUCCESS},
+        {"by a key that is not known", sealed(kOther, kId, kBlob), INGOT_UNTRUSTED, INGOT_UNTRUSTED},
+        {"for another id", sealed(kSecret, kOtherId, kBlob), INGOT_UNTRUSTED, INGOT_UNTRUSTED},
+        {"signed for another id", sealed(kSigning, kOtherId, kBlob), INGOT_UNTRUSTED, INGOT_UNTRUSTED},
+        {"changed", flipped(sealed(kSecret, kId, kBlob), kSealSize), INGOT_UNTRUSTED, INGOT_UNTRUSTED},
+    };
+    for (const Kind &kind : kinds()) {
+        for (const Case &each : cases) {
+            SCOPED_TRACE(std::string(kind.name) + ", " + each.name);
+            ScratchDirectory scratch;
+            const Held storage = kind.make(scratch.path(), kId, each.bytes);
+            Bytes loaded;
+            EXPECT_EQ(INGOT_SUCCESS, storage.load(kId, &loaded));
+            EXPECT_EQ(kBlob.size(), loaded.size()) << "a seal is opened without a policy, too";
+            for (const auto &[policy, expected] : {std::pair{kVerify, each.verified}, {kRequire, each.required}}) {
+                ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(policy, {kSecret, kSigning})));
+                const uint64_t distrusted = storage.stats().distrusted;
+                loaded.clear();
+                EXPECT_EQ(expected, storage.load(kId, &loaded)) << ingot_last_error_detail();
+                EXPECT_EQ(expected == INGOT_SUCCESS ? kBlob : Bytes(), loaded);
+                EXPECT_EQ(distrusted + (expected == INGOT_SUCCESS ? 0 : 1), storage.stats().distrusted);
+            }
+            EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_trust(storage.get(), nullptr));
+            EXPECT_EQ(INGOT_SUCCESS, storage.load(kId));
+        }
+    }
+}
+
+TEST(PersistTrust, RefusesEveryChangedByteAndEveryTruncation)
+{
+    const Bytes blob = random_bytes(5, 40);
+    for (const Key &key : {kSecret, kSigning}) {
+        const Bytes right = sealed(key, kId, blob);
+        ASSERT_EQ(kSealSize + blob.size(), right.size());
+        Kept kept;
+        const Held storage = kept.open();
+        ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, {key})));
+        for (size_t at = 0; at < right.size(); ++at) {
+            kept.blobs[kId] = flipped(right, at);
+            EXPECT_EQ(INGOT_UNTRUSTED, storage.load(kId)) << "byte " << at;
+        }
+        for (size_t size = 0; size < right.size(); ++size) {
+            kept.blobs[kId] = Bytes(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(size));
+            EXPECT_EQ(INGOT_UNTRUSTED, storage.load(kId)) << size << " bytes";
+        }
+        kept.blobs[kId] = right;
+        kept.blobs[kId].push_back(0);
+        EXPECT_EQ(INGOT_UNTRUSTED, storage.load(kId));
+        for (size_t at = 0; at < kId.size(); ++at) {
+            kept.blobs = {{flipped(kId, at), right}};
+            EXPECT_EQ(INGOT_UNTRUSTED, storage.load(flipped(kId, at))) << "byte " << at << " of the id";
+        }
+        const ingot_persist_stats_t refusals = storage.stats();
+        EXPECT_EQ(2 * right.size() + 1 + kId.size(), refusals.distrusted);
+        EXPECT_EQ(refusals.distrusted, refusals.untrusted);
+        EXPECT_EQ(refusals.distrusted, refusals.misses);
+        EXPECT_EQ(refusals.distrusted, refusals.failures);
+        EXPECT_EQ(0u, refusals.hits);
+        kept.blobs = {{kId, right}};
+        Bytes loaded;
+        EXPECT_EQ(INGOT_SUCCESS, storage.load(kId, &loaded));
+        EXPECT_EQ(blob, loaded);
+    }
+}
+
+TEST(PersistTrust, AnOpenReaderRefusesOnlyWhatItCannotOpen)
+{
+    Kept kept;
+    const Held storage = kept.open();
+    const Bytes right = sealed(kSecret, kId, kBlob);
+    kept.blobs[kId] = flipped(right, 8);
+    EXPECT_EQ(INGOT_BLOB_VERSION, storage.load(kId));
+    kept.blobs[kId] = Bytes(right.begin(), right.begin() + kSealSize);
+    EXPECT_EQ(INGOT_BLOB_TRUNCATED, storage.load(kId));
+    kept.blobs[kId] = flipped(right, 12); /* an algorithm that a later library may have */
+    EXPECT_EQ(INGOT_SUCCESS, storage.load(kId));
+}
+
+TEST(PersistTrust, SealsWithTheFirstKeyThatCan)
+{
+    Kept kept;
+    const Held storage = kept.open();
+    ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, {public_key(), kSecret, kOther})));
+    ASSERT_EQ(INGOT_SUCCESS, storage.put(kId, kBlob));
+    EXPECT_EQ(sealed(kSecret, kId, kBlob), kept.blobs[kId]);
+    EXPECT_EQ(INGOT_SUCCESS, storage.put(kId, sealed(kOther, kId, kBlob)));
+    EXPECT_EQ(sealed(kOther, kId, kBlob), kept.blobs[kId]) << "what is sealed keeps its seal";
+    EXPECT_EQ(INGOT_UNTRUSTED, storage.put(kId, sealed(secret_key(9), kId, kBlob)));
+    EXPECT_EQ(INGOT_UNTRUSTED, storage.put(kId, sealed(kSecret, kOtherId, kBlob)));
+    EXPECT_EQ(sealed(kOther, kId, kBlob), kept.blobs[kId]);
+    EXPECT_EQ(2u, storage.stats().untrusted);
+}
+
+TEST(PersistTrust, StoresNothingIfItRequiresSealsAndCannotSeal)
+{
+    Kept kept;
+    const Held storage = kept.open();
+    ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, {public_key()})));
+    EXPECT_EQ(INGOT_READ_ONLY, storage.put(kId, kBlob));
+    EXPECT_TRUE(kept.blobs.empty());
+    EXPECT_EQ(INGOT_SUCCESS, storage.put(kId, sealed(kSigning, kId, kBlob)));
+    EXPECT_EQ(INGOT_SUCCESS, storage.load(kId));
+    ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kVerify, {public_key()})));
+    EXPECT_EQ(INGOT_SUCCESS, storage.put(kId, kBlob));
+    EXPECT_EQ(kBlob, kept.blobs[kId]);
+}
+
+TEST(PersistTrust, KeysAreReplacedInThreeSteps)
+{
+    Kept kept;
+    const Held storage = kept.open();
+    ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, {kSecret})));
+    ASSERT_EQ(INGOT_SUCCESS, storage.put(kId, kBlob));
+    const Bytes old_seal = kept.blobs[kId];
+    ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, {kSecret, kOther})));
+    ASSERT_EQ(INGOT_SUCCESS, storage.put(kId, kBlob));
+    EXPECT_EQ(old_seal, kept.blobs[kId]) << "until all readers have the new key, the old one seals";
+    ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, {kOther, kSecret})));
+    EXPECT_EQ(INGOT_SUCCESS, storage.load(kId));
+    ASSERT_EQ(INGOT_SUCCESS, storage.put(kOtherId, kBlob));
+    EXPECT_EQ(sealed(kOther, kOtherId, kBlob), kept.blobs[kOtherId]);
+    ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, {kOther})));
+    EXPECT_EQ(INGOT_UNTRUSTED, storage.load(kId)) << "the old key was removed";
+    EXPECT_EQ(INGOT_SUCCESS, storage.load(kOtherId));
+}
+
+TEST(PersistTrust, RefusesPoliciesThatMakeNoSense)
+{
+    Kept kept;
+    const Held storage = kept.open();
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, storage.trust(Trust(kRequire, {})));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, storage.trust(Trust(static_cast<ingot_persist_trust_policy_t>(3), {kSecret})));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, storage.trust(Trust(kRequire, std::vector<Key>(17, kSecret))));
+    EXPECT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, std::vector<Key>(16, kSecret))));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, storage.trust(Trust(kRequire, {{INGOT_PERSIST_KEY_BLAKE2B, Bytes(32)}})));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              storage.trust(Trust(kRequire, {{static_cast<ingot_persist_key_kind_t>(4), random_bytes(1, 32)}})));
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
+    trust.struct_size = 0;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_trust(storage.get(), &trust));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_trust(nullptr, nullptr));
+    trust = INGOT_PERSIST_TRUST_INIT;
+    trust.policy = kVerify;
+    trust.next_key = [](size_t, ingot_persist_key_t *, void *) { return INGOT_BUSY; };
+    EXPECT_EQ(INGOT_BUSY, ingot_persist_set_trust(storage.get(), &trust)) << "the callback's own failure";
+    EXPECT_EQ(INGOT_UNTRUSTED, [&] {
+        kept.blobs[kId] = kBlob;
+        return storage.load(kId);
+    }()) << "the last policy that was accepted stays";
+}
+
+TEST(PersistTrust, AChainCopiesABlobWithItsSeal)
+{
+    ScratchDirectory scratch;
+    const Held lower(filled_directory(scratch.path(), kId, sealed(kSigning, kId, kBlob)));
+    Kept kept;
+    const Held upper = kept.open();
+    ASSERT_EQ(INGOT_SUCCESS, upper.trust(Trust(kRequire, {public_key()})));
+    const ingot_storage_t tiers[] = {upper.get(), lower.get()};
+    ingot_storage_t chain = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+    const Held held(chain);
+    Bytes loaded;
+    EXPECT_EQ(INGOT_SUCCESS, held.load(kId, &loaded));
+    EXPECT_EQ(kBlob, loaded);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+    EXPECT_EQ(sealed(kSigning, kId, kBlob), kept.blobs[kId]);
+}
+
+TEST(PersistTrust, AChainNeverSealsWhatATierHad)
+{
+    for (const bool through_switch : {false, true}) {
+        ScratchDirectory scratch;
+        const Held lower(filled_directory(scratch.path(), kId, kBlob));
+        Kept kept;
+        const Held sealing = kept.open();
+        ASSERT_EQ(INGOT_SUCCESS, sealing.trust(Trust(kRequire, {kSecret})));
+        ingot_storage_t forwarding = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&forwarding, sealing.get()));
+        const Held held_forwarding(forwarding);
+        const ingot_storage_t tiers[] = {through_switch ? forwarding : sealing.get(), lower.get()};
+        ingot_storage_t chain = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+        const Held held(chain);
+        ASSERT_EQ(INGOT_SUCCESS, held.load(kId)) << "the lower tier has no policy, as its owner chose";
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+        EXPECT_TRUE(kept.blobs.empty()) << through_switch;
+        EXPECT_EQ(1u, sealing.stats().untrusted);
+        ASSERT_EQ(INGOT_SUCCESS, held.put(kOtherId, kBlob));
+        EXPECT_EQ(sealed(kSecret, kOtherId, kBlob), kept.blobs[kOtherId]) << "but what the process made";
+    }
+}
+
+TEST(PersistTrust, AChainAsksTheNextTierForWhatOneRefuses)
+{
+    Kept bad_kept;
+    Kept good_kept;
+    bad_kept.blobs[kId] = sealed(kOther, kId, kBlob);
+    good_kept.blobs[kId] = sealed(kSecret, kId, kBlob);
+    const Held bad = bad_kept.open();
+    const Held good = good_kept.open();
+    ASSERT_EQ(INGOT_SUCCESS, bad.trust(Trust(kRequire, {kSecret})));
+    const ingot_storage_t tiers[] = {bad.get(), good.get()};
+    ingot_storage_t chain = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+    const Held held(chain);
+    ASSERT_EQ(INGOT_SUCCESS, held.trust(Trust(kRequire, {kSecret})));
+    EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+    EXPECT_EQ(good_kept.blobs[kId], bad_kept.blobs[kId]) << "and replaces the refused one";
+    EXPECT_EQ(1u, bad.stats().distrusted);
+    EXPECT_EQ(0u, held.stats().distrusted);
+}
+
+TEST(PersistTrust, ARefusedProgramIsCompiledAndReplaced)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    for (const Key &key : {kSecret, kSigning}) {
+        Store store(root);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_trust(store.get(), Trust(kRequire, {key}).get()));
+        Session first;
+        const ingot_origin_t origin = first.create(first.describe(), store);
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, origin) << "none, or of the other key";
+        const fs::path file = entries_of(root).at(0) / "kernel.bin";
+        const Bytes bytes = read_file(file);
+        write_file(file, flipped(bytes, bytes.size() / 2));
+        const ingot_persist_stats_t before = store.stats();
+        Session second;
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(), store));
+        EXPECT_EQ(1u, second.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_UNTRUSTED));
+        EXPECT_EQ(1u, second.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_UNTRUSTED));
+        const ingot_persist_stats_t after = store.stats();
+        EXPECT_EQ(before.distrusted + 1, after.distrusted);
+        EXPECT_EQ(before.untrusted + 1, after.untrusted);
+        EXPECT_EQ(before.misses + 1, after.misses);
+        EXPECT_EQ(before.hits, after.hits);
+        Session third;
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, third.create(third.describe(), store));
+    }
+}
+
+TEST(PersistTrust, ADirectoryTellsItsOwnCallbackWhy)
+{
+    ScratchDirectory scratch;
+    std::string reason;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    const std::string path = scratch.path() / "store";
+    const Trust trust(kRequire, {kSecret});
+    info.path = path.c_str();
+    info.trust_policy = kRequire;
+    info.next_key = trust.get()->next_key;
+    info.next_key_user = trust.get()->user;
+    info.on_event = [](const ingot_event_t *event, void *user) {
+        if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
+            *static_cast<std::string *>(user) = event->reason;
+    };
+    info.on_event_user = &reason;
+    const Held plain(filled_directory(scratch.path(), kId, kBlob));
+    Store store(info);
+    ASSERT_EQ(INGOT_SUCCESS, store.status()) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));
+    EXPECT_NE(std::string::npos, reason.find("without a seal")) << reason;
+    ASSERT_EQ(INGOT_SUCCESS, plain.put(kId, sealed(kOther, kId, kBlob)));
+    EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));
+    EXPECT_NE(std::string::npos, reason.find("is not one of the storage's keys")) << reason;
+}
+
+TEST(PersistTrust, ReadsAForeignStoreInWhichEveryBlobMustBeSealed)
+{
+    ScratchDirectory scratch;
+    const std::string path = scratch.path() / "store";
+    {
+        const Held writer(filled_directory(scratch.path(), kId, sealed(kSigning, kId, kBlob)));
+        ASSERT_EQ(INGOT_SUCCESS, writer.put(kOtherId, kBlob));
+    }
+    for (const auto &item : fs::recursive_directory_iterator(path))
+        ASSERT_EQ(0, chmod(item.path().c_str(), 0777));
+    ASSERT_EQ(0, chmod(path.c_str(), 0777));
+    if (geteuid() == 0) {
+        for (const auto &item : fs::recursive_directory_iterator(path))
+            ASSERT_EQ(0, chown(item.path().c_str(), kNobody, kNobody));
+        ASSERT_EQ(0, chown(path.c_str(), kNobody, kNobody));
+    }
+    const Trust trust(kRequire, {public_key()});
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.next_key = trust.get()->next_key;
+    info.next_key_user = trust.get()->user;
+    for (const auto policy : {kNone, kVerify}) {
+        info.trust_policy = policy;
+        info.flags = INGOT_PERSIST_READ_ONLY;
+        EXPECT_EQ(INGOT_UNTRUSTED, Store(info).status());
+    }
+    info.trust_policy = kRequire;
+    info.flags = 0;
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(info).status()) << "it is not written";
+    info.flags = INGOT_PERSIST_READ_ONLY;
+    Store store(info);
+    ASSERT_EQ(INGOT_SUCCESS, store.status()) << ingot_last_error_detail();
+    Bytes loaded;
+    EXPECT_EQ(INGOT_SUCCESS, store.load(kId, &loaded)) << ingot_last_error_detail();
+    EXPECT_EQ(kBlob, loaded);
+    EXPECT_EQ(INGOT_UNTRUSTED, store.load(kOtherId));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_trust(store.get(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_trust(store.get(), Trust(kVerify, {kSecret}).get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_trust(store.get(), Trust(kRequire, {kSecret}).get()));
+    EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));
+}
+
+TEST(PersistTrust, ReadsForeignFilesInWhichEveryBlobMustBeSealed)
+{
+    ScratchDirectory scratch;
+    const std::string bundle_path = scratch.path() / "bundle";
+    const std::string file_path = scratch.path() / "file";
+    for (const Kind &kind : kinds()) /* leaves a bundle and a file */
+        (void)kind.make(scratch.path(), kId, sealed(kSigning, kId, kBlob));
+    using Open = ingot_status_t (*)(ingot_storage_t *, const char *, const ingot_persist_trust_t *);
+    for (const auto &[open, path] : {std::pair<Open, std::string>{ingot_persist_open_trusted_bundle, bundle_path},
+                                     {ingot_persist_open_trusted_file, file_path}}) {
+        ASSERT_EQ(0, chmod(path.c_str(), 0666));
+        if (geteuid() == 0) {
+            ASSERT_EQ(0, chown(path.c_str(), kNobody, kNobody));
+        }
+        ingot_storage_t storage = nullptr;
+        ingot_status_t status = open(&storage, path.c_str(), Trust(kVerify, {public_key()}).get());
+        if (status == INGOT_SUCCESS) /* a single file is opened by each load */
+            status = Held(storage).load(kId);
+        EXPECT_EQ(INGOT_UNTRUSTED, status) << path;
+        ASSERT_EQ(INGOT_SUCCESS, open(&storage, path.c_str(), Trust(kRequire, {public_key()}).get())) << path;
+        const Held held(storage);
+        Bytes loaded;
+        EXPECT_EQ(INGOT_SUCCESS, held.load(kId, &loaded)) << ingot_last_error_detail();
+        EXPECT_EQ(kBlob, loaded);
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_trust(storage, nullptr));
+        ASSERT_EQ(INGOT_SUCCESS, held.trust(Trust(kRequire, {kOther})));
+        EXPECT_EQ(INGOT_UNTRUSTED, held.load(kId));
+    }
+}
+
+TEST(PersistTrust, EntriesAreVerifiedLoadedAndBundledWithTheirSeals)
+{
+    ScratchDirectory scratch;
+    const Held storage(filled_directory(scratch.path(), kId, sealed(kSecret, kId, kBlob)));
+    ASSERT_EQ(INGOT_SUCCESS, storage.put(kOtherId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, {kSecret})));
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(storage.get(), 0, nullptr, nullptr, &found));
+    EXPECT_EQ(2u, found.done_count);
+    EXPECT_EQ(1u, found.foreign_count);
+    EXPECT_EQ(0u, found.bad_count);
+
+    struct Visit {
+        ingot_storage_t storage;
+        unsigned accepted;
+        unsigned refused;
+    } seen = {storage.get(), 0, 0};
+    const auto visit = [](const ingot_persist_entry_t *entry, void *user) {
+        auto *so_far = static_cast<Visit *>(user);
+        ingot_buffer_t plain = INGOT_BUFFER_INIT;
+        ingot_buffer_t envelope = INGOT_BUFFER_INIT;
+        const ingot_status_t status = ingot_persist_load_entry(so_far->storage, entry, &plain);
+        EXPECT_EQ(status, ingot_persist_load_sealed_entry(so_far->storage, entry, &envelope));
+        if (status == INGOT_SUCCESS) {
+            EXPECT_EQ(kBlob, Bytes(plain.bytes, plain.bytes + plain.size));
+            EXPECT_EQ(sealed(kSecret, kId, kBlob), Bytes(envelope.bytes, envelope.bytes + envelope.size));
+            plain.release(&plain);
+            envelope.release(&envelope);
+            ++so_far->accepted;
+        }
+        so_far->refused += status == INGOT_UNTRUSTED;
+        return 1;
+    };
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_for_each(storage.get(), visit, &seen));
+    EXPECT_EQ(1u, seen.accepted);
+    EXPECT_EQ(1u, seen.refused);
+
+    uint64_t count = 0;
+    const std::string path = scratch.path() / "bundle";
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(storage.get(), path.c_str(), nullptr, nullptr, &count));
+    EXPECT_EQ(1u, count) << "what is refused is left out";
+    ingot_storage_t bundle = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS,
+              ingot_persist_open_trusted_bundle(&bundle, path.c_str(), Trust(kRequire, {kSecret}).get()));
+    const Held held(bundle);
+    EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
+    seen = {bundle, 0, 0};
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_for_each(bundle, visit, &seen));
+    EXPECT_EQ(1u, seen.accepted);
+    ASSERT_EQ(INGOT_SUCCESS, held.trust(Trust(kRequire, {kOther})));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle, 0, nullptr, nullptr, &found));
+    EXPECT_EQ(1u, found.foreign_count);
+}
+
+TEST(PersistTrust, FailsCleanlyAtEveryAllocation)
+{
+    ScratchDirectory scratch;
+    const std::string path = scratch.path() / "store";
+    const Trust trust(kRequire, {kSecret});
+    (void)Held(filled_directory(scratch.path(), kId, sealed(kSecret, kId, kBlob)));
+    for (size_t n = 0;; ++n) {
+        FailingAllocator allocator(n);
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = path.c_str();
+        info.allocator = allocator.table();
+        info.trust_policy = kRequire;
+        info.next_key = trust.get()->next_key;
+        info.next_key_user = trust.get()->user;
+        bool is_done = false;
+        {
+            Store store(info);
+            ingot_status_t status = store.status();
+            if (status == INGOT_SUCCESS)
+                status = store.load(kId);
+            if (status == INGOT_SUCCESS)
+                status = store.put(kId, random_bytes(n, 50));
+            is_done = !allocator.failed();
+            EXPECT_EQ(is_done ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY, status) << n << ": " << ingot_last_error_detail();
+            if (store.status() == INGOT_SUCCESS) {
+                allocator.stop_failing();
+                ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+            }
+        }
+        ASSERT_EQ(0u, allocator.live_count()) << n;
+        if (is_done)
+            return;
+    }
+}
+
+TEST(PersistTrust, KeysAreExchangedWhileThreadsLoadAndStore)
+{
+    Kept kept;
+    const Held storage = kept.open();
+    ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, {kSecret, kOther})));
+    ASSERT_EQ(INGOT_SUCCESS, storage.put(kId, kBlob));
+    std::atomic<bool> is_ended{false};
+    std::atomic<unsigned> failures{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; ++i)
+        threads.emplace_back([&] {
+            while (!is_ended)
+                failures += storage.load(kId) != INGOT_SUCCESS || storage.put(kId, kBlob) != INGOT_SUCCESS;
+        });
+    for (int i = 0; i < 200; ++i)
+        EXPECT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, i % 2 == 0 ? std::vector<Key>{kOther, kSecret}
+                                                                          : std::vector<Key>{kSecret, kOther})));
+    is_ended = true;
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(0u, failures);
+}
