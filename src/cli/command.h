@@ -23,5 +23,7 @@ extern const struct command command_recount;
 extern const struct command command_bundle;
 extern const struct command command_manifest;
 extern const struct command command_run;
+extern const struct command command_key;
+extern const struct command command_sign;
 
 #endif

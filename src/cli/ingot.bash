@@ -12,7 +12,9 @@ _ingot_options() { # of the command $1
     case $1 in
     ls) echo "--device --driver --source --sort --reverse --names $common" ;;
     show | explain | stats | clear | bundle | manifest) echo "$common" ;;
-    verify) echo "--repair $common" ;;
+    verify) echo "--repair --require --keys $common" ;;
+    key) echo "--secret --pair $common" ;;
+    sign) echo "--keys $common" ;;
     evict) echo "--max-size --max-entries --max-age --order $common" ;;
     run) echo "--store --read-only --namespace --trace --stats --help --usage" ;;
     recount) echo "--dry-run $common" ;;
@@ -62,7 +64,7 @@ _ingot() {
         return
     fi
     if ((COMP_CWORD == 1)); then
-        local commands="ls show explain verify stats evict clear recount bundle manifest run --help --version"
+        local commands="ls show explain verify stats evict clear recount bundle manifest key sign run --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
         return
     fi
@@ -78,9 +80,11 @@ _ingot() {
         mapfile -t COMPREPLY < <(compgen -W "$(_ingot_value "$before")" -- "$word")
     elif [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_ingot_options "$command")" -- "$word")
+    elif [[ $command == key && $COMP_CWORD == 2 ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "create show" -- "$word")
     elif [[ $command == bundle && $COMP_CWORD == 2 ]]; then
         mapfile -t COMPREPLY < <(compgen -W "create list extract" -- "$word")
-    elif [[ $command == bundle || $command == manifest ]]; then
+    elif [[ $command == bundle || $command == manifest || $command == key || $before == --keys ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
     elif [[ $command == show || $command == explain ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_ingot_entries)" -- "$word")

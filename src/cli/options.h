@@ -5,6 +5,7 @@
 #define INGOT_CLI_OPTIONS_H
 
 #include <argp.h>
+#include <ingot/trust.h>
 #include <stdbool.h>
 
 /* The first member of each command's own options. */
@@ -12,6 +13,8 @@ struct common_options {
     const char *directory; /* NULL: from the environment */
     const char *name_space;
     bool is_json;
+    ingot_persist_trust_policy_t trust_policy; /* this and the next one: of commands that have options for them */
+    const char *key_files;
 };
 
 /* For struct argp; its parser expects the common options as input. */

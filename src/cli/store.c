@@ -13,7 +13,7 @@
 
 #include "cli/exit_code.h"
 
-enum { LOCK_TIMEOUT_MS = 10000, ROOT_CAPACITY = 4096 };
+enum { LOCK_TIMEOUT_MS = 10000, ROOT_CAPACITY = 16384 };
 
 int store_failed(const char *doing, ingot_status_t status)
 {
@@ -68,8 +68,12 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     }
     if (store_access != STORE_MAKE)
         info.flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
-    else if (info.max_bytes == 0)
+    if (store_access != STORE_READ && info.max_bytes == 0)
         info.max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */
+    if (options->trust_policy != INGOT_PERSIST_TRUST_NONE)
+        info.trust_policy = options->trust_policy;
+    if (options->key_files != NULL)
+        info.key_files = options->key_files;
     info.name_space = options->name_space;
     info.lock_timeout_ms = LOCK_TIMEOUT_MS;
     info.max_age_seconds = 0; /* include old entries */

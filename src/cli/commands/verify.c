@@ -1,5 +1,5 @@
 /*
- * verify.c - `ingot verify`: checks every checksum of a store, and with --repair removes bad entries.
+ * verify.c - `ingot verify`: checks every checksum and seal of a store, and with --repair removes bad entries.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,17 +25,25 @@ struct verifying {
 
 static const struct argp_option verify_options[] = {
     {"repair", 'r', NULL, 0, "Remove truncated and corrupt entries and the leftovers of killed processes", 0},
+    {"require", 'q', NULL, 0, "Every blob must have a seal by one of the keys; the store may be another user's", 0},
+    {"keys", 'k', "FILE[:FILE...]", 0, "Check seals with the keys in these files. Default: INGOT_PERSIST_KEYS", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct verifying *verifying = state->input;
-    (void)value;
-    if (key != 'r')
-        return options_parse_other(key, state);
-    verifying->is_repair = true;
-    return 0;
+    struct common_options *common = &verifying->common;
+    switch (key) {
+    case 'r': verifying->is_repair = true; return 0;
+    case 'q': common->trust_policy = INGOT_PERSIST_TRUST_REQUIRE; return 0;
+    case 'k':
+        common->key_files = value;
+        if (common->trust_policy == INGOT_PERSIST_TRUST_NONE)
+            common->trust_policy = INGOT_PERSIST_TRUST_VERIFY;
+        return 0;
+    default: return options_parse_other(key, state);
+    }
 }
 
 static void tell_problem(struct verifying *verifying, const ingot_persist_entry_t *entry)
@@ -94,7 +102,8 @@ static void print_json(struct verifying *verifying, const ingot_persist_verifica
     json_print(json);
 }
 
-/* Another format version is not a fault of the store; an entry that other users could have written is. */
+/* Another format version is not a fault of the store; an entry that other users could have written is, and so is one
+ * whose seal is refused. */
 static int judge(const struct verifying *verifying, const ingot_persist_verification_t *found, bool is_interrupted)
 {
     const bool is_clean =
@@ -107,8 +116,9 @@ static int run(int argc, char **argv)
     static const struct argp argp = {verify_options,
                                      parse_option,
                                      NULL,
-                                     "Reads every entry and verifies all checksums. Exit status 1: bad entries remain, "
-                                     "or entries that cannot be read or that other users may write.",
+                                     "Reads every entry and verifies all checksums, and seals if there are keys. Exit "
+                                     "status 1: bad entries remain, or entries that cannot be read, that other users "
+                                     "may write, or whose seal is refused.",
                                      options_common,
                                      NULL,
                                      NULL};
@@ -140,4 +150,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const struct command command_verify = {"verify", "verify all checksums; --repair removes bad entries", run};
+const struct command command_verify = {"verify", "verify all checksums, and seals; --repair removes bad entries", run};

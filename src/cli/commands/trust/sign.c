@@ -1,0 +1,170 @@
+/*
+ * sign.c - `ingot sign`: seals the entries of a store.
+ *
+ * The store is opened twice per namespace: once to read what has no seal or one by a known key, and once to write with
+ * a seal. The second requires seals, so a list without a secret key fails instead of storing blobs without one.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/entry.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/memory.h"
+#include "cli/options.h"
+#include "cli/store.h"
+
+struct signing {
+    struct common_options common;
+    size_t name_space_count;
+    char **name_spaces;
+    const char *name_space; /* the current one; "" for none */
+    ingot_storage_t reader;
+    ingot_storage_t writer;
+    uint64_t sealed_count;
+    uint64_t refused_count; /* their seal is wrong, or by an unknown key */
+    uint64_t bad_count;
+    ingot_status_t status; /* the first failure to store */
+};
+
+static const struct argp_option sign_options[] = {
+    {"keys", 'k', "FILE[:FILE...]", 0,
+     "Seal with the first secret key in these files. Default: INGOT_PERSIST_KEYS. The others are of seals that are "
+     "replaced",
+     0},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct signing *signing = state->input;
+    if (key != 'k')
+        return options_parse_other(key, state);
+    signing->common.key_files = value;
+    return 0;
+}
+
+static int note_name_space(const ingot_persist_entry_t *entry, void *user)
+{
+    struct signing *signing = user;
+    for (size_t i = 0; i < signing->name_space_count; ++i)
+        if (strcmp(signing->name_spaces[i], entry->name_space) == 0)
+            return 1;
+    signing->name_spaces = memory_grow(signing->name_spaces, signing->name_space_count, sizeof(char *));
+    signing->name_spaces[signing->name_space_count++] = memory_copy_text(entry->name_space);
+    return 1;
+}
+
+static void tell_problem(const ingot_persist_entry_t *entry, const char *doing, ingot_status_t status)
+{
+    char name[ENTRY_NAME_SIZE];
+    entry_name(entry, name);
+    (void)fprintf(stderr, "ingot: %s %s: %s: %s\n", doing, name, ingot_status_name(status), ingot_last_error_detail());
+}
+
+static int seal_entry(const ingot_persist_entry_t *entry, void *user)
+{
+    struct signing *signing = user;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    if (strcmp(entry->name_space, signing->name_space) != 0)
+        return 1; /* a store without a namespace shows all */
+    ingot_status_t status = ingot_persist_load_entry(signing->reader, entry, &blob);
+    if (status != INGOT_SUCCESS) {
+        signing->refused_count += status == INGOT_UNTRUSTED;
+        signing->bad_count += status != INGOT_UNTRUSTED && status != INGOT_NOT_FOUND;
+        tell_problem(entry, "left alone", status);
+        return 1;
+    }
+    status = ingot_storage_store(signing->writer, entry->id_size, entry->id, blob.size, blob.bytes);
+    if (blob.release != NULL)
+        blob.release(&blob);
+    signing->sealed_count += status == INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS) {
+        tell_problem(entry, "sealing", status);
+        signing->status = status;
+    }
+    return status != INGOT_READ_ONLY; /* as it is with the others */
+}
+
+static int open_with(ingot_storage_t *storage, const struct signing *signing, ingot_persist_trust_policy_t policy)
+{
+    struct common_options options = signing->common;
+    options.trust_policy = policy;
+    if (signing->name_space != NULL)
+        options.name_space = signing->name_space[0] != '\0' ? signing->name_space : NULL;
+    return store_open(storage, &options, STORE_WRITE, NULL);
+}
+
+static int seal_name_space(struct signing *signing, const char *name_space)
+{
+    signing->name_space = name_space;
+    int code = open_with(&signing->reader, signing, INGOT_PERSIST_TRUST_VERIFY);
+    if (code == EXIT_DONE)
+        code = open_with(&signing->writer, signing, INGOT_PERSIST_TRUST_REQUIRE);
+    if (code == EXIT_DONE)
+        code = entry_visit_all(signing->reader, seal_entry, signing);
+    ingot_storage_release(signing->writer);
+    ingot_storage_release(signing->reader);
+    signing->reader = NULL;
+    signing->writer = NULL;
+    return code;
+}
+
+static int list_name_spaces(struct signing *signing)
+{
+    int code = open_with(&signing->reader, signing, INGOT_PERSIST_TRUST_VERIFY);
+    if (code == EXIT_DONE)
+        code = entry_visit_all(signing->reader, note_name_space, signing);
+    ingot_storage_release(signing->reader);
+    signing->reader = NULL;
+    return code;
+}
+
+static void tell(const struct signing *signing)
+{
+    if (signing->common.is_json) {
+        cJSON *json = cJSON_CreateObject();
+        json_add_u64(json, "sealed", signing->sealed_count);
+        json_add_u64(json, "refused", signing->refused_count);
+        json_add_u64(json, "bad", signing->bad_count);
+        json_print(json);
+    } else {
+        (void)printf("%" PRIu64 " entries sealed, %" PRIu64 " with a refused seal left alone, %" PRIu64 " bad\n",
+                     signing->sealed_count, signing->refused_count, signing->bad_count);
+    }
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp argp = {sign_options,
+                                     parse_option,
+                                     NULL,
+                                     "Seals all entries of a store with a key. Use it only for a store of which you "
+                                     "know that nobody else could write it. Entries whose seal is wrong or by another "
+                                     "key stay as they are; exit status 1.",
+                                     options_common,
+                                     NULL,
+                                     NULL};
+    struct signing signing = {.status = INGOT_SUCCESS};
+    (void)argp_parse(&argp, argc, argv, 0, NULL, &signing);
+    interrupt_catch();
+    int code = list_name_spaces(&signing);
+    for (size_t i = 0; i < signing.name_space_count && code == EXIT_DONE; ++i)
+        code = seal_name_space(&signing, signing.name_spaces[i]);
+    if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
+        tell(&signing);
+    for (size_t i = 0; i < signing.name_space_count; ++i)
+        free(signing.name_spaces[i]);
+    free(signing.name_spaces);
+    if (code != EXIT_DONE)
+        return code;
+    if (signing.status != INGOT_SUCCESS)
+        return EXIT_FAILED;
+    return signing.refused_count + signing.bad_count != 0 ? EXIT_FINDING : EXIT_DONE;
+}
+
+const struct command command_sign = {"sign", "seal all entries of a store with a key", run};

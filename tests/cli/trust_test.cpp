@@ -1,0 +1,114 @@
+/*
+ * `ingot key`, `ingot sign` and `ingot verify --require`.
+ */
+#include <sys/stat.h>
+
+#include "tool.h"
+
+namespace
+{
+
+class CliTrust : public CliTest
+{
+protected:
+    std::string path(const char *name) const { return scratch() / name; }
+    void make_keys() const
+    {
+        ASSERT_EQ(0, run_command({CLI_PROGRAM, "key", "create", "--pair", path("ci")}).code);
+        ASSERT_EQ(0, run_command({CLI_PROGRAM, "key", "create", "--secret", path("fleet")}).code);
+    }
+};
+
+} // namespace
+
+TEST_F(CliTrust, CreatesAndShowsKeysWithoutTheirSecrets)
+{
+    const Result created = run_command({CLI_PROGRAM, "key", "create", "--pair", path("ci")});
+    EXPECT_EQ(0, created.code) << created.output;
+    struct stat found = {};
+    ASSERT_EQ(0, stat(path("ci").c_str(), &found));
+    EXPECT_EQ(0600u, found.st_mode & 07777u);
+    const auto text = store_fixture::read_file(path("ci"));
+    const std::string secret = std::string(text.begin(), text.end()).substr(text.size() - 65, 64);
+    const Result shown = run_command({CLI_PROGRAM, "key", "show", path("ci"), path("ci.pub")});
+    EXPECT_EQ(0, shown.code);
+    EXPECT_NE(std::string::npos, shown.output.find("ed25519 secret, id "));
+    EXPECT_NE(std::string::npos, shown.output.find("ed25519 public, id "));
+    EXPECT_EQ(std::string::npos, shown.output.find(secret));
+    EXPECT_EQ("True ed25519 public",
+              json("key show " + path("ci") + " " + path("ci.pub"), "j[0]['id'] == j[1]['id'], j[1]['kind']"));
+    EXPECT_EQ(4, run_command({CLI_PROGRAM, "key", "create", "--secret", path("ci")}).code) << "it exists";
+    EXPECT_EQ(text, store_fixture::read_file(path("ci")));
+    ASSERT_EQ(0, chmod(path("ci").c_str(), 0644));
+    EXPECT_EQ(4, run_command({CLI_PROGRAM, "key", "show", path("ci")}).code);
+    EXPECT_EQ(3, run_command({CLI_PROGRAM, "key", "show", path("missing")}).code);
+    for (const std::vector<std::string> &wrong : {std::vector<std::string>{"key"},
+                                                  {"key", "make"},
+                                                  {"key", "create"},
+                                                  {"key", "show"},
+                                                  {"key", "create", path("x")},
+                                                  {"key", "create", "--secret", path("x"), "--pair", path("y")},
+                                                  {"key", "show", "--pair", path("x")}}) {
+        std::vector<std::string> command{CLI_PROGRAM};
+        command.insert(command.end(), wrong.begin(), wrong.end());
+        EXPECT_EQ(2, run_command(command).code) << wrong.back();
+    }
+}
+
+TEST_F(CliTrust, SignsAStoreAndRequiresSeals)
+{
+    make_keys();
+    add_plain(3);
+    add_program("alpha", "1", ProgramText(), "app");
+    EXPECT_EQ(0, run({"verify", "--keys", path("ci.pub")}).code);
+    EXPECT_EQ(1, run({"verify", "--require", "--keys", path("ci.pub")}).code);
+    EXPECT_EQ("4 4", json("verify --require --keys " + path("ci.pub"), "j['left_alone'], len(j['problems'])"));
+    EXPECT_EQ(4, run({"sign", "--keys", path("ci.pub")}).code) << "a public key cannot seal";
+    EXPECT_EQ(1, run({"verify", "--require", "--keys", path("ci.pub")}).code);
+    const Result sealed = run({"sign", "--keys", path("ci")});
+    EXPECT_EQ(0, sealed.code) << sealed.output;
+    EXPECT_NE(std::string::npos, sealed.output.find("4 entries sealed")) << sealed.output;
+    EXPECT_EQ(4u, names().size());
+    EXPECT_EQ(0, run({"verify", "--require", "--keys", path("ci.pub")}).code);
+    EXPECT_EQ(0, run({"verify"}).code) << "the checksums are those of the sealed blobs";
+    EXPECT_EQ(1, run({"verify", "--keys", path("fleet")}).code) << "another key";
+
+    EXPECT_EQ(1, run({"sign", "--keys", path("fleet")}).code) << "seals of an unknown key stay";
+    EXPECT_EQ(0, run({"verify", "--require", "--keys", path("ci.pub")}).code);
+    EXPECT_EQ("4 0", json("sign --keys " + path("fleet") + ":" + path("ci"), "j['sealed'], j['refused']"));
+    EXPECT_EQ(0, run({"verify", "--require", "--keys", path("fleet")}).code);
+    EXPECT_EQ(1, run({"verify", "--require", "--keys", path("ci.pub")}).code);
+}
+
+TEST_F(CliTrust, BundlesKeepSeals)
+{
+    make_keys();
+    add_plain(2);
+    ASSERT_EQ(0, run({"sign", "--keys", path("ci")}).code);
+    ASSERT_EQ(0, run({"bundle", "create", path("bundle")}).code);
+    ASSERT_EQ(0, run({"clear"}).code);
+    ASSERT_EQ(0, run({"bundle", "extract", path("bundle")}).code);
+    EXPECT_EQ(0, run({"verify", "--require", "--keys", path("ci.pub")}).code);
+}
+
+TEST_F(CliTrust, NamesTheKeyFileThatIsRefused)
+{
+    make_keys();
+    add_plain(1);
+    ASSERT_EQ(0, chmod(path("fleet").c_str(), 0640));
+    const Result result = run({"verify", "--keys", path("fleet")});
+    EXPECT_EQ(3, result.code);
+    EXPECT_NE(std::string::npos, result.output.find(path("fleet"))) << result.output;
+    EXPECT_EQ(2, run({"verify", "--require"}).code) << "no key";
+}
+
+TEST_F(CliTrust, ReadsAStoreOfAnotherUserIfEveryBlobMustBeSealed)
+{
+    make_keys();
+    add_plain(1);
+    ASSERT_EQ(0, run({"sign", "--keys", path("ci")}).code);
+    ASSERT_EQ(0, chmod(root().c_str(), 0777));
+    EXPECT_EQ(3, run({"verify"}).code);
+    EXPECT_EQ(3, run({"verify", "--keys", path("ci.pub")}).code);
+    EXPECT_EQ(0, run({"verify", "--require", "--keys", path("ci.pub")}).code);
+}
