@@ -4,6 +4,7 @@
 #ifndef INGOT_TESTS_SUPPORT_TRUST_FIXTURE_H
 #define INGOT_TESTS_SUPPORT_TRUST_FIXTURE_H
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -118,7 +119,7 @@ struct Kept {
         if (found == kept->blobs.end())
             return INGOT_NOT_FOUND;
         auto *bytes = static_cast<uint8_t *>(std::malloc(found->second.size() + 1));
-        std::memcpy(bytes, found->second.data(), found->second.size());
+        std::copy(found->second.begin(), found->second.end(), bytes);
         const auto release = [](ingot_buffer_t *buffer) {
             std::free(const_cast<uint8_t *>(buffer->bytes)); /* aborts if it is not the start */
         };

@@ -21,6 +21,7 @@
 #include "persist/storage/storage.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
+#include "persist/storage/trust.h"
 #include "util/error_text.h"
 
 #define MAX_TIERS 16u
@@ -93,14 +94,17 @@ static void promote(const struct chain *chain, size_t tier_count, size_t id_size
         tell_degraded(chain->storage, INGOT_OUT_OF_MEMORY, "a blob is not promoted: no memory to remember it");
 }
 
-/* What is promoted must have been checked. From the first tier nothing is. */
+/* What is promoted must have been checked. From the first tier nothing is. The chain's own policy is applied here, so
+ * that the next tier is asked for what it refuses. */
 static ingot_status_t load_with(const struct chain *chain, bool is_for_core, size_t id_size, const uint8_t *id,
                                 ingot_buffer_t *blob)
 {
     ingot_status_t reason = INGOT_NOT_FOUND;
     char detail[DETAIL_CAPACITY] = "no tier has it";
     for (size_t i = 0; i < chain->count; ++i) {
-        const ingot_status_t status = storage_load_kept(chain->tiers[i], is_for_core && i == 0, id_size, id, blob);
+        ingot_status_t status = storage_load_kept(chain->tiers[i], is_for_core && i == 0, id_size, id, blob);
+        if (status == INGOT_SUCCESS)
+            status = trust_check_loaded(chain->storage, id_size, id, blob);
         if (status == INGOT_SUCCESS) {
             promote(chain, i, id_size, id, blob);
             return status;

@@ -58,11 +58,12 @@ ingot_status_t trust_check_loaded(ingot_storage_t storage, size_t id_size, const
     const ingot_status_t status = trust_check_kept(storage, id_size, id, loaded);
     if (status == INGOT_SUCCESS)
         return status;
+    const struct ingot_storage *listener = storage->listener != NULL ? storage->listener : storage;
     const size_t size = loaded->size;
     const uint64_t now_ns = files_steady_clock_ns();
     atomic_fetch_add_explicit(&storage->distrusted, 1, memory_order_release); /* after the hit that a store counted */
     memory_release_buffer(loaded);
-    events_tell(storage->on_event, storage->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, size, now_ns, "",
+    events_tell(listener->on_event, listener->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, size, now_ns, "",
                 ingot_last_error_detail());
     return status;
 }

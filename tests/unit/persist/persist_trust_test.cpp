@@ -271,8 +271,6 @@ TEST(PersistTrust, RefusesPoliciesThatMakeNoSense)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, storage.trust(Trust(kRequire, std::vector<Key>(17, kSecret))));
     EXPECT_EQ(INGOT_SUCCESS, storage.trust(Trust(kRequire, std::vector<Key>(16, kSecret))));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, storage.trust(Trust(kRequire, {{INGOT_PERSIST_KEY_BLAKE2B, Bytes(32)}})));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
-              storage.trust(Trust(kRequire, {{static_cast<ingot_persist_key_kind_t>(4), random_bytes(1, 32)}})));
     ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     trust.struct_size = 0;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_trust(storage.get(), &trust));
@@ -281,6 +279,13 @@ TEST(PersistTrust, RefusesPoliciesThatMakeNoSense)
     trust.policy = kVerify;
     trust.next_key = [](size_t, ingot_persist_key_t *, void *) { return INGOT_BUSY; };
     EXPECT_EQ(INGOT_BUSY, ingot_persist_set_trust(storage.get(), &trust)) << "the callback's own failure";
+    trust.next_key = [](size_t, ingot_persist_key_t *key, void *) {
+        const int unknown = 4;
+        std::memcpy(&key->kind, &unknown, sizeof(key->kind));
+        std::memset(key->bytes, 1, sizeof(key->bytes));
+        return INGOT_SUCCESS;
+    };
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_trust(storage.get(), &trust));
     EXPECT_EQ(INGOT_UNTRUSTED, [&] {
         kept.blobs[kId] = kBlob;
         return storage.load(kId);
@@ -348,6 +353,37 @@ TEST(PersistTrust, AChainAsksTheNextTierForWhatOneRefuses)
     EXPECT_EQ(good_kept.blobs[kId], bad_kept.blobs[kId]) << "and replaces the refused one";
     EXPECT_EQ(1u, bad.stats().distrusted);
     EXPECT_EQ(0u, held.stats().distrusted);
+}
+
+TEST(PersistTrust, AChainsOwnPolicyHoldsForEachTier)
+{
+    Kept upper_kept;
+    Kept bad_kept;
+    Kept good_kept;
+    bad_kept.blobs[kId] = kBlob;
+    good_kept.blobs[kId] = sealed(kSecret, kId, kBlob);
+    const Held upper = upper_kept.open();
+    const Held bad = bad_kept.open();
+    const Held good = good_kept.open();
+    const ingot_storage_t tiers[] = {upper.get(), bad.get(), good.get()};
+    ingot_storage_t chain = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 3, tiers));
+    const Held held(chain);
+    ASSERT_EQ(INGOT_SUCCESS, held.trust(Trust(kRequire, {kSecret})));
+    EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+    EXPECT_EQ(good_kept.blobs[kId], upper_kept.blobs[kId]) << "a refused blob is not promoted";
+    EXPECT_EQ(1u, held.stats().distrusted);
+    EXPECT_EQ(1u, held.stats().hits);
+    EXPECT_EQ(good_kept.blobs[kId], bad_kept.blobs[kId]);
+    upper_kept.blobs.clear();
+    good_kept.blobs.clear();
+    bad_kept.blobs[kId] = kBlob;
+    EXPECT_EQ(INGOT_UNTRUSTED, held.load(kId));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+    EXPECT_TRUE(upper_kept.blobs.empty());
+    ASSERT_EQ(INGOT_SUCCESS, held.put(kId, kBlob));
+    EXPECT_EQ(sealed(kSecret, kId, kBlob), upper_kept.blobs[kId]);
 }
 
 TEST(PersistTrust, ARefusedProgramIsCompiledAndReplaced)
