@@ -120,7 +120,7 @@ public:
         std::printf("  %-18s %10s %12s %8s | %9s %12s %8s\n", "us", "build", "driver's own", "bytes", "ingot",
                     "same binary", "bytes");
         for (size_t i = 0; i < own.size(); ++i) {
-            require(own[i].size() == 5 && loads[i].size() == 8, "a measuring process printed something else");
+            require(own[i].size() == 5 && loads[i].size() == 11, "a measuring process printed something else");
             const double built = std::stod(own[i][2]), driver = std::stod(own[i][3]);
             const double ingot = std::stod(loads[i][2]), same = std::stod(loads[i][4]);
             std::printf("  %-18s %10.0f %12.0f %8s | %9.1f %12.1f %8s\n", own[i][1].c_str(), built, driver,

@@ -4,6 +4,7 @@
 #include "bench/startup_measure.h"
 
 #include "bench/sample.h"
+#include "bench/startup_seals.h"
 #include "bench/startup_setup.h"
 
 #include <algorithm>
@@ -86,8 +87,10 @@ void measure_load_of(const Setup &setup, const ProgramFile &file)
         again.release(&again);
         return time;
     });
-    std::printf("load\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%zu\t%.3f\n", file.name.c_str(), ingot.median(), ingot.spread(),
-                driver.median(), driver.spread(), binary.size(), storage_us);
+    std::printf("load\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%zu\t%.3f\t%zu\t%.3f\t%.3f\n", file.name.c_str(), ingot.median(),
+                ingot.spread(), driver.median(), driver.spread(), binary.size(), storage_us, blob.size,
+                check_seal_us(INGOT_PERSIST_KEY_BLAKE2B, id_size, id, blob),
+                check_seal_us(INGOT_PERSIST_KEY_ED25519_SECRET, id_size, id, blob));
     blob.release(&blob);
     ingot_program_desc_release(desc);
 }

@@ -16,8 +16,8 @@ void measure_ready(const std::string &set, const std::string &store);
 
 /*
  * Loads every program of the set from its blob in the store, in turns with the driver's own loading of the same binary:
- * "load NAME INGOT_US INGOT_SPREAD DRIVER_US DRIVER_SPREAD BYTES STORAGE_US" each. A spread is the distance of
- * the quartiles as a part of the median.
+ * "load NAME INGOT_US INGOT_SPREAD DRIVER_US DRIVER_SPREAD BYTES STORAGE_US BLOB_BYTES SECRET_US SIGNED_US" each. A
+ * spread is the distance of the quartiles as a part of the median. The last two are the times of checking a seal.
  */
 void measure_load(const std::string &set, const std::string &store);
 
