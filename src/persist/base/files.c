@@ -6,7 +6,7 @@
  * (RESOLVE_BENEATH) costs a fifth of an open. Nothing here is a cancellation point (steady_calls.h).
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* O_PATH, F_OFD_SETLK */
+#define _GNU_SOURCE /* O_PATH */
 #endif
 
 #include "persist/base/files.h"
@@ -22,7 +22,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -487,41 +486,6 @@ static int remove_below(int at, const char *name, int depth)
 int files_remove_tree(int at, const char *name)
 {
     return remove_below(at, name, MAX_TREE_DEPTH);
-}
-
-static struct flock one_byte(short type, uint64_t byte)
-{
-    return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
-}
-
-int files_try_lock(int fd, uint64_t byte)
-{
-    struct flock lock = one_byte(F_WRLCK, byte);
-    int result;
-    do {
-        result = result_of(fcntl(fd, F_OFD_SETLK, &lock));
-    } while (result == -EINTR);
-    return result == -EACCES ? -EAGAIN : result;
-}
-
-int files_unlock(int fd, uint64_t byte)
-{
-    struct flock lock = one_byte(F_UNLCK, byte);
-    return result_of(fcntl(fd, F_OFD_SETLK, &lock));
-}
-
-int files_try_lock_whole(int fd)
-{
-    int result;
-    do {
-        result = result_of(flock(fd, LOCK_EX | LOCK_NB));
-    } while (result == -EINTR);
-    return result;
-}
-
-int files_unlock_whole(int fd)
-{
-    return result_of(flock(fd, LOCK_UN));
 }
 
 static uint64_t clock_ns(clockid_t clock)

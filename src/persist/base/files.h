@@ -99,7 +99,12 @@ int files_list_some(int at, const char *path, uint64_t *position, unsigned most,
 /* Locks one byte of a file; the kernel drops the lock at the latest when its holder ends. -EAGAIN: another holder
  * has it. */
 int files_try_lock(int fd, uint64_t byte);
+/* Takes it together with others that take it so, or exchanges this file's exclusive lock for such a shared one. */
+int files_try_lock_shared(int fd, uint64_t byte);
 int files_unlock(int fd, uint64_t byte);
+/* Finds the lock that keeps this open file from locking the byte. */
+enum files_lock { FILES_LOCK_NONE, FILES_LOCK_SHARED, FILES_LOCK_EXCLUSIVE };
+int files_find_lock(int fd, uint64_t byte, enum files_lock *found);
 /* Does the same for the whole file, which is cheaper and independent of the locks on bytes. */
 int files_try_lock_whole(int fd);
 int files_unlock_whole(int fd);
