@@ -45,9 +45,10 @@ typedef enum ingot_persist_store_mode {
 
 /** Flags of a directory store. */
 typedef enum ingot_persist_flags {
-    INGOT_PERSIST_READ_ONLY = 1,   /**< Never writes, and does not create the directory. */
-    INGOT_PERSIST_DURABLE = 2,     /**< Calls fsync. Off by default: torn entries are detected. */
-    INGOT_PERSIST_MAKE_PARENTS = 4 /**< Creates (0700) missing directories above the root. */
+    INGOT_PERSIST_READ_ONLY = 1,    /**< Never writes, and does not create the directory. */
+    INGOT_PERSIST_DURABLE = 2,      /**< Calls fsync. Off by default: torn entries are detected. */
+    INGOT_PERSIST_MAKE_PARENTS = 4, /**< Creates (0700) missing directories above the root. */
+    INGOT_PERSIST_NO_BUILD_WAIT = 8 /**< Compiles at once what another process is compiling for the store. */
 } ingot_persist_flags_t;
 
 /** Directory store configuration. */
@@ -78,6 +79,9 @@ typedef struct ingot_persist_info {
     uint32_t exit_time_ms;  /**< See ingot_persist_storing_t. */
     uint32_t quiet_time_ms; /**< See ingot_persist_storing_t. */
     const char *backends;   /**< See ingot_persist_set_backends. NULL: all. */
+    /** How long ingot_persist_program_create waits at most while another process compiles the program. 0: as long as
+     * the longest build took that saved.txt notes, but 30 s to 30 minutes. INGOT_PERSIST_NO_TIME: not at all. */
+    uint32_t build_wait_ms;
     /** This and the next three are the policy and the keys of ingot_persist_trust_t. A store that is opened with
      * INGOT_PERSIST_READ_ONLY and INGOT_PERSIST_TRUST_REQUIRE may belong to any user, and others may write it, because
      * every blob is checked. */
@@ -89,7 +93,7 @@ typedef struct ingot_persist_info {
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
     {                                                                                                                  \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,   \
-            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL                          \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL                       \
     }
 
 /**
@@ -163,6 +167,17 @@ INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
  *
  * If a blob is rejected, it is removed from the storage, and the program is compiled and stored again. A program that
  * is not cacheable is compiled. Failures of the storage do not make this function fail; events report them.
+ *
+ * @par Processes
+ * If another process is compiling the program for the same directory store, this function waits until the store has
+ * its blob and loads it (INGOT_ORIGIN_STORAGE). If that process ends without a blob, one of the waiting processes
+ * compiles. If it could not store the program, or the program does not compile, all of them compile at once. After
+ * build_wait_ms of ingot_persist_info_t, this function compiles the program as well, and an
+ * INGOT_EVENT_STORAGE_DEGRADED with INGOT_BUSY reports that. It does not wait for threads of its own process that
+ * compile the program for another context, nor in a thread that is compiling another program. It waits only where
+ * programs are stored right after their build, so not for devices that generate code at launch, unless the storage has
+ * INGOT_PERSIST_STORE_NOW. A chain or a switch uses its first writable directory store. A store that is read-only, or
+ * has INGOT_PERSIST_NO_BUILD_WAIT, makes no process wait.
  *
  * @param[out] origin  May be NULL.
  * Statuses as ingot_program_create.
@@ -314,11 +329,13 @@ typedef struct ingot_persist_stats {
     /** The time that loads saved: the build times of the programs that were loaded through the storage, less the time
      * that this took. ingot_persist_recount returns what all processes saved. */
     uint64_t saved_ns;
+    uint64_t awaited;       /**< Programs that were loaded after waiting for another process, which compiled them. */
+    uint64_t wait_timeouts; /**< Programs that were compiled because waiting for another process took too long. */
     uint64_t distrusted; /**< Loaded blobs that were refused because of their seal, also counted as untrusted. */
 } ingot_persist_stats_t;
 #define INGOT_PERSIST_STATS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0             \
+        sizeof(ingot_persist_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0       \
     }
 /**
  * Returns the counts of a storage since it was created. A chain and each of its tiers count separately.

@@ -55,6 +55,7 @@ static inline const char *const *environment_names(void)
         "INGOT_PERSIST_LOCK_TIMEOUT",
         "INGOT_PERSIST_TRUST",
         "INGOT_PERSIST_KEYS",
+        "INGOT_PERSIST_BUILD_WAIT",
         NULL,
     };
     return names;

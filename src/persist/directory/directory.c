@@ -12,6 +12,7 @@
 #include "persist/base/memory.h"
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/bucket.h"
+#include "persist/directory/layout/build_lock.h"
 #include "persist/directory/layout/root.h"
 #include "persist/directory/layout/savings_file.h"
 #include "persist/directory/layout/temporary.h"
@@ -29,7 +30,8 @@
 #define DEFAULT_LOW_WATER_PERCENT 50u
 #define NS_PER_MS UINT64_C(1000000)
 #define KNOWN_FLAGS                                                                                                    \
-    ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS)
+    ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS |      \
+     (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT)
 
 static const char *place_of(struct directory *directory, size_t id_size, const uint8_t *id, char path[PATH_CAPACITY])
 {
@@ -119,6 +121,7 @@ static void destroy(void *self)
     struct directory *directory = self;
     if (directory == NULL)
         return;
+    build_lock_fini(directory);
     account_files_fini(directory);
     temporary_fini(directory);
     root_fini(directory);
@@ -160,6 +163,9 @@ static void take_info(struct directory *directory, const ingot_persist_info_t *i
     directory->max_blob_bytes = info->max_blob_bytes != 0 ? info->max_blob_bytes : UINT64_MAX;
     directory->low_water_percent = info->low_water_percent != 0 ? info->low_water_percent : DEFAULT_LOW_WATER_PERCENT;
     directory->lock_timeout_ns = timeout_ms * NS_PER_MS;
+    directory->never_waits =
+        (info->flags & (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT) != 0 || info->build_wait_ms == INGOT_PERSIST_NO_TIME;
+    directory->build_wait_ns = info->build_wait_ms * NS_PER_MS;
     directory->on_event = info->on_event;
     directory->on_event_user = info->on_event_user;
     if (info->name_space != NULL)
@@ -214,8 +220,10 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     storage_set_load_for_core(*storage, load_for_core);
     if (directory->may_be_anyones)
         trust_must_require_seals(*storage);
-    if (!directory->is_read_only)
+    if (!directory->is_read_only) {
         storage_set_save_counts(*storage, save_counts);
+        storage_set_build_locks(*storage, &build_lock_operations);
+    }
     directory = NULL; /* handed over */
 done:
     destroy(directory);

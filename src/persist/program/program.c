@@ -21,6 +21,8 @@
 #include "persist/storage/serving.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
+#include "persist/storage/turns/build_turn.h"
+#include "util/cancellation.h"
 
 /* One request, as its builder sees it. */
 struct request {
@@ -32,6 +34,7 @@ struct request {
     ingot_origin_t origin;
     bool is_to_store;
     uint64_t build_ns;
+    struct build_turn *turn; /* that this request began, or NULL */
 };
 
 const char *ingot_origin_name(ingot_origin_t origin)
@@ -97,13 +100,53 @@ static void note_loaded(const_ingot_program_t program, const struct request *req
     savings_note(request->storage, true, build_ns > taken_ns ? build_ns - taken_ns : 0);
 }
 
+static bool generates_code_at_launch(const_ingot_program_desc_t desc)
+{
+    size_t count = 0;
+    const uint32_t *indices = NULL;
+    if (ingot_program_desc_get_devices(desc, &count, &indices) != INGOT_SUCCESS)
+        return false;
+    for (size_t i = 0; i < count; ++i) {
+        ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
+        if (ingot_context_get_device_info(ingot_program_desc_get_context(desc), indices[i], &info) == INGOT_SUCCESS &&
+            info.generates_code_at_launch)
+            return true;
+    }
+    return false;
+}
+
+/* True if a program is stored right after its build. */
+static bool stores_now(ingot_storage_t storage, const_ingot_program_desc_t desc)
+{
+    const ingot_persist_store_mode_t mode = storage_store_mode(storage);
+    return storage_is_writable(storage) &&
+           (mode == INGOT_PERSIST_STORE_NOW || (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc)));
+}
+
+/* Waits while another process builds the program, and loads it then. Otherwise it is this thread's turn to build.
+ * Waiting for a blob that is stored much later would cost more than a build. */
+static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
+{
+    if (request->turn == NULL && request->is_to_store && stores_now(request->storage, desc))
+        request->turn = build_turn_begin(request->storage, request->id_size, request->id);
+    bool is_loaded = false;
+    while (!is_loaded && build_turn_wait(request->turn))
+        is_loaded = load_program(program, desc, request) == INGOT_SUCCESS;
+    if (is_loaded) {
+        build_turn_end(request->turn, BUILD_TURN_LOADED);
+        request->turn = NULL;
+    }
+    return is_loaded;
+}
+
 static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     const uint64_t started_ns = files_steady_clock_ns();
     request->is_to_store = false; /* a second attempt may end differently */
     request->has_id = has_id(desc, request);
-    if (request->has_id && (take_prewarmed(program, desc, request) == INGOT_SUCCESS ||
-                            load_program(program, desc, request) == INGOT_SUCCESS)) {
+    if (request->has_id &&
+        (take_prewarmed(program, desc, request) == INGOT_SUCCESS ||
+         load_program(program, desc, request) == INGOT_SUCCESS || load_when_built(program, desc, request))) {
         request->origin = INGOT_ORIGIN_STORAGE;
         note_loaded(*program, request, started_ns);
         return INGOT_SUCCESS;
@@ -134,36 +177,21 @@ static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_d
     return status;
 }
 
-static bool generates_code_at_launch(const_ingot_program_desc_t desc)
-{
-    size_t count = 0;
-    const uint32_t *indices = NULL;
-    if (ingot_program_desc_get_devices(desc, &count, &indices) != INGOT_SUCCESS)
-        return false;
-    for (size_t i = 0; i < count; ++i) {
-        ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
-        if (ingot_context_get_device_info(ingot_program_desc_get_context(desc), indices[i], &info) == INGOT_SUCCESS &&
-            info.generates_code_at_launch)
-            return true;
-    }
-    return false;
-}
-
-static void store_now_or_later(const struct request *request, const_ingot_program_desc_t desc, ingot_program_t program)
+/* Returns true if the program is stored when this returns. */
+static bool store_now_or_later(const struct request *request, const_ingot_program_desc_t desc, ingot_program_t program)
 {
     ingot_storage_t storage = request->storage;
     const ingot_persist_store_mode_t mode = storage_store_mode(storage);
     if (!storage_is_writable(storage))
-        return;
-    if (mode == INGOT_PERSIST_STORE_NOW || (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc))) {
-        store_queue_store_now(storage, request->context, program, request->id_size, request->id);
-        return;
-    }
+        return false;
+    if (stores_now(storage, desc))
+        return store_queue_store_now(storage, request->context, program, request->id_size, request->id);
     last_work_add(storage);
     store_queue_add(storage, request->context, program, request->id_size, request->id, request->build_ns,
                     mode == INGOT_PERSIST_STORE_BACKGROUND ? STORE_QUEUE_SOON
                     : mode == INGOT_PERSIST_STORE_AUTO     ? STORE_QUEUE_WHEN_QUIET
                                                            : STORE_QUEUE_AT_FLUSH);
+    return false;
 }
 
 static ingot_status_t request_program(ingot_program_t *program, const_ingot_program_desc_t desc,
@@ -172,8 +200,11 @@ static ingot_status_t request_program(ingot_program_t *program, const_ingot_prog
     struct request request = {.storage = storage, .context = ingot_program_desc_get_context(desc)};
     const struct ingot_context *before = events_enter(request.context);
     const ingot_status_t status = ingot_program_get_or_create(program, desc, builder, &request);
-    if (status == INGOT_SUCCESS && request.is_to_store)
-        store_now_or_later(&request, desc, *program);
+    const int cancellation = cancellation_hold(); /* other processes may wait for the end of the turn */
+    const bool is_stored =
+        status == INGOT_SUCCESS && request.is_to_store && store_now_or_later(&request, desc, *program);
+    build_turn_end(request.turn, is_stored ? BUILD_TURN_STORED : BUILD_TURN_NOT_STORED);
+    cancellation_allow(cancellation);
     if (status == INGOT_SUCCESS && request.has_id)
         recorder_note(storage, request.id_size, request.id);
     if (status == INGOT_SUCCESS && request.origin != INGOT_ORIGIN_MEMORY)

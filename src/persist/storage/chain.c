@@ -179,6 +179,12 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
     return failure == INGOT_NOT_FOUND && has_removed ? INGOT_SUCCESS : failure;
 }
 
+static ingot_storage_t get_tier(void *self, size_t index)
+{
+    const struct chain *chain = self;
+    return index < chain->count ? chain->tiers[index] : NULL;
+}
+
 static void destroy(void *self)
 {
     struct chain *chain = self;
@@ -216,6 +222,7 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
     chain->storage = *storage;
     (*storage)->promote = promote_now;
     (*storage)->withdraw = withdraw;
+    (*storage)->get_tier = get_tier;
     for (size_t i = 0; i < tier_count && (*storage)->listener == NULL; ++i)
         (*storage)->listener = tiers[i]->on_event != NULL ? tiers[i] : tiers[i]->listener;
     for (size_t i = 0; i < tier_count && (*storage)->model == NULL; ++i)

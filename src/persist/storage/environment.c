@@ -85,6 +85,13 @@ static ingot_status_t read_time(const struct environment *environment, const cha
     return status;
 }
 
+static ingot_status_t read_build_wait(const struct environment *environment, ingot_persist_info_t *info)
+{
+    if (value_of(environment, "INGOT_PERSIST_BUILD_WAIT") != NULL) /* also over an application that does not wait */
+        info->flags &= ~(uint32_t)INGOT_PERSIST_NO_BUILD_WAIT;
+    return read_time(environment, "INGOT_PERSIST_BUILD_WAIT", INGOT_PERSIST_NO_TIME, &info->build_wait_ms);
+}
+
 static ingot_status_t read_age(const struct environment *environment, uint64_t *seconds)
 {
     bool is_set = false;
@@ -164,6 +171,8 @@ static ingot_status_t read_writing(const struct environment *environment, ingot_
         status = read_time(environment, "INGOT_PERSIST_LOCK_TIMEOUT", 1, &info->lock_timeout_ms);
     if (status == INGOT_SUCCESS)
         status = read_flag(environment, "INGOT_PERSIST_DURABLE", INGOT_PERSIST_DURABLE, &info->flags);
+    if (status == INGOT_SUCCESS)
+        status = read_build_wait(environment, info);
     return status == INGOT_SUCCESS ? read_storing(environment, info) : status;
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "persist/base/process_lock.h"
+#include "persist/storage/common/build_locks.h"
 #include "persist/storage/common/counters.h"
 #include "persist/storage/common/kinds.h"
 #include "persist/storage/common/store_list.h"
@@ -84,9 +85,13 @@ struct ingot_storage {
     storage_withdraw_t withdraw;
     void (*finish)(ingot_storage_t);            /* what the last release does */
     ingot_storage_t (*take_target)(void *self); /* a switch's: a reference to its target, or NULL; else NULL */
+    ingot_storage_t (*get_tier)(void *self, size_t index); /* a chain's: NULL after the last one; else NULL */
+    const struct build_locks *build_locks;                 /* a directory store's, unless it is read-only; else NULL */
     ingot_storage_t model;     /* a chain's tier that is stored to, for what was not said to the chain; NULL: none */
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
     _Atomic uint64_t saved_ns; /* of programs that were loaded through it; likewise */
+    _Atomic uint64_t awaited;  /* programs that another process built meanwhile; likewise */
+    _Atomic uint64_t wait_timeouts;
     struct storage_savings savings;
     struct store_queue queue;
     _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; release pairs with acquire */

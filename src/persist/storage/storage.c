@@ -217,6 +217,11 @@ void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save
     storage->savings.save = save;
 }
 
+void storage_set_build_locks(ingot_storage_t storage, const struct build_locks *locks)
+{
+    storage->build_locks = locks;
+}
+
 ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     return load_with(storage, true, id_size, id, blob);
@@ -335,6 +340,8 @@ void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ing
     stats->rejected = atomic_load_explicit(&storage->rejected, memory_order_relaxed);
     stats->waiting = store_queue_count(storage);
     stats->saved_ns = atomic_load_explicit(&storage->saved_ns, memory_order_relaxed);
+    stats->awaited = atomic_load_explicit(&storage->awaited, memory_order_relaxed);
+    stats->wait_timeouts = atomic_load_explicit(&storage->wait_timeouts, memory_order_relaxed);
     if (own != NULL)
         move_distrusted(stats);
 }

@@ -7,6 +7,7 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
+#include "persist/storage/common/build_locks.h"
 #include "persist/storage/common/counters.h"
 #include "persist/storage/common/kinds.h"
 
@@ -40,6 +41,9 @@ void storage_set_store_kept(ingot_storage_t storage, storage_store_t store);
 
 /* Sets the operation of a store that keeps counts for later processes (savings.h). Only right after its creation. */
 void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save);
+
+/* Sets the locks of a directory store, so that processes build a program once. Only right after its creation. */
+void storage_set_build_locks(ingot_storage_t storage, const struct build_locks *locks);
 
 /* Returns the self of a storage, or NULL if the storage is NULL or of another kind. */
 void *storage_self(ingot_storage_t storage, enum storage_kind kind);

@@ -121,6 +121,7 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
         {"INGOT_PERSIST_QUIET_TIME", {"0x10"}},
         {"INGOT_PERSIST_LOCK_TIMEOUT", {"soon"}},
         {"INGOT_PERSIST_TRUST", {"yes", "required", "1"}},
+        {"INGOT_PERSIST_BUILD_WAIT", {"never", "1.5s"}},
         {"INGOT_PERSIST_DURABLE", {"enabled"}}};
     for (const auto &[name, values] : nonsense)
         for (const std::string &value : values) {
@@ -170,6 +171,30 @@ TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
     outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EXIT_TIME", "0"}, {"INGOT_PERSIST_QUIET_TIME", "0"}});
     EXPECT_EQ(INGOT_PERSIST_NO_TIME, outcome.info.exit_time_ms);
     EXPECT_EQ(1u, outcome.info.quiet_time_ms);
+}
+
+TEST(PersistEnvironment, TurnsWaitingForBuildsOffAndOn)
+{
+    EXPECT_EQ(0u, read({{"INGOT_PERSIST_DIR", "d"}}).info.build_wait_ms);
+    EXPECT_EQ(90000u, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_BUILD_WAIT", "90s"}}).info.build_wait_ms);
+    EXPECT_EQ(INGOT_PERSIST_NO_TIME,
+              read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_BUILD_WAIT", "0"}}).info.build_wait_ms);
+
+    Variables variables = {{"INGOT_PERSIST_DIR", "d"}};
+    const auto lookup = [](const char *name, void *user) -> const char * {
+        const auto &all = *static_cast<const Variables *>(user);
+        const auto found = all.find(name);
+        return found == all.end() ? nullptr : found->second.c_str();
+    };
+    std::string path(64, '\0');
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.flags = INGOT_PERSIST_NO_BUILD_WAIT;
+    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
+    EXPECT_EQ(static_cast<uint32_t>(INGOT_PERSIST_NO_BUILD_WAIT), info.flags);
+    variables["INGOT_PERSIST_BUILD_WAIT"] = "2s";
+    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
+    EXPECT_EQ(0u, info.flags);
+    EXPECT_EQ(2000u, info.build_wait_ms);
 }
 
 TEST(PersistEnvironment, CaseAndUnitsAreAlikeEverywhere)

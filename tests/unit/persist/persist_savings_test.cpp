@@ -24,6 +24,11 @@ namespace
 /* So long that a load is shorter even under an emulator on a busy machine. */
 constexpr uint64_t kBuildNs = 100000000;
 
+std::string text_of(const Bytes &bytes)
+{
+    return std::string(bytes.begin(), bytes.end());
+}
+
 class PersistSavings : public testing::Test
 {
 protected:
@@ -89,7 +94,11 @@ TEST_F(PersistSavings, AreAddedUpOverProcesses)
         EXPECT_FALSE(fs::exists(file())) << "nothing is written with each request";
         EXPECT_EQ(0u, store->stats().saved_ns);
     }
-    EXPECT_EQ(bytes_of("0                   \n2                   \n0                   \n"), read_file(file()));
+    const Bytes first = read_file(file());
+    ASSERT_EQ(84u, first.size());
+    EXPECT_EQ("0                   \n2                   \n0                   \n", text_of(first).substr(0, 63));
+    const uint64_t longest_ns = std::stoull(text_of(first).substr(63));
+    EXPECT_LE(kBuildNs, longest_ns);
     uint64_t saved_ns = 0;
     for (uint64_t round = 1; round <= 3; ++round) {
         const auto store = open();
@@ -98,7 +107,8 @@ TEST_F(PersistSavings, AreAddedUpOverProcesses)
         saved_ns += store->stats().saved_ns;
         expect_counts(2 * round, 2);
         EXPECT_EQ(saved_ns, count().saved_ns);
-        EXPECT_EQ(63u, fs::file_size(file()));
+        EXPECT_EQ(84u, fs::file_size(file()));
+        EXPECT_EQ(longest_ns, std::stoull(text_of(read_file(file())).substr(63))) << "a load is not a build";
     }
     EXPECT_LT(0u, saved_ns);
     EXPECT_EQ(0600u, static_cast<unsigned>(fs::status(file()).permissions()));
@@ -137,17 +147,29 @@ TEST_F(PersistSavings, BeginAgainAfterOtherContent)
 {
     request(open()->get());
     const std::string good = "1                   \n2                   \n3                   \n";
-    for (const std::string &text : {std::string(), std::string("garbage"), good.substr(1), "x" + good.substr(1),
-                                    std::string(500, '7'), std::string(63, ' ')}) {
+    for (const std::string &text :
+         {std::string(), std::string("garbage"), good.substr(1), "x" + good.substr(1), std::string(500, '7'),
+          std::string(63, ' '), good + "4", good + std::string(20, 'x') + "\n"}) {
         write_file(file(), bytes_of(text));
         expect_counts(0, 0);
         request(open()->get());
         expect_counts(1, 0);
-        EXPECT_EQ(63u, fs::file_size(file()));
+        EXPECT_EQ(84u, fs::file_size(file()));
     }
     write_file(file(), bytes_of("18446744073709551615\n" + good.substr(21)));
     request(open()->get());
     expect_counts(UINT64_MAX, 2);
+}
+
+/* Earlier versions wrote three lines. */
+TEST_F(PersistSavings, ContinueAFileWithoutTheLongestBuild)
+{
+    request(open()->get());
+    write_file(file(), bytes_of("1                   \n2                   \n3                   \n"));
+    expect_counts(1, 2);
+    request(open()->get());
+    expect_counts(2, 2);
+    EXPECT_EQ("0                   \n", text_of(read_file(file())).substr(63));
 }
 
 TEST_F(PersistSavings, AreKeptForLaterIfTheFileCannotBeWritten)

@@ -11,8 +11,12 @@
 #define NAMESPACE_MAX 64
 /* Namespace, bucket, number and the longest file name, with their slashes and the NUL. */
 #define PATH_CAPACITY 128
+/* The file whose bytes processes lock; it has no content. */
+#define PATHS_LOCK "lock"
 /* From here to twice this offset, each byte of the lock file stands for a session. */
 #define PATHS_SESSION_MIN (UINT64_C(1) << 62)
+/* Likewise for the ids of programs that are being built. */
+#define PATHS_BUILD_MIN (UINT64_C(1) << 61)
 
 /* "[namespace/]bucket". */
 void paths_bucket(char path[PATH_CAPACITY], const char *name_space, uint64_t bucket);

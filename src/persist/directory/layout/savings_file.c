@@ -1,8 +1,8 @@
 /*
  * savings_file.c - saved.txt; see savings_file.h and doc/store-format.md.
  *
- * The file has a lock of its own, so that counting never delays a store, and one write replaces all of it. Its content
- * is for people: a file with other content counts as missing.
+ * The file has a lock of its own, so that counting never delays a store, and one write replaces all of it. A file with
+ * other content counts as missing. Its last line was added later, so it may be missing alone.
  */
 #include "persist/directory/layout/savings_file.h"
 
@@ -13,7 +13,8 @@
 
 #define NAME "saved.txt"
 #define LINE_SIZE 21u
-#define FILE_SIZE ((size_t)3 * LINE_SIZE)
+#define OLD_FILE_SIZE ((size_t)3 * LINE_SIZE)
+#define FILE_SIZE ((size_t)4 * LINE_SIZE)
 #define LOCK_PAUSE_NS UINT64_C(1000000)
 
 static void write_line(char *line, uint64_t number)
@@ -29,12 +30,13 @@ static bool read_counts(int fd, struct savings_counts *counts)
 {
     char text[FILE_SIZE];
     size_t size = 0;
-    *counts = (struct savings_counts){0, 0, 0};
-    if (files_read(fd, 0, sizeof(text), text, &size) < 0 || size != sizeof(text))
+    *counts = (struct savings_counts){0, 0, 0, 0};
+    if (files_read(fd, 0, sizeof(text), text, &size) < 0 || (size != sizeof(text) && size != OLD_FILE_SIZE))
         return false;
-    struct savings_counts read;
+    struct savings_counts read = {0, 0, 0, 0};
     if (!account_parse(LINE_SIZE, text, &read.hits) || !account_parse(LINE_SIZE, text + LINE_SIZE, &read.builds) ||
-        !account_parse(LINE_SIZE, text + (size_t)2 * LINE_SIZE, &read.saved_ns))
+        !account_parse(LINE_SIZE, text + (size_t)2 * LINE_SIZE, &read.saved_ns) ||
+        (size == sizeof(text) && !account_parse(LINE_SIZE, text + OLD_FILE_SIZE, &read.longest_ns)))
         return false;
     *counts = read;
     return true;
@@ -54,6 +56,7 @@ static bool add(int fd, uint64_t size_bytes, const struct savings_counts *more)
     write_line(text, sum(counts.hits, more->hits));
     write_line(text + LINE_SIZE, sum(counts.builds, more->builds));
     write_line(text + (size_t)2 * LINE_SIZE, sum(counts.saved_ns, more->saved_ns));
+    write_line(text + OLD_FILE_SIZE, more->longest_ns > counts.longest_ns ? more->longest_ns : counts.longest_ns);
     if (!files_may_grow_to(FILE_SIZE) || files_write_at(fd, 0, sizeof(text), text) < 0)
         return false;
     if (size_bytes > FILE_SIZE)
@@ -88,7 +91,7 @@ bool savings_file_add(const struct directory *directory, const struct savings_co
 bool savings_file_read(const struct directory *directory, const char *name_space, struct savings_counts *counts)
 {
     char path[PATH_CAPACITY];
-    *counts = (struct savings_counts){0, 0, 0};
+    *counts = (struct savings_counts){0, 0, 0, 0};
     account_files_path(path, name_space, NAME);
     const int fd = files_open_read(directory->root, path);
     if (fd < 0)

@@ -57,14 +57,17 @@ struct directory {
     uint64_t max_blob_bytes;
     uint32_t low_water_percent;
     uint64_t lock_timeout_ns;
+    bool never_waits;       /* for the builds of other processes */
+    uint64_t build_wait_ns; /* 0: as long as the longest build took */
     ingot_event_callback_t on_event;
     void *on_event_user;
     uint64_t (*bucket_of)(size_t id_size, const uint8_t *id);
     struct counters counters;
     struct account_files kept[ACCOUNT_KEPT];
     struct temporary_session session;
-    _Atomic uint64_t eviction_cost_ns;  /* of one entry, at the last eviction; 0: none yet */
-    atomic_bool has_told_unstamped;     /* relaxed: an extra event does no harm */
+    _Atomic uint64_t eviction_cost_ns; /* of one entry, at the last eviction; 0: none yet */
+    atomic_bool has_told_unstamped;    /* relaxed, as the next one: an extra event does no harm */
+    atomic_bool has_told_unlockable;
     char name_space[NAMESPACE_MAX + 1]; /* "" if it has none */
 };
 

@@ -14,7 +14,6 @@
 #include "persist/directory/format/entry.h"
 
 #define TEMPORARY "tmp"
-#define LOCK_NAME "lock"
 #define ATTEMPTS 16
 #define OLD_NS (UINT64_C(3600) * 1000000000u)
 
@@ -109,7 +108,7 @@ int temporary_below(const struct directory *directory, const char **path)
 
 static int begin_session(const struct directory *directory, struct temporary_session *session)
 {
-    const int fd = files_open_update(directory->root, LOCK_NAME);
+    const int fd = files_open_update(directory->root, PATHS_LOCK);
     if (fd < 0)
         return fd;
     int result = -EAGAIN;
@@ -143,7 +142,7 @@ ingot_status_t temporary_name(struct directory *directory, char path[PATH_CAPACI
     if (result == 0)
         paths_temporary(path, TEMPORARY, session->byte, session->next++);
     process_lock_give(&session->lock);
-    return result < 0 ? files_write_failed(result, "locking", LOCK_NAME) : INGOT_SUCCESS;
+    return result < 0 ? files_write_failed(result, "locking", PATHS_LOCK) : INGOT_SUCCESS;
 }
 
 ingot_status_t temporary_make(struct directory *directory, char path[PATH_CAPACITY])
@@ -194,7 +193,7 @@ static bool is_old(const struct reclaim *reclaim, const char *path)
 static bool take_session(struct reclaim *reclaim, uint64_t byte)
 {
     if (reclaim->lock_fd == -EBADF)
-        reclaim->lock_fd = files_open_read_write(reclaim->directory->root, LOCK_NAME);
+        reclaim->lock_fd = files_open_read_write(reclaim->directory->root, PATHS_LOCK);
     if (reclaim->lock_fd == -ENOENT)
         return true; /* no process can have locked it */
     return reclaim->lock_fd >= 0 && files_try_lock(reclaim->lock_fd, byte) == 0;

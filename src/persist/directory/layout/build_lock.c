@@ -1,0 +1,296 @@
+/*
+ * build_lock.c - one byte of the file `lock` for each program that is being built; see build_lock.h.
+ *
+ * A process has the byte locked while it builds a program and stores it. The kernel unlocks it when the process ends,
+ * so one of those that wait takes over. A process that could not store the program exchanges its lock for a shared one.
+ * A process that finds a shared lock builds at once, with a shared lock of its own meanwhile, so that the others find
+ * it too. The exchanged lock stays for some further builds, because others look only now and then.
+ *
+ * Each lock has its own open file, because two builds of one process must not share a lock. The threads of a process do
+ * not wait for each other here: one may hold a lock of the application that the other needs. A forked child would share
+ * the open files and keep its parent's locks alive after the parent's death, so it closes them right after the fork.
+ * Only a fork between the opening of a file and its entry in the list leaves the child one that it does not know.
+ *
+ * The mutex guards the list of this process's locks. It is held for a few instructions, and during a fork.
+ */
+#include "persist/directory/layout/build_lock.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "persist/base/checksum.h"
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/directory/layout/savings_file.h"
+#include "util/error_text.h"
+
+#define MAX_KEPT 16u /* of one store */
+#define ATTEMPTS 4u
+#define NS_PER_SECOND UINT64_C(1000000000)
+#define LEAST_WAIT_NS (30 * NS_PER_SECOND)
+#define LONGEST_WAIT_NS (1800 * NS_PER_SECOND)
+#define REASON_CAPACITY 256u
+
+struct build_lock {
+    struct directory *directory;
+    int fd; /* -1: in a forked child */
+    uint64_t byte;
+    uint64_t device; /* of the file, as the next one */
+    uint64_t inode;
+    uint64_t stamp; /* of the id's bucket; 0: it did not exist */
+    char bucket[PATH_CAPACITY];
+    bool is_held; /* exclusively; under the mutex, like the next two */
+    bool is_kept;
+    struct build_lock *next;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct build_lock *newest; /* under the mutex */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool is_watching_forks;
+
+static void before_fork(void)
+{
+    (void)pthread_mutex_lock(&mutex);
+}
+
+static void after_fork(void)
+{
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+static void close_in_child(void)
+{
+    for (struct build_lock *lock = newest; lock != NULL; lock = lock->next) {
+        if (lock->fd >= 0)
+            (void)files_close(lock->fd);
+        lock->fd = -1;
+        lock->is_held = false;
+    }
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+static void watch_forks(void)
+{
+    is_watching_forks = pthread_atfork(before_fork, after_fork, close_in_child) == 0;
+}
+
+static void tell_unlockable(struct directory *directory, int error)
+{
+    char why[REASON_CAPACITY];
+    const uint64_t now_ns = files_steady_clock_ns();
+    if (atomic_exchange_explicit(&directory->has_told_unlockable, true, memory_order_relaxed))
+        return;
+    const ingot_status_t status = files_write_failed(error, "locking", PATHS_LOCK);
+    error_text_copy(why, sizeof(why), ingot_last_error_detail());
+    (void)ingot_set_error_detail(status, "programs that other processes are compiling are compiled here as well: %s",
+                                 why);
+    directory_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, status, 0, now_ns, directory->path,
+                   ingot_last_error_detail());
+}
+
+/* The name space is in the byte, too: its programs are separate, and the file is not. */
+static uint64_t byte_of(const struct directory *directory, uint64_t bucket)
+{
+    const char *name = directory->name_space;
+    const uint64_t salt = name[0] != '\0' ? checksum_bucket_of(strlen(name), (const uint8_t *)name) : 0;
+    return PATHS_BUILD_MIN | ((bucket ^ salt) & (PATHS_BUILD_MIN - 1));
+}
+
+static void enlist(struct build_lock *lock)
+{
+    (void)pthread_mutex_lock(&mutex);
+    lock->next = newest;
+    newest = lock;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+/* Locked. */
+static void take_out(struct build_lock *lock)
+{
+    struct build_lock **at = &newest;
+    while (*at != lock)
+        at = &(*at)->next;
+    *at = lock->next;
+}
+
+/* Of a lock that is not in the list. Unlocks the byte, because a child may have the open file, too. */
+static void destroy(struct build_lock *lock)
+{
+    if (lock->fd >= 0) {
+        (void)files_unlock(lock->fd, lock->byte);
+        (void)files_close(lock->fd);
+    }
+    const ingot_allocator_t allocator = lock->directory->allocator;
+    memory_free(&allocator, lock, sizeof(*lock));
+}
+
+static struct build_lock *make(struct directory *directory, int fd, uint64_t bucket)
+{
+    struct file_facts facts = {0};
+    struct build_lock *lock = memory_allocate(&directory->allocator, sizeof(*lock));
+    if (lock == NULL || files_facts(fd, &facts) < 0) {
+        memory_free(&directory->allocator, lock, sizeof(*lock));
+        return NULL;
+    }
+    *lock = (struct build_lock){.directory = directory,
+                                .fd = fd,
+                                .byte = byte_of(directory, bucket),
+                                .device = facts.device,
+                                .inode = facts.inode};
+    paths_bucket(lock->bucket, directory->name_space, bucket);
+    return lock;
+}
+
+static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *id)
+{
+    struct directory *directory = self;
+    if (directory->never_waits)
+        return NULL;
+    (void)pthread_once(&once, watch_forks);
+    if (!is_watching_forks)
+        return NULL;
+    const int fd = files_open_update(directory->root, PATHS_LOCK);
+    if (fd < 0) {
+        tell_unlockable(directory, fd);
+        return NULL;
+    }
+    struct build_lock *lock = make(directory, fd, directory->bucket_of(id_size, id));
+    if (lock == NULL)
+        (void)files_close(fd);
+    else
+        enlist(lock);
+    return lock;
+}
+
+/* True if another thread of this process has the lock. */
+static bool is_held_here(const struct build_lock *lock)
+{
+    (void)pthread_mutex_lock(&mutex);
+    const struct build_lock *other = newest;
+    while (other != NULL && !(other->is_held && other != lock && other->byte == lock->byte &&
+                              other->inode == lock->inode && other->device == lock->device))
+        other = other->next;
+    (void)pthread_mutex_unlock(&mutex);
+    return other != NULL;
+}
+
+static void note_held(struct build_lock *lock)
+{
+    (void)pthread_mutex_lock(&mutex);
+    lock->is_held = true;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+static enum build_lock_state try_take(struct build_lock *lock)
+{
+    enum files_lock found = FILES_LOCK_EXCLUSIVE;
+    if (is_held_here(lock))
+        return BUILD_LOCK_POINTLESS;
+    for (unsigned i = 0; i < ATTEMPTS; ++i) {
+        int result = files_try_lock(lock->fd, lock->byte);
+        if (result == 0) {
+            lock->stamp =
+                0; /* a bucket may have been made, seen and filled within one tick of the file system's clock */
+            note_held(lock);
+            return BUILD_LOCK_TAKEN;
+        }
+        if (result == -EAGAIN)
+            result = files_find_lock(lock->fd, lock->byte, &found);
+        if (result < 0) {
+            tell_unlockable(lock->directory, result);
+            return BUILD_LOCK_POINTLESS;
+        }
+        if (found == FILES_LOCK_SHARED) {
+            (void)files_try_lock_shared(lock->fd, lock->byte); /* if it fails, others find another one, or none */
+            return BUILD_LOCK_POINTLESS;
+        }
+        if (found == FILES_LOCK_EXCLUSIVE)
+            return BUILD_LOCK_BUSY;
+    }
+    return BUILD_LOCK_BUSY; /* it changes hands all the time */
+}
+
+/* A blob that is stored, replaced or removed changes its bucket. */
+static bool has_changed(struct build_lock *lock)
+{
+    struct file_facts facts;
+    uint64_t stamp = 0;
+    if (files_facts_at(lock->directory->root, lock->bucket, &facts) == 0)
+        stamp = (facts.modified_ns ^ facts.inode << 32) | 1;
+    const bool is_new = stamp != lock->stamp && stamp != 0;
+    lock->stamp = stamp;
+    return is_new;
+}
+
+/* Locked. Takes a kept lock of a store out of the list: one of this byte, otherwise the oldest if there are more than
+ * `most`. Returns NULL if there is none. */
+static struct build_lock *take_out_kept(const struct directory *directory, uint64_t byte, unsigned most)
+{
+    struct build_lock *found = NULL;
+    unsigned count = 0;
+    for (struct build_lock *lock = newest; lock != NULL; lock = lock->next) {
+        if (lock->directory != directory || !lock->is_kept)
+            continue;
+        ++count;
+        if (found == NULL || found->byte != byte)
+            found = lock;
+    }
+    if (found == NULL || (found->byte != byte && count <= most))
+        return NULL;
+    take_out(found);
+    return found;
+}
+
+static void close_kept(const struct directory *directory, uint64_t byte, unsigned most)
+{
+    struct build_lock *lock;
+    do {
+        (void)pthread_mutex_lock(&mutex);
+        lock = take_out_kept(directory, byte, most);
+        (void)pthread_mutex_unlock(&mutex);
+        if (lock != NULL)
+            destroy(lock);
+    } while (lock != NULL);
+}
+
+static void close_lock(struct build_lock *lock, bool is_pointless)
+{
+    const bool is_to_keep = is_pointless && files_try_lock_shared(lock->fd, lock->byte) == 0;
+    close_kept(lock->directory, lock->byte, is_to_keep ? MAX_KEPT - 1 : MAX_KEPT);
+    (void)pthread_mutex_lock(&mutex);
+    lock->is_held = false;
+    lock->is_kept = is_to_keep;
+    if (!is_to_keep)
+        take_out(lock);
+    (void)pthread_mutex_unlock(&mutex);
+    if (!is_to_keep)
+        destroy(lock);
+}
+
+static uint64_t max_wait_ns(void *self)
+{
+    const struct directory *directory = self;
+    struct savings_counts counts;
+    if (directory->build_wait_ns != 0)
+        return directory->build_wait_ns;
+    (void)savings_file_read(directory, directory->name_space, &counts);
+    if (counts.longest_ns < LEAST_WAIT_NS)
+        return LEAST_WAIT_NS;
+    return counts.longest_ns < LONGEST_WAIT_NS ? counts.longest_ns : LONGEST_WAIT_NS;
+}
+
+void build_lock_fini(struct directory *directory)
+{
+    close_kept(directory, 0, 0);
+}
+
+const struct build_locks build_lock_operations = {
+    .open = open_lock,
+    .try_take = try_take,
+    .has_changed = has_changed,
+    .close = close_lock,
+    .max_wait_ns = max_wait_ns,
+};

@@ -1,0 +1,171 @@
+/*
+ * build_turn.c - whose turn it is to build a program that several processes request at once; see build_turn.h.
+ *
+ * Waiting is polling, because waiting for a lock in the kernel has no deadline, and because a blob may appear while
+ * the lock is still held. The pauses grow with the time waited, so that a wait takes at most a sixteenth longer than
+ * the build, and a long one costs next to nothing.
+ *
+ * No lock of this process is held meanwhile, and a thread that is building a program does not wait for another one: two
+ * processes could then wait for each other.
+ */
+#include "persist/storage/turns/build_turn.h"
+
+#include <ingot/backend.h>
+#include <stdio.h>
+
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/storage/common/events.h"
+#include "persist/storage/savings.h"
+#include "persist/storage/serving.h"
+#include "persist/storage/state.h"
+#include "persist/storage/storing.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+#define SHORTEST_PAUSE_NS NS_PER_MS
+#define LONGEST_PAUSE_NS (20 * NS_PER_MS)
+#define PAUSES_OF_WAIT 16u
+#define LONG_BUILD_NS (30000 * NS_PER_MS)
+
+struct build_turn {
+    ingot_storage_t storage; /* that lacks the program; the caller's */
+    ingot_storage_t store;   /* the directory store that locks; a reference */
+    struct build_lock *lock;
+    bool is_stored_to; /* the storage stores to this store, so what appears is seen there */
+    bool is_taken;
+    bool is_over;        /* waiting is */
+    uint64_t waiting_ns; /* when waiting began; 0: it did not */
+    uint64_t until_ns;
+    uint64_t taken_ns;
+};
+
+static _Thread_local unsigned own_turns;
+
+/* Returns a reference to the first writable directory store behind a storage, or NULL. Clears *is_stored_to if the
+ * storage stores to another one. */
+static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
+{
+    ingot_storage_t found = NULL;
+    if (!storage_is_on(storage))
+        return NULL;
+    if (storage->build_locks != NULL) {
+        (void)ingot_storage_retain(storage);
+        return storage;
+    }
+    if (storage->take_target != NULL) {
+        ingot_storage_t target = storage->take_target(storage->self);
+        found = target != NULL ? take_store(target, is_stored_to) : NULL;
+        ingot_storage_release(target);
+        return found;
+    }
+    for (size_t i = 0; found == NULL && storage->get_tier != NULL; ++i) {
+        ingot_storage_t tier = storage->get_tier(storage->self, i);
+        if (tier == NULL)
+            break;
+        found = take_store(tier, is_stored_to);
+        if (found == NULL && storage_is_writable(tier) && storage_is_on(tier))
+            *is_stored_to = false;
+    }
+    return found;
+}
+
+struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    bool is_stored_to = true;
+    ingot_storage_t store = take_store(storage, &is_stored_to);
+    if (store == NULL)
+        return NULL;
+    struct build_turn *turn = memory_allocate(&store->allocator, sizeof(*turn));
+    struct build_lock *lock = turn != NULL ? store->build_locks->open(store->self, id_size, id) : NULL;
+    if (lock == NULL) {
+        memory_free(&store->allocator, turn, sizeof(*turn));
+        ingot_storage_release(store);
+        return NULL;
+    }
+    *turn = (struct build_turn){.storage = storage, .store = store, .lock = lock, .is_stored_to = is_stored_to};
+    ++own_turns;
+    return turn;
+}
+
+static void count(const struct build_turn *turn, bool is_timeout)
+{
+    ingot_storage_t counting[] = {turn->storage, turn->store};
+    for (size_t i = 0; i < (turn->storage != turn->store ? 2u : 1u); ++i)
+        atomic_fetch_add_explicit(is_timeout ? &counting[i]->wait_timeouts : &counting[i]->awaited, 1,
+                                  memory_order_relaxed);
+}
+
+static void tell_timeout(const struct build_turn *turn)
+{
+    char reason[200];
+    const uint64_t waited_ms = (files_steady_clock_ns() - turn->waiting_ns) / NS_PER_MS;
+    (void)snprintf(reason, sizeof(reason),
+                   "another process has been compiling a program for over %llu ms, so this one compiles it as well; if "
+                   "no process is stopped, raise build_wait_ms",
+                   (unsigned long long)waited_ms);
+    events_tell(turn->store->on_event, turn->store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0,
+                turn->waiting_ns, "", reason);
+}
+
+/* Returns false if there is no time left. */
+static bool pause_once(struct build_turn *turn)
+{
+    const uint64_t now_ns = files_steady_clock_ns();
+    if (turn->waiting_ns == 0) {
+        turn->waiting_ns = now_ns;
+        turn->until_ns = now_ns + turn->store->build_locks->max_wait_ns(turn->store->self);
+    }
+    if (now_ns >= turn->until_ns) {
+        count(turn, true);
+        tell_timeout(turn);
+        return false;
+    }
+    uint64_t pause_ns = (now_ns - turn->waiting_ns) / PAUSES_OF_WAIT;
+    pause_ns = pause_ns < SHORTEST_PAUSE_NS ? SHORTEST_PAUSE_NS : pause_ns;
+    pause_ns = pause_ns > LONGEST_PAUSE_NS ? LONGEST_PAUSE_NS : pause_ns;
+    files_pause_ns(pause_ns < turn->until_ns - now_ns ? pause_ns : turn->until_ns - now_ns);
+    return true;
+}
+
+bool build_turn_wait(struct build_turn *turn)
+{
+    if (turn == NULL)
+        return false;
+    while (!turn->is_over) {
+        const struct build_locks *locks = turn->store->build_locks;
+        if (locks->has_changed(turn->lock))
+            return true;
+        const enum build_lock_state state = locks->try_take(turn->lock);
+        if (state == BUILD_LOCK_TAKEN) {
+            turn->is_over = turn->is_taken = true;
+            turn->taken_ns = files_steady_clock_ns();
+            return locks->has_changed(turn->lock) || !turn->is_stored_to; /* its last holder may just have stored it */
+        }
+        turn->is_over = state == BUILD_LOCK_POINTLESS || own_turns > 1 || !pause_once(turn);
+    }
+    return false;
+}
+
+/* Other processes wait at least this long. A long time is saved at once, because they may need it now. */
+static void note_duration(const struct build_turn *turn)
+{
+    const uint64_t duration_ns = files_steady_clock_ns() - turn->taken_ns;
+    savings_note_longest(turn->store, duration_ns);
+    if (duration_ns > LONG_BUILD_NS)
+        savings_save(turn->store);
+}
+
+void build_turn_end(struct build_turn *turn, enum build_turn_end end)
+{
+    if (turn == NULL)
+        return;
+    ingot_storage_t store = turn->store;
+    if (end == BUILD_TURN_STORED && turn->is_taken)
+        note_duration(turn);
+    if (end == BUILD_TURN_LOADED && turn->waiting_ns != 0)
+        count(turn, false);
+    store->build_locks->close(turn->lock, end == BUILD_TURN_NOT_STORED);
+    memory_free(&store->allocator, turn, sizeof(*turn));
+    --own_turns;
+    ingot_storage_release(store);
+}

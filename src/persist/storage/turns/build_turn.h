@@ -1,0 +1,31 @@
+/*
+ * build_turn.h - whose turn it is to build a program that several processes request at once.
+ *
+ * One process builds it, and the others wait for its blob. A turn is a hint for speed: the end of every wait that does
+ * not bring a blob is a build.
+ */
+#ifndef INGOT_PERSIST_STORAGE_TURNS_BUILD_TURN_H
+#define INGOT_PERSIST_STORAGE_TURNS_BUILD_TURN_H
+
+#include <ingot/storage.h>
+#include <stdbool.h>
+
+struct build_turn;
+
+/* How a turn ended. */
+enum build_turn_end {
+    BUILD_TURN_LOADED,
+    BUILD_TURN_STORED,
+    BUILD_TURN_NOT_STORED /* the program was not built, or not stored */
+};
+
+/* Begins a turn for a program that the storage lacks. The calling thread ends it. Returns NULL if the storage has no
+ * directory store that locks: then the program is built. */
+struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id);
+/* Returns true if the caller should look into the storage once more and then call this again, because another process
+ * may have stored the program. It may wait before that. Returns false if the caller should build the program. */
+bool build_turn_wait(struct build_turn *turn);
+/* Ends a turn; NULL: nothing. */
+void build_turn_end(struct build_turn *turn, enum build_turn_end end);
+
+#endif

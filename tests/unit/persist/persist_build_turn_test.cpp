@@ -1,0 +1,580 @@
+/*
+ * Processes that request one program at once: which of them compiles it, and when the others do not wait.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/forked_child.h"
+#include "support/persist_session.h"
+
+extern "C" {
+#include "persist/storage/common/build_locks.h"
+#include "persist/storage/common/kinds.h"
+
+extern const struct build_locks build_lock_operations;
+void *storage_self(ingot_storage_t storage, enum storage_kind kind);
+}
+
+using namespace store_fixture;
+
+namespace
+{
+
+constexpr uint32_t kLongMs = 240000; /* nobody waits that long */
+constexpr uint32_t kShortMs = 50;
+const std::string kSource = numbered_source(0);
+const std::string kFailing = "kernel twice x no_such_name *\n";
+
+thread_local const std::function<void()> *when_pausing;
+
+/* One thread or process waits until another one opens it. */
+class Gate
+{
+public:
+    Gate() { EXPECT_EQ(0, pipe(ends_)); }
+    Gate(const Gate &) = delete;
+    Gate &operator=(const Gate &) = delete;
+    ~Gate()
+    {
+        close(ends_[0]);
+        close(ends_[1]);
+    }
+    void open() const { EXPECT_EQ(1, write(ends_[1], "", 1)); }
+    void wait() const
+    {
+        char byte;
+        EXPECT_EQ(1, read(ends_[0], &byte, 1));
+    }
+
+private:
+    int ends_[2] = {-1, -1};
+};
+
+size_t open_files()
+{
+    return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+}
+
+/* Does what forked_child::start does. If the test is gone, the child ends, too. */
+pid_t start_process(const std::function<int()> &work)
+{
+    return forked_child::start([&] {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        return work();
+    });
+}
+
+/* What a request gave. */
+struct Result {
+    ingot_status_t status = INGOT_SUCCESS;
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    bool has_waited = false;
+};
+
+/* Requests a program. When the request pauses for the first time, calls on_waiting. */
+Result request(
+    Session &session, ingot_storage_t storage, const std::string &source,
+    const std::function<void()> &on_waiting = [] {})
+{
+    Result result;
+    const Desc desc = session.describe(source);
+    ingot_program_t program = nullptr;
+    const std::function<void()> on_pause = [&] {
+        if (!result.has_waited)
+            on_waiting();
+        result.has_waited = true;
+    };
+    const std::function<void()> *const outer = std::exchange(when_pausing, &on_pause);
+    result.status = ingot_persist_program_create(&program, desc.get(), storage, &result.origin);
+    when_pausing = outer;
+    ingot_program_release(program);
+    return result;
+}
+
+class BuildTurn : public testing::Test
+{
+protected:
+    BuildTurn()
+    {
+        info_.path = path_.c_str();
+        info_.lock_timeout_ms = 60000;
+        info_.build_wait_ms = kLongMs;
+    }
+
+    /* A process that requests a program. Its compiler opens begun_ and waits for go_. Afterwards it waits for end_. */
+    pid_t start(
+        const ingot_persist_info_t &info, const std::string &source = kSource,
+        const std::function<void()> &in_compiler = [] {}, bool generates_code_at_launch = false)
+    {
+        const pid_t child = start_process([&] {
+            Session session(generates_code_at_launch);
+            const Store store(info);
+            session.hook = [&](const char *operation) {
+                if (std::string(operation) == "build") {
+                    in_compiler();
+                    begun_.open();
+                    go_.wait();
+                }
+                return INGOT_SUCCESS;
+            };
+            ingot_program_t program = nullptr;
+            const Desc desc = session.describe(source);
+            const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), store.get(), nullptr);
+            done_.open();
+            end_.wait();
+            ingot_program_release(program);
+            return status == INGOT_SUCCESS ? 0 : 1;
+        });
+        begun_.wait();
+        return child;
+    }
+    void finish(pid_t child, int expected = 0)
+    {
+        end_.open();
+        EXPECT_EQ(expected, forked_child::wait_for(child));
+    }
+    /* What a request gives while another process compiles the program, which goes on when the request waits. */
+    Result request_meanwhile(ingot_storage_t storage, bool generates_code_at_launch = false)
+    {
+        Session session(generates_code_at_launch);
+        return request(session, storage, kSource, [this] { go_.open(); });
+    }
+    void expect_wait(ingot_storage_t storage)
+    {
+        const Result result = request_meanwhile(storage);
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, result.origin);
+        EXPECT_TRUE(result.has_waited);
+    }
+    void expect_no_wait(const ingot_persist_info_t &info, const std::string &source = kSource,
+                        bool generates_code_at_launch = false)
+    {
+        Session session(generates_code_at_launch); /* when the store is closed, it stores what waits */
+        const Store store(info);
+        const Result result = request(session, store.get(), source, [this] { go_.open(); });
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, result.origin);
+        EXPECT_FALSE(result.has_waited);
+        EXPECT_EQ(0u, store.stats().awaited + store.stats().wait_timeouts);
+    }
+
+    ScratchDirectory scratch_;
+    std::string path_ = (scratch_.path() / "store").string();
+    ingot_persist_info_t info_ = INGOT_PERSIST_INFO_INIT;
+    Gate begun_, go_, done_, end_;
+};
+
+} // namespace
+
+/* The linker has the library call this instead. */
+extern "C" {
+void __real_files_pause_ns(uint64_t duration_ns);
+void __wrap_files_pause_ns(uint64_t duration_ns);
+
+void __wrap_files_pause_ns(uint64_t duration_ns)
+{
+    if (when_pausing != nullptr)
+        (*when_pausing)();
+    __real_files_pause_ns(duration_ns);
+}
+}
+
+TEST_F(BuildTurn, WaitsForAnotherProcessAndLoads)
+{
+    const pid_t builder = start(info_);
+    const Store store(info_);
+    expect_wait(store.get());
+    EXPECT_EQ(1u, store.stats().awaited);
+    EXPECT_EQ(0u, store.stats().wait_timeouts);
+    EXPECT_EQ(1u, entries_of(path_).size());
+    finish(builder);
+}
+
+TEST_F(BuildTurn, IsTakenOverWhenTheBuilderDies)
+{
+    const pid_t builder = start(info_);
+    const Store store(info_);
+    Session session;
+    const Result result = request(session, store.get(), kSource, [&] { kill(builder, SIGKILL); });
+    EXPECT_EQ(128 + SIGKILL, forked_child::wait_for(builder));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, result.origin);
+    EXPECT_TRUE(result.has_waited);
+    EXPECT_EQ(1u, entries_of(path_).size());
+    EXPECT_EQ(0u, store.stats().awaited + store.stats().wait_timeouts);
+}
+
+TEST_F(BuildTurn, IsTakenOverThoughAForkedChildOfTheBuilderLives)
+{
+    pid_t *const heir =
+        static_cast<pid_t *>(mmap(nullptr, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(MAP_FAILED, static_cast<void *>(heir));
+    const pid_t builder = start(info_, kSource, [heir] {
+        *heir = forked_child::start([] {
+            alarm(120); /* in case the test is gone */
+            pause();
+            return 0;
+        });
+    });
+    const Store store(info_);
+    Session session;
+    const Result result = request(session, store.get(), kSource, [&] { kill(builder, SIGKILL); });
+    EXPECT_EQ(128 + SIGKILL, forked_child::wait_for(builder));
+    EXPECT_EQ(0, kill(*heir, 0)) << "it lived all the time";
+    kill(*heir, SIGKILL);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, result.origin);
+    EXPECT_EQ(0u, store.stats().wait_timeouts);
+    munmap(heir, sizeof(pid_t));
+}
+
+TEST_F(BuildTurn, OfAStoppedProcessIsAwaitedForALimitedTime)
+{
+    const pid_t builder = start(info_);
+    kill(builder, SIGSTOP);
+    info_.build_wait_ms = kShortMs;
+    Session session;
+    Seen seen;
+    info_.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
+    info_.on_event_user = &seen;
+    {
+        const Store store(info_);
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), kSource).origin);
+        EXPECT_EQ(1u, store.stats().wait_timeouts);
+        EXPECT_EQ(0u, store.stats().awaited);
+    }
+    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
+    EXPECT_EQ(1u, seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
+    EXPECT_EQ(1u, entries_of(path_).size());
+    kill(builder, SIGCONT);
+    go_.open();
+    finish(builder);
+    EXPECT_EQ(1u, entries_of(path_).size());
+}
+
+TEST_F(BuildTurn, EndsForAllIfTheProgramDoesNotCompile)
+{
+    const pid_t builder = start(info_, kFailing);
+    const Store store(info_);
+    Session waiting, later;
+    const Result result = request(waiting, store.get(), kFailing, [this] { go_.open(); });
+    EXPECT_EQ(INGOT_BUILD_FAILED, result.status);
+    EXPECT_TRUE(result.has_waited);
+    done_.wait();
+    const Result next = request(later, Store(info_).get(), kFailing);
+    EXPECT_EQ(INGOT_BUILD_FAILED, next.status);
+    EXPECT_FALSE(next.has_waited);
+    EXPECT_EQ(0u, store.stats().wait_timeouts);
+    finish(builder, 1);
+}
+
+TEST_F(BuildTurn, EndsForAllIfTheProgramCannotBeStored)
+{
+    ingot_persist_info_t info = info_;
+    info.max_blob_bytes = 1;
+    const pid_t builder = start(info);
+    const Store store(info_);
+    const Result result = request_meanwhile(store.get());
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, result.origin);
+    EXPECT_TRUE(result.has_waited);
+    done_.wait();
+    EXPECT_EQ(0u, store.stats().wait_timeouts);
+    EXPECT_EQ(1u, entries_of(path_).size());
+    finish(builder);
+}
+
+/* The processes compile at once: each compiler waits for the others'. */
+TEST_F(BuildTurn, WithoutABlobLetsAllWaitingProcessesCompileAtOnce)
+{
+    constexpr int count = 4;
+    const pid_t builder = start(info_, kFailing);
+    std::vector<pid_t> others;
+    std::vector<std::unique_ptr<Gate>> compiling;
+    Gate missing, proceed;
+    for (int i = 0; i < count; ++i) {
+        others.push_back(start_process([&] {
+            const Store store(info_);
+            Session session;
+            session.hook = [&](const char *operation) {
+                if (std::string(operation) == "build") {
+                    begun_.open();
+                    proceed.wait();
+                }
+                return INGOT_SUCCESS;
+            };
+            return request(session, store.get(), kFailing, [&] { missing.open(); }).status == INGOT_BUILD_FAILED ? 0
+                                                                                                                 : 1;
+        }));
+    }
+    for (int i = 0; i < count; ++i)
+        missing.wait();
+    go_.open();
+    for (int i = 0; i < count; ++i)
+        begun_.wait();
+    for (int i = 0; i < count; ++i)
+        proceed.open();
+    for (const pid_t other : others)
+        EXPECT_EQ(0, forked_child::wait_for(other));
+    done_.wait();
+    finish(builder, 1);
+}
+
+TEST_F(BuildTurn, IsNotAwaitedForAnotherProgramOrNamespace)
+{
+    const pid_t builder = start(info_);
+    expect_no_wait(info_, numbered_source(1));
+    ingot_persist_info_t other = info_;
+    other.name_space = "other";
+    expect_no_wait(other);
+    go_.open();
+    finish(builder);
+}
+
+/* Two ids of one byte are very rare, but one may have to wait for the other. */
+TEST_F(BuildTurn, OfAnIdWithTheSameByteIsAwaitedForALimitedTime)
+{
+    const Gate ready, go;
+    const pid_t builder = start_process([&] {
+        const Store store(info_, one_bucket);
+        Session session;
+        session.hook = [&](const char *operation) {
+            if (std::string(operation) == "build") {
+                ready.open();
+                go.wait();
+            }
+            return INGOT_SUCCESS;
+        };
+        return request(session, store.get(), kSource).origin == INGOT_ORIGIN_BUILD ? 0 : 1;
+    });
+    ready.wait();
+    info_.build_wait_ms = kShortMs;
+    const Store store(info_, one_bucket);
+    Session session;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), numbered_source(1)).origin);
+    EXPECT_EQ(1u, store.stats().wait_timeouts);
+    go.open();
+    EXPECT_EQ(0, forked_child::wait_for(builder));
+    EXPECT_EQ(2u, entries_of(path_).size());
+}
+
+TEST_F(BuildTurn, IsOffWhereTheApplicationOrTheStoreSaysSo)
+{
+    const pid_t builder = start(info_);
+    ingot_persist_info_t info = info_;
+    info.flags = INGOT_PERSIST_READ_ONLY;
+    expect_no_wait(info);
+    info = info_;
+    info.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
+    expect_no_wait(info);
+    ASSERT_EQ(1u, entries_of(path_).size());
+    fs::remove_all(entries_of(path_)[0].parent_path());
+    info = info_;
+    info.flags = INGOT_PERSIST_NO_BUILD_WAIT;
+    expect_no_wait(info);
+    fs::remove_all(entries_of(path_)[0].parent_path());
+    info = info_;
+    info.build_wait_ms = INGOT_PERSIST_NO_TIME;
+    expect_no_wait(info);
+    go_.open();
+    finish(builder);
+}
+
+TEST_F(BuildTurn, IsOffForADeviceThatGeneratesCodeAtLaunchUnlessItStoresNow)
+{
+    pid_t builder = start(
+        info_, kSource, [] {}, true);
+    expect_no_wait(info_, kSource, true);
+    go_.open();
+    done_.wait();
+    finish(builder);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(Store(info_).get()));
+
+    info_.store_mode = INGOT_PERSIST_STORE_NOW;
+    builder = start(
+        info_, kSource, [] {}, true);
+    const Store store(info_);
+    const Result result = request_meanwhile(store.get(), true);
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, result.origin);
+    EXPECT_TRUE(result.has_waited);
+    finish(builder);
+}
+
+TEST_F(BuildTurn, OfAThreadOfTheSameProcessIsNotAwaited)
+{
+    const Store store(info_), same(info_);
+    Session building;
+    building.hook = [this](const char *operation) {
+        if (std::string(operation) == "build") {
+            begun_.open();
+            go_.wait();
+        }
+        return INGOT_SUCCESS;
+    };
+    std::thread thread([&] { EXPECT_EQ(INGOT_ORIGIN_BUILD, building.create(building.describe(), store)); });
+    begun_.wait();
+    for (const Store *each : {&store, &same}) {
+        Session other;
+        const Result result = request(other, each->get(), "kernel twice x 2 *\n");
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, result.origin);
+        EXPECT_FALSE(result.has_waited);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+    }
+    go_.open();
+    thread.join();
+}
+
+TEST_F(BuildTurn, IsNotAwaitedByAThreadThatIsCompiling)
+{
+    const pid_t builder = start(info_);
+    const Store store(info_);
+    Session outer;
+    Result inner;
+    outer.hook = [&](const char *operation) {
+        if (std::string(operation) == "build") {
+            Session session;
+            inner = request(session, store.get(), kSource, [this] { go_.open(); });
+        }
+        return INGOT_SUCCESS;
+    };
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(outer, store.get(), numbered_source(1)).origin);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, inner.origin);
+    EXPECT_FALSE(inner.has_waited);
+    go_.open();
+    finish(builder);
+}
+
+TEST_F(BuildTurn, OfAChainAndASwitchIsThatOfTheirFirstWritableDirectory)
+{
+    const Store store(info_);
+    const ScratchDirectory elsewhere;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = elsewhere.path().c_str();
+    info.flags = INGOT_PERSIST_READ_ONLY;
+    const Store read_only(info);
+    const ingot_storage_t tiers[] = {read_only.get(), store.get()};
+    ingot_storage_t chain = nullptr, storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&storage, chain));
+    const pid_t builder = start(info_);
+    expect_wait(storage);
+    finish(builder);
+    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(storage, &stats));
+    EXPECT_EQ(1u, stats.awaited);
+    EXPECT_EQ(1u, store.stats().awaited);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, nullptr));
+    Session session;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, storage, kSource).origin);
+    ingot_storage_release(storage);
+    ingot_storage_release(chain);
+}
+
+/* The blob does not appear in the store that locks. */
+TEST_F(BuildTurn, OfAChainThatStoresElsewhereBringsItsBlob)
+{
+    const std::string file = (scratch_.path() / "program").string();
+    const auto open_chain = [&](const Store &store) {
+        ingot_storage_t tiers[] = {nullptr, store.get()};
+        ingot_storage_t chain = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&tiers[0], file.c_str()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+        ingot_storage_release(tiers[0]);
+        return chain;
+    };
+    const pid_t builder = start_process([&] {
+        const Store store(info_);
+        const ingot_storage_t chain = open_chain(store);
+        Session session;
+        session.hook = [this](const char *operation) {
+            if (std::string(operation) == "build") {
+                begun_.open();
+                go_.wait();
+            }
+            return INGOT_SUCCESS;
+        };
+        const Result result = request(session, chain, kSource);
+        ingot_storage_release(chain);
+        return result.origin == INGOT_ORIGIN_BUILD ? 0 : 1;
+    });
+    begun_.wait();
+    const Store store(info_);
+    const ingot_storage_t chain = open_chain(store);
+    expect_wait(chain);
+    EXPECT_EQ(0u, entries_of(path_).size());
+    EXPECT_EQ(0, forked_child::wait_for(builder));
+    ingot_storage_release(chain);
+}
+
+TEST_F(BuildTurn, LeavesNoFileOpen)
+{
+    const size_t before = open_files();
+    {
+        const Store store(info_);
+        Session session;
+        for (int i = 0; i < 100; ++i) {
+            EXPECT_EQ(INGOT_BUILD_FAILED, request(session, store.get(), kFailing).status);
+            EXPECT_EQ(INGOT_BUILD_FAILED,
+                      request(session, store.get(), kFailing + "kernel n" + std::to_string(i) + " x\n").status);
+        }
+        EXPECT_GE(before + 40, open_files());
+    }
+    EXPECT_EQ(before, open_files());
+}
+
+TEST_F(BuildTurn, IsLostWithAnEventIfTheFileCannotBeLocked)
+{
+    const Store store(info_);
+    fs::remove(fs::path(path_) / "lock");
+    fs::create_directory(fs::path(path_) / "lock");
+    Session session;
+    for (int i = 0; i < 2; ++i)
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), numbered_source(i)).origin);
+    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_IO_ERROR));
+}
+
+/* A clock tick may have the creation of the bucket and that of its entry: then they leave one time of modification. A
+ * process that saw the bucket without the entry and then got the lock must look again. */
+TEST_F(BuildTurn, BeginsWithALookAtABucketThatDidNotChange)
+{
+    const Store store(info_);
+    const Bytes id = bytes_of("an id");
+    const auto &locks = build_lock_operations;
+    build_lock *lock = locks.open(storage_self(store.get(), STORAGE_DIRECTORY), id.size(), id.data());
+    ASSERT_NE(nullptr, lock);
+    EXPECT_FALSE(locks.has_changed(lock));
+    fs::create_directory(fs::path(path_) / std::to_string(checksum_bucket_of(id.size(), id.data())));
+    EXPECT_TRUE(locks.has_changed(lock));
+    EXPECT_FALSE(locks.has_changed(lock));
+    EXPECT_EQ(BUILD_LOCK_TAKEN, locks.try_take(lock));
+    EXPECT_TRUE(locks.has_changed(lock));
+    locks.close(lock, false);
+}
+
+TEST_F(BuildTurn, IsAwaitedAsLongAsTheLongestBuildTook)
+{
+    constexpr uint64_t second = 1000000000;
+    info_.build_wait_ms = 0;
+    const auto wait_ns = [this] {
+        const Store store(info_);
+        return build_lock_operations.max_wait_ns(storage_self(store.get(), STORAGE_DIRECTORY));
+    };
+    EXPECT_EQ(30 * second, wait_ns());
+    const std::string counts = "1                   \n2                   \n3                   \n";
+    const auto with_longest = [&](uint64_t longest_ns) {
+        std::string line = std::to_string(longest_ns);
+        line.resize(20, ' ');
+        write_file(fs::path(path_) / "saved.txt", bytes_of(counts + line + "\n"));
+        return wait_ns();
+    };
+    EXPECT_EQ(30 * second, with_longest(29 * second));
+    EXPECT_EQ(77 * second, with_longest(77 * second));
+    EXPECT_EQ(1800 * second, with_longest(UINT64_MAX));
+    info_.build_wait_ms = 5;
+    EXPECT_EQ(5000000u, wait_ns());
+}
