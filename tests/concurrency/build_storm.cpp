@@ -1,0 +1,340 @@
+/*
+ * build_storm [--processes N] [--programs N] [--trials N] [--seed N] [--now] [--large] [--no-wait] [--no-alone]
+ *
+ * Processes that start at once on an empty store and request the same programs. Each program must be compiled once.
+ *
+ * Each trial also runs one process alone, on a store of its own, unless --no-alone is given. Prints how many trials had
+ * exactly one compilation per program, and the time of all processes over the time of one, from the moment when all
+ * have a context. --now stores with INGOT_PERSIST_STORE_NOW, --large compiles eight kernels per program instead of two,
+ * and a seed has each process request the programs in an order of its own. --no-wait shows what happens with
+ * INGOT_PERSIST_NO_BUILD_WAIT.
+ *
+ * The exit status is 0, or 1 if a trial was different or a process failed.
+ */
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <ingot/persist.h>
+
+#include "conformance/device_under_test.h"
+#include "support/scratch_directory.h"
+#ifdef SPIRV_DIR
+#include "support/spirv_file.h"
+#endif
+
+namespace
+{
+
+constexpr unsigned kHangSeconds = 600;
+
+struct Settings {
+    int processes = 8;
+    int programs = 20;
+    int trials = 1;
+    unsigned seed = 0; /* 0: all in the same order */
+    bool stores_now = false;
+    bool is_large = false;
+    bool never_waits = false;
+    bool runs_alone = true;
+};
+
+struct Counts {
+    int builds = 0;
+    int loads = 0;
+    int timeouts = 0;
+};
+
+void check(ingot_status_t status)
+{
+    if (status != INGOT_SUCCESS)
+        throw std::runtime_error(std::string(ingot_status_name(status)) + ": " + ingot_last_error_detail());
+}
+
+void require(bool is_so, const char *what)
+{
+    if (!is_so)
+        throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
+}
+
+/* ---- a process of the storm ---- */
+
+conformance::ProgramText large_text()
+{
+#ifdef SPIRV_DIR
+    return {{{INGOT_SOURCE_SPIRV, spirv_of("many_kernels")}}};
+#else
+    std::ifstream file(INGOT_SOURCE_DIR "/tests/support/kernels/many_kernels.cl");
+    return {{{INGOT_SOURCE_OPENCL_C, {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}}}};
+#endif
+}
+
+ingot_source_t make_source(ingot_source_kind_t kind, const std::string &bytes, const char *name)
+{
+    ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
+    info.kind = kind;
+    info.bytes = bytes.data();
+    info.size = bytes.size();
+    info.name = name;
+    ingot_source_t source = nullptr;
+    check(ingot_source_create(&source, &info));
+    return source;
+}
+
+/* The same kernels for each number, and in a text a small one that differs. A header changes the id of a module. */
+ingot_program_desc_t describe(ingot_context_t context, const Settings &settings, int number)
+{
+    conformance::DeviceUnderTest &device = conformance::device_under_test();
+    conformance::SourceText text = (settings.is_large ? large_text() : device.two_kernels()).sources[0];
+    const std::string name = "number_" + std::to_string(number);
+    if (device.includes_files())
+        text.bytes += "__kernel void " + name + "(__global int *x) { x[0] = " + std::to_string(number) + "; }\n";
+    ingot_source_t source = make_source(text.kind, text.bytes, nullptr);
+    ingot_source_t header = make_source(INGOT_SOURCE_HEADER, "#define " + name + "\n", "number.h");
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = &source;
+    info.source_count = 1;
+    info.headers = &header;
+    info.header_count = 1;
+    ingot_program_desc_t desc = nullptr;
+    check(ingot_program_desc_create(&desc, context, &info));
+    ingot_source_release(source);
+    ingot_source_release(header);
+    return desc;
+}
+
+Counts request_all(ingot_storage_t store, const std::vector<ingot_program_desc_t> &descs)
+{
+    Counts counts;
+    for (ingot_program_desc_t desc : descs) {
+        ingot_program_t program = nullptr;
+        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+        check(ingot_persist_program_create(&program, desc, store, &origin));
+        counts.builds += origin == INGOT_ORIGIN_BUILD;
+        counts.loads += origin == INGOT_ORIGIN_STORAGE;
+        ingot_program_release(program);
+    }
+    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+    check(ingot_persist_get_stats(store, &stats));
+    counts.timeouts = static_cast<int>(stats.wait_timeouts);
+    return counts;
+}
+
+/* Says that it is ready, begins when the parent closes the gate, and says what it counted. */
+void run_process(const Settings &settings, const std::string &path, unsigned seed, int ready, int gate, int results)
+{
+    alarm(kHangSeconds);
+    ingot_context_info_t context_info = INGOT_CONTEXT_INFO_INIT;
+    const ingot_context_t context = conformance::device_under_test().make_context({0}, context_info);
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.store_mode = settings.stores_now ? INGOT_PERSIST_STORE_NOW : INGOT_PERSIST_STORE_AUTO;
+    info.lock_timeout_ms = 60000; /* of a store; it is not what is tested */
+    info.flags = settings.never_waits ? INGOT_PERSIST_NO_BUILD_WAIT : 0;
+    ingot_storage_t store = nullptr;
+    check(ingot_persist_open(&store, &info));
+    std::vector<ingot_program_desc_t> descs;
+    for (int number = 0; number < settings.programs; ++number)
+        descs.push_back(describe(context, settings, number));
+    if (seed != 0)
+        std::shuffle(descs.begin(), descs.end(), std::mt19937(seed));
+    char byte = 0;
+    require(write(ready, &byte, 1) == 1, "ready");
+    require(read(gate, &byte, 1) == 0, "gate");
+    const Counts counts = request_all(store, descs);
+    require(write(results, &counts, sizeof(counts)) == sizeof(counts), "results");
+    for (ingot_program_desc_t desc : descs)
+        ingot_program_desc_release(desc);
+    ingot_storage_release(store);
+    ingot_context_release(context);
+}
+
+/* ---- the parent ---- */
+
+/* The end for the children is inherited; the other one is not. */
+struct Pipe {
+    int mine = -1;
+    int theirs = -1;
+
+    explicit Pipe(bool is_mine_to_read)
+    {
+        int ends[2];
+        require(pipe2(ends, O_CLOEXEC) == 0, "pipe2");
+        mine = ends[is_mine_to_read ? 0 : 1];
+        theirs = ends[is_mine_to_read ? 1 : 0];
+        require(fcntl(theirs, F_SETFD, 0) == 0, "fcntl");
+    }
+    Pipe(const Pipe &) = delete;
+    Pipe &operator=(const Pipe &) = delete;
+    ~Pipe()
+    {
+        close_mine();
+        close_theirs();
+    }
+    void close_mine() { close_one(mine); }
+    void close_theirs() { close_one(theirs); }
+    void read_all(void *bytes, size_t size, const char *what) const
+    {
+        require(read(mine, bytes, size) == static_cast<ssize_t>(size), what);
+    }
+
+private:
+    static void close_one(int &end)
+    {
+        if (end >= 0)
+            close(end);
+        end = -1;
+    }
+};
+
+pid_t start(const std::vector<std::string> &arguments, const std::string &driver_cache)
+{
+    const pid_t child = fork();
+    require(child >= 0, "fork");
+    if (child != 0)
+        return child;
+    std::vector<char *> argv;
+    for (const std::string &argument : arguments)
+        argv.push_back(const_cast<char *>(argument.c_str()));
+    argv.push_back(nullptr);
+    setenv("POCL_CACHE_DIR", driver_cache.c_str(), 1); /* of its own: PoCL's cache would be another one to share */
+    execv("/proc/self/exe", argv.data());
+    _exit(127);
+}
+
+struct Outcome {
+    Counts counts;
+    double seconds = 0;
+    bool is_good = true;
+};
+
+/* Starts so many processes on an empty store. */
+Outcome storm(const std::vector<std::string> &given, int processes, unsigned seed)
+{
+    const ScratchDirectory scratch;
+    Pipe ready(true), gate(false), results(true);
+    std::vector<pid_t> children;
+    for (int i = 0; i < processes; ++i) {
+        const std::string driver_cache = (scratch.path() / ("driver-" + std::to_string(i))).string();
+        std::filesystem::create_directory(driver_cache);
+        std::vector<std::string> arguments = given;
+        for (const std::string &more :
+             {std::string("--process"), (scratch.path() / "store").string(),
+              std::to_string(seed != 0 ? seed + static_cast<unsigned>(i) : 0), std::to_string(ready.theirs),
+              std::to_string(gate.theirs), std::to_string(results.theirs)})
+            arguments.push_back(more);
+        children.push_back(start(arguments, driver_cache));
+    }
+    for (Pipe *each : {&ready, &gate, &results})
+        each->close_theirs();
+    for (int i = 0; i < processes; ++i) {
+        char byte;
+        ready.read_all(&byte, 1, "a process did not start");
+    }
+    Outcome outcome;
+    const auto began = std::chrono::steady_clock::now();
+    gate.close_mine();
+    for (int i = 0; i < processes; ++i) {
+        Counts counts;
+        results.read_all(&counts, sizeof(counts), "a process ended early");
+        outcome.counts.builds += counts.builds;
+        outcome.counts.loads += counts.loads;
+        outcome.counts.timeouts += counts.timeouts;
+    }
+    outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    for (const pid_t child : children) {
+        int status = 0;
+        outcome.is_good = waitpid(child, &status, 0) == child && status == 0 && outcome.is_good;
+    }
+    return outcome;
+}
+
+double median(std::vector<double> values)
+{
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+int run_trials(const Settings &settings, const std::vector<std::string> &given)
+{
+    std::vector<double> alone, together, ratios;
+    int exact = 0, failed = 0, timeouts = 0, most = 0;
+    for (int trial = 0; trial < settings.trials; ++trial) {
+        const unsigned seed = settings.seed != 0 ? settings.seed + 1000u * static_cast<unsigned>(trial) : 0;
+        Outcome one;
+        if (settings.runs_alone)
+            one = storm(given, 1, seed);
+        const Outcome all = storm(given, settings.processes, seed);
+        const int requests = settings.processes * settings.programs;
+        exact += all.counts.builds == settings.programs && all.counts.loads == requests - settings.programs;
+        failed += !one.is_good || !all.is_good || (settings.runs_alone && one.counts.builds != settings.programs);
+        timeouts += all.counts.timeouts;
+        most = std::max(most, all.counts.builds);
+        alone.push_back(one.seconds);
+        together.push_back(all.seconds);
+        ratios.push_back(all.seconds / one.seconds);
+    }
+    std::printf("%d processes, %d programs: one compilation each in %d of %d trials (at most %d compilations, %d waits "
+                "timed out, %d trials failed); together %.3f s",
+                settings.processes, settings.programs, exact, settings.trials, most, timeouts, failed,
+                median(together));
+    if (settings.runs_alone)
+        std::printf(", alone %.3f s, ratio %.2f", median(alone), median(ratios));
+    std::printf(" (medians)\n");
+    return exact == settings.trials && failed == 0 ? 0 : 1;
+}
+
+} // namespace
+
+int main(int count, char **arguments)
+{
+    const std::vector<std::string> given(arguments, arguments + count);
+    Settings settings;
+    try {
+        for (size_t i = 1; i < given.size(); ++i) {
+            const std::string &option = given[i];
+            const auto value = [&] { return ++i < given.size() ? std::stoi(given[i]) : 0; };
+            if (option == "--process" && i + 5 < given.size()) {
+                run_process(settings, given[i + 1], static_cast<unsigned>(std::stoul(given[i + 2])),
+                            std::stoi(given[i + 3]), std::stoi(given[i + 4]), std::stoi(given[i + 5]));
+                return 0;
+            }
+            if (option == "--processes")
+                settings.processes = value();
+            else if (option == "--programs")
+                settings.programs = value();
+            else if (option == "--trials")
+                settings.trials = value();
+            else if (option == "--seed")
+                settings.seed = static_cast<unsigned>(value());
+            else if (option == "--now")
+                settings.stores_now = true;
+            else if (option == "--large")
+                settings.is_large = true;
+            else if (option == "--no-alone")
+                settings.runs_alone = false;
+            else if (option == "--no-wait")
+                settings.never_waits = true;
+            else
+                throw std::runtime_error("unknown argument " + option);
+        }
+        if (settings.processes < 1 || settings.programs < 1 || settings.trials < 1)
+            throw std::runtime_error("a count is not positive");
+        return run_trials(settings, given);
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "build_storm: %s\n", error.what());
+        return 1;
+    }
+}

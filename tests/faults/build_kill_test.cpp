@@ -1,0 +1,183 @@
+/*
+ * build_kill_test [TRIALS]: processes that request one program at once, of which the one that compiles is killed or
+ * stopped.
+ *
+ * The compiler takes up to 8 ms, so that the kill comes before, during and after the build and the store.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <new>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/forked_child.h"
+#include "support/persist_session.h"
+
+using namespace store_fixture;
+using Clock = std::chrono::steady_clock;
+
+namespace
+{
+
+constexpr int kProcesses = 4;
+constexpr unsigned kHangSeconds = 60;
+constexpr uint32_t kLongMs = 240000; /* nobody waits that long */
+int trials = 50;
+
+/* Shared by the processes of a trial. */
+struct Board {
+    std::atomic<bool> has_begun{false};
+    std::atomic<int> compilers{0}; /* that have begun */
+    std::atomic<pid_t> first{0};   /* the process of the first one */
+    std::atomic<int> builds{0};    /* requests that ended so, as the next one */
+    std::atomic<int> loads{0};
+    std::atomic<uint64_t> longest_ns{0}; /* of all requests */
+};
+
+class Trial
+{
+public:
+    explicit Trial(uint32_t build_wait_ms) : scratch_(fast_volume()), path_((scratch_.path() / "store").string())
+    {
+        void *memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED)
+            throw std::bad_alloc();
+        board_ = new (memory) Board;
+        info_.path = path_.c_str();
+        info_.lock_timeout_ms = 60000;
+        info_.build_wait_ms = build_wait_ms;
+    }
+    Trial(const Trial &) = delete;
+    Trial &operator=(const Trial &) = delete;
+    ~Trial() { munmap(board_, sizeof(Board)); }
+
+    /* Starts the processes, whose compilers take the time that compile() takes, and waits until one compiles. */
+    void start(const std::function<void()> &compile)
+    {
+        for (int i = 0; i < kProcesses; ++i)
+            children_.push_back(forked_child::start([&] { return request(compile); }));
+        board_->has_begun = true;
+        while (board_->first == 0)
+            std::this_thread::yield();
+    }
+    Board &board() const { return *board_; }
+    const std::string &path() const { return path_; }
+
+    /* Waits for all processes but the first; returns how many failed, were killed or hung. */
+    int wait_for_others()
+    {
+        int failed = 0;
+        for (const pid_t child : children_)
+            if (child != board_->first)
+                failed += forked_child::wait_for(child) != 0;
+        return failed;
+    }
+
+private:
+    int request(const std::function<void()> &compile)
+    {
+        alarm(kHangSeconds);
+        const Store store(info_);
+        Session session;
+        session.hook = [&](const char *operation) {
+            if (std::string(operation) == "build") {
+                pid_t none = 0;
+                board_->first.compare_exchange_strong(none, getpid());
+                ++board_->compilers;
+                compile();
+            }
+            return INGOT_SUCCESS;
+        };
+        const Desc desc = session.describe();
+        ingot_program_t program = nullptr;
+        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+        while (!board_->has_begun)
+            std::this_thread::yield();
+        const auto began = Clock::now();
+        const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), store.get(), &origin);
+        const auto taken_ns =
+            static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - began).count());
+        uint64_t longest_ns = board_->longest_ns;
+        while (longest_ns < taken_ns && !board_->longest_ns.compare_exchange_weak(longest_ns, taken_ns)) {
+        }
+        ++(origin == INGOT_ORIGIN_BUILD ? board_->builds : board_->loads);
+        ingot_program_release(program);
+        return status == INGOT_SUCCESS && store.stats().wait_timeouts <= 1 ? 0 : 1;
+    }
+
+    ScratchDirectory scratch_;
+    std::string path_;
+    ingot_persist_info_t info_ = INGOT_PERSIST_INFO_INIT;
+    Board *board_ = nullptr;
+    std::vector<pid_t> children_;
+};
+
+void spend_us(unsigned us)
+{
+    const auto end = Clock::now() + std::chrono::microseconds(us);
+    while (Clock::now() < end)
+        std::this_thread::yield();
+}
+
+} // namespace
+
+TEST(BuildKill, AKilledBuilderIsReplacedByOneProcess)
+{
+    std::mt19937 random(1);
+    int takeovers = 0, in_time = 0;
+    for (int i = 0; i < trials; ++i) {
+        Trial trial(kLongMs);
+        const unsigned compile_us = random() % 8000;
+        trial.start([&] { spend_us(compile_us); });
+        spend_us(random() % 8000);
+        kill(trial.board().first, SIGKILL);
+        const bool is_killed = forked_child::wait_for(trial.board().first) == 128 + SIGKILL;
+        ASSERT_EQ(0, trial.wait_for_others()) << "trial " << i;
+        const int compilers = trial.board().compilers;
+        ASSERT_LE(compilers, is_killed ? 2 : 1) << "trial " << i;
+        ASSERT_GE(trial.board().loads, kProcesses - 2) << "trial " << i;
+        ASSERT_EQ(1u, entries_of(trial.path()).size()) << "trial " << i;
+        takeovers += compilers - 1;
+        in_time += is_killed;
+    }
+    EXPECT_LT(0, takeovers);
+    std::printf("%d trials, %d with a killed process: %d builds were taken over, each by one process; none hung\n",
+                trials, in_time, takeovers);
+}
+
+TEST(BuildKill, AStoppedBuilderIsAwaitedForTheLimitAtMost)
+{
+    constexpr uint32_t limit_ms = 100;
+    uint64_t longest_ns = 0;
+    const int count = std::max(1, trials / 25);
+    for (int i = 0; i < count; ++i) {
+        Trial trial(limit_ms);
+        trial.start([&trial] {
+            if (trial.board().first == getpid())
+                raise(SIGSTOP);
+        });
+        ASSERT_EQ(0, trial.wait_for_others()) << "they end while it is stopped";
+        ASSERT_EQ(0, trial.board().loads + trial.board().builds - (kProcesses - 1));
+        longest_ns = std::max<uint64_t>(longest_ns, trial.board().longest_ns);
+        kill(trial.board().first, SIGCONT);
+        ASSERT_EQ(0, forked_child::wait_for(trial.board().first));
+        ASSERT_EQ(1u, entries_of(trial.path()).size());
+    }
+    std::printf("%d trials with a stopped process and a limit of %u ms: the longest request took %.1f ms\n", count,
+                limit_ms, static_cast<double>(longest_ns) / 1e6);
+}
+
+int main(int count, char **arguments)
+{
+    testing::InitGoogleTest(&count, arguments);
+    if (count > 1)
+        trials = std::max(1, std::atoi(arguments[1]));
+    return RUN_ALL_TESTS();
+}
