@@ -331,7 +331,7 @@ typedef struct ingot_persist_stats {
     uint64_t saved_ns;
     uint64_t awaited;       /**< Programs that were loaded after waiting for another process, which compiled them. */
     uint64_t wait_timeouts; /**< Programs that were compiled because waiting for another process took too long. */
-    uint64_t distrusted; /**< Loaded blobs that were refused because of their seal, also counted as untrusted. */
+    uint64_t distrusted;    /**< Loaded blobs that were refused because of their seal, also counted as untrusted. */
 } ingot_persist_stats_t;
 #define INGOT_PERSIST_STATS_INIT                                                                                       \
     {                                                                                                                  \

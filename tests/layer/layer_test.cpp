@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -34,10 +35,8 @@ protected:
     std::string path(const std::string &name) const { return (scratch_.path() / name).string(); }
 
     /* Layers are called from the last one of the list on. */
-    Ending run(const std::vector<std::string> &command, const std::string &layers) const
+    Environment environment_with(const std::string &layers) const
     {
-        fs::remove(path("seen"));
-        fs::remove(path("counts"));
         Environment environment = {{"OPENCL_LAYERS", layers},
                                    {"INGOT_TEST_COUNTS", path("seen")},
                                    {"INGOT_LAYER_STATS", path("counts")},
@@ -45,7 +44,13 @@ protected:
         const char *device = std::getenv("INGOT_TEST_DEVICE");
         if (device != nullptr && std::string(device) == "intel") /* its driver leaks a program in threads, also bare */
             environment.emplace("LSAN_OPTIONS", "detect_leaks=0");
-        child_process::Child child(command, path("output"), environment);
+        return environment;
+    }
+    Ending run(const std::vector<std::string> &command, const std::string &layers) const
+    {
+        fs::remove(path("seen"));
+        fs::remove(path("counts"));
+        child_process::Child child(command, path("output"), environment_with(layers));
         Ending ending = {child.wait(), "", {}, {}};
         ending.output = child.output();
         std::ifstream seen(path("seen"));
@@ -119,6 +124,31 @@ TEST_F(Layer, ShowsAnotherLayerAboveItWhatTheApplicationCalls)
         EXPECT_EQ(4u, ending.seen.at("build"));
         EXPECT_EQ(2u, ending.seen.size()); /* nothing else */
     }
+}
+
+/* PoCL's programs are shared only if they are stored at once. */
+TEST_F(Layer, HasProcessesThatStartTogetherCompileEachProgramOnce)
+{
+    std::vector<std::unique_ptr<child_process::Child>> children;
+    Environment environment = environment_with(LAYER);
+    environment["INGOT_LAYER_STATS"] = path("stats");
+    environment["INGOT_PERSIST_STORE_MODE"] = "now";
+    for (int i = 0; i < 4; ++i) {
+        const std::vector<std::string> command = {LAYER_CHILD, "plain", path("store")};
+        children.push_back(
+            std::make_unique<child_process::Child>(command, path("output") + std::to_string(i), environment));
+    }
+    for (const auto &child : children)
+        EXPECT_EQ(42, child->wait()) << child->output();
+    std::map<std::string, int> sums;
+    std::ifstream stats(path("stats"));
+    for (std::string line; std::getline(stats, line);) {
+        const size_t equals = line.find('=');
+        if (line.compare(0, equals, "builds") == 0 || line.compare(0, equals, "hits") == 0)
+            sums[line.substr(0, equals)] += std::stoi(line.substr(equals + 1));
+    }
+    EXPECT_EQ(4, sums["builds"]);
+    EXPECT_EQ(12, sums["hits"]);
 }
 
 TEST_F(Layer, ServesSixteenThreads)
