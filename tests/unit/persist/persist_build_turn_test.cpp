@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/forked_child.h"
+#include "support/gate.h"
 #include "support/persist_session.h"
 
 extern "C" {
@@ -36,29 +37,6 @@ const std::string kSource = numbered_source(0);
 const std::string kFailing = "kernel twice x no_such_name *\n";
 
 thread_local const std::function<void()> *when_pausing;
-
-/* One thread or process waits until another one opens it. */
-class Gate
-{
-public:
-    Gate() { EXPECT_EQ(0, pipe(ends_)); }
-    Gate(const Gate &) = delete;
-    Gate &operator=(const Gate &) = delete;
-    ~Gate()
-    {
-        close(ends_[0]);
-        close(ends_[1]);
-    }
-    void open() const { EXPECT_EQ(1, write(ends_[1], "", 1)); }
-    void wait() const
-    {
-        char byte;
-        EXPECT_EQ(1, read(ends_[0], &byte, 1));
-    }
-
-private:
-    int ends_[2] = {-1, -1};
-};
 
 size_t open_files()
 {
@@ -536,24 +514,6 @@ TEST_F(BuildTurn, IsLostWithAnEventIfTheFileCannotBeLocked)
     for (int i = 0; i < 2; ++i)
         EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), numbered_source(i)).origin);
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_IO_ERROR));
-}
-
-/* A clock tick may have the creation of the bucket and that of its entry: then they leave one time of modification. A
- * process that saw the bucket without the entry and then got the lock must look again. */
-TEST_F(BuildTurn, BeginsWithALookAtABucketThatDidNotChange)
-{
-    const Store store(info_);
-    const Bytes id = bytes_of("an id");
-    const auto &locks = build_lock_operations;
-    build_lock *lock = locks.open(storage_self(store.get(), STORAGE_DIRECTORY), id.size(), id.data());
-    ASSERT_NE(nullptr, lock);
-    EXPECT_FALSE(locks.has_changed(lock));
-    fs::create_directory(fs::path(path_) / std::to_string(checksum_bucket_of(id.size(), id.data())));
-    EXPECT_TRUE(locks.has_changed(lock));
-    EXPECT_FALSE(locks.has_changed(lock));
-    EXPECT_EQ(BUILD_LOCK_TAKEN, locks.try_take(lock));
-    EXPECT_TRUE(locks.has_changed(lock));
-    locks.close(lock, false);
 }
 
 TEST_F(BuildTurn, IsAwaitedAsLongAsTheLongestBuildTook)

@@ -31,6 +31,7 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define LEAST_WAIT_NS (30 * NS_PER_SECOND)
 #define LONGEST_WAIT_NS (1800 * NS_PER_SECOND)
+#define TICK_NS UINT64_C(20000000) /* a file system notes times at least this finely */
 #define REASON_CAPACITY 256u
 
 struct build_lock {
@@ -40,6 +41,7 @@ struct build_lock {
     uint64_t device; /* of the file, as the next one */
     uint64_t inode;
     uint64_t stamp; /* of the id's bucket; 0: it did not exist */
+    bool is_stamp_fresh;
     char bucket[PATH_CAPACITY];
     bool is_held; /* exclusively; under the mutex, like the next two */
     bool is_kept;
@@ -192,8 +194,6 @@ static enum build_lock_state try_take(struct build_lock *lock)
     for (unsigned i = 0; i < ATTEMPTS; ++i) {
         int result = files_try_lock(lock->fd, lock->byte);
         if (result == 0) {
-            lock->stamp =
-                0; /* a bucket may have been made, seen and filled within one tick of the file system's clock */
             note_held(lock);
             return BUILD_LOCK_TAKEN;
         }
@@ -213,15 +213,21 @@ static enum build_lock_state try_take(struct build_lock *lock)
     return BUILD_LOCK_BUSY; /* it changes hands all the time */
 }
 
-/* A blob that is stored, replaced or removed changes its bucket. */
+/* A blob that is stored, replaced or removed changes its bucket. A time that is younger than a tick says nothing,
+ * because a change in the same tick leaves it as it is. */
 static bool has_changed(struct build_lock *lock)
 {
     struct file_facts facts;
     uint64_t stamp = 0;
-    if (files_facts_at(lock->directory->root, lock->bucket, &facts) == 0)
+    bool is_fresh = false;
+    const uint64_t now_ns = files_wall_clock_ns();
+    if (files_facts_at(lock->directory->root, lock->bucket, &facts) == 0) {
         stamp = (facts.modified_ns ^ facts.inode << 32) | 1;
-    const bool is_new = stamp != lock->stamp && stamp != 0;
+        is_fresh = facts.modified_ns + TICK_NS > now_ns && facts.modified_ns < now_ns + TICK_NS;
+    }
+    const bool is_new = stamp != 0 && (stamp != lock->stamp || lock->is_stamp_fresh);
     lock->stamp = stamp;
+    lock->is_stamp_fresh = is_fresh;
     return is_new;
 }
 

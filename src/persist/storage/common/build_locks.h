@@ -24,8 +24,8 @@ struct build_locks {
     struct build_lock *(*open)(void *self, size_t id_size, const uint8_t *id);
     /* Never waits. */
     enum build_lock_state (*try_take)(struct build_lock *lock);
-    /* True if the store may have got a blob for the id since the last call that returned true. Once the lock is taken,
-     * the next call is exact: it returns true if there may be a blob at all. */
+    /* True if the store may have got a blob for the id since the last call that returned true; the first time, if it
+     * may have one. It may overlook a change, because it goes by times of the file system. */
     bool (*has_changed)(struct build_lock *lock);
     /* Gives the lock back. If is_pointless, the processes that wait for it are told to build at once. */
     void (*close)(struct build_lock *lock, bool is_pointless);

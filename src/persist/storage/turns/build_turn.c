@@ -5,6 +5,9 @@
  * the lock is still held. The pauses grow with the time waited, so that a wait takes at most a sixteenth longer than
  * the build, and a long one costs next to nothing.
  *
+ * The time of the bucket only saves looks, because a blob may appear without changing it: on many file systems times
+ * are those of the clock's last tick. So the last look of each wait is made whatever the time says.
+ *
  * No lock of this process is held meanwhile, and a thread that is building a program does not wait for another one: two
  * processes could then wait for each other.
  */
@@ -34,6 +37,7 @@ struct build_turn {
     bool is_stored_to; /* the storage stores to this store, so what appears is seen there */
     bool is_taken;
     bool is_over;        /* waiting is */
+    bool is_late;        /* it took too long, which is still to be told */
     uint64_t waiting_ns; /* when waiting began; 0: it did not */
     uint64_t until_ns;
     uint64_t taken_ns;
@@ -116,8 +120,7 @@ static bool pause_once(struct build_turn *turn)
         turn->until_ns = now_ns + turn->store->build_locks->max_wait_ns(turn->store->self);
     }
     if (now_ns >= turn->until_ns) {
-        count(turn, true);
-        tell_timeout(turn);
+        turn->is_late = true;
         return false;
     }
     uint64_t pause_ns = (now_ns - turn->waiting_ns) / PAUSES_OF_WAIT;
@@ -127,23 +130,41 @@ static bool pause_once(struct build_turn *turn)
     return true;
 }
 
+/* Returns false if waiting is over. */
+static bool wait_once(struct build_turn *turn)
+{
+    const enum build_lock_state state = turn->store->build_locks->try_take(turn->lock);
+    if (state == BUILD_LOCK_TAKEN) {
+        turn->is_taken = true;
+        turn->taken_ns = files_steady_clock_ns();
+    }
+    return state == BUILD_LOCK_BUSY && own_turns == 1 && pause_once(turn);
+}
+
+/* The last look found nothing. */
+static void note_late(struct build_turn *turn)
+{
+    if (!turn->is_late)
+        return;
+    turn->is_late = false;
+    count(turn, true);
+    tell_timeout(turn);
+}
+
 bool build_turn_wait(struct build_turn *turn)
 {
     if (turn == NULL)
         return false;
-    while (!turn->is_over) {
-        const struct build_locks *locks = turn->store->build_locks;
+    if (turn->is_over) {
+        note_late(turn);
+        return false;
+    }
+    const struct build_locks *locks = turn->store->build_locks;
+    while (wait_once(turn))
         if (locks->has_changed(turn->lock))
             return true;
-        const enum build_lock_state state = locks->try_take(turn->lock);
-        if (state == BUILD_LOCK_TAKEN) {
-            turn->is_over = turn->is_taken = true;
-            turn->taken_ns = files_steady_clock_ns();
-            return locks->has_changed(turn->lock) || !turn->is_stored_to; /* its last holder may just have stored it */
-        }
-        turn->is_over = state == BUILD_LOCK_POINTLESS || own_turns > 1 || !pause_once(turn);
-    }
-    return false;
+    turn->is_over = true; /* another process may just have stored the program */
+    return turn->waiting_ns != 0 || (turn->is_taken && !turn->is_stored_to) || locks->has_changed(turn->lock);
 }
 
 /* Other processes wait at least this long. A long time is saved at once, because they may need it now. */

@@ -1,0 +1,194 @@
+/*
+ * Processes that wait for a blob, and look at each moment of its store, on a file system that notes times coarsely.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/prctl.h>
+
+#include <csignal>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "support/forked_child.h"
+#include "support/gate.h"
+#include "support/persist_session.h"
+
+extern "C" {
+#include "persist/base/files.h"
+}
+
+using namespace store_fixture;
+
+namespace
+{
+
+constexpr uint32_t kLongMs = 240000; /* nobody waits that long */
+constexpr uint32_t kShortMs = 100;
+
+/* The times of directories. */
+enum class Times { right, all_equal, of_first_sight };
+
+Times times = Times::right;
+std::map<uint64_t, uint64_t> first_sights; /* by inode */
+const std::function<void()> *before_rename, *after_rename, *when_pausing;
+
+void call(const std::function<void()> *hook)
+{
+    if (hook != nullptr)
+        (*hook)();
+}
+
+/* A process that builds stops with the bucket's directory made, and again with the entry in it. */
+class BuildMoments : public testing::Test
+{
+protected:
+    BuildMoments()
+    {
+        times = Times::all_equal;
+        info_.path = path_.c_str();
+        info_.lock_timeout_ms = 60000;
+        info_.build_wait_ms = kLongMs;
+    }
+    ~BuildMoments() override { times = Times::right; }
+
+    pid_t start()
+    {
+        const pid_t child = forked_child::start([this] {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            alarm(60);
+            const std::function<void()> before = [this] {
+                has_bucket_.open();
+                rename_.wait();
+            };
+            const std::function<void()> after = [this] {
+                has_entry_.open();
+                unlock_.wait();
+            };
+            const Store store(info_);
+            Session session;
+            session.hook = [this](const char *operation) {
+                if (std::string(operation) == "build") {
+                    builds_.open();
+                    compile_.wait();
+                }
+                return INGOT_SUCCESS;
+            };
+            before_rename = &before;
+            after_rename = &after;
+            return session.create(session.describe(), store) == INGOT_ORIGIN_BUILD ? 0 : 1;
+        });
+        builds_.wait();
+        return child;
+    }
+
+    /* Requests the program, and calls the step of each pause. */
+    ingot_origin_t request(const Store &store, const std::vector<std::function<void()>> &steps)
+    {
+        size_t pause = 0;
+        const std::function<void()> on_pause = [&] {
+            if (pause < steps.size())
+                steps[pause]();
+            ++pause;
+        };
+        const Session session;
+        when_pausing = &on_pause;
+        const ingot_origin_t origin = session.create(session.describe(), store);
+        when_pausing = nullptr;
+        EXPECT_LE(steps.size(), pause);
+        return origin;
+    }
+
+    const std::function<void()> make_bucket_ = [this] {
+        compile_.open();
+        has_bucket_.wait();
+    };
+    const std::function<void()> make_entry_ = [this] {
+        rename_.open();
+        has_entry_.wait();
+    };
+
+    ScratchDirectory scratch_;
+    std::string path_ = (scratch_.path() / "store").string();
+    ingot_persist_info_t info_ = INGOT_PERSIST_INFO_INIT;
+    Gate builds_, compile_, has_bucket_, rename_, has_entry_, unlock_;
+};
+
+} // namespace
+
+/* The linker has the library call these instead. */
+extern "C" {
+void __real_files_pause_ns(uint64_t duration_ns);
+int __real_files_facts_at(int at, const char *path, struct file_facts *facts);
+int __real_files_rename(int from_at, const char *from, int to_at, const char *to);
+void __wrap_files_pause_ns(uint64_t duration_ns);
+int __wrap_files_facts_at(int at, const char *path, struct file_facts *facts);
+int __wrap_files_rename(int from_at, const char *from, int to_at, const char *to);
+
+void __wrap_files_pause_ns(uint64_t duration_ns)
+{
+    call(when_pausing);
+    __real_files_pause_ns(duration_ns);
+}
+
+int __wrap_files_facts_at(int at, const char *path, struct file_facts *facts)
+{
+    const int result = __real_files_facts_at(at, path, facts);
+    if (result == 0 && facts->is_directory && times == Times::all_equal)
+        facts->modified_ns = 1;
+    if (result == 0 && facts->is_directory && times == Times::of_first_sight)
+        facts->modified_ns = first_sights.emplace(facts->inode, files_wall_clock_ns()).first->second;
+    return result;
+}
+
+int __wrap_files_rename(int from_at, const char *from, int to_at, const char *to)
+{
+    call(before_rename);
+    const int result = __real_files_rename(from_at, from, to_at, to);
+    call(after_rename);
+    return result;
+}
+}
+
+TEST_F(BuildMoments, AnEntryThatLeavesTheTimeOfItsBucketIsFoundWhenTheBuilderIsDone)
+{
+    const pid_t builder = start();
+    const Store store(info_);
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, {make_bucket_, make_entry_, [this] { unlock_.open(); }}));
+    EXPECT_EQ(1u, store.stats().awaited);
+    EXPECT_EQ(0, forked_child::wait_for(builder));
+}
+
+TEST_F(BuildMoments, AnEntryThatLeavesTheTimeOfItsBucketIsFoundWhenTheBuilderDies)
+{
+    const pid_t builder = start();
+    const Store store(info_);
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, {make_bucket_, make_entry_, [&] { kill(builder, SIGKILL); }}));
+    EXPECT_EQ(128 + SIGKILL, forked_child::wait_for(builder));
+    EXPECT_EQ(1u, store.stats().awaited);
+}
+
+TEST_F(BuildMoments, AnEntryThatLeavesTheTimeOfItsBucketIsFoundAtTheLimit)
+{
+    const pid_t builder = start();
+    info_.build_wait_ms = kShortMs;
+    const Store store(info_);
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, {make_bucket_, make_entry_}));
+    EXPECT_EQ(1u, store.stats().awaited);
+    EXPECT_EQ(0u, store.stats().wait_timeouts);
+    unlock_.open();
+    EXPECT_EQ(0, forked_child::wait_for(builder));
+}
+
+/* The limit is long, so it is found before. */
+TEST_F(BuildMoments, AnEntryOfTheSameTickAsItsBucketIsFoundWhileTheBuilderGoesOn)
+{
+    times = Times::of_first_sight;
+    const pid_t builder = start();
+    const Store store(info_);
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, {make_bucket_, make_entry_}));
+    EXPECT_EQ(1u, store.stats().awaited);
+    unlock_.open();
+    EXPECT_EQ(0, forked_child::wait_for(builder));
+}
