@@ -9,20 +9,26 @@
  * Each lock has its own open file, because two builds of one process must not share a lock. The threads of a process do
  * not wait for each other here: one may hold a lock of the application that the other needs. A forked child would share
  * the open files and keep its parent's locks alive after the parent's death, so it closes them right after the fork.
- * Only a fork between the opening of a file and its entry in the list leaves the child one that it does not know.
+ * A fork between the opening of a file and its entry in the list leaves the child one that it does not know, and so
+ * does a child that was made without the C library's fork and does not end or exec. A lock that such a child keeps
+ * alive is awaited until the limit.
  *
- * The mutex guards the list of this process's locks. It is held for a few instructions, and during a fork.
+ * The mutex guards the list of this process's locks. It is held for a few instructions. A fork does not take it,
+ * because a thread that holds it could then need a lock that the handler of another library holds. So the list can be
+ * walked at any moment, and the child makes the mutex anew.
  */
 #include "persist/directory/layout/build_lock.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/base/process_lock.h"
 #include "persist/directory/layout/savings_file.h"
 #include "util/error_text.h"
 
@@ -36,47 +42,60 @@
 
 struct build_lock {
     struct directory *directory;
-    int fd; /* -1: in a forked child */
+    atomic_int fd; /* -1: a forked child has closed it */
     uint64_t byte;
     uint64_t device; /* of the file, as the next one */
     uint64_t inode;
     uint64_t stamp; /* of the id's bucket; 0: it did not exist */
     bool is_stamp_fresh;
     char bucket[PATH_CAPACITY];
-    bool is_held; /* exclusively; under the mutex, like the next two */
+    bool is_held; /* exclusively; under the mutex, like the next one */
     bool is_kept;
-    struct build_lock *next;
+    _Atomic(struct build_lock *) next; /* written under the mutex */
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct build_lock *newest; /* under the mutex */
+static struct process_lock mutex;
+static _Atomic(struct build_lock *) newest; /* written under the mutex */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool is_watching_forks;
 
-static void before_fork(void)
-{
-    (void)pthread_mutex_lock(&mutex);
-}
-
-static void after_fork(void)
-{
-    (void)pthread_mutex_unlock(&mutex);
-}
-
+/* In a child, whose only thread this is. */
 static void close_in_child(void)
 {
     for (struct build_lock *lock = newest; lock != NULL; lock = lock->next) {
-        if (lock->fd >= 0)
-            (void)files_close(lock->fd);
-        lock->fd = -1;
-        lock->is_held = false;
+        const int fd = atomic_exchange(&lock->fd, -1);
+        if (fd >= 0)
+            (void)files_close(fd);
     }
-    (void)pthread_mutex_unlock(&mutex);
 }
 
 static void watch_forks(void)
 {
-    is_watching_forks = pthread_atfork(before_fork, after_fork, close_in_child) == 0;
+    is_watching_forks = pthread_atfork(NULL, NULL, close_in_child) == 0;
+}
+
+/* In a child, before the mutex is taken for the first time: the builds of other threads do not go on. */
+static void forget(void *user)
+{
+    (void)user;
+    _Atomic(struct build_lock *) *at = &newest;
+    while (*at != NULL) {
+        struct build_lock *lock = *at;
+        if (lock->is_kept)
+            at = &lock->next;
+        else
+            *at = lock->next;
+    }
+}
+
+static void take_mutex(void)
+{
+    process_lock_take(&mutex, forget, NULL);
+}
+
+static void give_mutex(void)
+{
+    process_lock_give(&mutex);
 }
 
 static void tell_unlockable(struct directory *directory, int error)
@@ -103,27 +122,29 @@ static uint64_t byte_of(const struct directory *directory, uint64_t bucket)
 
 static void enlist(struct build_lock *lock)
 {
-    (void)pthread_mutex_lock(&mutex);
-    lock->next = newest;
-    newest = lock;
-    (void)pthread_mutex_unlock(&mutex);
+    take_mutex();
+    atomic_store(&lock->next, newest);
+    atomic_store(&newest, lock);
+    give_mutex();
 }
 
-/* Locked. */
+/* Locked. In a forked child, a lock of the parent may not be in the list. */
 static void take_out(struct build_lock *lock)
 {
-    struct build_lock **at = &newest;
-    while (*at != lock)
+    _Atomic(struct build_lock *) *at = &newest;
+    while (*at != NULL && *at != lock)
         at = &(*at)->next;
-    *at = lock->next;
+    if (*at == lock)
+        *at = lock->next;
 }
 
 /* Of a lock that is not in the list. Unlocks the byte, because a child may have the open file, too. */
 static void destroy(struct build_lock *lock)
 {
-    if (lock->fd >= 0) {
-        (void)files_unlock(lock->fd, lock->byte);
-        (void)files_close(lock->fd);
+    const int fd = atomic_load(&lock->fd);
+    if (fd >= 0) {
+        (void)files_unlock(fd, lock->byte);
+        (void)files_close(fd);
     }
     const ingot_allocator_t allocator = lock->directory->allocator;
     memory_free(&allocator, lock, sizeof(*lock));
@@ -137,11 +158,13 @@ static struct build_lock *make(struct directory *directory, int fd, uint64_t buc
         memory_free(&directory->allocator, lock, sizeof(*lock));
         return NULL;
     }
-    *lock = (struct build_lock){.directory = directory,
-                                .fd = fd,
-                                .byte = byte_of(directory, bucket),
-                                .device = facts.device,
-                                .inode = facts.inode};
+    memset(lock, 0, sizeof(*lock));
+    lock->directory = directory;
+    atomic_init(&lock->fd, fd);
+    lock->byte = byte_of(directory, bucket);
+    lock->device = facts.device;
+    lock->inode = facts.inode;
+    atomic_init(&lock->next, NULL);
     paths_bucket(lock->bucket, directory->name_space, bucket);
     return lock;
 }
@@ -170,20 +193,20 @@ static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *i
 /* True if another thread of this process has the lock. */
 static bool is_held_here(const struct build_lock *lock)
 {
-    (void)pthread_mutex_lock(&mutex);
+    take_mutex();
     const struct build_lock *other = newest;
     while (other != NULL && !(other->is_held && other != lock && other->byte == lock->byte &&
                               other->inode == lock->inode && other->device == lock->device))
         other = other->next;
-    (void)pthread_mutex_unlock(&mutex);
+    give_mutex();
     return other != NULL;
 }
 
 static void note_held(struct build_lock *lock)
 {
-    (void)pthread_mutex_lock(&mutex);
+    take_mutex();
     lock->is_held = true;
-    (void)pthread_mutex_unlock(&mutex);
+    give_mutex();
 }
 
 static enum build_lock_state try_take(struct build_lock *lock)
@@ -254,9 +277,9 @@ static void close_kept(const struct directory *directory, uint64_t byte, unsigne
 {
     struct build_lock *lock;
     do {
-        (void)pthread_mutex_lock(&mutex);
+        take_mutex();
         lock = take_out_kept(directory, byte, most);
-        (void)pthread_mutex_unlock(&mutex);
+        give_mutex();
         if (lock != NULL)
             destroy(lock);
     } while (lock != NULL);
@@ -266,12 +289,12 @@ static void close_lock(struct build_lock *lock, bool is_pointless)
 {
     const bool is_to_keep = is_pointless && files_try_lock_shared(lock->fd, lock->byte) == 0;
     close_kept(lock->directory, lock->byte, is_to_keep ? MAX_KEPT - 1 : MAX_KEPT);
-    (void)pthread_mutex_lock(&mutex);
+    take_mutex();
     lock->is_held = false;
     lock->is_kept = is_to_keep;
     if (!is_to_keep)
         take_out(lock);
-    (void)pthread_mutex_unlock(&mutex);
+    give_mutex();
     if (!is_to_keep)
         destroy(lock);
 }

@@ -1,0 +1,68 @@
+/*
+ * Forks while threads request programs for which processes could wait.
+ */
+#include <gtest/gtest.h>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "support/forked_child.h"
+#include "support/persist_session.h"
+
+using namespace store_fixture;
+
+namespace
+{
+
+constexpr unsigned kHangSeconds = 120;
+constexpr int kForks = 300;
+pthread_mutex_t of_application = PTHREAD_MUTEX_INITIALIZER;
+
+void take() { pthread_mutex_lock(&of_application); }
+void give() { pthread_mutex_unlock(&of_application); }
+
+/* Each request locks for its build, and keeps that lock, since the program does not compile. */
+void request(const Store &store, int number)
+{
+    const Session session;
+    const Desc desc = session.describe("kernel n" + std::to_string(number) + " x no_such *\n");
+    ingot_program_t program = nullptr;
+    take();
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_persist_program_create(&program, desc.get(), store.get(), nullptr));
+    give();
+}
+
+} // namespace
+
+/* The application's handlers were there first, so they run after those of Ingot before the fork. */
+TEST(BuildFork, DoesNotWaitForALockThatARequestHolds)
+{
+    EXPECT_EQ(0, forked_child::run([] {
+                  alarm(kHangSeconds);
+                  EXPECT_EQ(0, pthread_atfork(take, give, give));
+                  const ScratchDirectory scratch;
+                  const std::string path = (scratch.path() / "store").string();
+                  ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+                  info.path = path.c_str();
+                  const Store store(info);
+                  std::atomic<bool> is_over{false};
+                  std::thread requesting([&] {
+                      for (int i = 0; !is_over; ++i)
+                          request(store, i);
+                  });
+                  int failed = 0;
+                  for (int i = 0; i < kForks; ++i)
+                      failed += forked_child::run([&] {
+                          if (i % 10 == 0)
+                              request(store, -i);
+                          return testing::Test::HasFailure() ? 1 : 0;
+                      }) != 0;
+                  is_over = true;
+                  requesting.join();
+                  return failed == 0 && !testing::Test::HasFailure() ? 0 : 1;
+              }));
+}
