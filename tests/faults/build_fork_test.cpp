@@ -22,8 +22,14 @@ constexpr unsigned kHangSeconds = 120;
 constexpr int kForks = 300;
 pthread_mutex_t of_application = PTHREAD_MUTEX_INITIALIZER;
 
-void take() { pthread_mutex_lock(&of_application); }
-void give() { pthread_mutex_unlock(&of_application); }
+void take()
+{
+    pthread_mutex_lock(&of_application);
+}
+void give()
+{
+    pthread_mutex_unlock(&of_application);
+}
 
 /* Each request locks for its build, and keeps that lock, since the program does not compile. */
 void request(const Store &store, int number)
@@ -57,10 +63,10 @@ TEST(BuildFork, DoesNotWaitForALockThatARequestHolds)
                   int failed = 0;
                   for (int i = 0; i < kForks; ++i)
                       failed += forked_child::run([&] {
-                          if (i % 10 == 0)
-                              request(store, -i);
-                          return testing::Test::HasFailure() ? 1 : 0;
-                      }) != 0;
+                                    if (i % 10 == 0)
+                                        request(store, -i);
+                                    return testing::Test::HasFailure() ? 1 : 0;
+                                }) != 0;
                   is_over = true;
                   requesting.join();
                   return failed == 0 && !testing::Test::HasFailure() ? 0 : 1;

@@ -194,17 +194,27 @@ static bool store_now_or_later(const struct request *request, const_ingot_progra
     return false;
 }
 
+/* Stores the program first. Other processes may wait for the end of the turn, so the thread is not canceled before. */
+static void end_turn(const struct request *request, const_ingot_program_desc_t desc, ingot_status_t status,
+                     ingot_program_t program)
+{
+    const int cancellation = cancellation_hold();
+    const bool is_stored =
+        status == INGOT_SUCCESS && request->is_to_store && store_now_or_later(request, desc, program);
+    build_turn_end(request->turn, is_stored ? BUILD_TURN_STORED : BUILD_TURN_NOT_STORED);
+    cancellation_allow(cancellation);
+}
+
 static ingot_status_t request_program(ingot_program_t *program, const_ingot_program_desc_t desc,
                                       ingot_storage_t storage, ingot_program_builder_t builder, ingot_origin_t *origin)
 {
     struct request request = {.storage = storage, .context = ingot_program_desc_get_context(desc)};
     const struct ingot_context *before = events_enter(request.context);
     const ingot_status_t status = ingot_program_get_or_create(program, desc, builder, &request);
-    const int cancellation = cancellation_hold(); /* other processes may wait for the end of the turn */
-    const bool is_stored =
-        status == INGOT_SUCCESS && request.is_to_store && store_now_or_later(&request, desc, *program);
-    build_turn_end(request.turn, is_stored ? BUILD_TURN_STORED : BUILD_TURN_NOT_STORED);
-    cancellation_allow(cancellation);
+    if (request.turn != NULL)
+        end_turn(&request, desc, status, *program);
+    else if (status == INGOT_SUCCESS && request.is_to_store)
+        (void)store_now_or_later(&request, desc, *program);
     if (status == INGOT_SUCCESS && request.has_id)
         recorder_note(storage, request.id_size, request.id);
     if (status == INGOT_SUCCESS && request.origin != INGOT_ORIGIN_MEMORY)
