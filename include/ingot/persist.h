@@ -171,7 +171,7 @@ INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
  * @par Processes
  * If another process is compiling the program for the same directory store, this function waits until the store has
  * its blob and loads it (INGOT_ORIGIN_STORAGE). If that process ends without a blob, one of the waiting processes
- * compiles. If it could not store the program, or the program does not compile, all of them compile at once. After
+ * compiles. If the store does not take the program, or it does not compile, all of them compile at once. After
  * build_wait_ms of ingot_persist_info_t, this function compiles the program as well, and an
  * INGOT_EVENT_STORAGE_DEGRADED with INGOT_BUSY reports that. It does not wait for threads of its own process that
  * compile the program for another context, nor in a thread that is compiling another program. It waits only where

@@ -177,21 +177,32 @@ static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_d
     return status;
 }
 
-/* Returns true if the program is stored when this returns. */
-static bool store_now_or_later(const struct request *request, const_ingot_program_desc_t desc, ingot_program_t program)
+static enum build_turn_end end_of_store(ingot_status_t status)
+{
+    switch (status) {
+    case INGOT_SUCCESS: return BUILD_TURN_STORED;
+    case INGOT_NOT_CACHEABLE:
+    case INGOT_NO_SPACE: return BUILD_TURN_POINTLESS;
+    default: return BUILD_TURN_NOT_STORED;
+    }
+}
+
+/* Returns how a turn ends by this. */
+static enum build_turn_end store_now_or_later(const struct request *request, const_ingot_program_desc_t desc,
+                                              ingot_program_t program)
 {
     ingot_storage_t storage = request->storage;
     const ingot_persist_store_mode_t mode = storage_store_mode(storage);
     if (!storage_is_writable(storage))
-        return false;
+        return BUILD_TURN_NOT_STORED;
     if (stores_now(storage, desc))
-        return store_queue_store_now(storage, request->context, program, request->id_size, request->id);
+        return end_of_store(store_queue_store_now(storage, request->context, program, request->id_size, request->id));
     last_work_add(storage);
     store_queue_add(storage, request->context, program, request->id_size, request->id, request->build_ns,
                     mode == INGOT_PERSIST_STORE_BACKGROUND ? STORE_QUEUE_SOON
                     : mode == INGOT_PERSIST_STORE_AUTO     ? STORE_QUEUE_WHEN_QUIET
                                                            : STORE_QUEUE_AT_FLUSH);
-    return false;
+    return BUILD_TURN_NOT_STORED;
 }
 
 /* Stores the program first. Other processes may wait for the end of the turn, so the thread is not canceled before. */
@@ -199,9 +210,12 @@ static void end_turn(const struct request *request, const_ingot_program_desc_t d
                      ingot_program_t program)
 {
     const int cancellation = cancellation_hold();
-    const bool is_stored =
-        status == INGOT_SUCCESS && request->is_to_store && store_now_or_later(request, desc, program);
-    build_turn_end(request->turn, is_stored ? BUILD_TURN_STORED : BUILD_TURN_NOT_STORED);
+    enum build_turn_end end = status == INGOT_BUILD_FAILED ? BUILD_TURN_POINTLESS : BUILD_TURN_NOT_STORED;
+    if (status == INGOT_SUCCESS && request->is_to_store)
+        end = store_now_or_later(request, desc, program);
+    else if (status == INGOT_SUCCESS && request->origin == INGOT_ORIGIN_STORAGE)
+        end = BUILD_TURN_LOADED; /* by a second attempt */
+    build_turn_end(request->turn, end);
     cancellation_allow(cancellation);
 }
 

@@ -382,14 +382,14 @@ void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id
         store_list_free_item(&chain->allocator, store_list_take_out(&cancelled, &cancelled.first));
 }
 
-bool store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
-                           size_t id_size, const uint8_t *id)
+ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context,
+                                     ingot_program_t program, size_t id_size, const uint8_t *id)
 {
     const ingot_status_t status = storage_take_and_store(storage, context, program, id_size, id).status;
     lock(&storage->queue);
     note_failure(&storage->queue, status); /* a success is none */
     unlock(&storage->queue);
-    return status == INGOT_SUCCESS;
+    return status;
 }
 
 void store_queue_wake(ingot_storage_t storage)

@@ -19,9 +19,9 @@ void store_queue_fini(ingot_storage_t storage);
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                      size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when);
 
-/* Stores a program at once. The next flush returns a failure. Returns true if it is stored. */
-bool store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
-                           size_t id_size, const uint8_t *id);
+/* Stores a program at once. The next flush returns a failure, too. */
+ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context,
+                                     ingot_program_t program, size_t id_size, const uint8_t *id);
 
 /* Queues a copy of a blob that a chain promotes to its first tiers. Bounds as above. Returns false if there is no
  * memory. */

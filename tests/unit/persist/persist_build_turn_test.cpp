@@ -3,9 +3,12 @@
  */
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include <atomic>
 #include <csignal>
 #include <functional>
 #include <memory>
@@ -36,7 +39,10 @@ constexpr uint32_t kShortMs = 50;
 const std::string kSource = numbered_source(0);
 const std::string kFailing = "kernel twice x no_such_name *\n";
 
+constexpr uint64_t kSecondNs = 1000000000;
+
 thread_local const std::function<void()> *when_pausing;
+std::atomic<uint64_t> clock_lead_ns{0}; /* of the library's steady clock */
 
 size_t open_files()
 {
@@ -88,6 +94,8 @@ protected:
         info_.lock_timeout_ms = 60000;
         info_.build_wait_ms = kLongMs;
     }
+
+    ~BuildTurn() override { clock_lead_ns = 0; }
 
     /* A process that requests a program. Its compiler opens begun_ and waits for go_. Afterwards it waits for end_. */
     pid_t start(
@@ -152,10 +160,17 @@ protected:
 
 } // namespace
 
-/* The linker has the library call this instead. */
+/* The linker has the library call these instead. */
 extern "C" {
 void __real_files_pause_ns(uint64_t duration_ns);
 void __wrap_files_pause_ns(uint64_t duration_ns);
+uint64_t __real_files_steady_clock_ns(void);
+uint64_t __wrap_files_steady_clock_ns(void);
+
+uint64_t __wrap_files_steady_clock_ns(void)
+{
+    return __real_files_steady_clock_ns() + clock_lead_ns;
+}
 
 void __wrap_files_pause_ns(uint64_t duration_ns)
 {
@@ -495,13 +510,46 @@ TEST_F(BuildTurn, LeavesNoFileOpen)
     {
         const Store store(info_);
         Session session;
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), kSource).origin);
+        const size_t with_store = open_files();
         for (int i = 0; i < 100; ++i) {
             EXPECT_EQ(INGOT_BUILD_FAILED, request(session, store.get(), kFailing).status);
             EXPECT_EQ(INGOT_BUILD_FAILED,
                       request(session, store.get(), kFailing + "kernel n" + std::to_string(i) + " x\n").status);
         }
-        EXPECT_GE(before + 40, open_files());
+        EXPECT_EQ(with_store + 16, open_files());
     }
+    EXPECT_EQ(before, open_files());
+}
+
+/* What other processes find of a build is a lock of a file. */
+TEST_F(BuildTurn, ThatCouldNotBeStoredForAReasonThatMayPassIsForgottenAtOnce)
+{
+    info_.lock_timeout_ms = 1;
+    const Store store(info_);
+    Session session;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), kSource).origin);
+    const int index = open((path_ + "/index.bin").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(0, flock(index, LOCK_EX));
+    const size_t before = open_files();
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), numbered_source(1)).origin);
+    EXPECT_EQ(1u, store.stats().lock_timeouts);
+    EXPECT_EQ(before, open_files());
+    close(index);
+}
+
+TEST_F(BuildTurn, ThatFailedIsForgottenAfterAMinute)
+{
+    const Store store(info_);
+    Session session;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), kSource).origin);
+    const size_t before = open_files();
+    EXPECT_EQ(INGOT_BUILD_FAILED, request(session, store.get(), kFailing).status);
+    clock_lead_ns += 59 * kSecondNs;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), numbered_source(1)).origin);
+    EXPECT_EQ(before + 1, open_files());
+    clock_lead_ns += 2 * kSecondNs;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), numbered_source(2)).origin);
     EXPECT_EQ(before, open_files());
 }
 

@@ -2,9 +2,10 @@
  * build_lock.c - one byte of the file `lock` for each program that is being built; see build_lock.h.
  *
  * A process has the byte locked while it builds a program and stores it. The kernel unlocks it when the process ends,
- * so one of those that wait takes over. A process that could not store the program exchanges its lock for a shared one.
+ * so one of those that wait takes over. A process whose program cannot be stored exchanges its lock for a shared one.
  * A process that finds a shared lock builds at once, with a shared lock of its own meanwhile, so that the others find
- * it too. The exchanged lock stays for some further builds, because others look only now and then.
+ * it too. The exchanged lock stays for some further builds, because others look only now and then, but not for long:
+ * the reason may pass, and then processes that start together would all compile the program.
  *
  * Each lock has its own open file, because two builds of one process must not share a lock. The threads of a process do
  * not wait for each other here: one may hold a lock of the application that the other needs. A forked child would share
@@ -33,6 +34,7 @@
 #include "util/error_text.h"
 
 #define MAX_KEPT 16u /* of one store */
+#define MAX_KEPT_NS (60 * NS_PER_SECOND)
 #define ATTEMPTS 4u
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define LEAST_WAIT_NS (30 * NS_PER_SECOND)
@@ -49,8 +51,9 @@ struct build_lock {
     uint64_t stamp; /* of the id's bucket; 0: it did not exist */
     bool is_stamp_fresh;
     char bucket[PATH_CAPACITY];
-    bool is_held; /* exclusively; under the mutex, like the next one */
+    bool is_held; /* exclusively; under the mutex, like the next two */
     bool is_kept;
+    uint64_t kept_ns;                  /* since when */
     _Atomic(struct build_lock *) next; /* written under the mutex */
 };
 
@@ -169,6 +172,38 @@ static struct build_lock *make(struct directory *directory, int fd, uint64_t buc
     return lock;
 }
 
+/* Locked. Takes a kept lock of a store out of the list: one of this byte, otherwise the oldest if it is too old or if
+ * there are more than `most`. Returns NULL if there is none. */
+static struct build_lock *take_out_kept(const struct directory *directory, uint64_t byte, unsigned most)
+{
+    struct build_lock *found = NULL;
+    unsigned count = 0;
+    for (struct build_lock *lock = newest; lock != NULL; lock = lock->next) {
+        if (lock->directory != directory || !lock->is_kept)
+            continue;
+        ++count;
+        if (found == NULL || (found->byte != byte && (lock->byte == byte || lock->kept_ns < found->kept_ns)))
+            found = lock;
+    }
+    if (found == NULL ||
+        (found->byte != byte && count <= most && files_steady_clock_ns() - found->kept_ns <= MAX_KEPT_NS))
+        return NULL;
+    take_out(found);
+    return found;
+}
+
+static void close_kept(const struct directory *directory, uint64_t byte, unsigned most)
+{
+    struct build_lock *lock;
+    do {
+        take_mutex();
+        lock = take_out_kept(directory, byte, most);
+        give_mutex();
+        if (lock != NULL)
+            destroy(lock);
+    } while (lock != NULL);
+}
+
 static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *id)
 {
     struct directory *directory = self;
@@ -177,6 +212,7 @@ static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *i
     (void)pthread_once(&once, watch_forks);
     if (!is_watching_forks)
         return NULL;
+    close_kept(directory, 0, MAX_KEPT);
     const int fd = files_open_update(directory->root, PATHS_LOCK);
     if (fd < 0) {
         tell_unlockable(directory, fd);
@@ -254,37 +290,6 @@ static bool has_changed(struct build_lock *lock)
     return is_new;
 }
 
-/* Locked. Takes a kept lock of a store out of the list: one of this byte, otherwise the oldest if there are more than
- * `most`. Returns NULL if there is none. */
-static struct build_lock *take_out_kept(const struct directory *directory, uint64_t byte, unsigned most)
-{
-    struct build_lock *found = NULL;
-    unsigned count = 0;
-    for (struct build_lock *lock = newest; lock != NULL; lock = lock->next) {
-        if (lock->directory != directory || !lock->is_kept)
-            continue;
-        ++count;
-        if (found == NULL || found->byte != byte)
-            found = lock;
-    }
-    if (found == NULL || (found->byte != byte && count <= most))
-        return NULL;
-    take_out(found);
-    return found;
-}
-
-static void close_kept(const struct directory *directory, uint64_t byte, unsigned most)
-{
-    struct build_lock *lock;
-    do {
-        take_mutex();
-        lock = take_out_kept(directory, byte, most);
-        give_mutex();
-        if (lock != NULL)
-            destroy(lock);
-    } while (lock != NULL);
-}
-
 static void close_lock(struct build_lock *lock, bool is_pointless)
 {
     const bool is_to_keep = is_pointless && files_try_lock_shared(lock->fd, lock->byte) == 0;
@@ -292,6 +297,7 @@ static void close_lock(struct build_lock *lock, bool is_pointless)
     take_mutex();
     lock->is_held = false;
     lock->is_kept = is_to_keep;
+    lock->kept_ns = files_steady_clock_ns();
     if (!is_to_keep)
         take_out(lock);
     give_mutex();

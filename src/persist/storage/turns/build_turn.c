@@ -185,7 +185,7 @@ void build_turn_end(struct build_turn *turn, enum build_turn_end end)
         note_duration(turn);
     if (end == BUILD_TURN_LOADED && turn->waiting_ns != 0)
         count(turn, false);
-    store->build_locks->close(turn->lock, end == BUILD_TURN_NOT_STORED);
+    store->build_locks->close(turn->lock, end == BUILD_TURN_POINTLESS);
     memory_free(&store->allocator, turn, sizeof(*turn));
     --own_turns;
     ingot_storage_release(store);

@@ -16,7 +16,8 @@ struct build_turn;
 enum build_turn_end {
     BUILD_TURN_LOADED,
     BUILD_TURN_STORED,
-    BUILD_TURN_NOT_STORED /* the program was not built, or not stored */
+    BUILD_TURN_NOT_STORED, /* for a reason that may pass, so another process tries */
+    BUILD_TURN_POINTLESS   /* the program does not compile, or the store does not take it */
 };
 
 /* Begins a turn for a program that the storage lacks. The calling thread ends it. Returns NULL if the storage has no
