@@ -3,6 +3,8 @@
  *
  * usage: layer_child MODE STORE [NUMBER]; it prints how many results were right, and ends with 42 if all were.
  *   plain    builds a few programs, launches them, releases all
+ *   together does as plain, but when it knows the device it writes a byte to the pipe STORE.ready, and reads one from
+ *            STORE.go before it builds
  *   alive    releases nothing and returns from main
  *   thread   releases nothing and ends by exit() in a thread, while others ask for what the programs are
  *   late     releases all after the driver has shut down, as a static object's destructor does
@@ -16,6 +18,7 @@
  */
 #include <CL/cl.h>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +27,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -149,9 +153,11 @@ struct World {
     Device device;
     std::vector<Made> all;
 
-    explicit World(size_t count)
+    explicit World(
+        size_t count, const std::function<void()> &before_building = [] {})
     {
         size_t right = 0;
+        before_building();
         for (size_t i = 0; i < count; ++i) {
             all.emplace_back(device, i);
             right += is_right(device, all.back(), i);
@@ -191,6 +197,19 @@ void link_some(bool are_rebuilt)
     std::printf("%zu right\n", right);
     require(right == kFew, "a result is wrong");
     device.release();
+}
+
+void together(const std::string &store)
+{
+    World once(kFew, [&store] {
+        char byte = 0;
+        const int ready = open((store + ".ready").c_str(), O_WRONLY | O_CLOEXEC);
+        const int go = open((store + ".go").c_str(), O_RDONLY | O_CLOEXEC);
+        require(write(ready, &byte, 1) == 1 && read(go, &byte, 1) == 1, "no pipe");
+        close(ready);
+        close(go);
+    });
+    once.release();
 }
 
 void threads(size_t killed_at)
@@ -304,6 +323,8 @@ int main(int count, char **arguments)
         }); /* before the first call of a driver */
     if (mode == "plain")
         plain();
+    else if (mode == "together")
+        together(arguments[2]);
     else if (mode == "alive" || mode == "late")
         world = new World(kFew);
     else if (mode == "thread")

@@ -7,7 +7,11 @@
 #include <memory>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <CL/cl_layer.h>
 
@@ -126,6 +130,39 @@ TEST_F(Layer, ShowsAnotherLayerAboveItWhatTheApplicationCalls)
     }
 }
 
+/* Two pipes: processes that are ready write a byte to the first one, and read one from the second one. */
+class StartTogether
+{
+public:
+    explicit StartTogether(const std::string &store) : ready_(make(store + ".ready")), go_(make(store + ".go")) {}
+    StartTogether(const StartTogether &) = delete;
+    StartTogether &operator=(const StartTogether &) = delete;
+    ~StartTogether()
+    {
+        close(ready_);
+        close(go_);
+    }
+    void start(int count) const
+    {
+        for (int got = 0; got < count; ++got) {
+            pollfd event = {ready_, POLLIN, 0};
+            char byte;
+            ASSERT_EQ(1, poll(&event, 1, 120000)) << "a process does not get ready";
+            ASSERT_EQ(1, read(ready_, &byte, 1));
+        }
+        ASSERT_EQ(count, write(go_, std::string(static_cast<size_t>(count), 'g').data(), static_cast<size_t>(count)));
+    }
+
+private:
+    /* With both ends open, no process waits for the opening of the other end. */
+    static int make(const std::string &name)
+    {
+        EXPECT_EQ(0, mkfifo(name.c_str(), 0600));
+        return open(name.c_str(), O_RDWR | O_CLOEXEC);
+    }
+    int ready_, go_;
+};
+
 /* PoCL's programs are shared only if they are stored at once. */
 TEST_F(Layer, HasProcessesThatStartTogetherCompileEachProgramOnce)
 {
@@ -133,11 +170,15 @@ TEST_F(Layer, HasProcessesThatStartTogetherCompileEachProgramOnce)
     Environment environment = environment_with(LAYER);
     environment["INGOT_LAYER_STATS"] = path("stats");
     environment["INGOT_PERSIST_STORE_MODE"] = "now";
+    environment["INGOT_PERSIST_LOCK_TIMEOUT"] = "60s";
+    environment["INGOT_PERSIST_BUILD_WAIT"] = "240s"; /* nobody waits that long */
+    const StartTogether gate(path("store"));
     for (int i = 0; i < 4; ++i) {
-        const std::vector<std::string> command = {LAYER_CHILD, "plain", path("store")};
+        const std::vector<std::string> command = {LAYER_CHILD, "together", path("store")};
         children.push_back(
             std::make_unique<child_process::Child>(command, path("output") + std::to_string(i), environment));
     }
+    gate.start(4);
     for (const auto &child : children)
         EXPECT_EQ(42, child->wait()) << child->output();
     std::map<std::string, int> sums;
