@@ -566,7 +566,7 @@ TEST_F(BuildTurn, IsLostWithAnEventIfTheFileCannotBeLocked)
 
 TEST_F(BuildTurn, IsAwaitedAsLongAsTheLongestBuildTook)
 {
-    constexpr uint64_t second = 1000000000;
+    constexpr uint64_t second = kSecondNs;
     info_.build_wait_ms = 0;
     const auto wait_ns = [this] {
         const Store store(info_);

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -23,6 +24,8 @@ namespace
 
 /* So long that a load is shorter even under an emulator on a busy machine. */
 constexpr uint64_t kBuildNs = 100000000;
+
+std::atomic<uint64_t> clock_lead_ns{0}; /* of the library's steady clock */
 
 std::string text_of(const Bytes &bytes)
 {
@@ -85,6 +88,17 @@ protected:
 };
 
 } // namespace
+
+/* The linker has the library call this instead. */
+extern "C" {
+uint64_t __real_files_steady_clock_ns(void);
+uint64_t __wrap_files_steady_clock_ns(void);
+
+uint64_t __wrap_files_steady_clock_ns(void)
+{
+    return __real_files_steady_clock_ns() + clock_lead_ns;
+}
+}
 
 TEST_F(PersistSavings, AreAddedUpOverProcesses)
 {
@@ -308,4 +322,28 @@ TEST_F(PersistSavings, AreNotWrittenBeyondTheLimitOfFileSizes)
                   return ingot_persist_flush(store->get()) == INGOT_SUCCESS ? 0 : 2;
               }));
     expect_counts(0, 0);
+}
+
+/* The clock goes on while a process is stopped. */
+TEST_F(PersistSavings, HaveALongestTimeThatGrowsStepByStepAndDecays)
+{
+    constexpr uint64_t second = 1000000000;
+    Session session;
+    uint64_t duration_ns = 0;
+    session.hook = [&](const char *operation) {
+        if (std::string(operation) == "build")
+            clock_lead_ns += duration_ns;
+        return INGOT_SUCCESS;
+    };
+    int number = 0;
+    const auto longest_s_after = [&](uint64_t next_ns) {
+        duration_ns = next_ns;
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(number++)), *open()));
+        return std::stoull(text_of(read_file(file())).substr(63)) / second;
+    };
+    EXPECT_EQ(60u, longest_s_after(1500 * second));
+    EXPECT_EQ(120u, longest_s_after(1500 * second));
+    EXPECT_EQ(118u, longest_s_after(0)) << "by a 64th";
+    EXPECT_EQ(200u, longest_s_after(200 * second));
+    clock_lead_ns = 0;
 }

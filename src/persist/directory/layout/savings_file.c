@@ -16,6 +16,8 @@
 #define OLD_FILE_SIZE ((size_t)3 * LINE_SIZE)
 #define FILE_SIZE ((size_t)4 * LINE_SIZE)
 #define LOCK_PAUSE_NS UINT64_C(1000000)
+#define SHORT_NS UINT64_C(30000000000)
+#define DECAY 64u
 
 static void write_line(char *line, uint64_t number)
 {
@@ -47,6 +49,19 @@ static uint64_t sum(uint64_t a, uint64_t b)
     return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
+/* A build at most doubles the longest time (from 30 s on), because its process may only have been stopped, and each
+ * shorter one decays it by a 64th, so that no mistake stays. */
+static uint64_t longest_after(uint64_t longest_ns, uint64_t more_ns)
+{
+    const uint64_t base_ns = longest_ns > SHORT_NS ? longest_ns : SHORT_NS;
+    const uint64_t most_ns = sum(base_ns, base_ns);
+    const uint64_t decayed_ns = longest_ns - longest_ns / DECAY;
+    if (more_ns == 0)
+        return longest_ns;
+    more_ns = more_ns < most_ns ? more_ns : most_ns;
+    return more_ns > decayed_ns ? more_ns : decayed_ns;
+}
+
 /* Locked. */
 static bool add(int fd, uint64_t size_bytes, const struct savings_counts *more)
 {
@@ -56,7 +71,7 @@ static bool add(int fd, uint64_t size_bytes, const struct savings_counts *more)
     write_line(text, sum(counts.hits, more->hits));
     write_line(text + LINE_SIZE, sum(counts.builds, more->builds));
     write_line(text + (size_t)2 * LINE_SIZE, sum(counts.saved_ns, more->saved_ns));
-    write_line(text + OLD_FILE_SIZE, more->longest_ns > counts.longest_ns ? more->longest_ns : counts.longest_ns);
+    write_line(text + OLD_FILE_SIZE, longest_after(counts.longest_ns, more->longest_ns));
     if (!files_may_grow_to(FILE_SIZE) || files_write_at(fd, 0, sizeof(text), text) < 0)
         return false;
     if (size_bytes > FILE_SIZE)
