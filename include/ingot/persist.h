@@ -314,6 +314,7 @@ INGOT_API ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const
 /** Counts of a storage of any kind in this process, and the size of a directory store. */
 typedef struct ingot_persist_stats {
     size_t struct_size;
+    /** Each look of a request that waits for another process counts: several misses, and one hit if it ends well. */
     uint64_t hits, misses, stores;
     uint64_t refused; /**< Bad entries found. This and evictions are counts of a directory store. */
     uint64_t evictions;

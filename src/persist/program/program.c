@@ -123,6 +123,15 @@ static bool stores_now(ingot_storage_t storage, const_ingot_program_desc_t desc)
            (mode == INGOT_PERSIST_STORE_NOW || (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc)));
 }
 
+/* The storage may be quiet while a thread waits. */
+static bool wait_for_turn(const struct request *request)
+{
+    store_queue_note_made(request->storage);
+    const bool is_to_look = build_turn_wait(request->turn);
+    store_queue_note_making(request->storage);
+    return is_to_look;
+}
+
 /* Waits while another process builds the program, and loads it then. Otherwise it is this thread's turn to build.
  * Waiting for a blob that is stored much later would cost more than a build. */
 static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
@@ -130,7 +139,7 @@ static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t
     if (request->turn == NULL && request->is_to_store && stores_now(request->storage, desc))
         request->turn = build_turn_begin(request->storage, request->id_size, request->id);
     bool is_loaded = false;
-    while (!is_loaded && build_turn_wait(request->turn))
+    while (!is_loaded && request->turn != NULL && wait_for_turn(request))
         is_loaded = load_program(program, desc, request) == INGOT_SUCCESS;
     if (is_loaded) {
         build_turn_end(request->turn, BUILD_TURN_LOADED);

@@ -210,8 +210,10 @@ static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *i
     if (directory->never_waits)
         return NULL;
     (void)pthread_once(&once, watch_forks);
-    if (!is_watching_forks)
+    if (!is_watching_forks) {
+        tell_unlockable(directory, -ENOMEM);
         return NULL;
+    }
     close_kept(directory, 0, MAX_KEPT);
     const int fd = files_open_update(directory->root, PATHS_LOCK);
     if (fd < 0) {
@@ -219,11 +221,18 @@ static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *i
         return NULL;
     }
     struct build_lock *lock = make(directory, fd, directory->bucket_of(id_size, id));
-    if (lock == NULL)
-        (void)files_close(fd);
-    else
+    if (lock != NULL) {
         enlist(lock);
+    } else {
+        (void)files_close(fd);
+        tell_unlockable(directory, -ENOMEM);
+    }
     return lock;
+}
+
+static const char *name_of(const struct build_lock *lock)
+{
+    return lock->bucket;
 }
 
 /* True if another thread of this process has the lock. */
@@ -324,6 +333,7 @@ void build_lock_fini(struct directory *directory)
 
 const struct build_locks build_lock_operations = {
     .open = open_lock,
+    .name = name_of,
     .try_take = try_take,
     .has_changed = has_changed,
     .close = close_lock,

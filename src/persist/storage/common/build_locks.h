@@ -22,6 +22,8 @@ struct build_locks {
     /* Returns NULL if the store does not lock: the application does not want it, or the system cannot. self is the
      * store's, which must outlive the lock. */
     struct build_lock *(*open)(void *self, size_t id_size, const uint8_t *id);
+    /* The name of the id's place in the store, for events. Valid as long as the lock. */
+    const char *(*name)(const struct build_lock *lock);
     /* Never waits. */
     enum build_lock_state (*try_take)(struct build_lock *lock);
     /* True if the store may have got a blob for the id since the last call that returned true; the first time, if it

@@ -2,7 +2,7 @@
  * events.c - reports a storage's events to callbacks and contexts.
  *
  * A storage belongs to no context, but works in threads of callers that have one. That context is remembered per
- * thread, in persist's only mutable global variable. Callbacks run with no lock held.
+ * thread. Callbacks run with no lock held.
  */
 #include "persist/storage/common/events.h"
 

@@ -8,8 +8,10 @@
  * The time of the bucket only saves looks, because a blob may appear without changing it: on many file systems times
  * are those of the clock's last tick. So the last look of each wait is made whatever the time says.
  *
- * No lock of this process is held meanwhile, and a thread that is building a program does not wait for another one: two
- * processes could then wait for each other.
+ * No lock of this process is held meanwhile, and a thread that is building a program does not wait for another one,
+ * since two processes could then wait for each other. They still can where a builder waits for another thread of its
+ * process: for a program that this thread gets in the same context, or for a lock of the application. The limit ends
+ * it.
  */
 #include "persist/storage/turns/build_turn.h"
 
@@ -80,6 +82,9 @@ struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, con
     if (store == NULL)
         return NULL;
     struct build_turn *turn = memory_allocate(&store->allocator, sizeof(*turn));
+    if (turn == NULL)
+        events_tell(store->on_event, store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0,
+                    files_steady_clock_ns(), "", "no memory to wait for a program that another process may compile");
     struct build_lock *lock = turn != NULL ? store->build_locks->open(store->self, id_size, id) : NULL;
     if (lock == NULL) {
         memory_free(&store->allocator, turn, sizeof(*turn));
@@ -104,11 +109,11 @@ static void tell_timeout(const struct build_turn *turn)
     char reason[200];
     const uint64_t waited_ms = (files_steady_clock_ns() - turn->waiting_ns) / NS_PER_MS;
     (void)snprintf(reason, sizeof(reason),
-                   "another process has been compiling a program for over %llu ms, so this one compiles it as well; if "
-                   "no process is stopped, raise build_wait_ms",
+                   "another process has been compiling the program for over %llu ms, or is stopped, so this one "
+                   "compiles it as well; if no process is stopped, raise build_wait_ms",
                    (unsigned long long)waited_ms);
     events_tell(turn->store->on_event, turn->store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0,
-                turn->waiting_ns, "", reason);
+                turn->waiting_ns, turn->store->build_locks->name(turn->lock), reason);
 }
 
 /* Returns false if there is no time left. */
