@@ -390,8 +390,8 @@ INGOT_API ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_p
  *  @retval INGOT_UNTRUSTED  Also if the storage's policy refuses its seal. Other statuses as the entry's. */
 INGOT_API ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
                                                   ingot_buffer_t *blob);
-/** Does the same, but returns the blob in its seal, if it has one. ingot_storage_store into another storage then keeps
- *  the seal. */
+/** Does the same, but returns the blob in its seal, if it has one. ingot_persist_store_sealed copies it into
+ *  another storage. */
 INGOT_API ingot_status_t ingot_persist_load_sealed_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
                                                          ingot_buffer_t *blob);
 /** Removes exactly this entry. @retval INGOT_NOT_FOUND  As above. Other statuses as ingot_storage_remove. */

@@ -103,6 +103,19 @@ typedef struct ingot_persist_trust {
 INGOT_API ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const ingot_persist_trust_t *trust);
 
 /**
+ * Stores a blob from another storage as it is, in its seal if it has one: the counterpart of
+ * ingot_persist_load_sealed_entry. Never seals it, because a key would then vouch for a blob that came from anywhere.
+ * ingot_storage_store is for what the process itself made.
+ *
+ * @par Threads  Any number at once.
+ * @retval INGOT_UNTRUSTED  The storage's policy refuses the blob; nothing was stored.
+ * @retval INGOT_INVALID_ARGUMENTS
+ * @return Otherwise as ingot_storage_store.
+ */
+INGOT_API ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, size_t id_size, const uint8_t *id,
+                                                    size_t size, const uint8_t *bytes);
+
+/**
  * Opens a bundle as ingot_persist_open_bundle does, with a policy. If that is INGOT_PERSIST_TRUST_REQUIRE, the file may
  * belong to any user, and others may write it, because every blob is checked.
  *

@@ -91,6 +91,20 @@ TEST_F(CliTrust, BundlesKeepSeals)
     EXPECT_EQ(0, run({"verify", "--require", "--keys", path("ci.pub")}).code);
 }
 
+TEST_F(CliTrust, ExtractingSealsNothing)
+{
+    make_keys();
+    add_plain(2);
+    ASSERT_EQ(0, run({"bundle", "create", path("bundle")}).code);
+    const std::map<std::string, std::string> environment = {
+        {"INGOT_PERSIST_DIR", path("other")}, {"INGOT_PERSIST_TRUST", "require"}, {"INGOT_PERSIST_KEYS", path("ci")}};
+    const Result result = run_command({CLI_PROGRAM, "bundle", "extract", path("bundle")}, environment);
+    EXPECT_EQ(4, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("0 entries extracted")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("without a seal")) << result.output;
+    EXPECT_TRUE(store_fixture::entries_of(path("other")).empty());
+}
+
 TEST_F(CliTrust, NamesTheKeyFileThatIsRefused)
 {
     make_keys();

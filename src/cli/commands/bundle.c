@@ -101,7 +101,7 @@ static int extract_entry(const ingot_persist_entry_t *entry, void *user)
     if (status == INGOT_SUCCESS)
         status = ingot_persist_load_sealed_entry(extraction->bundle, entry, &blob);
     if (status == INGOT_SUCCESS)
-        status = ingot_storage_store(extraction->store, entry->id_size, entry->id, blob.size, blob.bytes);
+        status = ingot_persist_store_sealed(extraction->store, entry->id_size, entry->id, blob.size, blob.bytes);
     if (blob.release != NULL)
         blob.release(&blob);
     extraction->entry_count += status == INGOT_SUCCESS;

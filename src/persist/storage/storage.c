@@ -245,13 +245,20 @@ static ingot_status_t check_writable(ingot_storage_t storage)
     return INGOT_SUCCESS;
 }
 
+static ingot_status_t check_blob(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
+                                 const uint8_t *blob)
+{
+    const ingot_status_t status = check_id(storage, id_size, id);
+    if (status == INGOT_SUCCESS && (blob == NULL || blob_size == 0))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL or empty");
+    return status;
+}
+
 ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
                                    const uint8_t *blob)
 {
     ingot_buffer_t sealed = INGOT_BUFFER_INIT;
-    ingot_status_t status = check_id(storage, id_size, id);
-    if (status == INGOT_SUCCESS && (blob == NULL || blob_size == 0))
-        status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL or empty");
+    ingot_status_t status = check_blob(storage, id_size, id, blob_size, blob);
     if (status == INGOT_SUCCESS)
         status = check_writable(storage);
     if (status != INGOT_SUCCESS)
@@ -275,6 +282,13 @@ ingot_status_t storage_store_kept(ingot_storage_t storage, size_t id_size, const
         return status;
     status = trust_check_kept(storage, id_size, id, &buffer);
     return count_store(storage, status == INGOT_SUCCESS ? store(storage->self, id_size, id, size, kept) : status);
+}
+
+ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
+                                          const uint8_t *bytes)
+{
+    const ingot_status_t status = check_blob(storage, id_size, id, size, bytes);
+    return status == INGOT_SUCCESS ? storage_store_kept(storage, id_size, id, size, bytes) : status;
 }
 
 ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, const uint8_t *id)
