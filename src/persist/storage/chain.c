@@ -21,7 +21,6 @@
 #include "persist/storage/storage.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
-#include "persist/storage/trust.h"
 #include "util/error_text.h"
 
 #define MAX_TIERS 16u
@@ -94,19 +93,19 @@ static void promote(const struct chain *chain, size_t tier_count, size_t id_size
         tell_degraded(chain->storage, INGOT_OUT_OF_MEMORY, "a blob is not promoted: no memory to remember it");
 }
 
-/* What is promoted must have been checked. From the first tier nothing is. The chain's own policy is applied here, so
- * that the next tier is asked for what it refuses. */
-static ingot_status_t load_with(const struct chain *chain, bool is_for_core, size_t id_size, const uint8_t *id,
-                                ingot_buffer_t *blob)
+/* What is promoted must have been checked. From the first tier nothing is. The policies around a tier hold for what it
+ * returns, so that the next tier is asked for what they refuse. */
+static ingot_status_t load_kept(void *self, bool with_core, const struct storage_around *around, size_t id_size,
+                                const uint8_t *id, ingot_buffer_t *kept)
 {
+    const struct chain *chain = self;
     ingot_status_t reason = INGOT_NOT_FOUND;
     char detail[DETAIL_CAPACITY] = "no tier has it";
     for (size_t i = 0; i < chain->count; ++i) {
-        ingot_status_t status = storage_load_kept(chain->tiers[i], is_for_core && i == 0, id_size, id, blob);
-        if (status == INGOT_SUCCESS)
-            status = trust_check_loaded(chain->storage, id_size, id, blob);
+        const ingot_status_t status =
+            storage_load_kept(chain->tiers[i], with_core && i == 0, around, id_size, id, kept);
         if (status == INGOT_SUCCESS) {
-            promote(chain, i, id_size, id, blob);
+            promote(chain, i, id_size, id, kept);
             return status;
         }
         if (reason == INGOT_NOT_FOUND && status != INGOT_NOT_FOUND) {
@@ -115,16 +114,6 @@ static ingot_status_t load_with(const struct chain *chain, bool is_for_core, siz
         }
     }
     return ingot_set_error_detail(reason, "%s", detail);
-}
-
-static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    return load_with(self, false, id_size, id, blob);
-}
-
-static ingot_status_t load_for_core(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    return load_with(self, true, id_size, id, blob);
 }
 
 static ingot_status_t store_with(const struct chain *chain,
@@ -152,7 +141,7 @@ static ingot_status_t store_kept(void *self, size_t id_size, const uint8_t *id, 
 static bool has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    const ingot_status_t status = storage_load_kept(tier, false, id_size, id, &blob);
+    const ingot_status_t status = storage_load_kept(tier, false, NULL, id_size, id, &blob);
     memory_release_buffer(&blob);
     return status == INGOT_SUCCESS;
 }
@@ -196,7 +185,7 @@ static void destroy(void *self)
 
 ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers)
 {
-    static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
+    static const ingot_storage_ops_t ops = {sizeof(ops), NULL, store, remove_id, destroy};
     ingot_allocator_t allocator;
     if (storage == NULL || tiers == NULL || tier_count == 0 || tier_count > MAX_TIERS)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL, or tiers are not 1 to 16");
@@ -217,8 +206,7 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
         destroy(chain);
         return status;
     }
-    storage_set_load_for_core(*storage, load_for_core);
-    storage_set_store_kept(*storage, store_kept);
+    storage_set_forward(*storage, load_kept, store_kept);
     chain->storage = *storage;
     (*storage)->promote = promote_now;
     (*storage)->withdraw = withdraw;

@@ -54,12 +54,18 @@ struct storage_savings {
     ingot_storage_t next;
 };
 
+struct storage_around {
+    ingot_storage_t storage;
+    const struct storage_around *next; /* NULL: none */
+};
+
 struct ingot_storage {
     enum storage_kind kind;
     ingot_storage_ops_t ops;
     void *self;
-    storage_load_t load_for_core; /* NULL: the operation of ops */
-    storage_store_t store_kept;   /* likewise */
+    storage_load_t load_for_core;        /* NULL: the operation of ops */
+    storage_forward_load_t forward_load; /* of a storage that forwards; else NULL, as the next one */
+    storage_store_t forward_store;
     ingot_allocator_t allocator;
     bool is_read_only;               /* even if it has a store operation */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */

@@ -21,8 +21,6 @@ static ingot_status_t copy_ops(ingot_storage_ops_t *copy, const ingot_storage_op
 {
     if (!STRUCT_READ(*copy, ops))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a storage needs a table of operations with its size");
-    if (copy->load == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a storage's load operation is required");
     return INGOT_SUCCESS;
 }
 
@@ -95,9 +93,12 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
 
 ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self)
 {
+    ingot_storage_ops_t copy;
     ingot_allocator_t allocator;
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    if (STRUCT_READ(copy, ops) && copy.load == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a storage's load operation is required");
     (void)memory_init(&allocator, NULL);
     return storage_create(storage, STORAGE_OTHER, ops, self, &allocator, NULL);
 }
@@ -164,18 +165,33 @@ static ingot_status_t count_load(ingot_storage_t storage, ingot_status_t status)
     return status;
 }
 
-ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
-                                 ingot_buffer_t *kept)
+/* Loads from a storage that keeps blobs itself. */
+static ingot_status_t load_own(ingot_storage_t storage, bool with_core, const struct storage_around *around,
+                               size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
 {
     const storage_load_t load =
         with_core && storage->load_for_core != NULL ? storage->load_for_core : storage->ops.load;
+    ingot_status_t status = load(storage->self, id_size, id, kept);
+    if (status == INGOT_SUCCESS)
+        status = trust_check_loaded(storage, id_size, id, kept);
+    (void)count_load(storage, status);
+    for (; around != NULL && status == INGOT_SUCCESS; around = around->next)
+        status = trust_check_loaded(around->storage, id_size, id, kept);
+    return status;
+}
+
+ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
+                                 size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
+{
+    const struct storage_around here = {storage, around};
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
     if (!storage_is_on(storage))
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the storage is off");
-    ingot_status_t status = load(storage->self, id_size, id, &loaded);
-    if (status == INGOT_SUCCESS && storage->kind != STORAGE_CHAIN) /* which checks what each tier returns */
-        status = trust_check_loaded(storage, id_size, id, &loaded);
-    if (count_load(storage, status) == INGOT_SUCCESS)
+    const ingot_status_t status =
+        storage->forward_load == NULL
+            ? load_own(storage, with_core, around, id_size, id, &loaded)
+            : count_load(storage, storage->forward_load(storage->self, with_core, &here, id_size, id, &loaded));
+    if (status == INGOT_SUCCESS)
         *kept = loaded;
     return status;
 }
@@ -184,7 +200,7 @@ static ingot_status_t load_with(ingot_storage_t storage, bool with_core, size_t 
                                 ingot_buffer_t *blob)
 {
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-    ingot_status_t status = storage_load_kept(storage, with_core, id_size, id, &loaded);
+    ingot_status_t status = storage_load_kept(storage, with_core, NULL, id_size, id, &loaded);
     if (status == INGOT_SUCCESS)
         status = trust_open_kept(storage, &loaded);
     if (status == INGOT_SUCCESS)
@@ -207,9 +223,10 @@ void storage_set_load_for_core(ingot_storage_t storage, storage_load_t load)
     storage->load_for_core = load;
 }
 
-void storage_set_store_kept(ingot_storage_t storage, storage_store_t store)
+void storage_set_forward(ingot_storage_t storage, storage_forward_load_t load, storage_store_t store)
 {
-    storage->store_kept = store;
+    storage->forward_load = load;
+    storage->forward_store = store;
 }
 
 void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save)
@@ -275,7 +292,7 @@ ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, cons
 ingot_status_t storage_store_kept(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
                                   const uint8_t *kept)
 {
-    const storage_store_t store = storage->store_kept != NULL ? storage->store_kept : storage->ops.store;
+    const storage_store_t store = storage->forward_store != NULL ? storage->forward_store : storage->ops.store;
     const ingot_buffer_t buffer = {size, kept, NULL, NULL};
     ingot_status_t status = check_writable(storage);
     if (status != INGOT_SUCCESS)

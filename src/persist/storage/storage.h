@@ -29,15 +29,18 @@ ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, co
  * keeps its seal on its way to another tier, and that each storage on the way can check it.
  */
 
-/* Loads what the storage keeps, checked by its policy. with_core: by the operation that the core's check allows. */
-ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
-                                 ingot_buffer_t *kept);
+/* Loads what the storage keeps. It is checked by the policies of the storage that keeps it and of all around it, at
+ * once: a chain stores it in its first tiers, where a refusal further out would come too late. with_core: by the
+ * operation that the core's check allows. around: NULL for none. */
+ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
+                                 size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
 /* Stores what another storage keeps, if this one's policy accepts it. Never seals it: no key of this storage vouches
  * for a blob that another storage had. */
 ingot_status_t storage_store_kept(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
                                   const uint8_t *kept);
-/* Sets the operation by which a storage that forwards stores what another one keeps. Only right after its creation. */
-void storage_set_store_kept(ingot_storage_t storage, storage_store_t store);
+/* Sets the operations of a storage that forwards, which load and store what another one keeps. Only right after its
+ * creation. Its table needs no load. */
+void storage_set_forward(ingot_storage_t storage, storage_forward_load_t load, storage_store_t store);
 
 /* Sets the operation of a store that keeps counts for later processes (savings.h). Only right after its creation. */
 void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save);

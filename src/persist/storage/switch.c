@@ -56,25 +56,15 @@ static ingot_storage_t exchange_target(ingot_storage_t storage, ingot_storage_t 
     return before;
 }
 
-static ingot_status_t load_with(struct storage_switch *self, bool with_core, size_t id_size, const uint8_t *id,
-                                ingot_buffer_t *blob)
+static ingot_status_t load_kept(void *self, bool with_core, const struct storage_around *around, size_t id_size,
+                                const uint8_t *id, ingot_buffer_t *kept)
 {
     ingot_storage_t target = take_target(self);
     if (target == NULL)
         return INGOT_NOT_FOUND;
-    const ingot_status_t status = storage_load_kept(target, with_core, id_size, id, blob);
+    const ingot_status_t status = storage_load_kept(target, with_core, around, id_size, id, kept);
     ingot_storage_release(target);
     return status;
-}
-
-static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    return load_with(self, false, id_size, id, blob);
-}
-
-static ingot_status_t load_for_core(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    return load_with(self, true, id_size, id, blob);
 }
 
 static ingot_status_t store_with(struct storage_switch *self,
@@ -130,7 +120,7 @@ static void turn(ingot_storage_t storage, ingot_storage_t target)
 
 ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t target)
 {
-    static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
+    static const ingot_storage_ops_t ops = {sizeof(ops), NULL, store, remove_id, destroy};
     ingot_allocator_t allocator;
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
@@ -150,8 +140,7 @@ ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t ta
         destroy(self);
         return status;
     }
-    storage_set_load_for_core(made, load_for_core);
-    storage_set_store_kept(made, store_kept);
+    storage_set_forward(made, load_kept, store_kept);
     made->take_target = take_target_if_any;
     turn(made, target);
     *storage = made;

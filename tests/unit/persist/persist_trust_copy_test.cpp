@@ -3,6 +3,8 @@
  */
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "support/trust_fixture.h"
 
 using namespace store_fixture;
@@ -18,6 +20,20 @@ const Bytes kId = bytes_of("an id");
 const Bytes kBlob = random_bytes(1, 100);
 const Key kSecret = secret_key(1);
 const Key kOther = secret_key(2);
+
+Held chain_of(const std::vector<ingot_storage_t> &tiers)
+{
+    ingot_storage_t chain = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, tiers.size(), tiers.data()));
+    return Held(chain);
+}
+
+Held switch_to(ingot_storage_t target)
+{
+    ingot_storage_t made = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_switch(&made, target));
+    return Held(made);
+}
 
 } // namespace
 
@@ -46,4 +62,48 @@ TEST(PersistTrustCopy, AKeptBlobIsStoredAsItIs)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_store_sealed(storage.get(), 0, kId.data(), 1, kBlob.data()));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_store_sealed(storage.get(), 1, kId.data(), 0, kBlob.data()));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_store_sealed(storage.get(), 1, kId.data(), 1, nullptr));
+}
+
+TEST(PersistTrustCopy, APolicyAroundAChainHoldsBeforeItPromotes)
+{
+    struct Case {
+        const char *name;
+        std::function<Held(const Held &inner)> around;
+    };
+    const std::vector<Case> cases = {
+        {"switch", [](const Held &inner) { return switch_to(inner.get()); }},
+        {"chain", [](const Held &inner) { return chain_of({inner.get()}); }},
+        {"switch to a switch", [](const Held &inner) { return switch_to(switch_to(inner.get()).get()); }},
+        {"switched later",
+         [](const Held &inner) {
+             Held made = switch_to(nullptr);
+             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(made.get(), inner.get()));
+             return made;
+         }},
+    };
+    for (const auto &[name, make] : cases) {
+        Kept upper_kept;
+        Kept bad_kept;
+        Kept good_kept;
+        bad_kept.blobs[kId] = kBlob;
+        const Held upper = upper_kept.open();
+        const Held bad = bad_kept.open();
+        const Held good = good_kept.open();
+        const Held inner = chain_of({upper.get(), bad.get(), good.get()});
+        const Held outer = make(inner);
+        ASSERT_EQ(INGOT_SUCCESS, outer.trust(Trust(kRequire, {kSecret}))) << name;
+        EXPECT_EQ(INGOT_UNTRUSTED, outer.load(kId)) << name;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(inner.get()));
+        EXPECT_TRUE(upper_kept.blobs.empty()) << name << ": users of the first tier alone would run it";
+        EXPECT_EQ(1u, outer.stats().distrusted) << name;
+        EXPECT_EQ(1u, outer.stats().untrusted) << name;
+        EXPECT_EQ(0u, bad.stats().distrusted) << name << ": it has no policy";
+
+        good_kept.blobs[kId] = sealed(kSecret, kId, kBlob);
+        Bytes loaded;
+        EXPECT_EQ(INGOT_SUCCESS, outer.load(kId, &loaded)) << name << ": the next tier has it";
+        EXPECT_EQ(kBlob, loaded);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(inner.get()));
+        EXPECT_EQ(good_kept.blobs[kId], upper_kept.blobs[kId]) << name;
+    }
 }

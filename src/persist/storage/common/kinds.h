@@ -18,6 +18,12 @@ typedef ingot_status_t (*storage_load_t)(void *self, size_t id_size, const uint8
 typedef ingot_status_t (*storage_store_t)(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
                                           const uint8_t *blob);
 
+/* The storages around one, innermost first: each forwards its loads to the one before. */
+struct storage_around;
+/* Loads what another storage keeps, by storage_load_kept. around begins with the storage itself. */
+typedef ingot_status_t (*storage_forward_load_t)(void *self, bool with_core, const struct storage_around *around,
+                                                 size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
+
 struct savings_counts;
 /* Adds counts to those that a store keeps. Returns false if that was not possible. */
 typedef bool (*storage_save_counts_t)(void *self, const struct savings_counts *more);
