@@ -124,7 +124,8 @@ INGOT_API ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, siz
  */
 INGOT_API ingot_status_t ingot_persist_open_trusted_bundle(ingot_storage_t *storage, const char *path,
                                                            const ingot_persist_trust_t *trust);
-/** Does the same for a single file. Statuses as ingot_persist_open_file and ingot_persist_set_trust. */
+/** Does the same for a single file. A file that others own or may write is only read: a store or a removal returns
+ *  INGOT_READ_ONLY. Statuses as ingot_persist_open_file and ingot_persist_set_trust. */
 INGOT_API ingot_status_t ingot_persist_open_trusted_file(ingot_storage_t *storage, const char *path,
                                                          const ingot_persist_trust_t *trust);
 

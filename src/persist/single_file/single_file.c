@@ -19,8 +19,8 @@
 
 struct single_file {
     ingot_allocator_t allocator;
-    bool may_be_anyones; /* every blob must be sealed */
-    size_t path_size;    /* with its NUL */
+    bool accepts_any_owner; /* every blob must be sealed */
+    size_t path_size;       /* with its NUL */
     char path[];
 };
 
@@ -75,36 +75,54 @@ static ingot_status_t read_header(const struct single_file *file, int fd, struct
     const int result = files_facts(fd, &facts);
     if (result < 0)
         return files_read_failed(result, "examining", "the file");
-    if (!facts.is_file || !files_are_private(&facts, file->may_be_anyones ? FILES_ANY_USER : files_user()))
+    if (!facts.is_file || !files_are_private(&facts, file->accepts_any_owner ? FILES_ANY_USER : files_user()))
         return files_untrusted(&facts, false, files_user(), file->path);
     const size_t size = facts.size_bytes < sizeof(header) ? (size_t)facts.size_bytes : sizeof(header);
     const ingot_status_t status = files_read_all(fd, "the file", 0, size, header);
     return status == INGOT_SUCCESS ? single_file_decode(key, facts.size_bytes, size, header) : status;
 }
 
-static int parent_of(const struct single_file *file, const char **name)
+static ingot_status_t read_file(const struct single_file *file, int fd, size_t id_size, const uint8_t *id,
+                                ingot_buffer_t *blob)
 {
-    return files_open_parent(file->path, name);
+    struct key_file key;
+    ingot_status_t status = read_header(file, fd, &key);
+    if (status == INGOT_SUCCESS)
+        status = compare_id(file, fd, &key, id_size, id);
+    return status == INGOT_SUCCESS ? read_blob(file, fd, &key, blob) : status;
 }
 
 static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     const struct single_file *file = self;
     const char *name;
-    struct key_file key;
-    const int parent = parent_of(file, &name);
+    const int parent = files_open_parent(file->path, &name);
     const int fd = parent < 0 ? parent : files_open_read(parent, name);
     if (parent >= 0)
         (void)files_close(parent);
     if (fd < 0)
         return files_read_failed(fd, "opening", file->path);
-    ingot_status_t status = read_header(file, fd, &key);
-    if (status == INGOT_SUCCESS)
-        status = compare_id(file, fd, &key, id_size, id);
-    if (status == INGOT_SUCCESS)
-        status = read_blob(file, fd, &key, blob);
+    const ingot_status_t status = read_file(file, fd, id_size, id, blob);
     (void)files_close(fd);
     return status;
+}
+
+/* A file of any owner is only read. What may be replaced is the effective user's file, or no file in its directory. */
+static ingot_status_t check_own(const struct single_file *file, int parent, const char *name)
+{
+    struct file_facts facts;
+    if (!file->accepts_any_owner)
+        return INGOT_SUCCESS;
+    int result = files_facts_at(parent, name, &facts);
+    const bool is_there = result != -ENOENT;
+    if (!is_there)
+        result = files_facts(parent, &facts);
+    if (result < 0)
+        return files_write_failed(result, "examining", file->path);
+    return files_are_private(&facts, files_user())
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_READ_ONLY, "%s%s is only read: other users own or may write it",
+                                        is_there ? "" : "the directory of ", file->path);
 }
 
 static ingot_status_t write_parts(const struct replacement *replacement, size_t id_size, const uint8_t *id,
@@ -128,26 +146,54 @@ static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_
     if (id_size > KEY_FILE_MAX_ID_SIZE || blob_size > KEY_FILE_MAX_BLOB_SIZE)
         return ingot_set_error_detail(INGOT_NO_SPACE, "an id of %zu and a blob of %zu bytes are too large", id_size,
                                       blob_size);
-    const ingot_status_t status = replacement_begin(&replacement, file->path);
+    ingot_status_t status = replacement_begin(&replacement, file->path);
     if (status != INGOT_SUCCESS)
         return status;
-    return replacement_end(&replacement, write_parts(&replacement, id_size, id, blob_size, blob));
+    status = check_own(file, replacement.parent, replacement.name);
+    if (status == INGOT_SUCCESS)
+        status = write_parts(&replacement, id_size, id, blob_size, blob);
+    return replacement_end(&replacement, status);
+}
+
+/* True if the name is still that of the file that was read. */
+static bool is_same(int parent, const char *name, int fd)
+{
+    struct file_facts named;
+    struct file_facts read;
+    return files_facts_at(parent, name, &named) == 0 && files_facts(fd, &read) == 0 && named.inode == read.inode &&
+           named.device == read.device;
+}
+
+/* Removes the file below the directory in which it was read: the path may lead elsewhere now. */
+static ingot_status_t remove_from(const struct single_file *file, int parent, const char *name, size_t id_size,
+                                  const uint8_t *id)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const int fd = files_open_read(parent, name);
+    if (fd < 0)
+        return files_read_failed(fd, "opening", file->path);
+    ingot_status_t status = read_file(file, fd, id_size, id, &blob);
+    memory_release_buffer(&blob);
+    if (status == INGOT_SUCCESS || status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED) {
+        status = check_own(file, parent, name);
+        const int result = status != INGOT_SUCCESS || !is_same(parent, name, fd) ? 0 : files_remove(parent, name);
+        if (result < 0 && result != -ENOENT)
+            status = files_write_failed(result, "removing", file->path);
+    }
+    (void)files_close(fd);
+    return status;
 }
 
 static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
 {
     const struct single_file *file = self;
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    const ingot_status_t status = load(self, id_size, id, &blob);
-    memory_release_buffer(&blob);
-    if (status != INGOT_SUCCESS && status != INGOT_BLOB_CORRUPT && status != INGOT_BLOB_TRUNCATED)
-        return status;
     const char *name;
-    const int parent = parent_of(file, &name);
-    const int result = parent < 0 ? parent : files_remove(parent, name);
-    if (parent >= 0)
-        (void)files_close(parent);
-    return result < 0 && result != -ENOENT ? files_write_failed(result, "removing", file->path) : INGOT_SUCCESS;
+    const int parent = files_open_parent(file->path, &name);
+    if (parent < 0)
+        return files_read_failed(parent, "opening", file->path);
+    const ingot_status_t status = remove_from(file, parent, name, id_size, id);
+    (void)files_close(parent);
+    return status;
 }
 
 static void destroy(void *self)
@@ -175,10 +221,10 @@ ingot_status_t ingot_persist_open_trusted_file(ingot_storage_t *storage, const c
     static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
     ingot_allocator_t allocator;
     ingot_persist_info_t info;
-    bool may_be_anyones;
+    bool accepts_any_owner;
     if (storage == NULL || path == NULL || path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
-    ingot_status_t status = trust_make_info(&info, trust, &may_be_anyones);
+    ingot_status_t status = trust_make_info(&info, trust, &accepts_any_owner);
     if (status == INGOT_SUCCESS)
         status = check_path(path);
     if (status != INGOT_SUCCESS)
@@ -189,13 +235,13 @@ ingot_status_t ingot_persist_open_trusted_file(ingot_storage_t *storage, const c
     if (file == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
     file->allocator = allocator;
-    file->may_be_anyones = may_be_anyones;
+    file->accepts_any_owner = accepts_any_owner;
     file->path_size = path_size;
     memcpy(file->path, path, path_size);
     status = storage_create(storage, STORAGE_OTHER, &ops, file, &allocator, &info);
     if (status != INGOT_SUCCESS)
         destroy(file);
-    else if (may_be_anyones)
+    else if (accepts_any_owner)
         trust_must_require_seals(*storage);
     return status;
 }

@@ -3,6 +3,9 @@
  */
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <functional>
 
 #include "support/trust_fixture.h"
@@ -106,4 +109,50 @@ TEST(PersistTrustCopy, APolicyAroundAChainHoldsBeforeItPromotes)
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(inner.get()));
         EXPECT_EQ(good_kept.blobs[kId], upper_kept.blobs[kId]) << name;
     }
+}
+
+TEST(PersistTrustCopy, ASingleFileOfAnotherUserIsOnlyRead)
+{
+    const Bytes good = sealed(kSecret, kId, kBlob);
+    const Trust trust(kRequire, {kSecret});
+    const auto put_there = [](const fs::path &path, const Bytes &bytes) {
+        ingot_storage_t storage = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, path.c_str()));
+        ASSERT_EQ(INGOT_SUCCESS, Held(storage).put(kId, bytes));
+    };
+    const auto remove = [](const Held &held) { return ingot_storage_remove(held.get(), kId.size(), kId.data()); };
+    ScratchDirectory scratch;
+    const fs::path folder = scratch.path() / "folder";
+    const fs::path path = folder / "file";
+    fs::create_directory(folder);
+    ASSERT_EQ(0, chmod(folder.c_str(), 0755));
+    put_there(path, good);
+    const Bytes before = read_file(path);
+    ASSERT_EQ(0, chmod(path.c_str(), 0666));
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_trusted_file(&storage, path.c_str(), trust.get()));
+    const Held held(storage);
+    EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
+    EXPECT_EQ(INGOT_READ_ONLY, held.put(kId, kBlob));
+    EXPECT_EQ(INGOT_READ_ONLY, remove(held));
+    EXPECT_EQ(before, read_file(path));
+    EXPECT_EQ(1, std::distance(fs::directory_iterator(folder), fs::directory_iterator())) << "nothing is left there";
+    if (geteuid() == 0) {
+        ASSERT_EQ(0, chmod(path.c_str(), 0600));
+        ASSERT_EQ(0, chown(path.c_str(), 65534, 65534));
+        EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
+        EXPECT_EQ(INGOT_READ_ONLY, held.put(kId, kBlob));
+        EXPECT_EQ(INGOT_READ_ONLY, remove(held));
+        EXPECT_EQ(before, read_file(path));
+        ASSERT_EQ(0, chown(path.c_str(), 0, 0));
+    }
+    ASSERT_EQ(0, chmod(path.c_str(), 0600));
+    EXPECT_EQ(INGOT_SUCCESS, held.put(kId, random_bytes(2, 50))) << "the user's own";
+    EXPECT_EQ(INGOT_SUCCESS, remove(held));
+    EXPECT_FALSE(fs::exists(path));
+    ASSERT_EQ(0, chmod(folder.c_str(), 0777));
+    EXPECT_EQ(INGOT_READ_ONLY, held.put(kId, kBlob)) << "others may make files there";
+    ASSERT_EQ(0, chmod(folder.c_str(), 0755));
+    EXPECT_EQ(INGOT_SUCCESS, held.put(kId, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
 }
