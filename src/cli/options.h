@@ -13,8 +13,9 @@ struct common_options {
     const char *directory; /* NULL: from the environment */
     const char *name_space;
     bool is_json;
-    ingot_persist_trust_policy_t trust_policy; /* this and the next one: of commands that have options for them */
-    const char *key_files;
+    ingot_persist_trust_policy_t trust_policy; /* at least; INGOT_PERSIST_TRUST may say more */
+    bool ignores_trust_variable;               /* trust_policy alone holds */
+    const char *key_files;                     /* NULL: those of INGOT_PERSIST_KEYS */
 };
 
 /* For struct argp; its parser expects the common options as input. */

@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/exit_code.h"
+#include "util/environment.h"
 
 enum { LOCK_TIMEOUT_MS = 10000, ROOT_CAPACITY = 16384 };
 
@@ -53,27 +55,55 @@ static int read_environment(ingot_persist_info_t *info, char root[ROOT_CAPACITY]
     return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_USAGE;
 }
 
+/* Returns NULL if the variable is unset or empty. */
+static const char *variable(const char *name)
+{
+    const char *value = secure_getenv(name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options)
+{
+    static const char *const words[] = {"none", "verify", "require"}; /* in the order of the values */
+    const char *word = options->ignores_trust_variable ? NULL : variable("INGOT_PERSIST_TRUST");
+    size_t chosen = 0;
+    *trust = (ingot_persist_trust_t)INGOT_PERSIST_TRUST_INIT;
+    if (word != NULL && !environment_choose(word, sizeof(words) / sizeof(words[0]), words, &chosen)) {
+        (void)fprintf(stderr, "ingot: INGOT_PERSIST_TRUST: \"%.80s\" is not none, verify or require\n", word);
+        return EXIT_USAGE;
+    }
+    trust->policy = (ingot_persist_trust_policy_t)chosen;
+    if (options->trust_policy > trust->policy)
+        trust->policy = options->trust_policy;
+    trust->key_files = options->key_files != NULL ? options->key_files : variable("INGOT_PERSIST_KEYS");
+    if (trust->key_files == NULL || word != NULL || trust->policy != INGOT_PERSIST_TRUST_NONE)
+        return EXIT_DONE;
+    (void)fprintf(stderr,
+                  "ingot: INGOT_PERSIST_KEYS has no effect: set INGOT_PERSIST_TRUST to verify or require, too\n");
+    return EXIT_USAGE;
+}
+
 int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
                const ingot_persist_eviction_t *order)
 {
     char root[ROOT_CAPACITY];
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_persist_trust_t trust;
 
-    if (options->directory == NULL) {
-        const int code = read_environment(&info, root);
-        if (code != EXIT_DONE)
-            return code;
-    } else {
+    int code = store_read_trust(&trust, options);
+    info.trust_policy = trust.policy; /* so that the keys have an effect */
+    if (options->directory != NULL)
         info.path = options->directory;
-    }
+    else if (code == EXIT_DONE)
+        code = read_environment(&info, root);
+    if (code != EXIT_DONE)
+        return code;
+    info.trust_policy = trust.policy;
+    info.key_files = trust.key_files;
     if (store_access != STORE_MAKE)
         info.flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
     if (store_access != STORE_READ && info.max_bytes == 0)
         info.max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */
-    if (options->trust_policy != INGOT_PERSIST_TRUST_NONE)
-        info.trust_policy = options->trust_policy;
-    if (options->key_files != NULL)
-        info.key_files = options->key_files;
     info.name_space = options->name_space;
     info.lock_timeout_ms = LOCK_TIMEOUT_MS;
     info.max_age_seconds = 0; /* include old entries */

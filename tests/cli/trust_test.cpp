@@ -105,6 +105,44 @@ TEST_F(CliTrust, ExtractingSealsNothing)
     EXPECT_TRUE(store_fixture::entries_of(path("other")).empty());
 }
 
+TEST_F(CliTrust, VariablesHoldWithAndWithoutADirectory)
+{
+    make_keys();
+    add_plain(1);
+    using Variables = std::map<std::string, std::string>;
+    const std::string dir = root().string();
+    const Variables keys = {{"INGOT_PERSIST_KEYS", path("ci.pub")}};
+    Variables required = {{"INGOT_PERSIST_KEYS", path("ci.pub")}, {"INGOT_PERSIST_TRUST", "require"}};
+    const auto with_dir = [&](Variables variables) {
+        variables["INGOT_PERSIST_DIR"] = dir;
+        return variables;
+    };
+    const auto verify = [&](const std::vector<std::string> &more, const Variables &variables) {
+        std::vector<std::string> command{CLI_PROGRAM, "verify"};
+        command.insert(command.end(), more.begin(), more.end());
+        return run_command(command, variables).code;
+    };
+    EXPECT_EQ(1, verify({"--require", "--dir", dir}, keys)) << "not sealed";
+    EXPECT_EQ(1, verify({"--require"}, with_dir(keys)));
+    EXPECT_EQ(1, verify({"--dir", dir}, required)) << "a build step that sets both must not pass";
+    EXPECT_EQ(1, verify({}, with_dir(required)));
+    EXPECT_EQ(1, verify({"--keys", path("ci.pub"), "--dir", dir}, {{"INGOT_PERSIST_TRUST", "require"}}))
+        << "--keys does not make it less strict";
+    EXPECT_EQ(2, verify({"--dir", dir}, keys)) << "keys that nothing uses look like protection";
+    EXPECT_EQ(2, verify({"--dir", dir}, {{"INGOT_PERSIST_TRUST", "always"}}));
+    EXPECT_EQ(0, run_command({CLI_PROGRAM, "sign"}, with_dir({{"INGOT_PERSIST_KEYS", path("ci")}})).code);
+    EXPECT_EQ(0, verify({"--require", "--dir", dir}, keys));
+    EXPECT_EQ(0, verify({"--require"}, with_dir(keys)));
+    EXPECT_EQ(0, verify({"--dir", dir}, required));
+    required["INGOT_PERSIST_KEYS"] = path("fleet");
+    EXPECT_EQ(1, verify({"--dir", dir}, required));
+    EXPECT_EQ(
+        0, run_command({CLI_PROGRAM, "sign", "--dir", dir},
+                       {{"INGOT_PERSIST_KEYS", path("fleet") + ":" + path("ci")}, {"INGOT_PERSIST_TRUST", "require"}})
+               .code);
+    EXPECT_EQ(0, verify({"--dir", dir}, required));
+}
+
 TEST_F(CliTrust, NamesTheKeyFileThatIsRefused)
 {
     make_keys();

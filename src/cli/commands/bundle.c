@@ -74,9 +74,10 @@ static int create(const struct bundling *bundling)
     return result;
 }
 
-static int open_bundle(ingot_storage_t *bundle, const char *path)
+/* trust: NULL for none. */
+static int open_bundle(ingot_storage_t *bundle, const char *path, const ingot_persist_trust_t *trust)
 {
-    const ingot_status_t status = ingot_persist_open_bundle(bundle, path);
+    const ingot_status_t status = ingot_persist_open_trusted_bundle(bundle, path, trust);
     if (status == INGOT_SUCCESS)
         return EXIT_DONE;
     (void)store_failed("opening the bundle", status);
@@ -86,7 +87,7 @@ static int open_bundle(ingot_storage_t *bundle, const char *path)
 static int list(const struct bundling *bundling)
 {
     ingot_storage_t bundle = NULL;
-    int code = open_bundle(&bundle, bundling->path);
+    int code = open_bundle(&bundle, bundling->path, NULL);
     if (code == EXIT_DONE)
         code = ls_all(bundle, bundling->common.is_json);
     ingot_storage_release(bundle);
@@ -115,7 +116,10 @@ static int extract_entry(const ingot_persist_entry_t *entry, void *user)
 static int extract(const struct bundling *bundling)
 {
     struct extraction extraction = {.status = INGOT_SUCCESS};
-    int code = open_bundle(&extraction.bundle, bundling->path);
+    ingot_persist_trust_t trust;
+    int code = store_read_trust(&trust, &bundling->common);
+    if (code == EXIT_DONE) /* the bundle has the store's policy, so that a refusal names it */
+        code = open_bundle(&extraction.bundle, bundling->path, &trust);
     if (code == EXIT_DONE)
         code = store_open(&extraction.store, &bundling->common, STORE_MAKE, NULL);
     if (code == EXIT_DONE) {

@@ -94,6 +94,7 @@ static int open_with(ingot_storage_t *storage, const struct signing *signing, in
 {
     struct common_options options = signing->common;
     options.trust_policy = policy;
+    options.ignores_trust_variable = true;
     if (signing->name_space != NULL)
         options.name_space = signing->name_space[0] != '\0' ? signing->name_space : NULL;
     return store_open(storage, &options, STORE_WRITE, NULL);
