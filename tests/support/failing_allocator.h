@@ -41,6 +41,8 @@ private:
             self->failed_ = true;
             return nullptr;
         }
+        if (alignment > 4096) /* more than ingot_allocator_t promises */
+            abort();
         void *memory = nullptr;
         if (posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) != 0)
             return nullptr;

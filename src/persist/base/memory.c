@@ -3,12 +3,17 @@
  *
  * A blob may outlive the storage that it came from, so a copy of the allocator precedes its bytes.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* for anonymous mappings */
+#endif
+
 #include "persist/base/memory.h"
 
 #include <ingot/backend.h>
 #include <sodium.h>
 #include <stdalign.h>
-#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "util/c_allocator.h"
 
@@ -17,7 +22,6 @@
 #define BUFFER_ALIGNMENT 64u
 #define LARGE_SIZE 65536u
 #define LARGE_ALIGNMENT 4096u
-#define SECRET_ALIGNMENT ((size_t)65536) /* no page that Linux has by default is larger */
 
 struct buffer_head {
     alignas(max_align_t) ingot_allocator_t allocator;
@@ -47,28 +51,27 @@ void memory_free(const ingot_allocator_t *allocator, void *memory, size_t size)
         allocator->deallocate(allocator->user, memory, size);
 }
 
-/* Whole pages: locking and unlocking concerns pages, and others may have locked theirs. */
 static size_t secret_size(size_t size)
 {
-    return (size + SECRET_ALIGNMENT - 1) / SECRET_ALIGNMENT * SECRET_ALIGNMENT;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (size + page - 1) / page * page;
 }
 
-void *memory_allocate_secret(const ingot_allocator_t *allocator, size_t size)
+void *memory_map_secret(size_t size)
 {
-    void *memory = allocator->allocate(allocator->user, secret_size(size), SECRET_ALIGNMENT);
-    if (memory == NULL)
+    void *memory = mmap(NULL, secret_size(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
         return NULL;
     (void)sodium_mlock(memory, secret_size(size)); /* if the process may not, the secrets are as safe as others' */
-    memset(memory, 0, secret_size(size));
     return memory;
 }
 
-void memory_free_secret(const ingot_allocator_t *allocator, void *memory, size_t size)
+void memory_unmap_secret(void *memory, size_t size)
 {
     if (memory == NULL)
         return;
     (void)sodium_munlock(memory, secret_size(size)); /* erases it, also if it was not locked */
-    allocator->deallocate(allocator->user, memory, secret_size(size));
+    (void)munmap(memory, secret_size(size));
 }
 
 static void release_buffer(ingot_buffer_t *buffer)

@@ -14,10 +14,11 @@ ingot_status_t memory_init(ingot_allocator_t *allocator, const ingot_allocator_t
 void *memory_allocate(const ingot_allocator_t *allocator, size_t size);
 void memory_free(const ingot_allocator_t *allocator, void *memory, size_t size);
 
-/* Allocates zeroed memory for secrets, on pages of its own that are neither swapped out nor dumped if the process may
- * ask for that. NULL if there is not enough. free_secret erases it; NULL: does nothing. */
-void *memory_allocate_secret(const ingot_allocator_t *allocator, size_t size);
-void memory_free_secret(const ingot_allocator_t *allocator, void *memory, size_t size);
+/* Maps zeroed memory for secrets, on pages of its own that are neither swapped out nor dumped if the process may ask
+ * for that. No allocator's memory is used: locks concern whole pages, and an application's allocator need not align to
+ * them. NULL if there is not enough. unmap_secret erases it; NULL: does nothing. */
+void *memory_map_secret(size_t size);
+void memory_unmap_secret(void *memory, size_t size);
 
 /*
  * Makes a buffer of size bytes in one allocation. Its release frees it and needs no other object. *bytes is the same

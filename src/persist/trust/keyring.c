@@ -22,8 +22,8 @@
 #define ID_TEXT_SIZE (2 * SEAL_KEY_ID_SIZE + 1)
 
 struct keyring {
-    ingot_allocator_t allocator;
-    atomic_size_t references; /* release pairs with acquire of the last one */
+    ingot_allocator_t allocator; /* for sealed blobs */
+    atomic_size_t references;    /* release pairs with acquire of the last one */
     ingot_persist_trust_policy_t policy;
     size_t count;
     struct key keys[MAX_KEYS];
@@ -103,7 +103,7 @@ ingot_status_t keyring_create(struct keyring **keyring, const ingot_persist_trus
     if (trust->policy != INGOT_PERSIST_TRUST_VERIFY && trust->policy != INGOT_PERSIST_TRUST_REQUIRE)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "trust's policy %d is not a valid value",
                                       (int)trust->policy);
-    struct keyring *made = memory_allocate_secret(allocator, sizeof(*made));
+    struct keyring *made = memory_map_secret(sizeof(*made));
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for keys");
     made->allocator = *allocator;
@@ -127,8 +127,7 @@ void keyring_release(struct keyring *keyring)
 {
     if (keyring == NULL || atomic_fetch_sub_explicit(&keyring->references, 1, memory_order_acq_rel) != 1)
         return;
-    const ingot_allocator_t allocator = keyring->allocator;
-    memory_free_secret(&allocator, keyring, sizeof(*keyring));
+    memory_unmap_secret(keyring, sizeof(*keyring));
 }
 
 /* ---- checking and sealing ---- */
