@@ -3,9 +3,12 @@
  */
 #include <gtest/gtest.h>
 
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <functional>
 
 #include "support/trust_fixture.h"
@@ -155,4 +158,34 @@ TEST(PersistTrustCopy, ASingleFileOfAnotherUserIsOnlyRead)
     ASSERT_EQ(0, chmod(folder.c_str(), 0755));
     EXPECT_EQ(INGOT_SUCCESS, held.put(kId, kBlob));
     EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
+}
+
+TEST(PersistTrustCopy, AReadOnlyStoreOpensNoFileForWriting)
+{
+    ScratchDirectory scratch;
+    const std::string path = scratch.path() / "store";
+    const Trust trust(kRequire, {kSecret});
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.eviction = INGOT_PERSIST_EVICT_LRU;
+    info.trust_policy = kRequire;
+    info.next_key = trust.get()->next_key;
+    info.next_key_user = trust.get()->user;
+    {
+        const Store writer(info);
+        ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob)) << ingot_last_error_detail();
+    }
+    ASSERT_TRUE(fs::exists(path + "/index.bin"));
+    const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    ASSERT_GE(watch, 0);
+    ASSERT_GE(inotify_add_watch(watch, (path + "/index.bin").c_str(), IN_CLOSE_WRITE), 0);
+    info.flags = INGOT_PERSIST_READ_ONLY;
+    {
+        const Store reader(info);
+        EXPECT_EQ(INGOT_SUCCESS, reader.load(kId)) << ingot_last_error_detail();
+    }
+    char event[4096];
+    EXPECT_EQ(-1, read(watch, event, sizeof(event))) << "index.bin was open for writing";
+    EXPECT_EQ(EAGAIN, errno);
+    close(watch);
 }

@@ -170,7 +170,8 @@ int account_files_borrow_index(struct directory *directory, struct account_files
         put_back(*kept, ACCOUNT_IDLE);
     *kept = NULL;
     account_files_path(path, directory->name_space, INDEX_NAME);
-    return files_open_read_write(directory->root, path);
+    return directory->is_read_only ? files_open_read(directory->root, path)
+                                   : files_open_read_write(directory->root, path);
 }
 
 void account_files_return_index(struct account_files *kept, int index_fd)
