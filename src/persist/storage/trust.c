@@ -9,6 +9,7 @@
 #include <ingot/backend.h>
 
 #include "persist/base/files.h"
+#include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/state.h"
@@ -61,10 +62,13 @@ ingot_status_t trust_check_loaded(ingot_storage_t storage, size_t id_size, const
     const struct ingot_storage *listener = storage->listener != NULL ? storage->listener : storage;
     const size_t size = loaded->size;
     const uint64_t now_ns = files_steady_clock_ns();
+    struct kept_error why;
+    kept_error_save(&why);                                                    /* the callback may call Ingot */
     atomic_fetch_add_explicit(&storage->distrusted, 1, memory_order_release); /* after the hit that a store counted */
     memory_release_buffer(loaded);
     events_tell(listener->on_event, listener->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, size, now_ns, "",
-                ingot_last_error_detail());
+                why.text);
+    kept_error_restore(&why);
     return status;
 }
 

@@ -189,3 +189,26 @@ TEST(PersistTrustCopy, AReadOnlyStoreOpensNoFileForWriting)
     EXPECT_EQ(EAGAIN, errno);
     close(watch);
 }
+
+TEST(PersistTrustCopy, ARefusalKeepsItsReasonWhateverTheCallbackDoes)
+{
+    ScratchDirectory scratch;
+    const std::string path = scratch.path() / "store";
+    const Trust trust(kRequire, {kSecret});
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    {
+        const Store writer(info);
+        ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
+    }
+    info.trust_policy = kRequire;
+    info.next_key = trust.get()->next_key;
+    info.next_key_user = trust.get()->user;
+    info.on_event = [](const ingot_event_t *event, void *) {
+        if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
+            (void)ingot_storage_retain(nullptr); /* fails, and sets another sentence */
+    };
+    const Store store(info);
+    EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));
+    EXPECT_NE(nullptr, std::strstr(ingot_last_error_detail(), "without a seal")) << ingot_last_error_detail();
+}
