@@ -24,7 +24,7 @@ typedef _Atomic(uint8_t *) kept_entry; /* NULL: not loaded; release pairs with a
 struct bundle {
     ingot_allocator_t allocator;
     atomic_size_t references; /* of the storage and of each buffer; release pairs with acquire of the last one */
-    bool may_be_anyones;      /* every blob must be sealed */
+    bool accepts_any_owner;   /* every blob must be sealed */
     int fd;
     struct bundle_file file;
     uint8_t *index;
@@ -238,7 +238,7 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
 /* Bundles may be installed with the system, so root may own them too. */
 static bool is_trusted(const struct bundle *bundle, const struct file_facts *facts)
 {
-    return bundle->may_be_anyones || files_are_private(facts, files_user()) || files_are_private(facts, 0);
+    return bundle->accepts_any_owner || files_are_private(facts, files_user()) || files_are_private(facts, 0);
 }
 
 /* Reads the header of a file if it can be trusted. The file stays open in the bundle. */
@@ -283,17 +283,17 @@ ingot_status_t ingot_persist_open_trusted_bundle(ingot_storage_t *storage, const
     static const ingot_storage_ops_t ops = {sizeof(ops), load, NULL, NULL, destroy};
     ingot_allocator_t allocator;
     ingot_persist_info_t info;
-    bool may_be_anyones;
+    bool accepts_any_owner;
     if (storage == NULL || path == NULL || path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
-    ingot_status_t status = trust_make_info(&info, trust, &may_be_anyones);
+    ingot_status_t status = trust_make_info(&info, trust, &accepts_any_owner);
     if (status != INGOT_SUCCESS)
         return status;
     (void)memory_init(&allocator, NULL);
     struct bundle *bundle = memory_allocate(&allocator, sizeof(*bundle));
     if (bundle == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle");
-    *bundle = (struct bundle){.allocator = allocator, .may_be_anyones = may_be_anyones, .fd = -1};
+    *bundle = (struct bundle){.allocator = allocator, .accepts_any_owner = accepts_any_owner, .fd = -1};
     atomic_init(&bundle->references, 1);
     status = open_file(bundle, path);
     if (status == INGOT_SUCCESS)
@@ -302,7 +302,7 @@ ingot_status_t ingot_persist_open_trusted_bundle(ingot_storage_t *storage, const
         status = storage_create(storage, STORAGE_BUNDLE, &ops, bundle, &allocator, &info);
     if (status != INGOT_SUCCESS)
         destroy(bundle);
-    else if (may_be_anyones)
+    else if (accepts_any_owner)
         trust_must_require_seals(*storage);
     return status;
 }

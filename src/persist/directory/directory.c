@@ -155,7 +155,7 @@ static void take_info(struct directory *directory, const ingot_persist_info_t *i
     const uint32_t timeout_ms = info->lock_timeout_ms != 0 ? info->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
     directory->root = -1;
     directory->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
-    directory->may_be_anyones = directory->is_read_only && info->trust_policy == INGOT_PERSIST_TRUST_REQUIRE;
+    directory->accepts_any_owner = directory->is_read_only && info->trust_policy == INGOT_PERSIST_TRUST_REQUIRE;
     directory->is_durable = (info->flags & (uint32_t)INGOT_PERSIST_DURABLE) != 0;
     directory->eviction = info->eviction;
     limits_set(directory, info->max_bytes, info->max_entries, info->max_age_seconds);
@@ -212,17 +212,16 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
         status = check_name_space(directory);
     if (status != INGOT_SUCCESS)
         goto done;
-    if (!directory->is_read_only)
-        evict_expired(directory);
     status = storage_create(storage, STORAGE_DIRECTORY, &ops, directory, &allocator, &info);
     if (status != INGOT_SUCCESS)
         goto done;
     storage_set_load_for_core(*storage, load_for_core);
-    if (directory->may_be_anyones)
+    if (directory->accepts_any_owner)
         trust_must_require_seals(*storage);
     if (!directory->is_read_only) {
         storage_set_save_counts(*storage, save_counts);
         storage_set_build_locks(*storage, &build_lock_operations);
+        evict_expired(directory); /* now that nothing fails any more */
     }
     directory = NULL; /* handed over */
 done:

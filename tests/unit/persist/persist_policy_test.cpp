@@ -476,6 +476,21 @@ TEST_F(PersistPolicy, WhatIsTooOldGoesThoughNobodyAsksForIt)
     EXPECT_EQ(0u, store.stats().expired);
 }
 
+TEST_F(PersistPolicy, AnOpenThatFailsEvictsNothing)
+{
+    {
+        Store store(info);
+        fill(store, 2);
+        set_times(numbered_id(0), now_ns() - 1100 * kSecond, now_ns() - 1100 * kSecond);
+    }
+    const std::string missing = root() / "missing";
+    info.max_age_seconds = 1000;
+    info.trust_policy = INGOT_PERSIST_TRUST_REQUIRE;
+    info.key_files = missing.c_str();
+    EXPECT_EQ(INGOT_NOT_FOUND, Store(info).status());
+    EXPECT_EQ(2u, entries_of(root()).size());
+}
+
 TEST_F(PersistPolicy, AReadOnlyStoreKeepsWhatIsTooOld)
 {
     {

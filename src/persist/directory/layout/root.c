@@ -99,7 +99,7 @@ static ingot_status_t open_or_make(const struct directory *directory, int *root)
  * not matter who owns it. */
 static uint32_t owner_of(const struct directory *directory, const struct file_facts *facts)
 {
-    if (directory->may_be_anyones)
+    if (directory->accepts_any_owner)
         return FILES_ANY_USER;
     return directory->is_read_only && facts->owner == 0 ? 0 : files_user();
 }

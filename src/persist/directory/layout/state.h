@@ -46,7 +46,7 @@ struct directory {
     size_t path_size;
     uint32_t owner; /* of the root, and of everything in it that is trusted */
     bool makes_parents;
-    bool may_be_anyones; /* read-only, and every blob must be sealed */
+    bool accepts_any_owner; /* read-only, and every blob must be sealed */
     bool is_read_only;
     bool is_durable;
     ingot_persist_eviction_t eviction;
