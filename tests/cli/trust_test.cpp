@@ -69,6 +69,8 @@ TEST_F(CliTrust, SignsAStoreAndRequiresSeals)
     EXPECT_EQ(0, sealed.code) << sealed.output;
     EXPECT_NE(std::string::npos, sealed.output.find("4 entries sealed")) << sealed.output;
     EXPECT_EQ(4u, names().size());
+    EXPECT_EQ("0 4", json("sign --keys " + path("ci") + ":" + path("fleet"), "j['sealed'], j['unchanged']"))
+        << "with its time of creation";
     EXPECT_EQ(0, run({"verify", "--require", "--keys", path("ci.pub")}).code);
     EXPECT_EQ(0, run({"verify"}).code) << "the checksums are those of the sealed blobs";
     EXPECT_EQ(1, run({"verify", "--keys", path("fleet")}).code) << "another key";

@@ -2,7 +2,8 @@
  * sign.c - `ingot sign`: seals the entries of a store.
  *
  * The store is opened twice per namespace: once to read what has no seal or one by a known key, and once to write with
- * a seal. The second requires seals, so a list without a secret key fails instead of storing blobs without one.
+ * a seal. The second requires seals, so a list without a secret key fails instead of storing blobs without one. It has
+ * only the key that seals, so what it accepts is already sealed by it, and stays as it is, with its time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,8 +26,11 @@ struct signing {
     const char *name_space; /* the current one; "" for none */
     ingot_storage_t reader;
     ingot_storage_t writer;
+    char *key_files;   /* all of them */
+    char *sealing_key; /* the file of the first secret key; NULL: there is none */
     uint64_t sealed_count;
-    uint64_t refused_count; /* their seal is wrong, or by an unknown key */
+    uint64_t unchanged_count; /* already sealed by this key */
+    uint64_t refused_count;   /* their seal is wrong, or by an unknown key */
     uint64_t bad_count;
     ingot_status_t status; /* the first failure to store */
 };
@@ -66,12 +70,26 @@ static void tell_problem(const ingot_persist_entry_t *entry, const char *doing, 
     (void)fprintf(stderr, "ingot: %s %s: %s: %s\n", doing, name, ingot_status_name(status), ingot_last_error_detail());
 }
 
+/* True if the key that would seal it has sealed it. */
+static bool is_sealed(const struct signing *signing, const ingot_persist_entry_t *entry)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const ingot_status_t status = ingot_persist_load_entry(signing->writer, entry, &blob);
+    if (blob.release != NULL)
+        blob.release(&blob);
+    return status == INGOT_SUCCESS;
+}
+
 static int seal_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct signing *signing = user;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     if (strcmp(entry->name_space, signing->name_space) != 0)
         return 1; /* a store without a namespace shows all */
+    if (is_sealed(signing, entry)) {
+        ++signing->unchanged_count;
+        return 1;
+    }
     ingot_status_t status = ingot_persist_load_entry(signing->reader, entry, &blob);
     if (status != INGOT_SUCCESS) {
         signing->refused_count += status == INGOT_UNTRUSTED;
@@ -90,9 +108,33 @@ static int seal_entry(const ingot_persist_entry_t *entry, void *user)
     return status != INGOT_READ_ONLY; /* as it is with the others */
 }
 
+/* A list that cannot be read fails when the store is opened with it. */
+static int choose_keys(struct signing *signing)
+{
+    ingot_persist_trust_t trust;
+    struct common_options options = signing->common;
+    options.trust_policy = INGOT_PERSIST_TRUST_REQUIRE;
+    const int code = store_read_trust(&trust, &options);
+    if (code != EXIT_DONE || trust.key_files == NULL)
+        return code;
+    signing->key_files = memory_copy_text(trust.key_files);
+    char *list = memory_copy_text(trust.key_files);
+    char *rest = NULL;
+    for (char *path = strtok_r(list, ":", &rest); path != NULL && signing->sealing_key == NULL;
+         path = strtok_r(NULL, ":", &rest)) {
+        ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
+        if (ingot_persist_key_describe(path, &info) == INGOT_SUCCESS && info.kind != INGOT_PERSIST_KEY_ED25519_PUBLIC)
+            signing->sealing_key = memory_copy_text(path);
+    }
+    free(list);
+    return code;
+}
+
 static int open_with(ingot_storage_t *storage, const struct signing *signing, ingot_persist_trust_policy_t policy)
 {
     struct common_options options = signing->common;
+    const bool is_writer = policy == INGOT_PERSIST_TRUST_REQUIRE;
+    options.key_files = is_writer && signing->sealing_key != NULL ? signing->sealing_key : signing->key_files;
     options.trust_policy = policy;
     options.ignores_trust_variable = true;
     if (signing->name_space != NULL)
@@ -130,12 +172,14 @@ static void tell(const struct signing *signing)
     if (signing->common.is_json) {
         cJSON *json = cJSON_CreateObject();
         json_add_u64(json, "sealed", signing->sealed_count);
+        json_add_u64(json, "unchanged", signing->unchanged_count);
         json_add_u64(json, "refused", signing->refused_count);
         json_add_u64(json, "bad", signing->bad_count);
         json_print(json);
     } else {
-        (void)printf("%" PRIu64 " entries sealed, %" PRIu64 " with a refused seal left alone, %" PRIu64 " bad\n",
-                     signing->sealed_count, signing->refused_count, signing->bad_count);
+        (void)printf("%" PRIu64 " entries sealed, %" PRIu64 " already sealed, %" PRIu64
+                     " with a refused seal left alone, %" PRIu64 " bad\n",
+                     signing->sealed_count, signing->unchanged_count, signing->refused_count, signing->bad_count);
     }
 }
 
@@ -153,7 +197,9 @@ static int run(int argc, char **argv)
     struct signing signing = {.status = INGOT_SUCCESS};
     (void)argp_parse(&argp, argc, argv, 0, NULL, &signing);
     interrupt_catch();
-    int code = list_name_spaces(&signing);
+    int code = choose_keys(&signing);
+    if (code == EXIT_DONE)
+        code = list_name_spaces(&signing);
     for (size_t i = 0; i < signing.name_space_count && code == EXIT_DONE; ++i)
         code = seal_name_space(&signing, signing.name_spaces[i]);
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
@@ -161,6 +207,8 @@ static int run(int argc, char **argv)
     for (size_t i = 0; i < signing.name_space_count; ++i)
         free(signing.name_spaces[i]);
     free(signing.name_spaces);
+    free(signing.sealing_key);
+    free(signing.key_files);
     if (code != EXIT_DONE)
         return code;
     if (signing.status != INGOT_SUCCESS)
