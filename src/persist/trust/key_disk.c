@@ -135,6 +135,13 @@ static ingot_status_t write_files(int parent, const char *name, const struct key
     return status;
 }
 
+/* What a key has sealed is lost with the key. */
+static ingot_status_t sync_parent(int parent, const char *path)
+{
+    const int result = files_sync(parent);
+    return result < 0 ? files_write_failed(result, "syncing the directory of", path) : INGOT_SUCCESS;
+}
+
 static void describe(const struct key *key, ingot_persist_key_info_t *info)
 {
     ingot_persist_key_info_t known = INGOT_PERSIST_KEY_INFO_INIT;
@@ -161,6 +168,8 @@ ingot_status_t ingot_persist_key_create(const char *path, ingot_persist_key_kind
         status = key_init(&key, kind, bytes);
     if (status == INGOT_SUCCESS) {
         status = write_files(parent, name, &key);
+        if (status == INGOT_SUCCESS)
+            status = sync_parent(parent, path);
         if (status == INGOT_SUCCESS && info != NULL)
             describe(&key, info);
         sodium_memzero(&key, sizeof(key));
