@@ -332,7 +332,9 @@ typedef struct ingot_persist_stats {
     uint64_t saved_ns;
     uint64_t awaited;       /**< Programs that were loaded after waiting for another process, which compiled them. */
     uint64_t wait_timeouts; /**< Programs that were compiled because waiting for another process took too long. */
-    uint64_t distrusted;    /**< Loaded blobs that were refused because of their seal, also counted as untrusted. */
+    /** Loaded blobs that were refused because of their seal. A directory store also counts them as untrusted, other
+     * storages by the load's status. */
+    uint64_t distrusted;
 } ingot_persist_stats_t;
 #define INGOT_PERSIST_STATS_INIT                                                                                       \
     {                                                                                                                  \
@@ -377,7 +379,8 @@ typedef struct ingot_persist_entry {
 typedef int (*ingot_persist_visit_t)(const ingot_persist_entry_t *entry, void *user);
 
 /**
- * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number. Does not read blobs.
+ * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number. Does not read blobs, nor
+ * check seals: in a store that others may write, ids, sizes and times are theirs.
  *
  * The callback may load, remove and store. If it stops the visit, the status is INGOT_SUCCESS.
  * @retval INGOT_IO_ERROR  The store, or a part of it, could not be listed; the rest was visited.

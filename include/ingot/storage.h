@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-/** Bytes that a storage returns. Its holder calls release once, in any thread, if release is not NULL. */
+/** Bytes that a storage returns. Its holder calls release once, in any thread, if release is not NULL. Until then the
+ * bytes must not change: they are checked first and used later. So do not map a file that others may write. */
 typedef struct ingot_buffer {
     size_t size;
     const uint8_t *bytes;

@@ -7,10 +7,11 @@
  * A cached program is code that a device runs. A user that can write a shared storage therefore runs code wherever it
  * is read. A seal prevents that: it is a tag over the id and the blob, by a secret that a fleet shares (keyed BLAKE2b)
  * or by a producer's signature (Ed25519), which everybody can verify with a public key. The tag is checked before
- * anything else looks at the blob. doc/seal-format.md specifies seals and key files.
+ * the core, the driver or the application gets the blob. doc/seal-format.md specifies seals and key files.
  *
  * Any storage can check seals: directories, bundles, single files, chains, switches and custom storages. Every storage
- * reads sealed blobs, also one without keys, which ignores the seals.
+ * reads sealed blobs, also one without keys, which ignores the seals. A custom storage must return bytes that nobody
+ * changes until their release: what is checked is what is used.
  */
 #ifndef INGOT_TRUST_H
 #define INGOT_TRUST_H
@@ -67,7 +68,9 @@ typedef struct ingot_persist_trust {
     ingot_persist_trust_policy_t policy;
     /** Key files, with colons between. NULL or "": none. A file with a secret key must be owned by the effective user
      * and be readable by no other user. A file with a public key may also be owned by root, and others may read it but
-     * not write it. No file may be a link. */
+     * not write it. No file may be a link. Others must not be able to write the directories above: they could put
+     * another key file of the user or of root in place. A secret that an orchestrator mounts as a link, or as root's,
+     * is refused; read it in next_key. */
     const char *key_files;
     ingot_persist_key_callback_t next_key; /**< Keys that follow those of the files. NULL: none. */
     void *user;
@@ -79,7 +82,12 @@ typedef struct ingot_persist_trust {
 
 /**
  * Sets a storage's policy and keys, for loads and stores that begin from now on. Reads the key files and keeps the keys
- * in memory that is not swapped out, if the system allows that, and that is erased when it is released.
+ * in memory of their own, which is erased when it is released. It is not swapped out if RLIMIT_MEMLOCK of the process
+ * leaves a page per policy; if not, the keys are as safe as the process's other memory, and no event says so.
+ *
+ * Programs that the process already has are not checked again: those in a context's cache in memory, even if they came
+ * from another storage, those that were loaded ahead, and blobs that wait for their copy to a chain's first tier. So
+ * set the policy before the first program, and do not use storages of different policies with one context.
  *
  * A load of a refused blob returns INGOT_UNTRUSTED, so ingot_persist_program_create compiles the program and replaces
  * the blob. The storage's event callback and the context get an INGOT_EVENT_STORAGE_DEGRADED with the reason, and
@@ -88,7 +96,7 @@ typedef struct ingot_persist_trust {
  * A store seals a blob with the first key that can. If the policy is INGOT_PERSIST_TRUST_REQUIRE and no key can, the
  * store returns INGOT_READ_ONLY. A blob that is already sealed is stored as it is, if its seal is accepted. A chain
  * that copies a blob to a higher tier copies it with its seal and never adds one. A chain and its tiers, or a switch
- * and its target, have policies of their own, and each is checked.
+ * and its target, have policies of their own. All of them hold for what a tier returns, before a chain copies it.
  *
  * @param trust  NULL: INGOT_PERSIST_TRUST_NONE. For this policy no key is read.
  * @par Threads  Any number at once, during any use of the storage.
@@ -146,7 +154,8 @@ typedef struct ingot_persist_key_info {
 
 /**
  * Creates a key from random bytes of the operating system, in a new file of mode 0600. For a pair, also creates the
- * file of the public key, with ".pub" appended to the name and mode 0644.
+ * file of the public key, with ".pub" appended to the name and mode 0644, less the umask. Both
+ * are on the disk when it returns. A process that is killed meanwhile may leave the ".pub" alone: remove it then.
  *
  * @param kind             INGOT_PERSIST_KEY_BLAKE2B or INGOT_PERSIST_KEY_ED25519_SECRET.
  * @param[in,out] info     The caller sets struct_size. May be NULL.

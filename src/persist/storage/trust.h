@@ -13,7 +13,7 @@ ingot_status_t trust_check_kept(ingot_storage_t storage, size_t id_size, const u
 /* Makes an info with a policy, for storage_create. *requires: the storage's files may be any user's. NULL means no
  * policy. INGOT_INVALID_ARGUMENTS. */
 ingot_status_t trust_make_info(ingot_persist_info_t *info, const ingot_persist_trust_t *trust, bool *requires);
-/* Makes of what the storage keeps a blob. Does what seal_open does. */
+/* Turns what the storage keeps into a blob. Does what seal_open does. */
 ingot_status_t trust_open_kept(ingot_storage_t storage, ingot_buffer_t *kept);
 /* Requires seals as long as the storage exists: its files may be any user's. Only right after its creation. */
 void trust_must_require_seals(ingot_storage_t storage);
