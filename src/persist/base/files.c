@@ -74,6 +74,16 @@ ingot_status_t files_write_failed(int error, const char *action, const char *nam
     }
 }
 
+ingot_status_t files_check_limit(uint64_t size_bytes, const char *name)
+{
+    return size_bytes <= FILES_ANY_USER_LIMIT
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_UNTRUSTED,
+                                        "%s: %llu bytes are more than the 256 MiB that are read from "
+                                        "files of any user: copy them to a store of your own",
+                                        name, (unsigned long long)size_bytes);
+}
+
 ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name)
 {
     const char *kind = must_be_directory ? "directory" : "file";

@@ -29,6 +29,12 @@ uint32_t files_user(void);
 /* As a user: any user, and others may write. The number is no user's: chown leaves an owner as it is for it. */
 #define FILES_ANY_USER UINT32_MAX
 
+/* The most that is read at once from a file of any user: a sparse file of any size costs its owner nothing, and this
+ * process its memory. */
+#define FILES_ANY_USER_LIMIT ((uint64_t)256 << 20)
+/* INGOT_UNTRUSTED if the size is more than that. */
+ingot_status_t files_check_limit(uint64_t size_bytes, const char *name);
+
 static inline bool files_are_private(const struct file_facts *facts, uint32_t user)
 {
     return user == FILES_ANY_USER || (facts->is_closed && facts->owner == user);

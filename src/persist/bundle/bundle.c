@@ -109,6 +109,10 @@ static ingot_status_t keep(struct bundle *bundle, uint64_t number, const struct 
                            const uint8_t *id)
 {
     uint8_t *expected = NULL;
+    const ingot_status_t small =
+        bundle->accepts_any_owner ? files_check_limit(entry_size(record), "an entry of the bundle") : INGOT_SUCCESS;
+    if (small != INGOT_SUCCESS)
+        return small;
     uint8_t *bytes = memory_allocate(&bundle->allocator, entry_size(record));
     if (bytes == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %llu bytes",
@@ -267,6 +271,10 @@ static ingot_status_t read_index(struct bundle *bundle)
 {
     const size_t size = index_size(&bundle->file);
     const size_t count = (size_t)bundle->file.entry_count;
+    const ingot_status_t small =
+        bundle->accepts_any_owner ? files_check_limit(size, "the bundle's index") : INGOT_SUCCESS;
+    if (small != INGOT_SUCCESS)
+        return small;
     bundle->index = memory_allocate(&bundle->allocator, size + 1);
     bundle->kept = memory_allocate(&bundle->allocator, kept_size(&bundle->file) + 1);
     for (size_t i = 0; bundle->kept != NULL && i < count; ++i)

@@ -56,7 +56,10 @@ static ingot_status_t read_blob(const struct single_file *file, int fd, const st
 {
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
     uint8_t *bytes;
-    ingot_status_t status = memory_make_buffer(&file->allocator, (size_t)key->blob_size_bytes, &buffer, &bytes);
+    ingot_status_t status =
+        file->accepts_any_owner ? files_check_limit(key->blob_size_bytes, file->path) : INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS)
+        status = memory_make_buffer(&file->allocator, (size_t)key->blob_size_bytes, &buffer, &bytes);
     if (status == INGOT_SUCCESS)
         status = files_read_all(fd, "the file", KEY_FILE_HEADER_SIZE + key->id_size_bytes, buffer.size, bytes);
     if (status == INGOT_SUCCESS && !checksum_holds(&key->blob_checksum, buffer.size, bytes))

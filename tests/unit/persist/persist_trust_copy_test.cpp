@@ -13,6 +13,10 @@
 
 #include "support/trust_fixture.h"
 
+extern "C" {
+#include "persist/directory/format/key_file.h"
+}
+
 using namespace store_fixture;
 using namespace trust_fixture;
 
@@ -211,4 +215,39 @@ TEST(PersistTrustCopy, ARefusalKeepsItsReasonWhateverTheCallbackDoes)
     const Store store(info);
     EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));
     EXPECT_NE(nullptr, std::strstr(ingot_last_error_detail(), "without a seal")) << ingot_last_error_detail();
+}
+
+TEST(PersistTrustCopy, AFileOfAnyOwnerIsReadUpToALimit)
+{
+    constexpr uint64_t kLarge = (uint64_t(256) << 20) + 1;
+    ScratchDirectory scratch;
+    const std::string path = scratch.path() / "store";
+    const Trust trust(kRequire, {kSecret});
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    {
+        const Store writer(info);
+        ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, sealed(kSecret, kId, kBlob)));
+    }
+    struct key_file key = key_file_of(kId.size(), kId.data(), kBlob.size(), kBlob.data(), 1);
+    key.blob_size_bytes = kLarge;
+    Bytes file(KEY_FILE_HEADER_SIZE);
+    key_file_encode(&key, file.data());
+    file.insert(file.end(), kId.begin(), kId.end());
+    const fs::path entry = entries_of(path).at(0);
+    write_file(entry / "key.bin", file);
+    ASSERT_EQ(0, truncate((entry / "kernel.bin").c_str(), kLarge)) << "a sparse file";
+    const std::string single = scratch.path() / "file";
+    write_file(single, file);
+    ASSERT_EQ(0, truncate(single.c_str(), static_cast<off_t>(file.size() + kLarge)));
+    info.trust_policy = kRequire;
+    info.flags = INGOT_PERSIST_READ_ONLY;
+    info.next_key = trust.get()->next_key;
+    info.next_key_user = trust.get()->user;
+    const Store store(info);
+    EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));
+    EXPECT_NE(nullptr, std::strstr(ingot_last_error_detail(), "256 MiB")) << ingot_last_error_detail();
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_trusted_file(&storage, single.c_str(), trust.get()));
+    EXPECT_EQ(INGOT_UNTRUSTED, Held(storage).load(kId)) << ingot_last_error_detail();
 }

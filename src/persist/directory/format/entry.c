@@ -159,7 +159,10 @@ static ingot_status_t read_blob(const struct entry_place *place, int fd, const s
     ingot_status_t status = judge_blob(place, fd, key);
     if (status != INGOT_SUCCESS)
         return status;
-    status = memory_make_buffer(allocator, (size_t)key->blob_size_bytes, &buffer, &bytes);
+    if (place->owner == FILES_ANY_USER)
+        status = files_check_limit(key->blob_size_bytes, "kernel.bin");
+    if (status == INGOT_SUCCESS)
+        status = memory_make_buffer(allocator, (size_t)key->blob_size_bytes, &buffer, &bytes);
     if (status == INGOT_SUCCESS)
         status = files_read_all(fd, "kernel.bin", 0, buffer.size, bytes);
     if (status == INGOT_SUCCESS && place->check == BLOB_CHECKED_HERE &&
