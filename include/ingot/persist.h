@@ -625,6 +625,18 @@ INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_
  */
 INGOT_API ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers);
 
+/**
+ * Has each chain that contains a storage pass it every store, even if the store goes to an earlier tier. For tiers that
+ * other machines share (ingot/remote.h). If such a store fails, the chain's first tier with an event callback gets an
+ * INGOT_EVENT_STORAGE_DEGRADED. The chain's store returns the status of its first writable tier alone. Promoted blobs
+ * are not passed on.
+ *
+ * @param is_on  0: off. Storages start off.
+ * @par Threads  Any number at once.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_persist_set_write_through(ingot_storage_t storage, int is_on);
+
 #ifdef __cplusplus
 }
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "persist/base/files.h"
+#include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/last_work.h"
@@ -116,15 +117,38 @@ static ingot_status_t load_kept(void *self, bool with_core, const struct storage
     return ingot_set_error_detail(reason, "%s", detail);
 }
 
-static ingot_status_t store_with(const struct chain *chain,
-                                 ingot_status_t (*store)(ingot_storage_t, size_t, const uint8_t *, size_t,
-                                                         const uint8_t *),
-                                 size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+typedef ingot_status_t (*store_in_tier_t)(ingot_storage_t tier, size_t id_size, const uint8_t *id, size_t blob_size,
+                                          const uint8_t *blob);
+
+/* Stores a blob in a tier that gets every store. Keeps the thread's sentence, which belongs to another tier's status.
+ */
+static void write_through(const struct chain *chain, store_in_tier_t store, size_t tier, size_t id_size,
+                          const uint8_t *id, size_t blob_size, const uint8_t *blob)
 {
+    char reason[DETAIL_CAPACITY];
+    struct kept_error kept;
+    kept_error_save(&kept);
+    const ingot_status_t status = store(chain->tiers[tier], id_size, id, blob_size, blob);
+    if (status != INGOT_SUCCESS && status != INGOT_READ_ONLY) {
+        (void)snprintf(reason, sizeof(reason), "a blob was not stored in tier %zu: %s", tier,
+                       ingot_last_error_detail());
+        tell_degraded(chain->storage, status, reason);
+    }
+    kept_error_restore(&kept);
+}
+
+static ingot_status_t store_with(const struct chain *chain, store_in_tier_t store, size_t id_size, const uint8_t *id,
+                                 size_t blob_size, const uint8_t *blob)
+{
+    size_t next = 0;
     store_queue_cancel(chain->storage, id_size, id);
     ingot_status_t status = ingot_set_error_detail(INGOT_READ_ONLY, "no tier can be written");
-    for (size_t i = 0; i < chain->count && status == INGOT_READ_ONLY; ++i)
-        status = store(chain->tiers[i], id_size, id, blob_size, blob);
+    for (; next < chain->count && status == INGOT_READ_ONLY; ++next)
+        status = store(chain->tiers[next], id_size, id, blob_size, blob);
+    for (; next < chain->count; ++next)
+        if (atomic_load_explicit(&chain->tiers[next]->is_written_through, memory_order_relaxed) &&
+            takes_blobs(chain->tiers[next]))
+            write_through(chain, store, next, id_size, id, blob_size, blob);
     return status;
 }
 
@@ -181,6 +205,14 @@ static void destroy(void *self)
         ingot_storage_release(chain->tiers[i]);
     const ingot_allocator_t allocator = chain->allocator;
     memory_free(&allocator, chain, sizeof(*chain));
+}
+
+ingot_status_t ingot_persist_set_write_through(ingot_storage_t storage, int is_on)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    atomic_store_explicit(&storage->is_written_through, is_on != 0, memory_order_relaxed);
+    return INGOT_SUCCESS;
 }
 
 ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers)

@@ -77,10 +77,11 @@ struct ingot_storage {
     _Atomic(ingot_persist_store_mode_t) inherited_mode; /* of a switch: the mode that applies if none was set on it */
     _Atomic uint32_t inherited_exit_ms;
     _Atomic uint32_t inherited_quiet_ms;
-    _Atomic unsigned off;     /* of STORAGE_OFF_...; relaxed: a few requests may see the old value */
-    atomic_bool has_backends; /* release pairs with acquire: true if taking the lock is worthwhile */
-    atomic_bool has_keyring;  /* likewise */
-    bool must_require_seals;  /* its files may be any user's */
+    _Atomic unsigned off;           /* of STORAGE_OFF_...; relaxed: a few requests may see the old value */
+    atomic_bool is_written_through; /* gets every store of its chains; relaxed, likewise */
+    atomic_bool has_backends;       /* release pairs with acquire: true if taking the lock is worthwhile */
+    atomic_bool has_keyring;        /* likewise */
+    bool must_require_seals;        /* its files may be any user's */
     struct process_lock settings_lock;
     char backends[STORAGE_BACKENDS_CAPACITY]; /* under settings_lock, like the next one */
     struct keyring *keyring;                  /* NULL: INGOT_PERSIST_TRUST_NONE */

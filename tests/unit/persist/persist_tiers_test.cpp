@@ -409,6 +409,47 @@ TEST_F(PersistTiers, AChainStoresInTheFirstTierThatCanBeWritten)
     EXPECT_EQ(INGOT_READ_ONLY, Held(chain_of({bundle.get()})).put(kOther, kOtherBlob));
 }
 
+TEST_F(PersistTiers, AChainWritesThroughToATierThatAsksForIt)
+{
+    const Store directory(at("store"));
+    const Held middle(open_file(at("middle")));
+    const Held shared(open_file(at("shared")));
+    const Held chain(chain_of({directory.get(), middle.get(), shared.get()}));
+    ASSERT_EQ(INGOT_SUCCESS, chain.put(kOther, kOtherBlob));
+    EXPECT_EQ(INGOT_NOT_FOUND, shared.load(kOther)) << "off at first";
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(shared.get(), 1));
+    ASSERT_EQ(INGOT_SUCCESS, chain.put(kId, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, directory.load(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, middle.load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, shared.load(kId));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(shared.get(), 0));
+    ASSERT_EQ(INGOT_SUCCESS, chain.put(kOther, kOtherBlob));
+    EXPECT_EQ(INGOT_NOT_FOUND, shared.load(kOther));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_write_through(nullptr, 1));
+}
+
+TEST_F(PersistTiers, AFailureToWriteThroughIsToldAndIsNotTheChains)
+{
+    std::string reason;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    const fs::path path = at("store");
+    info.path = path.c_str();
+    info.on_event_user = &reason;
+    info.on_event = [](const ingot_event_t *event, void *user) {
+        if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
+            *static_cast<std::string *>(user) = event->reason;
+    };
+    const Store directory(info);
+    Gate shared;
+    const Held chain(chain_of({directory.get(), shared.storage}));
+    shared.open();
+    shared.answer = INGOT_NO_SPACE;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(shared.storage, 1));
+    EXPECT_EQ(INGOT_SUCCESS, chain.put(kId, kBlob));
+    EXPECT_NE(std::string::npos, reason.find("not stored in tier 1")) << reason;
+    shared.let_go();
+}
+
 TEST_F(PersistTiers, ABadTierIsAMissOfThatTier)
 {
     Held first(open_file(at("first")));
