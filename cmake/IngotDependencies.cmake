@@ -51,6 +51,13 @@ function(ingot_find_cuda)
     set_target_properties(ingot_dep::cuda PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${INGOT_cuda_INCLUDE_DIR}")
 endfunction()
 
+# Defines what the remote tiers are linked with, and sets ingot_missing_packages to what is missing.
+macro(ingot_find_remote_libraries)
+    set(ingot_missing_packages "")
+    ingot_find_dependency(hiredis hiredis/hiredis.h hiredis libhiredis-dev)
+    ingot_find_dependency(zstd zstd.h zstd libzstd-dev)
+endmacro()
+
 set(ingot_missing_packages "")
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads QUIET)

@@ -14,6 +14,9 @@
 #endif
 #include <ingot/opencl.h>
 #include <ingot/persist.h>
+#ifdef WITH_REMOTE
+#include <ingot/remote.h>
+#endif
 #include <ingot/storage.h>
 
 static int version_agrees(void)
@@ -53,6 +56,12 @@ int main(void)
         fprintf(stderr, "a NULL info was taken\n");
         return 1;
     }
+#ifdef WITH_REMOTE
+    if (ingot_remote_open(&storage, NULL) != INGOT_INVALID_ARGUMENTS) {
+        fprintf(stderr, "a NULL info of a remote tier was taken\n");
+        return 1;
+    }
+#endif
     printf("ingot %s\n", ingot_version());
     return 0;
 }

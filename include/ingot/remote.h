@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file remote.h
+ * Remote tiers: storages on servers that machines share, for ingot_persist_chain. Library ingot::remote, built on the
+ * public API alone. doc/fleet.md is a guide, and doc/remote-format.md specifies what is on the servers.
+ *
+ * A remote tier never makes a request fail, and a server that fails costs little: see ingot_remote_open.
+ */
+#ifndef INGOT_REMOTE_H
+#define INGOT_REMOTE_H
+
+#include <ingot/persist.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Flags of a remote tier. */
+typedef enum ingot_remote_flags {
+    INGOT_REMOTE_READ_ONLY = 1,     /**< Uploads and removes nothing. */
+    INGOT_REMOTE_NO_COMPRESSION = 2 /**< Uploads blobs as they are. Compressed ones are read nevertheless. */
+} ingot_remote_flags_t;
+
+/** A value for times that means "no limit". */
+#define INGOT_REMOTE_NO_LIMIT UINT32_MAX
+
+/** Remote tier configuration. 0 and NULL in any field stand for its default. */
+typedef struct ingot_remote_info {
+    size_t struct_size;
+    /**
+     * The server, at most 2047 bytes. Required.
+     *
+     * - `redis://[USER@]HOST[:PORT][/DATABASE]` and `redis+unix:///SOCKET`: Redis or Valkey
+     *
+     * Options follow as `?NAME=VALUE&NAME=VALUE`, with bytes as %XX where needed. A URL must not contain a password.
+     * `credentials` names a file whose first line is the password of Redis. Such a file must belong to this user or
+     * root and be accessible by no other user.
+     */
+    const char *url;
+    const char *name_space; /**< 1 to 64 of [A-Za-z0-9._-]; part of every object's key. NULL: "default". */
+    uint32_t flags;         /**< ingot_remote_flags_t */
+    /** Redis removes an object so long after it was stored; 0: 30 days. UINT64_MAX: never. */
+    uint64_t time_to_live_seconds;
+    uint64_t max_blob_bytes;     /**< Larger blobs are neither uploaded nor loaded; 0: 64 MiB. At most 1 GiB. */
+    uint64_t max_waiting_bytes;  /**< Of blobs that wait to be uploaded; 0: 64 MiB. */
+    uint32_t max_waiting;        /**< Their number; 0: 256. */
+    uint32_t connect_timeout_ms; /**< 0: 250 ms. */
+    uint32_t stall_timeout_ms;   /**< How long a server may send or take no byte; 0: 2 s. */
+    /** How much time the application may lose to a failing server; 0: 2 s. INGOT_REMOTE_NO_LIMIT: any. */
+    uint32_t lost_time_ms;
+    uint32_t slow_ms;                /**< A longer load counts as lost time, even if it succeeds; 0: 250 ms. */
+    uint32_t retry_ms;               /**< The first pause before the server is probed after a failure; 0: 1 s. */
+    uint32_t longest_retry_ms;       /**< Each pause is twice as long as the one before, up to this; 0: 60 s. */
+    uint32_t exit_time_ms;           /**< How long exit() and the last release may upload; 0: 1 s. */
+    ingot_event_callback_t on_event; /**< NULL: none. Hears of everything that this tier does not do. */
+    void *on_event_user;
+} ingot_remote_info_t;
+#define INGOT_REMOTE_INFO_INIT                                                                                         \
+    {                                                                                                                  \
+        sizeof(ingot_remote_info_t), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL                        \
+    }
+
+/**
+ * Opens a remote tier. Connects to nothing: the first load or upload does, so this succeeds while the server is down.
+ *
+ * A load asks the server in the calling thread. Any number of threads may load at once, each on a connection of its
+ * own. A store returns at once; a thread of the tier uploads the blob, and until then loads return it. If more blobs
+ * wait than the limits allow, the oldest are dropped, and an INGOT_EVENT_STORAGE_DEGRADED tells so. A remove is passed
+ * to that thread, too; until it is done, loads of the id are misses.
+ *
+ * A request that fails returns INGOT_IO_ERROR, or INGOT_BLOB_CORRUPT and the like if the server has something else
+ * than the blob. It counts as a failure, and its time counts as lost. If the server cannot be reached, stalls or
+ * rejects the credentials, or if three answers in a row are wrong, the tier stops asking it: loads are misses at once
+ * (INGOT_NOT_FOUND), and uploads wait. After a pause, the tier's thread probes the server, and asks it again once a
+ * probe succeeds. Events report both.
+ *
+ * Requests that fail, and those that take longer than slow_ms (and a second for each 16 MiB), take from the lost time.
+ * A load may take at most half of what is left of it and then fails, so that together they never take more. 24 hours
+ * refill the whole.
+ *
+ * Put a remote tier behind a directory store in a chain, and have the chain write to both
+ * (ingot_persist_set_write_through). Loads then ask the directory first, and keep in it what they found on the server.
+ *
+ * After fork, the tier is off in the child. Open another there.
+ *
+ * @param[in] info  Copied.
+ * @retval INGOT_INVALID_ARGUMENTS  A malformed info or URL.
+ * @retval INGOT_UNTRUSTED          Another user can access the file with the credentials. The detail has the remedy.
+ * @retval INGOT_NOT_FOUND          There is no such file.
+ * @retval INGOT_IO_ERROR           It cannot be read.
+ * @retval INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_info_t *info);
+
+/**
+ * Waits until all blobs are uploaded that waited when this was called.
+ *
+ * @param max_time_ms  How long at most. INGOT_REMOTE_NO_LIMIT: as long as the server works.
+ * @par Threads  Any number at once.
+ * @retval INGOT_SUCCESS        None waits anymore. Blobs that could not be uploaded were reported by events.
+ * @retval INGOT_BUSY           Some still wait: the time is over, or the tier does not ask the server now.
+ * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
+ */
+INGOT_API ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint32_t max_time_ms);
+
+/** Counts of a remote tier in this process. */
+typedef struct ingot_remote_stats {
+    size_t struct_size;
+    uint64_t hits;     /**< Loads that returned a blob. */
+    uint64_t misses;   /**< Loads of ids that the server does not have. */
+    uint64_t skipped;  /**< Loads that did not ask the server, because it failed before. */
+    uint64_t failures; /**< Loads that failed, by reason in the next five. */
+    uint64_t unreachable, timed_out, refused, bad_answers, bad_objects;
+    uint64_t uploads, removals;        /**< Done by the tier's thread. */
+    uint64_t failed_uploads;           /**< Uploads and removals that failed. */
+    uint64_t dropped_uploads;          /**< That were never begun, for want of room or at the process's end. */
+    uint64_t waiting;                  /**< Uploads and removals that wait now. */
+    uint64_t loaded_bytes, sent_bytes; /**< Of objects. */
+    uint64_t pauses;                   /**< How often the tier stopped asking the server. */
+    uint64_t lost_ns;                  /**< The application's time that failed and slow loads took. */
+    int is_asking;                     /**< 0: the tier does not ask the server now. */
+} ingot_remote_stats_t;
+#define INGOT_REMOTE_STATS_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(ingot_remote_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                          \
+    }
+/**
+ * Returns the counts of a remote tier since it was opened.
+ *
+ * @param[in,out] stats  The caller sets struct_size.
+ * @par Threads  Any number at once.
+ * @retval INGOT_INVALID_ARGUMENTS
+ * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
+ */
+INGOT_API ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stats_t *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

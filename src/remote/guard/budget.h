@@ -1,0 +1,29 @@
+/*
+ * budget.h - how much time a process may lose to a server that fails.
+ *
+ * Failed requests take from the budget. A request may take at most half of what is left, so there is always something
+ * left for the next one, and the sum never exceeds the budget. A day refills it, so that a service that runs for months
+ * is not cut off from its server for good. The time of requests that fail at the same time counts once.
+ *
+ * Not for several threads at once. The caller passes the time.
+ */
+#ifndef INGOT_REMOTE_GUARD_BUDGET_H
+#define INGOT_REMOTE_GUARD_BUDGET_H
+
+#include <stdint.h>
+
+struct budget {
+    uint64_t whole_ns; /* UINT64_MAX: no limit */
+    uint64_t lost_ns;
+    uint64_t refilled_at_ns;
+    uint64_t counted_until_ns;
+    uint64_t total_ns; /* ever lost, for the statistics */
+};
+
+void budget_init(struct budget *budget, uint64_t whole_ns, uint64_t now_ns);
+/* How long a request that begins now may take; 0: too little is left for any. */
+uint64_t budget_allowance(struct budget *budget, uint64_t now_ns);
+/* A request from one moment to the other was lost. */
+void budget_lose(struct budget *budget, uint64_t from_ns, uint64_t until_ns);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * guard.c - decides which requests may be made, for how long, and what their results mean; see guard.h.
+ */
+#include "remote/guard/guard.h"
+
+#include "remote/base/clock.h"
+
+#define BYTES_PER_SECOND UINT64_C(16777216) /* a slower transfer counts as lost time */
+
+bool guard_init(struct guard *guard, const struct guard_settings *settings, uint64_t now_ns)
+{
+    if (pthread_mutex_init(&guard->lock, NULL) != 0)
+        return false;
+    breaker_init(&guard->breaker, settings->shortest_pause_ns, settings->longest_pause_ns, settings->seed);
+    budget_init(&guard->budget, settings->lost_time_ns, now_ns);
+    guard->slow_ns = settings->slow_ns;
+    atomic_init(&guard->trips, 0);
+    return true;
+}
+
+void guard_fini(struct guard *guard)
+{
+    (void)pthread_mutex_destroy(&guard->lock);
+}
+
+enum guard_verdict guard_admit(struct guard *guard, struct request *request, uint64_t now_ns)
+{
+    (void)pthread_mutex_lock(&guard->lock);
+    const bool is_closed = guard->breaker.state == BREAKER_CLOSED;
+    const uint64_t allowance_ns = is_closed ? budget_allowance(&guard->budget, now_ns) : 0;
+    request->trips_before = guard_trips(guard);
+    (void)pthread_mutex_unlock(&guard->lock);
+    if (!is_closed)
+        return GUARD_IS_OPEN;
+    if (allowance_ns == 0)
+        return GUARD_NO_TIME;
+    request->deadline_ns = allowance_ns < CLOCK_NEVER - now_ns ? now_ns + allowance_ns : CLOCK_NEVER;
+    return GUARD_PASS;
+}
+
+static void count_trip(struct guard *guard, bool is_open)
+{
+    if (is_open)
+        atomic_fetch_add_explicit(&guard->trips, 1, memory_order_relaxed);
+}
+
+bool guard_settle(struct guard *guard, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
+                  uint64_t now_ns)
+{
+    const uint64_t fair_ns = guard->slow_ns + byte_count * CLOCK_NS_PER_S / BYTES_PER_SECOND;
+    (void)pthread_mutex_lock(&guard->lock);
+    if (finding != BREAKER_WORKS || now_ns - began_ns > fair_ns)
+        budget_lose(&guard->budget, began_ns, now_ns);
+    const bool is_open = breaker_note(&guard->breaker, finding, now_ns);
+    count_trip(guard, is_open);
+    (void)pthread_mutex_unlock(&guard->lock);
+    return is_open;
+}
+
+bool guard_note_upload(struct guard *guard, enum breaker_finding finding, uint64_t now_ns)
+{
+    (void)pthread_mutex_lock(&guard->lock);
+    const bool is_open = breaker_note(&guard->breaker, finding, now_ns);
+    count_trip(guard, is_open);
+    (void)pthread_mutex_unlock(&guard->lock);
+    return is_open;
+}
+
+bool guard_begin_probe(struct guard *guard, uint64_t now_ns)
+{
+    (void)pthread_mutex_lock(&guard->lock);
+    const bool is_due = breaker_begin_probe(&guard->breaker, now_ns);
+    (void)pthread_mutex_unlock(&guard->lock);
+    return is_due;
+}
+
+bool guard_end_probe(struct guard *guard, bool has_succeeded, uint64_t now_ns)
+{
+    (void)pthread_mutex_lock(&guard->lock);
+    const bool is_closed = breaker_end_probe(&guard->breaker, has_succeeded, now_ns);
+    (void)pthread_mutex_unlock(&guard->lock);
+    return is_closed;
+}
+
+struct guard_state guard_get_state(struct guard *guard)
+{
+    (void)pthread_mutex_lock(&guard->lock);
+    const struct guard_state state = {
+        .is_closed = guard->breaker.state == BREAKER_CLOSED,
+        .probe_at_ns = guard->breaker.state == BREAKER_OPEN ? guard->breaker.probe_at_ns : CLOCK_NEVER,
+        .lost_ns = guard->budget.total_ns,
+        .trips = guard_trips(guard),
+    };
+    (void)pthread_mutex_unlock(&guard->lock);
+    return state;
+}

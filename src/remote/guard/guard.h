@@ -1,0 +1,65 @@
+/*
+ * guard.h - decides which requests may be made, for how long, and what their results mean: breaker and budget together,
+ * for any number of threads.
+ *
+ * Lock: one mutex, held for a few instructions, never during a request.
+ */
+#ifndef INGOT_REMOTE_GUARD_GUARD_H
+#define INGOT_REMOTE_GUARD_GUARD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "remote/base/request.h"
+#include "remote/guard/breaker.h"
+#include "remote/guard/budget.h"
+
+struct guard {
+    pthread_mutex_t lock;
+    struct breaker breaker; /* under lock, as the next one */
+    struct budget budget;
+    atomic_uint trips; /* how often the breaker opened; relaxed: it orders nothing */
+    uint64_t slow_ns;  /* a request that takes longer counts as lost, whatever its result; constant */
+};
+
+struct guard_settings {
+    uint64_t shortest_pause_ns;
+    uint64_t longest_pause_ns;
+    uint64_t lost_time_ns;
+    uint64_t slow_ns;
+    uint64_t seed;
+};
+
+/* False: no mutex can be made. */
+bool guard_init(struct guard *guard, const struct guard_settings *settings, uint64_t now_ns);
+void guard_fini(struct guard *guard);
+
+enum guard_verdict { GUARD_PASS, GUARD_IS_OPEN, GUARD_NO_TIME };
+
+/* Asks whether the application may make a request now, and sets its deadline and the trips before it. */
+enum guard_verdict guard_admit(struct guard *guard, struct request *request, uint64_t now_ns);
+/* Takes the result of an admitted request. byte_count: what was received, which may take its time. Returns true if it
+ * opened the breaker. */
+bool guard_settle(struct guard *guard, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
+                  uint64_t now_ns);
+/* Takes the result of an upload, whose time is not lost. Returns true if it opened the breaker. */
+bool guard_note_upload(struct guard *guard, enum breaker_finding finding, uint64_t now_ns);
+bool guard_begin_probe(struct guard *guard, uint64_t now_ns);
+bool guard_end_probe(struct guard *guard, bool has_succeeded, uint64_t now_ns);
+
+/* How often the breaker opened. Takes no lock. */
+static inline unsigned guard_trips(const struct guard *guard)
+{
+    return atomic_load_explicit(&guard->trips, memory_order_relaxed);
+}
+
+struct guard_state {
+    bool is_closed;
+    uint64_t probe_at_ns; /* CLOCK_NEVER if the breaker is not open */
+    uint64_t lost_ns;     /* in all */
+    unsigned trips;
+};
+struct guard_state guard_get_state(struct guard *guard);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * address.h - the addresses of a server: a host and a port, or the path of a Unix socket.
+ *
+ * A name service that does not answer must not hold a request, so a thread of its own looks each name up.
+ * The result is kept until no connection to any of its addresses succeeds.
+ */
+#ifndef INGOT_REMOTE_NET_ADDRESS_H
+#define INGOT_REMOTE_NET_ADDRESS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "remote/base/request.h"
+
+#define ADDRESS_MOST 8u /* of one name */
+#define ADDRESS_HOST_CAPACITY 256u
+#define ADDRESS_PORT_CAPACITY 8u
+
+struct address {
+    socklen_t size;
+    struct sockaddr_storage bytes;
+};
+
+struct address_list {
+    size_t count;
+    struct address items[ADDRESS_MOST];
+};
+
+struct address_book {
+    char host[ADDRESS_HOST_CAPACITY]; /* constant, as the next two */
+    char port[ADDRESS_PORT_CAPACITY];
+    bool is_unix;
+    pthread_mutex_t lock;
+    struct address_list known; /* under lock */
+};
+
+/* False: no mutex can be made. host and port fit. */
+bool address_book_init(struct address_book *book, const char *host, const char *port);
+/* False: the path is too long, or no mutex can be made. */
+bool address_book_init_unix(struct address_book *book, const char *path);
+void address_book_fini(struct address_book *book);
+
+/* Returns the known addresses, or looks them up until the moment. */
+enum outcome address_book_get(struct address_book *book, struct request *request, uint64_t moment_ns,
+                              struct address_list *list);
+/* Forgets the addresses of a name. */
+void address_book_forget(struct address_book *book);
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * stream.c - a connection to a server; see stream.h.
+ */
+#include "remote/net/stream.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "remote/base/clock.h"
+#include "remote/net/wait.h"
+
+void stream_close(int socket)
+{
+    (void)close(socket); /* whatever it returns, the descriptor is gone */
+}
+
+static enum outcome connect_failed(struct request *request, int error)
+{
+    return request_fail(request, OUTCOME_UNREACHABLE, "connecting: %s", strerror(error));
+}
+
+static enum outcome connect_to(const struct address *address, struct request *request, uint64_t moment_ns, int *made)
+{
+    const int one = 1;
+    const int fd = socket(address->bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int error = 0;
+    socklen_t size = sizeof(error);
+    enum outcome outcome = OUTCOME_DONE;
+    if (fd < 0)
+        return connect_failed(request, errno);
+    /* EAGAIN: the queue of a Unix socket is full; the kernel does not say when it no longer is. */
+    if (connect(fd, (const struct sockaddr *)&address->bytes, address->size) != 0) {
+        if (errno != EINPROGRESS)
+            outcome = connect_failed(request, errno);
+        else
+            outcome = wait_for_socket(request, fd, POLLOUT, moment_ns);
+        if (outcome == OUTCOME_TIMED_OUT)
+            (void)request_fail(request, outcome, "connecting timed out");
+        if (outcome == OUTCOME_DONE && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error != 0)
+            outcome = connect_failed(request, error);
+    }
+    if (outcome != OUTCOME_DONE) {
+        stream_close(fd);
+        return outcome;
+    }
+    if (address->bytes.ss_family != AF_UNIX) /* both are for speed and for the server's sake: failures do not matter */
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+    *made = fd;
+    return OUTCOME_DONE;
+}
+
+enum outcome stream_open(struct address_book *book, struct request *request, int *socket)
+{
+    struct address_list list;
+    const uint64_t moment_ns = request_connect_moment(request, clock_now_ns());
+    enum outcome outcome = address_book_get(book, request, moment_ns, &list);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    outcome = request_fail(request, OUTCOME_UNREACHABLE, "the name %s has no address", book->host);
+    for (size_t i = 0; i < list.count && outcome == OUTCOME_UNREACHABLE; ++i)
+        outcome = connect_to(&list.items[i], request, moment_ns, socket);
+    if (outcome != OUTCOME_DONE)
+        address_book_forget(book);
+    return outcome;
+}
+
+bool stream_is_idle(int socket)
+{
+    struct pollfd polled = {.fd = socket, .events = POLLIN | POLLRDHUP};
+    return poll(&polled, 1, 0) == 0;
+}
+
+enum outcome stream_send(int socket, struct request *request, size_t size, const void *bytes)
+{
+    const char *next = bytes;
+    while (size != 0) {
+        const ssize_t sent = send(socket, next, size, MSG_NOSIGNAL);
+        if (sent > 0) {
+            next += sent;
+            size -= (size_t)sent;
+            continue;
+        }
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+            return request_fail(request, OUTCOME_UNREACHABLE, "sending: %s", strerror(errno));
+        const enum outcome outcome =
+            wait_for_socket(request, socket, POLLOUT, request_stall_moment(request, clock_now_ns()));
+        if (outcome != OUTCOME_DONE)
+            return outcome;
+    }
+    return OUTCOME_DONE;
+}
+
+enum outcome stream_receive(int socket, struct request *request, size_t capacity, void *bytes, size_t *size)
+{
+    for (;;) {
+        const ssize_t received = recv(socket, bytes, capacity, 0);
+        if (received > 0) {
+            *size = (size_t)received;
+            /* A server that always has a few more bytes never stalls, so the deadline is looked at here. */
+            return clock_now_ns() < request->deadline_ns ? OUTCOME_DONE
+                                                         : request_fail(request, OUTCOME_TIMED_OUT, "timed out");
+        }
+        if (received == 0)
+            return request_fail(request, OUTCOME_UNREACHABLE, "the server closed the connection");
+        if (errno == EINTR)
+            continue;
+        if (errno != EAGAIN && errno != EWOULDBLOCK)
+            return request_fail(request, OUTCOME_UNREACHABLE, "receiving: %s", strerror(errno));
+        const enum outcome outcome =
+            wait_for_socket(request, socket, POLLIN, request_stall_moment(request, clock_now_ns()));
+        if (outcome != OUTCOME_DONE)
+            return outcome;
+    }
+}

@@ -1,0 +1,20 @@
+/*
+ * wait.h - waits for a socket until a moment, or until its request ends early.
+ */
+#ifndef INGOT_REMOTE_NET_WAIT_H
+#define INGOT_REMOTE_NET_WAIT_H
+
+#include <stdint.h>
+
+#include "remote/base/request.h"
+
+/* How long a wait may go on without looking whether the request has ended, in milliseconds. */
+#define WAIT_SLICE_MS 20
+
+/* The time from now to a moment in milliseconds, rounded up, and at most a slice. */
+int wait_slice_ms(uint64_t now_ns, uint64_t moment_ns);
+
+/* Waits until poll reports one of the events or an error on the socket. Never a cancellation point. */
+enum outcome wait_for_socket(struct request *request, int socket, short events, uint64_t moment_ns);
+
+#endif

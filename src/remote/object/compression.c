@@ -1,0 +1,24 @@
+/*
+ * compression.c - a blob's bytes as one frame of zstd; see compression.h.
+ */
+#include "remote/object/compression.h"
+
+#include <zstd.h>
+
+#define LEAST_GAIN 16u /* one part of so many */
+
+size_t compression_pack(size_t size, const uint8_t *bytes, int level, uint8_t *packed)
+{
+    const size_t packed_size = ZSTD_compress(packed, size - size / LEAST_GAIN, bytes, size, level);
+    return ZSTD_isError(packed_size) != 0 || packed_size >= size ? 0 : packed_size;
+}
+
+bool compression_unpack(size_t packed_size, const uint8_t *packed, size_t size, uint8_t *bytes)
+{
+    /* Several frames, or one that skips bytes, could take long without making any: one must fill the input. */
+    const size_t frame_size = ZSTD_findFrameCompressedSize(packed, packed_size);
+    if (ZSTD_isError(frame_size) != 0 || frame_size != packed_size)
+        return false;
+    const size_t unpacked_size = ZSTD_decompress(bytes, size, packed, packed_size);
+    return ZSTD_isError(unpacked_size) == 0 && unpacked_size == size;
+}

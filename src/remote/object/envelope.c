@@ -1,0 +1,181 @@
+/*
+ * envelope.c - encodes and decodes an object on a server; see envelope.h and doc/remote-format.md.
+ */
+#include "remote/object/envelope.h"
+
+#include <ingot/backend.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/object/compression.h"
+#include "util/little_endian.h"
+#include "util/xxh3_avx2.h"
+
+#define MAGIC "\x89INGOBJ\n"
+#define MAGIC_SIZE (sizeof(MAGIC) - 1)
+#define MUST_UNDERSTAND_FLAGS UINT32_C(0xffff)
+#define FLAG_ZSTD UINT32_C(1)
+#define CHECKSUM_SIZE 16u
+
+/* Bytes from the beginning. */
+enum offset {
+    AT_MAGIC = 0,
+    AT_VERSION = 8,
+    AT_HEADER_SIZE = 12,
+    AT_ID_SIZE = 16,
+    AT_BLOB_SIZE = 24,
+    AT_STORED_SIZE = 32,
+    AT_FLAGS = 40,
+    AT_BLOB_CHECKSUM = 48,
+    AT_CREATED = 64,
+    AT_CHECKSUM = 80, /* of all before it */
+};
+
+struct header {
+    uint64_t blob_size;
+    uint64_t stored_size;
+    uint32_t flags;
+    const uint8_t *blob_checksum;
+};
+
+static void put_checksum(uint8_t at[CHECKSUM_SIZE], size_t size, const uint8_t *bytes)
+{
+    const struct xxh3_words words = xxh3_128_of(size, bytes);
+    le_put_u64(at, words.low);
+    le_put_u64(at + 8, words.high);
+}
+
+static bool checksum_holds(const uint8_t at[CHECKSUM_SIZE], size_t size, const uint8_t *bytes)
+{
+    uint8_t found[CHECKSUM_SIZE];
+    put_checksum(found, size, bytes);
+    return memcmp(found, at, CHECKSUM_SIZE) == 0;
+}
+
+size_t envelope_max_size(size_t id_size, size_t max_blob_size)
+{
+    const size_t head = ENVELOPE_HEADER_SIZE + id_size;
+    return max_blob_size > SIZE_MAX - head ? SIZE_MAX : head + max_blob_size;
+}
+
+static void put_header(uint8_t *object, size_t id_size, size_t blob_size, const uint8_t *blob, size_t stored_size,
+                       uint64_t created_ns)
+{
+    memset(object, 0, ENVELOPE_HEADER_SIZE);
+    memcpy(object + AT_MAGIC, MAGIC, MAGIC_SIZE);
+    le_put_u32(object + AT_VERSION, ENVELOPE_VERSION);
+    le_put_u32(object + AT_HEADER_SIZE, ENVELOPE_HEADER_SIZE);
+    le_put_u64(object + AT_ID_SIZE, id_size);
+    le_put_u64(object + AT_BLOB_SIZE, blob_size);
+    le_put_u64(object + AT_STORED_SIZE, stored_size);
+    le_put_u32(object + AT_FLAGS, stored_size < blob_size ? FLAG_ZSTD : 0);
+    put_checksum(object + AT_BLOB_CHECKSUM, blob_size, blob);
+    le_put_u64(object + AT_CREATED, created_ns);
+    put_checksum(object + AT_CHECKSUM, AT_CHECKSUM, object);
+}
+
+ingot_status_t envelope_encode(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob,
+                               uint64_t created_ns, int level, size_t *size, uint8_t **object)
+{
+    const size_t head = ENVELOPE_HEADER_SIZE + id_size;
+    uint8_t *made = malloc(envelope_max_size(id_size, blob_size));
+    if (made == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an object of %zu bytes", blob_size);
+    size_t stored_size = level == 0 ? 0 : compression_pack(blob_size, blob, level, made + head);
+    if (stored_size == 0) {
+        memcpy(made + head, blob, blob_size);
+        stored_size = blob_size;
+    }
+    put_header(made, id_size, blob_size, blob, stored_size, created_ns);
+    memcpy(made + ENVELOPE_HEADER_SIZE, id, id_size);
+    *size = head + stored_size;
+    *object = made;
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check_frame(size_t size, const uint8_t *object)
+{
+    if (size < ENVELOPE_HEADER_SIZE)
+        return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the object has %zu bytes and ends within its header",
+                                      size);
+    if (memcmp(object + AT_MAGIC, MAGIC, MAGIC_SIZE) != 0)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the object does not begin with its magic number");
+    const uint32_t version = le_get_u32(object + AT_VERSION);
+    if (version != ENVELOPE_VERSION)
+        return ingot_set_error_detail(INGOT_BLOB_VERSION, "the object has format version %u", (unsigned)version);
+    if (le_get_u32(object + AT_HEADER_SIZE) != ENVELOPE_HEADER_SIZE ||
+        !checksum_holds(object + AT_CHECKSUM, AT_CHECKSUM, object))
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the object's header does not match");
+    const uint32_t flags = le_get_u32(object + AT_FLAGS);
+    if ((flags & MUST_UNDERSTAND_FLAGS & ~FLAG_ZSTD) != 0)
+        return ingot_set_error_detail(INGOT_BLOB_VERSION, "the object has unknown flags %#x", (unsigned)flags);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check_sizes(const struct header *header, uint64_t id_size, size_t size, size_t max_blob_size)
+{
+    const bool is_packed = (header->flags & FLAG_ZSTD) != 0;
+    if (id_size == 0 || id_size > ENVELOPE_MAX_ID_SIZE || header->blob_size == 0 ||
+        header->blob_size > ENVELOPE_MAX_BLOB_SIZE || header->stored_size == 0 ||
+        (is_packed ? header->stored_size >= header->blob_size : header->stored_size != header->blob_size))
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the object has impossible sizes");
+    const uint64_t whole = ENVELOPE_HEADER_SIZE + id_size + header->stored_size;
+    if (size < whole)
+        return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the object has %zu bytes instead of %llu", size,
+                                      (unsigned long long)whole);
+    if (size > whole)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the object has bytes after its blob");
+    if (header->blob_size > max_blob_size)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the blob has %llu bytes, and the limit is %zu",
+                                      (unsigned long long)header->blob_size, max_blob_size);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t unpack(const struct header *header, const uint8_t *stored, struct envelope_blob *blob)
+{
+    uint8_t *unpacked = malloc((size_t)header->blob_size);
+    if (unpacked == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes",
+                                      (size_t)header->blob_size);
+    if (!compression_unpack((size_t)header->stored_size, stored, (size_t)header->blob_size, unpacked)) {
+        free(unpacked);
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the object's blob cannot be decompressed to its size");
+    }
+    blob->unpacked = unpacked;
+    blob->bytes = unpacked;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t envelope_decode(size_t size, const uint8_t *object, size_t id_size, const uint8_t *id,
+                               size_t max_blob_size, struct envelope_blob *blob)
+{
+    ingot_status_t status = check_frame(size, object);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const struct header header = {
+        .blob_size = le_get_u64(object + AT_BLOB_SIZE),
+        .stored_size = le_get_u64(object + AT_STORED_SIZE),
+        .flags = le_get_u32(object + AT_FLAGS),
+        .blob_checksum = object + AT_BLOB_CHECKSUM,
+    };
+    const uint64_t found_id_size = le_get_u64(object + AT_ID_SIZE);
+    status = check_sizes(&header, found_id_size, size, max_blob_size);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (found_id_size != id_size || memcmp(object + ENVELOPE_HEADER_SIZE, id, id_size) != 0)
+        return ingot_set_error_detail(INGOT_BLOB_MISMATCH, "the object holds another program's blob");
+
+    const uint8_t *stored = object + ENVELOPE_HEADER_SIZE + id_size;
+    struct envelope_blob found = {.size = (size_t)header.blob_size, .bytes = stored};
+    if ((header.flags & FLAG_ZSTD) != 0)
+        status = unpack(&header, stored, &found);
+    if (status == INGOT_SUCCESS && !checksum_holds(header.blob_checksum, found.size, found.bytes))
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the blob does not match the object's checksum");
+    if (status != INGOT_SUCCESS) {
+        free(found.unpacked);
+        return status;
+    }
+    *blob = found;
+    return INGOT_SUCCESS;
+}

@@ -1,0 +1,46 @@
+/*
+ * envelope.h - encodes and decodes an object on a server: a header, the id and the blob; see doc/remote-format.md.
+ *
+ * Whoever can write to the server can write anything. So nothing in a header is used before its checksum was verified,
+ * no size before it was compared with what was received and with the limits, and no blob before its id was compared.
+ */
+#ifndef INGOT_REMOTE_OBJECT_ENVELOPE_H
+#define INGOT_REMOTE_OBJECT_ENVELOPE_H
+
+#include <ingot/ingot.h>
+
+#define ENVELOPE_VERSION 1u
+#define ENVELOPE_HEADER_SIZE 96u
+#define ENVELOPE_MAX_ID_SIZE ((uint64_t)1 << 26)
+#define ENVELOPE_MAX_BLOB_SIZE UINT32_MAX
+
+/* The size of the largest object with this id and a blob of at most max_blob_size bytes. */
+size_t envelope_max_size(size_t id_size, size_t max_blob_size);
+
+/*
+ * Makes the object of an id and a blob, which the caller frees. Compresses the blob with zstd at this level if that
+ * makes it smaller; 0: does not compress.
+ * @retval INGOT_OUT_OF_MEMORY
+ */
+ingot_status_t envelope_encode(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob,
+                               uint64_t created_ns, int level, size_t *size, uint8_t **object);
+
+/* A blob in an object. */
+struct envelope_blob {
+    size_t size;
+    const uint8_t *bytes;
+    uint8_t *unpacked; /* what the caller frees; NULL: bytes lies in the object */
+};
+
+/*
+ * Returns the blob of an object, which must be that of the id.
+ *
+ * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION
+ * @retval INGOT_BLOB_MISMATCH  A valid object of another id.
+ * @retval INGOT_NO_SPACE       The blob has more than max_blob_size bytes.
+ * @retval INGOT_OUT_OF_MEMORY
+ */
+ingot_status_t envelope_decode(size_t size, const uint8_t *object, size_t id_size, const uint8_t *id,
+                               size_t max_blob_size, struct envelope_blob *blob);
+
+#endif

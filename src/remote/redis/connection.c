@@ -1,0 +1,106 @@
+/*
+ * connection.c - a connection to Redis or Valkey; see connection.h.
+ */
+#include "remote/redis/connection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/net/stream.h"
+
+#define CHUNK_SIZE (64u * 1024u)
+#define LINE_SIZE                                                                                                      \
+    4096u /* for the first line of a reply, which is all of an error, and what hiredis keeps of others                 \
+           */
+
+enum outcome redis_connection_open(struct address_book *book, struct request *request,
+                                   struct redis_connection **connection)
+{
+    struct redis_connection *made = calloc(1, sizeof(*made));
+    redisReader *reader = redisReaderCreate();
+    enum outcome outcome = OUTCOME_NO_MEMORY;
+    if (made == NULL || reader == NULL)
+        (void)request_fail(request, outcome, "no memory for a connection");
+    else
+        outcome = stream_open(book, request, &made->socket);
+    if (outcome != OUTCOME_DONE) {
+        free(made);
+        if (reader != NULL)
+            redisReaderFree(reader);
+        return outcome;
+    }
+    made->reader = reader;
+    *connection = made;
+    return OUTCOME_DONE;
+}
+
+void redis_connection_close(struct redis_connection *connection)
+{
+    if (connection == NULL)
+        return;
+    stream_close(connection->socket);
+    redisReaderFree(connection->reader);
+    free(connection);
+}
+
+static bool is_known_kind(char kind)
+{
+    return kind == '$' || kind == '+' || kind == '-' || kind == ':';
+}
+
+enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes,
+                              size_t max_size, redisReply **reply)
+{
+    void *found = NULL;
+    if (size == 0)
+        return OUTCOME_DONE;
+    /* ridx is -1 between replies. A list could claim any number of elements, and hiredis would make room for them. */
+    if (reader->ridx == -1 && !is_known_kind(bytes[0]))
+        return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to this command");
+    if (reader->len > max_size || size > max_size - reader->len)
+        return request_fail(request, OUTCOME_TOO_LARGE, "the answer has more than %zu bytes", max_size);
+    if (redisReaderFeed(reader, bytes, size) != REDIS_OK)
+        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
+    if (redisReaderGetReply(reader, &found) != REDIS_OK)
+        return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis: %.100s", reader->errstr);
+    if (found != NULL && reader->len != reader->pos) {
+        freeReplyObject(found);
+        return request_fail(request, OUTCOME_BAD_ANSWER, "the server sent more than one answer");
+    }
+    *reply = found;
+    return OUTCOME_DONE;
+}
+
+static enum outcome receive(struct redis_connection *connection, struct request *request, size_t max_size,
+                            redisReply **reply)
+{
+    char *chunk = malloc(CHUNK_SIZE);
+    enum outcome outcome = OUTCOME_DONE;
+    *reply = NULL;
+    if (chunk == NULL)
+        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
+    while (outcome == OUTCOME_DONE && *reply == NULL) {
+        size_t size = 0;
+        outcome = stream_receive(connection->socket, request, CHUNK_SIZE, chunk, &size);
+        if (outcome == OUTCOME_DONE)
+            outcome = redis_reply_feed(connection->reader, request, size, chunk, max_size, reply);
+    }
+    free(chunk);
+    return outcome;
+}
+
+enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request,
+                                  const struct redis_command *command, redisReply **reply)
+{
+    char *text = NULL;
+    const size_t limit =
+        command->max_reply_size > SIZE_MAX - LINE_SIZE ? SIZE_MAX : command->max_reply_size + LINE_SIZE;
+    const long long size = redisFormatCommandArgv(&text, command->count, command->words, command->sizes);
+    if (size < 0)
+        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a command");
+    enum outcome outcome = stream_send(connection->socket, request, (size_t)size, text);
+    free(text);
+    if (outcome == OUTCOME_DONE)
+        outcome = receive(connection, request, limit, reply);
+    return outcome;
+}

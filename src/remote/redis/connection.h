@@ -1,0 +1,49 @@
+/*
+ * connection.h - a connection to Redis or Valkey: sends one command at a time and receives its reply.
+ *
+ * hiredis writes commands and parses replies; the bytes go through stream.h, because hiredis has no deadline for a
+ * whole reply and raises SIGPIPE. A connection belongs to one thread at a time.
+ */
+#ifndef INGOT_REMOTE_REDIS_CONNECTION_H
+#define INGOT_REMOTE_REDIS_CONNECTION_H
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "remote/base/request.h"
+#include "remote/net/address.h"
+
+struct redis_connection {
+    int socket;
+    redisReader *reader;
+    struct redis_connection *next; /* of the pool */
+};
+
+struct redis_command {
+    int count;
+    const char **words;
+    const size_t *sizes;
+    size_t max_reply_size; /* of its string */
+};
+
+/* Connects only. */
+enum outcome redis_connection_open(struct address_book *book, struct request *request,
+                                   struct redis_connection **connection);
+void redis_connection_close(struct redis_connection *connection);
+
+/*
+ * Sends a command and receives its reply, which is a string, a number, nil, a status or an error, and which the caller
+ * frees. If the outcome is not OUTCOME_DONE, the connection must be closed.
+ */
+enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request,
+                                  const struct redis_command *command, redisReply **reply);
+
+/*
+ * Feeds bytes of a reply to a reader. Sets *reply if it is complete. Refuses replies of other kinds than those above
+ * and of more than max_size bytes before memory for them is taken.
+ */
+enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes,
+                              size_t max_size, redisReply **reply);
+
+#endif

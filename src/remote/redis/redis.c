@@ -1,0 +1,290 @@
+/*
+ * redis.c - the transport to Redis and Valkey; see redis.h.
+ *
+ * Connections that are not in use wait in a pool. A request takes one, or makes one, so any number of threads may have
+ * requests at once. A connection whose request failed is closed, because the rest of an answer may still arrive on it.
+ * Lock: the pool's, for a few instructions.
+ */
+#include "remote/redis/redis.h"
+
+#include <ingot/backend.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/net/stream.h"
+#include "remote/redis/connection.h"
+#include "remote/settings/secret_file.h"
+
+#define MOST_IDLE 16u
+#define DEFAULT_PORT "6379"
+#define NAME_CAPACITY 192u /* "ingot:1:", a name space of 64, and a digest of 64 */
+#define USER_CAPACITY 256u
+#define DATABASE_CAPACITY 8u
+#define NUMBER_CAPACITY 24u
+
+struct redis {
+    struct address_book book;
+    char name_space[72];
+    char user[USER_CAPACITY];         /* "": the default user */
+    char database[DATABASE_CAPACITY]; /* "": 0 */
+    char time_to_live[NUMBER_CAPACITY];
+    char password[SECRET_CAPACITY]; /* "": none */
+    pthread_mutex_t lock;
+    struct redis_connection *idle; /* under lock, as the next one */
+    unsigned idle_count;
+};
+
+/* ---- connections ---- */
+
+static bool begins_with(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+static enum outcome explain_error(struct request *request, const redisReply *reply)
+{
+    static const char *const refusals[] = {"NOAUTH", "WRONGPASS", "NOPERM", "READONLY", "MISCONF", "OOM"};
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); ++i)
+        if (begins_with(reply->str, refusals[i]))
+            return request_fail(request, OUTCOME_REFUSED, "the server refuses: %.200s", reply->str);
+    return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers: %.200s", reply->str);
+}
+
+/* Sends a command whose reply says nothing but success. */
+static enum outcome tell(struct redis_connection *connection, struct request *request, int count, const char **words)
+{
+    size_t sizes[4];
+    redisReply *reply = NULL;
+    for (int i = 0; i < count; ++i)
+        sizes[i] = strlen(words[i]);
+    const struct redis_command command = {.count = count, .words = words, .sizes = sizes};
+    enum outcome outcome = redis_connection_ask(connection, request, &command, &reply);
+    if (outcome == OUTCOME_DONE && reply->type == REDIS_REPLY_ERROR)
+        outcome = explain_error(request, reply);
+    if (reply != NULL)
+        freeReplyObject(reply);
+    return outcome;
+}
+
+static enum outcome introduce(const struct redis *redis, struct redis_connection *connection, struct request *request)
+{
+    const char *with_user[] = {"AUTH", redis->user, redis->password};
+    const char *without_user[] = {"AUTH", redis->password};
+    const char *select[] = {"SELECT", redis->database};
+    enum outcome outcome = OUTCOME_DONE;
+    if (redis->password[0] != '\0' && redis->user[0] != '\0')
+        outcome = tell(connection, request, 3, with_user);
+    else if (redis->password[0] != '\0')
+        outcome = tell(connection, request, 2, without_user);
+    if (outcome == OUTCOME_BAD_ANSWER)
+        outcome = OUTCOME_REFUSED; /* Redis 5 says ERR about a wrong password */
+    if (outcome == OUTCOME_DONE && redis->database[0] != '\0')
+        outcome = tell(connection, request, 2, select);
+    return outcome;
+}
+
+static struct redis_connection *take_idle(struct redis *redis)
+{
+    (void)pthread_mutex_lock(&redis->lock);
+    struct redis_connection *connection = redis->idle;
+    if (connection != NULL) {
+        redis->idle = connection->next;
+        --redis->idle_count;
+    }
+    (void)pthread_mutex_unlock(&redis->lock);
+    return connection;
+}
+
+static enum outcome take_connection(struct redis *redis, struct request *request, struct redis_connection **connection)
+{
+    struct redis_connection *taken;
+    while ((taken = take_idle(redis)) != NULL) {
+        if (stream_is_idle(taken->socket)) {
+            *connection = taken;
+            return OUTCOME_DONE;
+        }
+        redis_connection_close(taken); /* the server closed it, because it was idle or because it ended */
+    }
+    enum outcome outcome = redis_connection_open(&redis->book, request, &taken);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    outcome = introduce(redis, taken, request);
+    if (outcome == OUTCOME_DONE)
+        *connection = taken;
+    else
+        redis_connection_close(taken);
+    return outcome;
+}
+
+static void give_connection(struct redis *redis, struct redis_connection *connection)
+{
+    (void)pthread_mutex_lock(&redis->lock);
+    const bool has_room = redis->idle_count < MOST_IDLE;
+    if (has_room) {
+        connection->next = redis->idle;
+        redis->idle = connection;
+        ++redis->idle_count;
+    }
+    (void)pthread_mutex_unlock(&redis->lock);
+    if (!has_room)
+        redis_connection_close(connection);
+}
+
+/* ---- operations ---- */
+
+static enum outcome ask(struct redis *redis, struct request *request, const struct redis_command *command,
+                        redisReply **reply)
+{
+    struct redis_connection *connection = NULL;
+    enum outcome outcome = take_connection(redis, request, &connection);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    outcome = redis_connection_ask(connection, request, command, reply);
+    if (outcome != OUTCOME_DONE) {
+        redis_connection_close(connection);
+        return outcome;
+    }
+    give_connection(redis, connection);
+    if ((*reply)->type != REDIS_REPLY_ERROR)
+        return OUTCOME_DONE;
+    outcome = explain_error(request, *reply);
+    freeReplyObject(*reply);
+    *reply = NULL;
+    return outcome;
+}
+
+static size_t write_name(const struct redis *redis, const char *key, char name[NAME_CAPACITY])
+{
+    return (size_t)snprintf(name, NAME_CAPACITY, "ingot:1:%s:%s", redis->name_space, key);
+}
+
+static enum outcome get(void *self, struct request *request, const char *key, size_t max_size, struct received *object)
+{
+    char name[NAME_CAPACITY];
+    const char *words[] = {"GET", name};
+    const size_t sizes[] = {3, write_name(self, key, name)};
+    const struct redis_command command = {.count = 2, .words = words, .sizes = sizes, .max_reply_size = max_size};
+    redisReply *reply = NULL;
+    const enum outcome outcome = ask(self, request, &command, &reply);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    if (reply->type == REDIS_REPLY_STRING) {
+        *object = (struct received){
+            .size = reply->len, .bytes = (const uint8_t *)reply->str, .release = freeReplyObject, .owner = reply};
+        return OUTCOME_DONE;
+    }
+    const bool is_nil = reply->type == REDIS_REPLY_NIL;
+    freeReplyObject(reply);
+    return is_nil ? OUTCOME_MISSING
+                  : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers GET with neither a value nor nil");
+}
+
+static enum outcome put(void *self, struct request *request, const char *key, size_t size, const uint8_t *bytes)
+{
+    const struct redis *redis = self;
+    char name[NAME_CAPACITY];
+    const char *words[] = {"SET", name, (const char *)bytes, "EX", redis->time_to_live};
+    const size_t sizes[] = {3, write_name(self, key, name), size, 2, strlen(redis->time_to_live)};
+    const bool is_limited = redis->time_to_live[0] != '\0';
+    const struct redis_command command = {.count = is_limited ? 5 : 3, .words = words, .sizes = sizes};
+    redisReply *reply = NULL;
+    const enum outcome outcome = ask(self, request, &command, &reply);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    const bool is_stored = reply->type == REDIS_REPLY_STATUS;
+    freeReplyObject(reply);
+    return is_stored ? OUTCOME_DONE
+                     : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers SET with something else than OK");
+}
+
+static enum outcome remove_key(void *self, struct request *request, const char *key)
+{
+    char name[NAME_CAPACITY];
+    const char *words[] = {"DEL", name};
+    const size_t sizes[] = {3, write_name(self, key, name)};
+    const struct redis_command command = {.count = 2, .words = words, .sizes = sizes};
+    redisReply *reply = NULL;
+    const enum outcome outcome = ask(self, request, &command, &reply);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    const bool is_number = reply->type == REDIS_REPLY_INTEGER;
+    const bool is_removed = is_number && reply->integer != 0;
+    freeReplyObject(reply);
+    if (!is_number)
+        return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers DEL with something else than a number");
+    return is_removed ? OUTCOME_DONE : OUTCOME_MISSING;
+}
+
+static enum outcome probe(void *self, struct request *request)
+{
+    const char *words[] = {"PING"};
+    const size_t sizes[] = {4};
+    const struct redis_command command = {.count = 1, .words = words, .sizes = sizes};
+    redisReply *reply = NULL;
+    const enum outcome outcome = ask(self, request, &command, &reply);
+    if (outcome == OUTCOME_DONE)
+        freeReplyObject(reply);
+    return outcome;
+}
+
+static void destroy(void *self)
+{
+    struct redis *redis = self;
+    struct redis_connection *connection;
+    while ((connection = take_idle(redis)) != NULL)
+        redis_connection_close(connection);
+    (void)pthread_mutex_destroy(&redis->lock);
+    address_book_fini(&redis->book);
+    secret_wipe(redis->password);
+    free(redis);
+}
+
+/* ---- opening ---- */
+
+static bool init_book(struct redis *redis, const struct url *url)
+{
+    if (url->scheme == URL_REDIS_UNIX)
+        return address_book_init_unix(&redis->book, url->path);
+    return address_book_init(&redis->book, url->host, url->port[0] != '\0' ? url->port : DEFAULT_PORT);
+}
+
+static ingot_status_t take_settings(struct redis *redis, const struct url *url, const char *name_space,
+                                    uint64_t time_to_live_s)
+{
+    if (strlen(url->user) >= sizeof(redis->user))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's user has more than %zu bytes",
+                                      sizeof(redis->user) - 1);
+    memcpy(redis->user, url->user, strlen(url->user) + 1);
+    if (url->scheme == URL_REDIS && strcmp(url->path, "0") != 0)
+        memcpy(redis->database, url->path, strlen(url->path) + 1);
+    (void)snprintf(redis->name_space, sizeof(redis->name_space), "%s", name_space);
+    if (time_to_live_s != 0)
+        (void)snprintf(redis->time_to_live, sizeof(redis->time_to_live), "%llu", (unsigned long long)time_to_live_s);
+    return url->credentials[0] != '\0' ? secret_file_read("the password of Redis", url->credentials, redis->password)
+                                       : INGOT_SUCCESS;
+}
+
+ingot_status_t redis_open(struct transport *transport, const struct url *url, const char *name_space,
+                          uint64_t time_to_live_s)
+{
+    static const struct transport_ops ops = {get, put, remove_key, probe, destroy};
+    struct redis *redis = calloc(1, sizeof(*redis));
+    if (redis == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
+    const ingot_status_t status = take_settings(redis, url, name_space, time_to_live_s);
+    if (status != INGOT_SUCCESS) {
+        secret_wipe(redis->password);
+        free(redis);
+        return status;
+    }
+    if (pthread_mutex_init(&redis->lock, NULL) != 0 || !init_book(redis, url)) {
+        secret_wipe(redis->password);
+        free(redis);
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "the path of the Unix socket is too long, or there are no more mutexes");
+    }
+    *transport = (struct transport){.ops = &ops, .self = redis};
+    return INGOT_SUCCESS;
+}

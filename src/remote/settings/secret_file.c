@@ -1,0 +1,97 @@
+/*
+ * secret_file.c - reads credentials from a file; see secret_file.h.
+ */
+#include "remote/settings/secret_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ingot/backend.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static ingot_status_t check_open(const char *what, const char *path, int fd)
+{
+    struct stat found;
+    if (fstat(fd, &found) != 0)
+        return ingot_set_error_detail(INGOT_IO_ERROR, "%s: reading the state of %s: %s", what, path, strerror(errno));
+    if (!S_ISREG(found.st_mode))
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s: %s is not a plain file", what, path);
+    if (found.st_uid != geteuid() && found.st_uid != 0)
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s: %s belongs to user %ld; change its owner", what, path,
+                                      (long)found.st_uid);
+    if ((found.st_mode & 077) != 0)
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s: %s has mode %04o, so others can access it; run chmod 600",
+                                      what, path, (unsigned)found.st_mode & 07777);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t open_checked(const char *what, const char *path, int *fd)
+{
+    const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (opened < 0)
+        return ingot_set_error_detail(errno == ENOENT ? INGOT_NOT_FOUND : INGOT_IO_ERROR, "%s: opening %s: %s", what,
+                                      path, strerror(errno));
+    const ingot_status_t status = check_open(what, path, opened);
+    if (status == INGOT_SUCCESS)
+        *fd = opened;
+    else
+        (void)close(opened);
+    return status;
+}
+
+ingot_status_t secret_file_check(const char *what, const char *path)
+{
+    int fd = -1;
+    const ingot_status_t status = open_checked(what, path, &fd);
+    if (status == INGOT_SUCCESS)
+        (void)close(fd);
+    return status;
+}
+
+static ingot_status_t take_line(const char *what, const char *path, size_t size, char *secret)
+{
+    const char *end = memchr(secret, '\n', size);
+    size_t length = end != NULL ? (size_t)(end - secret) : size;
+    if (end == NULL && size == SECRET_CAPACITY)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: the first line of %s has more than %u bytes", what,
+                                      path, SECRET_CAPACITY - 1);
+    if (length != 0 && secret[length - 1] == '\r')
+        --length;
+    if (length == 0 || memchr(secret, '\0', length) != NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: the first line of %s is empty or not text", what,
+                                      path);
+    sodium_memzero(secret + length, SECRET_CAPACITY - length);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t secret_file_read(const char *what, const char *path, char secret[SECRET_CAPACITY])
+{
+    int fd = -1;
+    size_t size = 0;
+    ssize_t count = 1;
+    ingot_status_t status = open_checked(what, path, &fd);
+    if (status != INGOT_SUCCESS)
+        return status;
+    while (size < SECRET_CAPACITY && count > 0) {
+        count = read(fd, secret + size, SECRET_CAPACITY - size);
+        if (count < 0 && errno == EINTR)
+            count = 1;
+        else if (count > 0)
+            size += (size_t)count;
+    }
+    if (count < 0)
+        status = ingot_set_error_detail(INGOT_IO_ERROR, "%s: reading %s: %s", what, path, strerror(errno));
+    (void)close(fd);
+    if (status == INGOT_SUCCESS)
+        status = take_line(what, path, size, secret);
+    if (status != INGOT_SUCCESS)
+        secret_wipe(secret);
+    return status;
+}
+
+void secret_wipe(char secret[SECRET_CAPACITY])
+{
+    sodium_memzero(secret, SECRET_CAPACITY);
+}

@@ -1,0 +1,23 @@
+/*
+ * secret_file.h - reads credentials from a file that only its owner can read.
+ */
+#ifndef INGOT_REMOTE_SETTINGS_SECRET_FILE_H
+#define INGOT_REMOTE_SETTINGS_SECRET_FILE_H
+
+#include <ingot/ingot.h>
+
+#define SECRET_CAPACITY 4096u
+
+/*
+ * Reads the first line of a file, without its end. what names the file in the sentence about a failure.
+ * @retval INGOT_UNTRUSTED  Not a plain file, owned by a user other than this one and root, or accessible by others.
+ * @retval INGOT_INVALID_ARGUMENTS  Empty, longer than SECRET_CAPACITY - 1 bytes, or with a NUL.
+ * @retval INGOT_NOT_FOUND, INGOT_IO_ERROR
+ */
+ingot_status_t secret_file_read(const char *what, const char *path, char secret[SECRET_CAPACITY]);
+/* The same checks of owner and mode for a file that a library reads, such as a private key. */
+ingot_status_t secret_file_check(const char *what, const char *path);
+/* Overwrites a secret. */
+void secret_wipe(char secret[SECRET_CAPACITY]);
+
+#endif

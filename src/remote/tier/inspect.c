@@ -1,0 +1,82 @@
+/*
+ * inspect.c - what an application can ask about a remote tier, and waiting for its uploads.
+ */
+#include <ingot/backend.h>
+
+#include "remote/base/clock.h"
+#include "remote/tier/registry.h"
+#include "remote/tier/tier.h"
+#include "remote/tier/worker.h"
+#include "util/cancellation.h"
+#include "util/struct_size.h"
+
+static ingot_status_t find_tier(ingot_storage_t storage, struct tier **tier)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    *tier = registry_find(storage);
+    return *tier != NULL ? INGOT_SUCCESS
+                         : ingot_set_error_detail(INGOT_UNIMPLEMENTED,
+                                                  "the storage is not a remote tier that this process opened");
+}
+
+static uint64_t count_of(const struct tier *tier, enum tier_count which)
+{
+    return atomic_load_explicit(&tier->counts[which], memory_order_relaxed);
+}
+
+static void fill_stats(struct tier *tier, ingot_remote_stats_t *stats)
+{
+    const struct guard_state state = guard_get_state(&tier->guard);
+    *stats = (ingot_remote_stats_t){
+        .struct_size = sizeof(*stats),
+        .hits = count_of(tier, TIER_HITS),
+        .misses = count_of(tier, TIER_MISSES),
+        .skipped = count_of(tier, TIER_SKIPPED),
+        .failures = count_of(tier, TIER_FAILURES),
+        .unreachable = count_of(tier, TIER_UNREACHABLE),
+        .timed_out = count_of(tier, TIER_TIMED_OUT),
+        .refused = count_of(tier, TIER_REFUSED),
+        .bad_answers = count_of(tier, TIER_BAD_ANSWERS),
+        .bad_objects = count_of(tier, TIER_BAD_OBJECTS),
+        .uploads = count_of(tier, TIER_UPLOADS),
+        .removals = count_of(tier, TIER_REMOVALS),
+        .failed_uploads = count_of(tier, TIER_FAILED_UPLOADS),
+        .dropped_uploads = count_of(tier, TIER_DROPPED_UPLOADS),
+        .waiting = upload_queue_count(&tier->queue),
+        .loaded_bytes = count_of(tier, TIER_LOADED_BYTES),
+        .sent_bytes = count_of(tier, TIER_SENT_BYTES),
+        .pauses = state.trips,
+        .lost_ns = state.lost_ns,
+        .is_asking = state.is_closed,
+    };
+}
+
+ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stats_t *stats)
+{
+    struct tier *tier = NULL;
+    ingot_remote_stats_t known;
+    if (!STRUCT_IS_SET(stats))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "stats or its struct_size is missing");
+    const ingot_status_t status = find_tier(storage, &tier);
+    if (status != INGOT_SUCCESS)
+        return status;
+    fill_stats(tier, &known);
+    (void)STRUCT_WRITE(stats, known);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint32_t max_time_ms)
+{
+    struct tier *tier = NULL;
+    const ingot_status_t status = find_tier(storage, &tier);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const uint64_t moment_ns =
+        max_time_ms == INGOT_REMOTE_NO_LIMIT ? CLOCK_NEVER : clock_now_ns() + (uint64_t)max_time_ms * CLOCK_NS_PER_MS;
+    const int cancellation = cancellation_hold();
+    const bool is_empty = worker_wait(tier, moment_ns);
+    cancellation_allow(cancellation);
+    return is_empty ? INGOT_SUCCESS
+                    : ingot_set_error_detail(INGOT_BUSY, "%zu uploads still wait", upload_queue_count(&tier->queue));
+}

@@ -1,0 +1,182 @@
+/*
+ * load.c - loads a blob from the server; see load.h.
+ */
+#include "remote/tier/load.h"
+
+#include <ingot/backend.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "remote/base/clock.h"
+#include "remote/object/envelope.h"
+#include "remote/object/object_key.h"
+#include "remote/tier/tier.h"
+#include "remote/tier/worker.h"
+#include "util/cancellation.h"
+
+/* ---- buffers ---- */
+
+static void release_unpacked(ingot_buffer_t *buffer)
+{
+    free(buffer->owner);
+}
+
+static void release_received(ingot_buffer_t *buffer)
+{
+    struct received *object = buffer->owner;
+    object->release(object->owner);
+    free(object);
+}
+
+static void release_upload(ingot_buffer_t *buffer)
+{
+    upload_release(buffer->owner);
+}
+
+/* Hands the blob over with the memory that it lies in. */
+static ingot_status_t hand_over(struct received *object, const struct envelope_blob *found, ingot_buffer_t *blob)
+{
+    *blob = (ingot_buffer_t){.size = found->size, .bytes = found->bytes};
+    if (found->unpacked != NULL) {
+        object->release(object->owner);
+        blob->release = release_unpacked;
+        blob->owner = found->unpacked;
+        return INGOT_SUCCESS;
+    }
+    struct received *owner = malloc(sizeof(*owner));
+    if (owner == NULL) {
+        object->release(object->owner);
+        *blob = (ingot_buffer_t)INGOT_BUFFER_INIT;
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob");
+    }
+    *owner = *object;
+    blob->release = release_received;
+    blob->owner = owner;
+    return INGOT_SUCCESS;
+}
+
+/* ---- the server ---- */
+
+static ingot_status_t skip(struct tier *tier, enum guard_verdict verdict)
+{
+    tier_count(tier, TIER_SKIPPED, 1);
+    if (verdict == GUARD_IS_OPEN) {
+        worker_ensure(tier); /* which probes the server; it may not have been made for want of memory */
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier's server failed and is not asked now");
+    }
+    if (!atomic_exchange_explicit(&tier->has_told_no_time, true, memory_order_relaxed))
+        tier_tell(tier, INGOT_IO_ERROR, 0,
+                  "the remote tier's server is not asked: failed and slow loads took all the time that may be lost");
+    return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier has no time left to lose");
+}
+
+static void count_failure(struct tier *tier, enum outcome outcome)
+{
+    tier_count(tier, TIER_FAILURES, 1);
+    switch (outcome) {
+    case OUTCOME_UNREACHABLE: tier_count(tier, TIER_UNREACHABLE, 1); break;
+    case OUTCOME_ENDED:
+    case OUTCOME_TIMED_OUT: tier_count(tier, TIER_TIMED_OUT, 1); break;
+    case OUTCOME_REFUSED: tier_count(tier, TIER_REFUSED, 1); break;
+    case OUTCOME_TOO_LARGE:
+    case OUTCOME_BAD_ANSWER: tier_count(tier, TIER_BAD_ANSWERS, 1); break;
+    case OUTCOME_DONE: tier_count(tier, TIER_BAD_OBJECTS, 1); break; /* the answer was right, what was in it was not */
+    case OUTCOME_MISSING:
+    case OUTCOME_NO_MEMORY: break;
+    }
+}
+
+/* What an object that cannot be used shows about the server: nothing, if it is only too new or too large. */
+static enum breaker_finding finding_of_object(ingot_status_t status)
+{
+    const bool is_bad = status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_MISMATCH;
+    return is_bad ? BREAKER_DOUBTFUL : BREAKER_WORKS;
+}
+
+static void settle(struct tier *tier, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
+                   const char *reason)
+{
+    if (!guard_settle(&tier->guard, finding, byte_count, began_ns, clock_now_ns()))
+        return;
+    tier_tell_pause(tier, reason);
+    worker_ensure(tier);
+    upload_queue_wake(&tier->queue); /* the thread has a time for its probe now */
+}
+
+static ingot_status_t take_object(struct tier *tier, struct received *object, size_t id_size, const uint8_t *id,
+                                  uint64_t began_ns, ingot_buffer_t *blob)
+{
+    struct envelope_blob found = {.size = 0};
+    const size_t byte_count = object->size;
+    ingot_status_t status = envelope_decode(object->size, object->bytes, id_size, id, tier->max_blob_bytes, &found);
+    if (status == INGOT_SUCCESS) {
+        status = hand_over(object, &found, blob);
+        settle(tier, BREAKER_WORKS, byte_count, began_ns, "");
+    } else {
+        object->release(object->owner);
+        settle(tier, finding_of_object(status), 0, began_ns, ingot_last_error_detail());
+    }
+    if (status != INGOT_SUCCESS) {
+        count_failure(tier, OUTCOME_DONE);
+        return status;
+    }
+    tier_count(tier, TIER_HITS, 1);
+    tier_count(tier, TIER_LOADED_BYTES, byte_count);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t load_from_server(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    char key[OBJECT_KEY_CAPACITY];
+    struct received object = {.size = 0};
+    struct request request = tier_make_request(tier);
+    const uint64_t began_ns = clock_now_ns();
+    const enum guard_verdict verdict = guard_admit(&tier->guard, &request, began_ns);
+    if (verdict != GUARD_PASS)
+        return skip(tier, verdict);
+    tier_end_with_pause(&request);
+    object_key_of(tier->name_space, id_size, id, key);
+    const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &request, key,
+                                                          envelope_max_size(id_size, tier->max_blob_bytes), &object);
+    if (outcome == OUTCOME_DONE)
+        return take_object(tier, &object, id_size, id, began_ns, blob);
+    settle(tier, tier_finding_of(outcome), 0, began_ns, request.failure);
+    if (outcome == OUTCOME_MISSING) {
+        tier_count(tier, TIER_MISSES, 1);
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier does not have it");
+    }
+    count_failure(tier, outcome);
+    return ingot_set_error_detail(tier_status_of(outcome), "loading from the remote tier: %s", request.failure);
+}
+
+static ingot_status_t load_upload(struct tier *tier, struct upload *upload, ingot_buffer_t *blob)
+{
+    if (upload_blob_size(upload) == 0) {
+        upload_release(upload);
+        tier_count(tier, TIER_MISSES, 1);
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "it is about to be removed from the remote tier");
+    }
+    tier_count(tier, TIER_HITS, 1);
+    *blob = (ingot_buffer_t){
+        .size = upload_blob_size(upload), .bytes = upload_blob(upload), .release = release_upload, .owner = upload};
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t load(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    struct upload *upload = upload_queue_find(&tier->queue, id_size, id);
+    return upload != NULL ? load_upload(tier, upload, blob) : load_from_server(tier, id_size, id, blob);
+}
+
+ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    struct tier *tier = self;
+    if (getpid() != tier->process)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "a remote tier is off in a forked child");
+    if (id_size > ENVELOPE_MAX_ID_SIZE)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the id has %zu bytes, too many for a remote tier", id_size);
+    const int cancellation = cancellation_hold();
+    const ingot_status_t status = load(tier, id_size, id, blob);
+    cancellation_allow(cancellation);
+    return status;
+}

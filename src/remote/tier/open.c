@@ -1,0 +1,174 @@
+/*
+ * open.c - opens and destroys remote tiers.
+ */
+#include <ingot/backend.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "remote/base/clock.h"
+#include "remote/redis/redis.h"
+#include "remote/settings/url.h"
+#include "remote/tier/load.h"
+#include "remote/tier/registry.h"
+#include "remote/tier/store.h"
+#include "remote/tier/tier.h"
+#include "util/struct_size.h"
+
+#define DEFAULT_TIME_TO_LIVE_S (UINT64_C(30) * 86400)
+#define DEFAULT_MAX_BYTES (UINT64_C(64) << 20)
+#define MOST_BLOB_BYTES (UINT64_C(1) << 30)
+#define KNOWN_FLAGS ((uint32_t)INGOT_REMOTE_READ_ONLY | (uint32_t)INGOT_REMOTE_NO_COMPRESSION)
+
+/* ---- settings ---- */
+
+static uint64_t value_or(uint64_t value, uint64_t fallback)
+{
+    return value != 0 ? value : fallback;
+}
+
+static uint64_t time_ns(uint32_t value_ms, uint32_t default_ms)
+{
+    return value_or(value_ms, default_ms) * CLOCK_NS_PER_MS;
+}
+
+static bool is_name_space(const char *text)
+{
+    static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    const size_t length = strnlen(text, TIER_NAME_SPACE_CAPACITY);
+    return length != 0 && length < TIER_NAME_SPACE_CAPACITY && strspn(text, known) == length &&
+           strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
+}
+
+static ingot_status_t check_info(const ingot_remote_info_t *info)
+{
+    if (info->url == NULL || info->url[0] == '\0')
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.url is missing");
+    if (info->name_space != NULL && !is_name_space(info->name_space))
+        return ingot_set_error_detail(
+            INGOT_INVALID_ARGUMENTS,
+            "info.name_space \"%.80s\" is not 1 to 64 of A-Z, a-z, 0-9, \".\", \"_\" and \"-\"", info->name_space);
+    if ((info->flags & ~KNOWN_FLAGS) != 0)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.flags has unknown bits %#x",
+                                      (unsigned)(info->flags & ~KNOWN_FLAGS));
+    if (info->max_blob_bytes > MOST_BLOB_BYTES)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.max_blob_bytes is over 1 GiB");
+    return INGOT_SUCCESS;
+}
+
+static void take_info(struct tier *tier, const ingot_remote_info_t *info)
+{
+    const char *name_space = info->name_space != NULL ? info->name_space : "default";
+    tier->process = getpid();
+    tier->flags = info->flags;
+    tier->max_blob_bytes = (size_t)value_or(info->max_blob_bytes, DEFAULT_MAX_BYTES);
+    tier->connect_limit_ns = time_ns(info->connect_timeout_ms, 250);
+    tier->stall_limit_ns = time_ns(info->stall_timeout_ms, 2000);
+    tier->exit_time_ns = time_ns(info->exit_time_ms, 1000);
+    tier->on_event = info->on_event;
+    tier->on_event_user = info->on_event_user;
+    memcpy(tier->name_space, name_space, strlen(name_space) + 1);
+    atomic_init(&tier->is_ending, false);
+    atomic_init(&tier->has_told_no_time, false);
+    for (size_t i = 0; i < TIER_COUNTS; ++i)
+        atomic_init(&tier->counts[i], 0);
+}
+
+static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_t *info)
+{
+    struct url url;
+    const uint64_t time_to_live_s = value_or(info->time_to_live_seconds, DEFAULT_TIME_TO_LIVE_S);
+    const ingot_status_t status = url_parse(&url, info->url);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (url.scheme != URL_REDIS && url.scheme != URL_REDIS_UNIX)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "the URL begins with neither redis:// nor redis+unix://");
+    return redis_open(&tier->transport, &url, tier->name_space, time_to_live_s == UINT64_MAX ? 0 : time_to_live_s);
+}
+
+/* ---- parts ---- */
+
+static bool init_parts(struct tier *tier, const ingot_remote_info_t *info)
+{
+    const uint64_t now_ns = clock_now_ns();
+    const struct guard_settings settings = {
+        .shortest_pause_ns = time_ns(info->retry_ms, 1000),
+        .longest_pause_ns = time_ns(info->longest_retry_ms, 60000),
+        .lost_time_ns = info->lost_time_ms == INGOT_REMOTE_NO_LIMIT ? UINT64_MAX : time_ns(info->lost_time_ms, 2000),
+        .slow_ns = time_ns(info->slow_ms, 250),
+        .seed = now_ns ^ ((uint64_t)tier->process << 32),
+    };
+    if (!guard_init(&tier->guard, &settings, now_ns))
+        return false;
+    if (upload_queue_init(&tier->queue, value_or(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
+                          (size_t)value_or(info->max_waiting, 256)))
+        return true;
+    guard_fini(&tier->guard);
+    return false;
+}
+
+static void free_tier(struct tier *tier)
+{
+    upload_queue_fini(&tier->queue);
+    guard_fini(&tier->guard);
+    tier->transport.ops->destroy(tier->transport.self);
+    free(tier);
+}
+
+static ingot_status_t make_tier(const ingot_remote_info_t *info, struct tier **made)
+{
+    struct tier *tier = calloc(1, sizeof(*tier));
+    if (tier == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
+    take_info(tier, info);
+    ingot_status_t status = open_transport(tier, info);
+    if (status == INGOT_SUCCESS && !init_parts(tier, info)) {
+        tier->transport.ops->destroy(tier->transport.self);
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier's locks");
+    }
+    if (status == INGOT_SUCCESS)
+        *made = tier;
+    else
+        free(tier);
+    return status;
+}
+
+/* A forked child cannot free what its parent's threads may have been using. */
+static void destroy(void *self)
+{
+    struct tier *tier = self;
+    registry_remove(tier);
+    if (getpid() != tier->process)
+        return;
+    tier_finish(tier);
+    free_tier(tier);
+}
+
+ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_info_t *info)
+{
+    static const ingot_storage_ops_t writable = {sizeof(writable), tier_load, tier_store, tier_remove, destroy};
+    static const ingot_storage_ops_t read_only = {sizeof(read_only), tier_load, NULL, NULL, destroy};
+    ingot_remote_info_t known = INGOT_REMOTE_INFO_INIT;
+    struct tier *tier = NULL;
+    if (storage == NULL || !STRUCT_READ_OVER(known, info))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, info or its struct_size is missing");
+    ingot_status_t status = check_info(&known);
+    if (status == INGOT_SUCCESS)
+        status = make_tier(&known, &tier);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const bool is_read_only = (known.flags & (uint32_t)INGOT_REMOTE_READ_ONLY) != 0;
+    ingot_storage_t made = NULL;
+    status = ingot_storage_create(&made, is_read_only ? &read_only : &writable, tier);
+    if (status != INGOT_SUCCESS) {
+        free_tier(tier);
+        return status;
+    }
+    if (!registry_add(tier, made)) {
+        ingot_storage_release(made);
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a handler of exit()");
+    }
+    *storage = made;
+    return INGOT_SUCCESS;
+}

@@ -1,0 +1,86 @@
+/*
+ * registry.c - the open tiers of this process; see registry.h.
+ *
+ * Blobs would be lost with each process that ends without releasing its storages, which most do. So exit() uploads for
+ * a short time. Persist's handlers, which store programs, were registered later or run earlier: a tier is opened before
+ * the first program is made.
+ */
+#include "remote/tier/registry.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "remote/base/clock.h"
+#include "remote/base/spin.h"
+#include "remote/tier/worker.h"
+
+static struct spin lock;
+static struct tier *tiers; /* under lock, as the next one; a forked child also has those of its parent */
+static bool has_handler;
+
+void tier_finish(struct tier *tier)
+{
+    const uint64_t now_ns = clock_now_ns();
+    struct request request = tier_make_request(tier);
+    if (guard_admit(&tier->guard, &request, now_ns) == GUARD_PASS) {
+        const uint64_t limit_ns = now_ns + tier->exit_time_ns;
+        (void)worker_wait(tier, limit_ns < request.deadline_ns ? limit_ns : request.deadline_ns);
+    }
+    worker_finish(tier);
+}
+
+/* Tiers are finished without the lock, because their events may call this library. A tier that another thread releases
+ * meanwhile cannot be told from one in use; such an application ends while it still works, and must not. */
+static void on_exit_of_process(void)
+{
+    const pid_t process = getpid();
+    for (;;) {
+        spin_take(&lock);
+        struct tier *tier = tiers;
+        while (tier != NULL && (tier->process != process || tier->is_ended_by_exit))
+            tier = tier->next;
+        if (tier != NULL)
+            tier->is_ended_by_exit = true;
+        spin_give(&lock);
+        if (tier == NULL)
+            return;
+        tier_finish(tier);
+    }
+}
+
+bool registry_add(struct tier *tier, ingot_storage_t storage)
+{
+    spin_take(&lock);
+    has_handler = has_handler || atexit(on_exit_of_process) == 0;
+    const bool is_added = has_handler;
+    if (is_added) {
+        tier->storage = storage;
+        tier->next = tiers;
+        tiers = tier;
+    }
+    spin_give(&lock);
+    return is_added;
+}
+
+void registry_remove(struct tier *tier)
+{
+    spin_take(&lock);
+    for (struct tier **at = &tiers; *at != NULL; at = &(*at)->next) {
+        if (*at == tier) {
+            *at = tier->next;
+            break;
+        }
+    }
+    spin_give(&lock);
+}
+
+struct tier *registry_find(ingot_storage_t storage)
+{
+    const pid_t process = getpid();
+    spin_take(&lock);
+    struct tier *tier = tiers;
+    while (tier != NULL && (tier->storage != storage || tier->process != process))
+        tier = tier->next;
+    spin_give(&lock);
+    return tier;
+}

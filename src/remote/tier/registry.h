@@ -1,0 +1,20 @@
+/*
+ * registry.h - the open tiers of this process: finds the tier of a storage, and ends all of them in exit().
+ */
+#ifndef INGOT_REMOTE_TIER_REGISTRY_H
+#define INGOT_REMOTE_TIER_REGISTRY_H
+
+#include <stdbool.h>
+
+#include "remote/tier/tier.h"
+
+/* Adds a tier. False: the handler of exit() cannot be registered. */
+bool registry_add(struct tier *tier, ingot_storage_t storage);
+void registry_remove(struct tier *tier);
+/* Returns the tier of a storage that this process opened, or NULL. */
+struct tier *registry_find(ingot_storage_t storage);
+
+/* Lets the tier's thread upload for its exit time, as far as there is time to lose, and ends it. */
+void tier_finish(struct tier *tier);
+
+#endif

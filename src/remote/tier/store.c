@@ -1,0 +1,63 @@
+/*
+ * store.c - passes blobs and removals to the tier's thread; see store.h.
+ */
+#include "remote/tier/store.h"
+
+#include <ingot/backend.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "remote/object/envelope.h"
+#include "remote/tier/tier.h"
+#include "remote/tier/worker.h"
+#include "util/cancellation.h"
+
+#define REASON_CAPACITY 160u
+
+static void tell_dropped(struct tier *tier, size_t count)
+{
+    char reason[REASON_CAPACITY];
+    if (count == 0)
+        return;
+    tier_count(tier, TIER_DROPPED_UPLOADS, count);
+    (void)snprintf(reason, sizeof(reason),
+                   "%zu uploads to the remote tier were dropped: more wait than the limits allow", count);
+    tier_tell(tier, INGOT_NO_SPACE, 0, reason);
+}
+
+static ingot_status_t add(struct tier *tier, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+{
+    size_t dropped_count = 0;
+    if (getpid() != tier->process)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "a remote tier is off in a forked child");
+    const int cancellation = cancellation_hold();
+    const enum upload_queue_result result =
+        upload_queue_add(&tier->queue, id_size, id, blob_size, blob, &dropped_count);
+    if (result == UPLOAD_QUEUE_TAKEN)
+        worker_ensure(tier);
+    tell_dropped(tier, dropped_count);
+    cancellation_allow(cancellation);
+    switch (result) {
+    case UPLOAD_QUEUE_TAKEN: return INGOT_SUCCESS;
+    case UPLOAD_QUEUE_CLOSED: return ingot_set_error_detail(INGOT_READ_ONLY, "the remote tier is ending");
+    case UPLOAD_QUEUE_TOO_LARGE:
+        return ingot_set_error_detail(INGOT_NO_SPACE, "a blob of %zu bytes is too large to wait for its upload",
+                                      blob_size);
+    case UPLOAD_QUEUE_NO_MEMORY: break;
+    }
+    return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an upload");
+}
+
+ingot_status_t tier_store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+{
+    struct tier *tier = self;
+    if (id_size > ENVELOPE_MAX_ID_SIZE || blob_size > tier->max_blob_bytes)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the blob has %zu bytes, and the remote tier's limit is %zu",
+                                      blob_size, tier->max_blob_bytes);
+    return add(tier, id_size, id, blob_size, blob);
+}
+
+ingot_status_t tier_remove(void *self, size_t id_size, const uint8_t *id)
+{
+    return add(self, id_size, id, 0, NULL);
+}

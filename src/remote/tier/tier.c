@@ -1,0 +1,98 @@
+/*
+ * tier.c - a remote tier; see tier.h.
+ */
+#include "remote/tier/tier.h"
+
+#include <stdio.h>
+
+#include "remote/base/clock.h"
+
+#define REASON_CAPACITY 512u
+
+static bool ends_with_tier(const struct request *request)
+{
+    const struct tier *tier = request->owner;
+    return atomic_load_explicit(&tier->is_ending, memory_order_relaxed);
+}
+
+static bool ends_with_pause(const struct request *request)
+{
+    const struct tier *tier = request->owner;
+    return guard_trips(&tier->guard) != request->trips_before || ends_with_tier(request);
+}
+
+void tier_end_with_pause(struct request *request)
+{
+    request->is_ended = ends_with_pause;
+}
+
+struct request tier_make_request(const struct tier *tier)
+{
+    return (struct request){
+        .deadline_ns = CLOCK_NEVER,
+        .connect_limit_ns = tier->connect_limit_ns,
+        .stall_limit_ns = tier->stall_limit_ns,
+        .is_ended = ends_with_tier,
+        .owner = tier,
+    };
+}
+
+void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, const char *reason)
+{
+    if (tier->on_event == NULL)
+        return;
+    const ingot_event_t event = {
+        .struct_size = sizeof(event),
+        .kind = INGOT_EVENT_STORAGE_DEGRADED,
+        .status = status,
+        .bytes = bytes,
+        .group = "",
+        .name = "",
+        .reason = reason,
+        .session = "",
+    };
+    tier->on_event(&event, tier->on_event_user);
+}
+
+void tier_tell_pause(const struct tier *tier, const char *reason)
+{
+    char text[REASON_CAPACITY];
+    if (reason == NULL) {
+        tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server answers again and is asked");
+        return;
+    }
+    (void)snprintf(text, sizeof(text), "the remote tier's server is not asked until it answers a probe: %s", reason);
+    tier_tell(tier, INGOT_IO_ERROR, 0, text);
+}
+
+enum breaker_finding tier_finding_of(enum outcome outcome)
+{
+    switch (outcome) {
+    case OUTCOME_DONE:
+    case OUTCOME_MISSING:
+    case OUTCOME_NO_MEMORY: return BREAKER_WORKS;
+    case OUTCOME_ENDED:
+    case OUTCOME_BAD_ANSWER:
+    case OUTCOME_TOO_LARGE: return BREAKER_DOUBTFUL;
+    case OUTCOME_UNREACHABLE:
+    case OUTCOME_TIMED_OUT:
+    case OUTCOME_REFUSED: break;
+    }
+    return BREAKER_FAILS;
+}
+
+ingot_status_t tier_status_of(enum outcome outcome)
+{
+    switch (outcome) {
+    case OUTCOME_DONE: return INGOT_SUCCESS;
+    case OUTCOME_MISSING: return INGOT_NOT_FOUND;
+    case OUTCOME_NO_MEMORY: return INGOT_OUT_OF_MEMORY;
+    case OUTCOME_TOO_LARGE: return INGOT_NO_SPACE;
+    case OUTCOME_ENDED:
+    case OUTCOME_BAD_ANSWER:
+    case OUTCOME_UNREACHABLE:
+    case OUTCOME_TIMED_OUT:
+    case OUTCOME_REFUSED: break;
+    }
+    return INGOT_IO_ERROR;
+}

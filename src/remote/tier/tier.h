@@ -1,0 +1,84 @@
+/*
+ * tier.h - a remote tier: one storage over one server.
+ *
+ * No lock is held during a request or an event.
+ */
+#ifndef INGOT_REMOTE_TIER_TIER_H
+#define INGOT_REMOTE_TIER_TIER_H
+
+#include <ingot/remote.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "remote/base/transport.h"
+#include "remote/guard/guard.h"
+#include "remote/upload/upload_queue.h"
+
+#define TIER_NAME_SPACE_CAPACITY 65u
+
+enum tier_count {
+    TIER_HITS,
+    TIER_MISSES,
+    TIER_SKIPPED,
+    TIER_FAILURES,
+    TIER_UNREACHABLE,
+    TIER_TIMED_OUT,
+    TIER_REFUSED,
+    TIER_BAD_ANSWERS,
+    TIER_BAD_OBJECTS,
+    TIER_UPLOADS,
+    TIER_REMOVALS,
+    TIER_FAILED_UPLOADS,
+    TIER_DROPPED_UPLOADS,
+    TIER_LOADED_BYTES,
+    TIER_SENT_BYTES,
+    TIER_COUNTS
+};
+
+struct tier {
+    pid_t process;  /* that opened it; constant, like all up to the transport */
+    uint32_t flags; /* ingot_remote_flags_t */
+    size_t max_blob_bytes;
+    uint64_t connect_limit_ns;
+    uint64_t stall_limit_ns;
+    uint64_t exit_time_ns;
+    ingot_event_callback_t on_event;
+    void *on_event_user;
+    char name_space[TIER_NAME_SPACE_CAPACITY];
+    struct transport transport;
+    struct guard guard;
+    struct upload_queue queue;
+    atomic_bool is_ending;             /* requests end early; relaxed */
+    atomic_bool has_told_no_time;      /* relaxed: an event was emitted */
+    atomic_ullong counts[TIER_COUNTS]; /* relaxed */
+    bool has_thread;                   /* under the queue's lock, as the next one */
+    bool is_finished;
+    pthread_t thread;        /* valid if has_thread */
+    ingot_storage_t storage; /* not a reference; under the registry's lock, as the next two */
+    bool is_ended_by_exit;
+    struct tier *next;
+};
+
+static inline void tier_count(struct tier *tier, enum tier_count which, uint64_t by)
+{
+    atomic_fetch_add_explicit(&tier->counts[which], by, memory_order_relaxed);
+}
+
+/* A request of the tier's thread: without a deadline; ends early if the tier ends. */
+struct request tier_make_request(const struct tier *tier);
+/* Has a request that was admitted end early if the tier stops asking the server. */
+void tier_end_with_pause(struct request *request);
+
+/* Emits an INGOT_EVENT_STORAGE_DEGRADED. */
+void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, const char *reason);
+/* Tells that the tier stops asking the server, or, without a reason, that it asks it again. */
+void tier_tell_pause(const struct tier *tier, const char *reason);
+
+/* What a request's end shows about the server. */
+enum breaker_finding tier_finding_of(enum outcome outcome);
+/* The status that a failed request has for the application. */
+ingot_status_t tier_status_of(enum outcome outcome);
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * worker.c - the tier's thread; see worker.h.
+ *
+ * The thread sleeps until there is an upload and the server is asked, or until a probe is due. It makes at most three
+ * attempts at an upload; the breaker's pause lies between them. Signals are not delivered to it.
+ */
+#include "remote/tier/worker.h"
+
+#include <ingot/ingot.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "remote/base/clock.h"
+#include "remote/base/thread.h"
+#include "remote/object/envelope.h"
+#include "remote/object/object_key.h"
+
+#define MOST_ATTEMPTS 3u
+#define COMPRESSION_LEVEL 3
+#define REASON_CAPACITY 512u
+
+/* ---- uploads ---- */
+
+static uint64_t wall_clock_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static enum outcome send_blob(struct tier *tier, const struct upload *upload, const char *key, struct request *request)
+{
+    const int level = (tier->flags & (uint32_t)INGOT_REMOTE_NO_COMPRESSION) != 0 ? 0 : COMPRESSION_LEVEL;
+    size_t size = 0;
+    uint8_t *object = NULL;
+    if (envelope_encode(upload_id_size(upload), upload_id(upload), upload_blob_size(upload), upload_blob(upload),
+                        wall_clock_ns(), level, &size, &object) != INGOT_SUCCESS)
+        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an object");
+    const enum outcome outcome = tier->transport.ops->put(tier->transport.self, request, key, size, object);
+    free(object);
+    if (outcome == OUTCOME_DONE) {
+        tier_count(tier, TIER_UPLOADS, 1);
+        tier_count(tier, TIER_SENT_BYTES, size);
+    }
+    return outcome;
+}
+
+static enum outcome perform(struct tier *tier, const struct upload *upload, struct request *request)
+{
+    char key[OBJECT_KEY_CAPACITY];
+    object_key_of(tier->name_space, upload_id_size(upload), upload_id(upload), key);
+    if (upload_blob_size(upload) != 0)
+        return send_blob(tier, upload, key, request);
+    const enum outcome outcome = tier->transport.ops->remove(tier->transport.self, request, key);
+    if (outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING)
+        tier_count(tier, TIER_REMOVALS, 1);
+    return outcome;
+}
+
+static void tell_failed(struct tier *tier, const struct upload *upload, enum outcome outcome, const char *reason)
+{
+    char text[REASON_CAPACITY];
+    tier_count(tier, TIER_FAILED_UPLOADS, 1);
+    (void)snprintf(text, sizeof(text), "%s the remote tier failed: %s",
+                   upload_blob_size(upload) != 0 ? "uploading to" : "removing from", reason);
+    tier_tell(tier, tier_status_of(outcome), upload_blob_size(upload), text);
+}
+
+static void upload_one(struct tier *tier)
+{
+    struct upload *upload = upload_queue_take(&tier->queue);
+    if (upload == NULL)
+        return;
+    struct request request = tier_make_request(tier);
+    const enum outcome outcome = perform(tier, upload, &request);
+    const bool is_done = outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING;
+    const bool is_ended = outcome == OUTCOME_ENDED; /* the tier ends, and worker_finish tells */
+    const bool is_tried_again =
+        is_ended || (!is_done && tier_finding_of(outcome) == BREAKER_FAILS && outcome != OUTCOME_REFUSED &&
+                     upload_count_attempt(upload) < MOST_ATTEMPTS);
+    if (!is_ended && guard_note_upload(&tier->guard, tier_finding_of(outcome), clock_now_ns()))
+        tier_tell_pause(tier, request.failure);
+    if (!is_done && !is_tried_again)
+        tell_failed(tier, upload, outcome, request.failure);
+    upload_queue_finish(&tier->queue, is_tried_again);
+}
+
+static void probe(struct tier *tier)
+{
+    struct request request = tier_make_request(tier);
+    const enum outcome outcome = tier->transport.ops->probe(tier->transport.self, &request);
+    if (guard_end_probe(&tier->guard, tier_finding_of(outcome) == BREAKER_WORKS, clock_now_ns()))
+        tier_tell_pause(tier, NULL);
+    upload_queue_wake(&tier->queue); /* those who wait for uploads may have to give up, or to wait longer */
+}
+
+/* ---- the thread ---- */
+
+static bool is_ending(const struct tier *tier)
+{
+    return atomic_load_explicit(&tier->is_ending, memory_order_relaxed);
+}
+
+/* Sleeps until there is something to do. False: the tier ends. */
+static bool wait_for_work(struct tier *tier)
+{
+    (void)pthread_mutex_lock(&tier->queue.lock);
+    while (!is_ending(tier)) {
+        const struct guard_state state = guard_get_state(&tier->guard);
+        if ((state.is_closed && tier->queue.first != NULL) || state.probe_at_ns <= clock_now_ns())
+            break;
+        upload_queue_wait(&tier->queue, state.probe_at_ns);
+    }
+    (void)pthread_mutex_unlock(&tier->queue.lock);
+    return !is_ending(tier);
+}
+
+static void *run(void *user)
+{
+    struct tier *tier = user;
+    while (wait_for_work(tier)) {
+        if (guard_begin_probe(&tier->guard, clock_now_ns()))
+            probe(tier);
+        else
+            upload_one(tier);
+    }
+    return NULL;
+}
+
+void worker_ensure(struct tier *tier)
+{
+    (void)pthread_mutex_lock(&tier->queue.lock);
+    const bool is_needed = !tier->has_thread && !tier->is_finished;
+    if (is_needed)
+        tier->has_thread = thread_start(&tier->thread, run, tier);
+    const bool is_missing = is_needed && !tier->has_thread;
+    (void)pthread_mutex_unlock(&tier->queue.lock);
+    if (is_missing)
+        tier_tell(tier, INGOT_OUT_OF_MEMORY, 0,
+                  "the remote tier's thread could not be started, so nothing is uploaded");
+}
+
+bool worker_wait(struct tier *tier, uint64_t moment_ns)
+{
+    (void)pthread_mutex_lock(&tier->queue.lock);
+    while ((tier->queue.first != NULL || tier->queue.active != NULL) && clock_now_ns() < moment_ns &&
+           guard_get_state(&tier->guard).is_closed)
+        upload_queue_wait(&tier->queue, moment_ns);
+    const bool is_empty = tier->queue.first == NULL && tier->queue.active == NULL;
+    (void)pthread_mutex_unlock(&tier->queue.lock);
+    return is_empty;
+}
+
+void worker_finish(struct tier *tier)
+{
+    char reason[REASON_CAPACITY];
+    (void)pthread_mutex_lock(&tier->queue.lock);
+    const bool is_first = !tier->is_finished;
+    const bool has_thread = tier->has_thread;
+    tier->is_finished = true;
+    (void)pthread_mutex_unlock(&tier->queue.lock);
+    if (!is_first)
+        return;
+    atomic_store_explicit(&tier->is_ending, true, memory_order_relaxed);
+    upload_queue_wake(&tier->queue);
+    if (has_thread)
+        (void)pthread_join(tier->thread, NULL);
+    const size_t count = upload_queue_close(&tier->queue);
+    if (count == 0)
+        return;
+    tier_count(tier, TIER_DROPPED_UPLOADS, count);
+    (void)snprintf(reason, sizeof(reason), "%zu uploads to the remote tier were dropped: there was no time for them",
+                   count);
+    tier_tell(tier, INGOT_BUSY, 0, reason);
+}

@@ -1,0 +1,223 @@
+/*
+ * upload_queue.c - blobs that wait to be uploaded; see upload_queue.h.
+ */
+#include "remote/upload/upload_queue.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/base/thread.h"
+
+struct upload {
+    atomic_uint references; /* release pairs with acquire of the last one */
+    struct upload *next;    /* under the queue's lock */
+    unsigned attempt_count; /* of the thread that takes items */
+    size_t id_size;
+    size_t blob_size;
+    uint8_t bytes[]; /* id and blob */
+};
+
+size_t upload_id_size(const struct upload *upload)
+{
+    return upload->id_size;
+}
+
+const uint8_t *upload_id(const struct upload *upload)
+{
+    return upload->bytes;
+}
+
+size_t upload_blob_size(const struct upload *upload)
+{
+    return upload->blob_size;
+}
+
+const uint8_t *upload_blob(const struct upload *upload)
+{
+    return upload->bytes + upload->id_size;
+}
+
+unsigned upload_count_attempt(struct upload *upload)
+{
+    return ++upload->attempt_count;
+}
+
+static uint64_t size_of(const struct upload *upload)
+{
+    return sizeof(*upload) + upload->id_size + upload->blob_size;
+}
+
+void upload_release(struct upload *upload)
+{
+    if (upload != NULL && atomic_fetch_sub_explicit(&upload->references, 1, memory_order_acq_rel) == 1)
+        free(upload);
+}
+
+static struct upload *make_upload(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+{
+    struct upload *upload = malloc(sizeof(*upload) + id_size + blob_size);
+    if (upload == NULL)
+        return NULL;
+    atomic_init(&upload->references, 1);
+    upload->next = NULL;
+    upload->attempt_count = 0;
+    upload->id_size = id_size;
+    upload->blob_size = blob_size;
+    memcpy(upload->bytes, id, id_size);
+    if (blob_size != 0)
+        memcpy(upload->bytes + id_size, blob, blob_size);
+    return upload;
+}
+
+bool upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t max_count)
+{
+    *queue = (struct upload_queue){.max_bytes = max_bytes, .max_count = max_count};
+    queue->last = &queue->first;
+    if (pthread_mutex_init(&queue->lock, NULL) != 0)
+        return false;
+    if (thread_init_condition(&queue->has_changed))
+        return true;
+    (void)pthread_mutex_destroy(&queue->lock);
+    return false;
+}
+
+/* Takes an item out of the list. */
+static struct upload *unlink_at(struct upload_queue *queue, struct upload **at)
+{
+    struct upload *upload = *at;
+    *at = upload->next;
+    if (queue->last == &upload->next)
+        queue->last = at;
+    upload->next = NULL;
+    --queue->count;
+    queue->bytes -= size_of(upload);
+    return upload;
+}
+
+static size_t drop_all(struct upload_queue *queue)
+{
+    size_t count = 0;
+    for (; queue->first != NULL; ++count)
+        upload_release(unlink_at(queue, &queue->first));
+    return count;
+}
+
+void upload_queue_fini(struct upload_queue *queue)
+{
+    (void)drop_all(queue);
+    (void)pthread_cond_destroy(&queue->has_changed);
+    (void)pthread_mutex_destroy(&queue->lock);
+}
+
+static bool is_of(const struct upload *upload, size_t id_size, const uint8_t *id)
+{
+    return upload != NULL && upload->id_size == id_size && memcmp(upload->bytes, id, id_size) == 0;
+}
+
+/* Returns where the list has the id, or NULL. */
+static struct upload **find(struct upload_queue *queue, size_t id_size, const uint8_t *id)
+{
+    struct upload **at = &queue->first;
+    while (*at != NULL && !is_of(*at, id_size, id))
+        at = &(*at)->next;
+    return *at != NULL ? at : NULL;
+}
+
+enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_size, const uint8_t *id,
+                                          size_t blob_size, const uint8_t *blob, size_t *dropped_count)
+{
+    *dropped_count = 0;
+    if (sizeof(struct upload) + id_size + blob_size > queue->max_bytes)
+        return UPLOAD_QUEUE_TOO_LARGE;
+    struct upload *upload = make_upload(id_size, id, blob_size, blob);
+    if (upload == NULL)
+        return UPLOAD_QUEUE_NO_MEMORY;
+    (void)pthread_mutex_lock(&queue->lock);
+    const bool is_closed = queue->is_closed;
+    if (!is_closed) {
+        struct upload **earlier = find(queue, id_size, id);
+        if (earlier != NULL)
+            upload_release(unlink_at(queue, earlier));
+        for (; queue->count >= queue->max_count || queue->bytes + size_of(upload) > queue->max_bytes; ++*dropped_count)
+            upload_release(unlink_at(queue, &queue->first));
+        *queue->last = upload;
+        queue->last = &upload->next;
+        ++queue->count;
+        queue->bytes += size_of(upload);
+        (void)pthread_cond_broadcast(&queue->has_changed);
+    }
+    (void)pthread_mutex_unlock(&queue->lock);
+    if (is_closed)
+        upload_release(upload);
+    return is_closed ? UPLOAD_QUEUE_CLOSED : UPLOAD_QUEUE_TAKEN;
+}
+
+struct upload *upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t *id)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    struct upload **at = find(queue, id_size, id);
+    struct upload *found = at != NULL ? *at : is_of(queue->active, id_size, id) ? queue->active : NULL;
+    if (found != NULL)
+        atomic_fetch_add_explicit(&found->references, 1, memory_order_relaxed);
+    (void)pthread_mutex_unlock(&queue->lock);
+    return found;
+}
+
+struct upload *upload_queue_take(struct upload_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    queue->active = queue->first != NULL ? unlink_at(queue, &queue->first) : NULL;
+    struct upload *taken = queue->active;
+    (void)pthread_mutex_unlock(&queue->lock);
+    return taken;
+}
+
+void upload_queue_finish(struct upload_queue *queue, bool is_tried_again)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    struct upload *upload = queue->active;
+    queue->active = NULL;
+    if (is_tried_again && !queue->is_closed && find(queue, upload->id_size, upload->bytes) == NULL) {
+        upload->next = queue->first;
+        queue->first = upload;
+        if (upload->next == NULL)
+            queue->last = &upload->next;
+        ++queue->count;
+        queue->bytes += size_of(upload);
+        upload = NULL;
+    }
+    (void)pthread_cond_broadcast(&queue->has_changed);
+    (void)pthread_mutex_unlock(&queue->lock);
+    upload_release(upload);
+}
+
+void upload_queue_wait(struct upload_queue *queue, uint64_t moment_ns)
+{
+    thread_wait(&queue->has_changed, &queue->lock, moment_ns);
+}
+
+void upload_queue_wake(struct upload_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    (void)pthread_cond_broadcast(&queue->has_changed);
+    (void)pthread_mutex_unlock(&queue->lock);
+}
+
+size_t upload_queue_close(struct upload_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    const size_t count = drop_all(queue);
+    queue->is_closed = true;
+    (void)pthread_cond_broadcast(&queue->has_changed);
+    (void)pthread_mutex_unlock(&queue->lock);
+    return count;
+}
+
+size_t upload_queue_count(struct upload_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    const size_t count = queue->count + (queue->active != NULL ? 1 : 0);
+    (void)pthread_mutex_unlock(&queue->lock);
+    return count;
+}

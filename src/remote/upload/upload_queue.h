@@ -1,0 +1,68 @@
+/*
+ * upload_queue.h - blobs that wait to be uploaded and ids that wait to be removed, within limits, oldest first.
+ *
+ * A later item of an id replaces an earlier one. If there is no room, the oldest items are dropped. One thread takes
+ * items; the one that it works on is still found by loads.
+ * Lock: one mutex, not held while an item is uploaded. Items are counted by reference, so that a load needs no copy.
+ */
+#ifndef INGOT_REMOTE_UPLOAD_UPLOAD_QUEUE_H
+#define INGOT_REMOTE_UPLOAD_UPLOAD_QUEUE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An item. What these functions return is constant. */
+struct upload;
+size_t upload_id_size(const struct upload *upload);
+const uint8_t *upload_id(const struct upload *upload);
+/* 0: the id is to be removed. */
+size_t upload_blob_size(const struct upload *upload);
+const uint8_t *upload_blob(const struct upload *upload);
+/* Drops a reference. */
+void upload_release(struct upload *upload);
+/* Counts an attempt; for the thread that takes items. Returns the number of attempts so far. */
+unsigned upload_count_attempt(struct upload *upload);
+
+struct upload_queue {
+    pthread_mutex_t lock;
+    pthread_cond_t has_changed; /* for the thread and for those who wait until the queue is empty; steady clock */
+    uint64_t max_bytes;         /* constant, as the next one */
+    size_t max_count;
+    struct upload *first; /* under lock, as all below */
+    struct upload **last;
+    struct upload *active; /* what the thread works on */
+    size_t count;          /* without the active one, as the next one */
+    uint64_t bytes;
+    bool is_closed; /* takes no more */
+};
+
+/* False: no mutex or condition can be made. */
+bool upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t max_count);
+void upload_queue_fini(struct upload_queue *queue);
+
+enum upload_queue_result { UPLOAD_QUEUE_TAKEN, UPLOAD_QUEUE_CLOSED, UPLOAD_QUEUE_TOO_LARGE, UPLOAD_QUEUE_NO_MEMORY };
+
+/* Adds a blob, or with blob_size 0 a removal. Sets how many others were dropped for it. */
+enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_size, const uint8_t *id,
+                                          size_t blob_size, const uint8_t *blob, size_t *dropped_count);
+/* Returns the id's item with a reference, or NULL. */
+struct upload *upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t *id);
+
+/* The thread's part. Takes the first item, which becomes the active one; NULL: there is none. */
+struct upload *upload_queue_take(struct upload_queue *queue);
+/* Ends the work on the active item. If it is to be tried again, it becomes the first one, unless there is another item
+ * of its id. */
+void upload_queue_finish(struct upload_queue *queue, bool is_tried_again);
+
+/* Waits for a change until a moment. The caller holds the lock. */
+void upload_queue_wait(struct upload_queue *queue, uint64_t moment_ns);
+/* Wakes all that wait. */
+void upload_queue_wake(struct upload_queue *queue);
+/* Drops all waiting items, takes no more, and wakes all that wait. Returns how many were dropped. */
+size_t upload_queue_close(struct upload_queue *queue);
+/* Returns how many items wait, with the active one. */
+size_t upload_queue_count(struct upload_queue *queue);
+
+#endif

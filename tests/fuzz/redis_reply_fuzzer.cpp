@@ -1,0 +1,47 @@
+/*
+ * redis_reply_fuzzer.cpp - any bytes as a reply of Redis, whole and in pieces: a reply is accepted in both cases or in
+ * none, it is of a kind that a command can have, and no string is longer than was allowed.
+ */
+#include <cstdint>
+#include <cstdlib>
+
+extern "C" {
+#include "remote/redis/connection.h"
+}
+
+namespace
+{
+
+const size_t kLimit = 1 << 14;
+
+/* True if the pieces make a reply. */
+bool feed(const uint8_t *data, size_t size, size_t piece)
+{
+    redisReader *reader = redisReaderCreate();
+    redisReply *reply = nullptr;
+    request request = {};
+    enum outcome outcome = OUTCOME_DONE;
+    for (size_t at = 0; at < size && outcome == OUTCOME_DONE && reply == nullptr; at += piece)
+        outcome = redis_reply_feed(reader, &request, size - at < piece ? size - at : piece,
+                                   reinterpret_cast<const char *>(data) + at, kLimit, &reply);
+    const bool is_reply = outcome == OUTCOME_DONE && reply != nullptr;
+    if (outcome != OUTCOME_DONE && (reply != nullptr || request.failure[0] == '\0'))
+        abort();
+    if (is_reply && (reply->type == REDIS_REPLY_ARRAY || reply->len > kLimit))
+        abort();
+    if (reply != nullptr)
+        freeReplyObject(reply);
+    redisReaderFree(reader);
+    return is_reply;
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const bool is_whole = feed(data, size, size + 1);
+    if (is_whole && !feed(data, size, 1)) /* a reply that is complete in the whole is complete in its pieces */
+        abort();
+    feed(data, size, 7);
+    return 0;
+}

@@ -1,0 +1,124 @@
+/*
+ * faulty_server.h - a server that does to its clients what a test says, on a port of the loopback interface.
+ */
+#ifndef INGOT_TESTS_SUPPORT_FAULTY_SERVER_H
+#define INGOT_TESTS_SUPPORT_FAULTY_SERVER_H
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/server_process.h"
+
+/* One connection, in a thread of its own. Each call returns false once the client or the test has closed it. */
+class FaultyConnection
+{
+public:
+    explicit FaultyConnection(int fd) : fd_(fd) {}
+    /* Reads until the client waits for an answer, or at least until it has sent something. */
+    bool read_request()
+    {
+        char bytes[4096];
+        return recv(fd_, bytes, sizeof(bytes), 0) > 0;
+    }
+    bool send_bytes(const std::string &bytes)
+    {
+        return send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+    }
+    /* Waits until the client closes the connection. */
+    void wait_for_end()
+    {
+        while (read_request()) {
+        }
+    }
+    /* Waits for a time, or until the connection is closed. */
+    bool pause(int ms)
+    {
+        pollfd polled = {fd_, POLLRDHUP, 0};
+        return poll(&polled, 1, ms) == 0;
+    }
+
+private:
+    int fd_;
+};
+
+class FaultyServer
+{
+public:
+    using Behavior = std::function<void(FaultyConnection &connection)>;
+
+    /* backlog: how many connections the kernel accepts; without a behavior, nothing else does. */
+    explicit FaultyServer(Behavior behavior, int backlog = 64) : behavior_(std::move(behavior))
+    {
+        sockaddr_in address = server_process::loopback(0);
+        socklen_t size = sizeof(address);
+        listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (bind(listener_, reinterpret_cast<sockaddr *>(&address), size) != 0 || listen(listener_, backlog) != 0 ||
+            getsockname(listener_, reinterpret_cast<sockaddr *>(&address), &size) != 0)
+            throw std::runtime_error("no server");
+        port_ = ntohs(address.sin_port);
+        if (behavior_)
+            acceptor_ = std::thread([this] { accept_all(); });
+    }
+    FaultyServer(const FaultyServer &) = delete;
+    FaultyServer &operator=(const FaultyServer &) = delete;
+    ~FaultyServer()
+    {
+        is_ending_ = true;
+        shutdown(listener_, SHUT_RDWR);
+        if (acceptor_.joinable())
+            acceptor_.join();
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            for (const int fd : open_)
+                shutdown(fd, SHUT_RDWR);
+        }
+        for (std::thread &thread : threads_)
+            thread.join();
+        close(listener_);
+    }
+    uint16_t port() const { return port_; }
+    unsigned connection_count() const { return count_; }
+
+private:
+    void accept_all()
+    {
+        while (!is_ending_) {
+            const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+            if (fd < 0)
+                continue;
+            ++count_;
+            {
+                const std::lock_guard<std::mutex> lock(mutex_);
+                open_.insert(fd);
+            }
+            threads_.emplace_back([this, fd] {
+                FaultyConnection connection(fd);
+                behavior_(connection);
+                const std::lock_guard<std::mutex> lock(mutex_);
+                open_.erase(fd);
+                close(fd);
+            });
+        }
+    }
+
+    Behavior behavior_;
+    int listener_ = -1;
+    uint16_t port_ = 0;
+    std::atomic<bool> is_ending_{false};
+    std::atomic<unsigned> count_{0};
+    std::thread acceptor_;
+    std::vector<std::thread> threads_;
+    std::mutex mutex_;
+    std::set<int> open_;
+};
+
+#endif

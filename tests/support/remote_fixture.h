@@ -1,0 +1,132 @@
+/*
+ * remote_fixture.h - an open remote tier and what its events said, for the tests of remote.
+ */
+#ifndef INGOT_TESTS_SUPPORT_REMOTE_FIXTURE_H
+#define INGOT_TESTS_SUPPORT_REMOTE_FIXTURE_H
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <ingot/remote.h>
+
+namespace remote_fixture
+{
+
+using Bytes = std::vector<uint8_t>;
+
+inline Bytes bytes_of(const std::string &text)
+{
+    return Bytes(text.begin(), text.end());
+}
+
+/* The same for the same seed; does not shrink. */
+inline Bytes random_bytes(uint64_t seed, size_t size)
+{
+    Bytes bytes(size);
+    uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+    for (uint8_t &byte : bytes) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        byte = static_cast<uint8_t>(state >> 56);
+    }
+    return bytes;
+}
+
+class Events
+{
+public:
+    static void receive(const ingot_event_t *event, void *user)
+    {
+        Events *events = static_cast<Events *>(user);
+        const std::lock_guard<std::mutex> lock(events->mutex_);
+        events->reasons_.push_back(event->reason);
+    }
+    /* How many reasons contain a text. */
+    size_t count(const std::string &text) const
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        size_t count = 0;
+        for (const std::string &reason : reasons_)
+            count += reason.find(text) != std::string::npos;
+        return count;
+    }
+    std::string all() const
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        std::string text;
+        for (const std::string &reason : reasons_)
+            text += reason + "\n";
+        return text;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<std::string> reasons_;
+};
+
+class Tier
+{
+public:
+    explicit Tier(const std::string &url, ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT)
+    {
+        info.url = url.c_str();
+        info.on_event = Events::receive;
+        info.on_event_user = &events;
+        status_ = ingot_remote_open(&storage_, &info);
+    }
+    Tier(const Tier &) = delete;
+    Tier &operator=(const Tier &) = delete;
+    ~Tier() { close(); }
+
+    void close()
+    {
+        ingot_storage_release(storage_);
+        storage_ = nullptr;
+    }
+    ingot_status_t status() const { return status_; }
+    ingot_storage_t get() const { return storage_; }
+    ingot_status_t put(const Bytes &id, const Bytes &blob) const
+    {
+        return ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data());
+    }
+    ingot_status_t remove(const Bytes &id) const { return ingot_storage_remove(storage_, id.size(), id.data()); }
+    ingot_status_t load(const Bytes &id, Bytes *blob = nullptr) const
+    {
+        ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+        const ingot_status_t status = ingot_storage_load(storage_, id.size(), id.data(), &buffer);
+        if (status != INGOT_SUCCESS)
+            return status;
+        if (blob != nullptr)
+            blob->assign(buffer.bytes, buffer.bytes + buffer.size);
+        buffer.release(&buffer);
+        return status;
+    }
+    ingot_status_t flush(uint32_t max_time_ms = 60000) const { return ingot_remote_flush(storage_, max_time_ms); }
+    ingot_remote_stats_t stats() const
+    {
+        ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_remote_get_stats(storage_, &stats));
+        return stats;
+    }
+
+    Events events;
+
+private:
+    ingot_storage_t storage_ = nullptr;
+    ingot_status_t status_ = INGOT_SUCCESS;
+};
+
+/* How long something takes, in seconds. */
+template <typename Work> double seconds_of(const Work &work)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+} // namespace remote_fixture
+
+#endif

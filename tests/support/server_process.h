@@ -1,0 +1,180 @@
+/*
+ * server_process.h - a server from a package, started for one test on a free port of the loopback interface.
+ */
+#ifndef INGOT_TESTS_SUPPORT_SERVER_PROCESS_H
+#define INGOT_TESTS_SUPPORT_SERVER_PROCESS_H
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "support/child_process.h"
+#include "support/scratch_directory.h"
+
+namespace server_process
+{
+
+/* The path of a program, or "" if it is not installed. */
+inline std::string find_program(const char *name)
+{
+    for (const char *folder : {"/usr/bin/", "/usr/sbin/", "/usr/local/bin/"})
+        if (access((std::string(folder) + name).c_str(), X_OK) == 0)
+            return std::string(folder) + name;
+    return "";
+}
+
+inline sockaddr_in loopback(uint16_t port)
+{
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    return address;
+}
+
+/* A port that no process uses now. */
+inline uint16_t free_port()
+{
+    sockaddr_in address = loopback(0);
+    socklen_t size = sizeof(address);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool is_bound = bind(fd, reinterpret_cast<sockaddr *>(&address), size) == 0 &&
+                          getsockname(fd, reinterpret_cast<sockaddr *>(&address), &size) == 0;
+    close(fd);
+    if (!is_bound)
+        throw std::runtime_error("no free port");
+    return ntohs(address.sin_port);
+}
+
+inline bool accepts_connections(uint16_t port)
+{
+    const sockaddr_in address = loopback(port);
+    sockaddr_in own = {};
+    socklen_t size = sizeof(own);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    /* While nothing listens on a port, the kernel may choose it for this end, too, and connect the socket to itself. */
+    const bool is_connected = connect(fd, reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0 &&
+                              getsockname(fd, reinterpret_cast<sockaddr *>(&own), &size) == 0 &&
+                              own.sin_port != address.sin_port;
+    close(fd);
+    return is_connected;
+}
+
+/* Looks again and again until something holds, for at most a minute. */
+inline bool becomes_true(const std::function<bool()> &holds)
+{
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!holds()) {
+        if (std::chrono::steady_clock::now() > end)
+            return false;
+        poll(nullptr, 0, 2);
+    }
+    return true;
+}
+
+/* A running server. It ends with the object. */
+class Server
+{
+public:
+    /* arguments: the program and its arguments, for a port. */
+    Server(const std::function<std::vector<std::string>(uint16_t port, const std::string &folder)> &arguments)
+        : arguments_(arguments), port_(free_port())
+    {
+        start();
+    }
+    Server(const Server &) = delete;
+    Server &operator=(const Server &) = delete;
+    ~Server() { stop(); }
+
+    uint16_t port() const { return port_; }
+    std::string folder() const { return scratch_.path().native(); }
+
+    void start()
+    {
+        const std::vector<std::string> arguments = arguments_(port_, folder());
+        std::vector<char *> argv;
+        for (const std::string &argument : arguments)
+            argv.push_back(const_cast<char *>(argument.c_str()));
+        argv.push_back(nullptr);
+        const std::string log = folder() + "/output";
+        pid_ = fork();
+        if (pid_ == 0) {
+            const int output = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+            if (output < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)
+                _exit(126);
+            execv(argv[0], argv.data());
+            _exit(127);
+        }
+        if (!becomes_true([this] { return accepts_connections(port_); }))
+            throw std::runtime_error(arguments[0] + " does not accept connections");
+    }
+    void stop()
+    {
+        if (pid_ <= 0)
+            return;
+        kill(pid_, SIGKILL);
+        while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+        }
+        pid_ = -1;
+    }
+    /* SIGSTOP: the kernel still accepts connections, and nothing answers. */
+    void pause() { kill(pid_, SIGSTOP); }
+    void resume() { kill(pid_, SIGCONT); }
+
+private:
+    std::function<std::vector<std::string>(uint16_t, const std::string &)> arguments_;
+    ScratchDirectory scratch_;
+    uint16_t port_;
+    pid_t pid_ = -1;
+};
+
+/* Redis, in memory alone. */
+class Redis : public Server
+{
+public:
+    explicit Redis(const std::vector<std::string> &options = {})
+        : Server([options](uint16_t port, const std::string &folder) {
+              std::vector<std::string> arguments = {find_program("redis-server"),
+                                                    "--port",
+                                                    std::to_string(port),
+                                                    "--bind",
+                                                    "127.0.0.1",
+                                                    "--save",
+                                                    "",
+                                                    "--dir",
+                                                    folder,
+                                                    "--unixsocket",
+                                                    folder + "/socket"};
+              arguments.insert(arguments.end(), options.begin(), options.end());
+              return arguments;
+          })
+    {
+    }
+    std::string url(const std::string &rest = "") const { return "redis://127.0.0.1:" + std::to_string(port()) + rest; }
+    /* What redis-cli prints. */
+    std::string ask(const std::vector<std::string> &words) const
+    {
+        std::vector<std::string> arguments = {find_program("redis-cli"), "-p", std::to_string(port())};
+        arguments.insert(arguments.end(), words.begin(), words.end());
+        child_process::Child child(arguments, folder() + "/answer");
+        child.wait();
+        std::ifstream file(folder() + "/answer");
+        return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    }
+};
+
+} // namespace server_process
+
+#endif

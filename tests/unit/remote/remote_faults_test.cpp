@@ -1,0 +1,292 @@
+/*
+ * Servers that fail in every way: what they cost a process, that they fail no request, and that the tier recovers.
+ */
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <memory>
+
+#include "support/faulty_server.h"
+#include "support/remote_fixture.h"
+#include "support/server_process.h"
+
+extern "C" {
+#include "remote/object/envelope.h"
+}
+
+using namespace remote_fixture;
+using server_process::Redis;
+
+namespace
+{
+
+const Bytes kId = bytes_of("an id");
+const Bytes kBlob = random_bytes(1, 3000);
+
+/* A tier that probes soon, so that a process meets its server's fault again and again. */
+ingot_remote_info_t eager()
+{
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    info.retry_ms = 20;
+    info.longest_retry_ms = 40;
+    return info;
+}
+
+std::string redis_at(uint16_t port)
+{
+    return "redis://127.0.0.1:" + std::to_string(port);
+}
+
+struct Cost {
+    double seconds = 0; /* of all loads */
+    double longest = 0;
+    uint64_t hits = 0;
+    ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
+};
+
+/* A process that asks for another program now and then, for four seconds. */
+Cost cost_of(const std::string &url)
+{
+    const Tier tier(url, eager());
+    Cost cost;
+    EXPECT_EQ(INGOT_SUCCESS, tier.status());
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(4);
+    for (int i = 0; std::chrono::steady_clock::now() < end; ++i) {
+        const Bytes id = bytes_of("id " + std::to_string(i));
+        ingot_status_t status = INGOT_SUCCESS;
+        const double seconds = seconds_of([&] { status = tier.load(id); });
+        cost.seconds += seconds;
+        cost.longest = std::max(cost.longest, seconds);
+        cost.hits += status == INGOT_SUCCESS;
+        poll(nullptr, 0, 5); /* the application does something else */
+    }
+    cost.stats = tier.stats();
+    return cost;
+}
+
+FaultyServer::Behavior answering(const std::string &answer)
+{
+    return [answer](FaultyConnection &connection) {
+        while (connection.read_request() && connection.send_bytes(answer)) {
+        }
+    };
+}
+
+FaultyServer::Behavior answering_once(const std::string &answer)
+{
+    return [answer](FaultyConnection &connection) {
+        if (connection.read_request())
+            connection.send_bytes(answer);
+    };
+}
+
+std::string bulk(const Bytes &bytes)
+{
+    return "$" + std::to_string(bytes.size()) + "\r\n" + std::string(bytes.begin(), bytes.end()) + "\r\n";
+}
+
+Bytes object_of(const Bytes &id, const Bytes &blob)
+{
+    size_t size = 0;
+    uint8_t *object = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, envelope_encode(id.size(), id.data(), blob.size(), blob.data(), 1, 0, &size, &object));
+    Bytes bytes(object, object + size);
+    free(object);
+    return bytes;
+}
+
+void drip(FaultyConnection &connection, const std::string &head, int pause_ms)
+{
+    if (!connection.read_request() || !connection.send_bytes(head))
+        return;
+    while (connection.pause(pause_ms) && connection.send_bytes("x")) {
+    }
+}
+
+/* A listening socket whose queue is full: the kernel answers no more attempts to connect. */
+class BlackHole
+{
+public:
+    BlackHole() : server_(nullptr, 0)
+    {
+        const sockaddr_in address = server_process::loopback(server_.port());
+        for (int &fd : fillers_) {
+            fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+            (void)connect(fd, reinterpret_cast<const sockaddr *>(&address), sizeof(address));
+        }
+    }
+    ~BlackHole()
+    {
+        for (const int fd : fillers_)
+            close(fd);
+    }
+    uint16_t port() const { return server_.port(); }
+
+private:
+    FaultyServer server_;
+    int fillers_[8];
+};
+
+struct Fault {
+    const char *name;
+    std::function<Cost()> run;
+};
+
+std::function<Cost()> served_by(const FaultyServer::Behavior &behavior)
+{
+    return [behavior] {
+        const FaultyServer server(behavior);
+        return cost_of(redis_at(server.port()));
+    };
+}
+
+std::vector<Fault> redis_faults()
+{
+    return {
+        {"refused port", [] { return cost_of(redis_at(server_process::free_port())); }},
+        {"stopped server",
+         [] {
+             Redis redis;
+             redis.pause();
+             const Cost cost = cost_of(redis.url());
+             redis.resume();
+             return cost;
+         }},
+        {"black hole",
+         [] {
+             const BlackHole hole;
+             return cost_of(redis_at(hole.port()));
+         }},
+        {"name that does not resolve", [] { return cost_of("redis://no-such-host.invalid"); }},
+        {"closes connections", served_by([](FaultyConnection &) {})},
+        {"never answers", served_by([](FaultyConnection &connection) { connection.wait_for_end(); })},
+        {"answers slowly", served_by([](FaultyConnection &connection) {
+             while (connection.read_request() && connection.pause(400) && connection.send_bytes("$-1\r\n")) {
+             }
+         })},
+        {"drips bytes", served_by([](FaultyConnection &connection) { drip(connection, "$3000\r\n", 20); })},
+        {"drips a line", served_by([](FaultyConnection &connection) { drip(connection, "+", 20); })},
+        {"sends without end", served_by([](FaultyConnection &connection) {
+             const std::string bytes(65536, 'x');
+             connection.send_bytes("$600000000\r\n");
+             while (connection.send_bytes(bytes)) {
+             }
+         })},
+        {"truncates", served_by(answering_once("$3000\r\nonly this"))},
+        {"claims a huge value", served_by(answering("$9223372036854775807\r\nx"))},
+        {"claims a negative value", served_by(answering("$-77\r\nx\r\n"))},
+        {"claims a huge list", served_by(answering("*2147483647\r\n"))},
+        {"sends garbage", served_by(answering("<html>not Redis</html>\r\n"))},
+        {"sends two answers", served_by(answering("$-1\r\n$-1\r\n"))},
+        {"answers errors", served_by(answering("-ERR internal error\r\n"))},
+        {"rejects credentials", served_by(answering("-NOAUTH Authentication required.\r\n"))},
+        {"another program's object", served_by(answering(bulk(object_of(kId, kBlob))))},
+        {"not an object", served_by(answering(bulk(kBlob)))},
+    };
+}
+
+} // namespace
+
+/* The table is the result; the bound is the contract. The faults are met at the same time, since all they do is wait.
+ */
+TEST(RemoteFaults, CostAProcessAtMostTwoSeconds)
+{
+    std::vector<std::pair<const char *, std::future<Cost>>> runs;
+    for (const Fault &fault : redis_faults())
+        runs.emplace_back(fault.name, std::async(std::launch::async, fault.run));
+    printf("%-28s %10s %10s %8s %8s %8s\n", "fault", "added ms", "longest ms", "failures", "skipped", "pauses");
+    for (auto &run : runs) {
+        const Cost cost = run.second.get();
+        printf("%-28s %10.1f %10.1f %8llu %8llu %8llu\n", run.first, cost.seconds * 1e3, cost.longest * 1e3,
+               static_cast<unsigned long long>(cost.stats.failures),
+               static_cast<unsigned long long>(cost.stats.skipped), static_cast<unsigned long long>(cost.stats.pauses));
+        EXPECT_LE(cost.seconds, 2.0) << run.first;
+        EXPECT_LE(cost.stats.lost_ns, 2000000000u) << run.first;
+        EXPECT_EQ(0u, cost.hits) << run.first;
+        EXPECT_GT(cost.stats.skipped, 0u) << run.first;
+        EXPECT_GT(cost.stats.failures + cost.stats.misses, 0u) << run.first;
+    }
+}
+
+TEST(RemoteFaults, RecoversWhenAStoppedServerGoesOn)
+{
+    Redis redis;
+    const Tier tier(redis.url(), eager());
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    double seconds = 0;
+    for (int round = 0; round < 5; ++round) {
+        redis.pause();
+        ingot_status_t status = INGOT_SUCCESS;
+        seconds += seconds_of([&] { status = tier.load(kId); });
+        EXPECT_EQ(INGOT_IO_ERROR, status);
+        EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
+        redis.resume();
+        EXPECT_TRUE(server_process::becomes_true([&] { return tier.load(kId) == INGOT_SUCCESS; })) << round;
+    }
+    EXPECT_LE(seconds, 2.0);
+    EXPECT_EQ(5u, tier.events.count("answers again"));
+    EXPECT_EQ(5u, tier.stats().timed_out);
+}
+
+TEST(RemoteFaults, RecoversWhenAServerStartsAgain)
+{
+    Redis redis;
+    const Tier tier(redis.url(), eager());
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    redis.stop();
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(bytes_of("another id")));
+    EXPECT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob)) << "uploads wait";
+    redis.start();
+    EXPECT_TRUE(server_process::becomes_true([&] { return tier.flush(100) == INGOT_SUCCESS; }));
+    EXPECT_EQ(INGOT_SUCCESS, Tier(redis.url()).load(kId));
+}
+
+/* Threads that wait for the server are released when one of them finds out that it does not answer. */
+TEST(RemoteFaults, HoldsAllThreadsOnce)
+{
+    Redis redis;
+    const Tier tier(redis.url());
+    std::vector<std::future<void>> threads;
+    redis.pause();
+    const double seconds = seconds_of([&] {
+        for (int t = 0; t < 8; ++t)
+            threads.push_back(std::async(std::launch::async, [&, t] {
+                for (int i = 0; i < 50; ++i)
+                    tier.load(bytes_of("id " + std::to_string(t * 50 + i)));
+            }));
+        for (auto &thread : threads)
+            thread.get();
+    });
+    redis.resume();
+    EXPECT_LE(seconds, 2.0);
+    EXPECT_EQ(1u, tier.stats().pauses);
+    EXPECT_LE(tier.stats().lost_ns, 1500000000u);
+}
+
+/* A server that never takes an upload must not hold the end of the process. */
+TEST(RemoteFaults, EndsInTimeWithUploadsThatNobodyTakes)
+{
+    Redis redis;
+    redis.pause();
+    double seconds = 0;
+    auto tier = std::make_unique<Tier>(redis.url());
+    for (int i = 0; i < 20; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, tier->put(bytes_of("id " + std::to_string(i)), random_bytes(1, 1 << 20)));
+    seconds = seconds_of([&] { tier->close(); });
+    EXPECT_LE(seconds, 2.0);
+    EXPECT_EQ(1u, tier->events.count("there was no time for them")) << tier->events.all();
+    redis.resume();
+}
+
+TEST(RemoteFaults, StopsUploadingToAServerThatRefuses)
+{
+    const Redis redis({"--maxmemory", "1mb", "--maxmemory-policy", "noeviction"});
+    const Tier tier(redis.url());
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, random_bytes(1, 8 << 20)));
+    EXPECT_TRUE(server_process::becomes_true([&] { return tier.stats().failed_uploads == 1; }));
+    EXPECT_GE(tier.events.count("OOM"), 1u) << tier.events.all();
+}

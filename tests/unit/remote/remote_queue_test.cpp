@@ -1,0 +1,154 @@
+/*
+ * The queue of uploads: its order and its limits.
+ */
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/remote_fixture.h"
+
+extern "C" {
+#include "remote/upload/upload_queue.h"
+}
+
+using namespace remote_fixture;
+
+namespace
+{
+
+class Queue
+{
+public:
+    explicit Queue(uint64_t max_bytes = 1 << 20, size_t max_count = 100)
+    {
+        EXPECT_TRUE(upload_queue_init(&queue, max_bytes, max_count));
+    }
+    ~Queue() { upload_queue_fini(&queue); }
+    upload_queue_result add(const std::string &id, const std::string &blob)
+    {
+        return upload_queue_add(&queue, id.size(), reinterpret_cast<const uint8_t *>(id.data()), blob.size(),
+                                reinterpret_cast<const uint8_t *>(blob.data()), &dropped);
+    }
+    /* The blob of an id, "removed" or "none". */
+    std::string find(const std::string &id)
+    {
+        upload *found = upload_queue_find(&queue, id.size(), reinterpret_cast<const uint8_t *>(id.data()));
+        const std::string text = text_of(found);
+        upload_release(found);
+        return text;
+    }
+    std::string take() { return text_of(upload_queue_take(&queue)); }
+
+    upload_queue queue;
+    size_t dropped = 0;
+
+private:
+    static std::string text_of(const upload *upload)
+    {
+        if (upload == nullptr)
+            return "none";
+        const char *blob = reinterpret_cast<const char *>(upload_blob(upload));
+        return upload_blob_size(upload) == 0 ? "removed" : std::string(blob, upload_blob_size(upload));
+    }
+};
+
+} // namespace
+
+TEST(RemoteQueue, GivesTheOldestFirst)
+{
+    Queue queue;
+    EXPECT_EQ("none", queue.take());
+    EXPECT_EQ(UPLOAD_QUEUE_TAKEN, queue.add("a", "1"));
+    EXPECT_EQ(UPLOAD_QUEUE_TAKEN, queue.add("b", "2"));
+    EXPECT_EQ("1", queue.take());
+    upload_queue_finish(&queue.queue, false);
+    EXPECT_EQ("2", queue.take());
+    upload_queue_finish(&queue.queue, false);
+    EXPECT_EQ("none", queue.take());
+}
+
+TEST(RemoteQueue, KeepsOnlyTheLatestOfAnId)
+{
+    Queue queue;
+    queue.add("a", "1");
+    queue.add("b", "2");
+    queue.add("a", "3");
+    EXPECT_EQ("3", queue.find("a"));
+    queue.add("b", "");
+    EXPECT_EQ("removed", queue.find("b"));
+    EXPECT_EQ(2u, upload_queue_count(&queue.queue));
+    EXPECT_EQ("3", queue.take());
+    upload_queue_finish(&queue.queue, false);
+    EXPECT_EQ("removed", queue.take());
+    upload_queue_finish(&queue.queue, false);
+    EXPECT_EQ(0u, queue.queue.bytes);
+}
+
+TEST(RemoteQueue, DropsTheOldestAtEitherLimit)
+{
+    Queue few(1 << 20, 2);
+    few.add("a", "1");
+    few.add("b", "2");
+    EXPECT_EQ(0u, few.dropped);
+    few.add("c", "3");
+    EXPECT_EQ(1u, few.dropped);
+    EXPECT_EQ("none", few.find("a"));
+    EXPECT_EQ("2", few.find("b"));
+
+    Queue small(4096, 100);
+    small.add("a", std::string(1500, 'x'));
+    small.add("b", std::string(1500, 'y'));
+    small.add("c", std::string(3500, 'z'));
+    EXPECT_EQ(2u, small.dropped);
+    EXPECT_EQ(std::string(3500, 'z'), small.find("c"));
+    EXPECT_EQ(UPLOAD_QUEUE_TOO_LARGE, small.add("d", std::string(5000, 'w')));
+    EXPECT_EQ(std::string(3500, 'z'), small.find("c")) << "what cannot be taken drops nothing";
+}
+
+TEST(RemoteQueue, FindsWhatIsBeingUploaded)
+{
+    Queue queue;
+    queue.add("a", "1");
+    EXPECT_EQ("1", queue.take());
+    EXPECT_EQ("1", queue.find("a"));
+    EXPECT_EQ(1u, upload_queue_count(&queue.queue));
+    queue.add("a", "2");
+    EXPECT_EQ("2", queue.find("a")) << "the later one counts";
+    upload_queue_finish(&queue.queue, true);
+    EXPECT_EQ("2", queue.take()) << "an earlier one is not tried again";
+    upload_queue_finish(&queue.queue, false);
+    EXPECT_EQ("none", queue.take());
+}
+
+TEST(RemoteQueue, TriesAFailedUploadFirst)
+{
+    Queue queue;
+    queue.add("a", "1");
+    EXPECT_EQ("1", queue.take());
+    queue.add("b", "2");
+    upload_queue_finish(&queue.queue, true);
+    EXPECT_EQ("1", queue.take());
+    upload_queue_finish(&queue.queue, true);
+    EXPECT_EQ(2u, upload_queue_count(&queue.queue));
+}
+
+TEST(RemoteQueue, TakesNothingOnceClosed)
+{
+    Queue queue;
+    queue.add("a", "1");
+    queue.add("b", "2");
+    EXPECT_EQ(2u, upload_queue_close(&queue.queue));
+    EXPECT_EQ(UPLOAD_QUEUE_CLOSED, queue.add("c", "3"));
+    EXPECT_EQ("none", queue.take());
+}
+
+TEST(RemoteQueue, KeepsAFoundBlobAlive)
+{
+    Queue queue;
+    queue.add("a", "1");
+    upload *found = upload_queue_find(&queue.queue, 1, reinterpret_cast<const uint8_t *>("a"));
+    upload_queue_close(&queue.queue);
+    ASSERT_NE(nullptr, found);
+    EXPECT_EQ('1', upload_blob(found)[0]);
+    upload_release(found);
+}

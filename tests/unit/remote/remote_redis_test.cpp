@@ -1,0 +1,349 @@
+/*
+ * A remote tier on a real Redis: what it keeps, how long, for whom, and what happens behind the application's back.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "support/forked_child.h"
+#include "support/remote_fixture.h"
+#include "support/server_process.h"
+
+using namespace remote_fixture;
+using server_process::Redis;
+
+namespace
+{
+
+const Bytes kId = bytes_of("an id");
+const Bytes kBlob = random_bytes(1, 3000);
+
+ingot_remote_info_t info_with(const std::function<void(ingot_remote_info_t *)> &change)
+{
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    change(&info);
+    return info;
+}
+
+/* The only key on the server. */
+std::string key_on(const Redis &redis)
+{
+    std::string key = redis.ask({"KEYS", "*"});
+    while (!key.empty() && key.back() == '\n')
+        key.pop_back();
+    return key;
+}
+
+} // namespace
+
+TEST(RemoteRedis, ReturnsWhatAnotherProcessStored)
+{
+    const Redis redis;
+    {
+        const Tier writer(redis.url());
+        ASSERT_EQ(INGOT_SUCCESS, writer.status());
+        EXPECT_EQ(INGOT_NOT_FOUND, writer.load(kId));
+        EXPECT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
+        EXPECT_EQ(INGOT_SUCCESS, writer.flush());
+        EXPECT_EQ(1u, writer.stats().uploads);
+        EXPECT_EQ(1u, writer.stats().misses);
+        EXPECT_GT(writer.stats().sent_bytes, kBlob.size());
+    }
+    const Tier reader(redis.url());
+    Bytes blob;
+    EXPECT_EQ(INGOT_SUCCESS, reader.load(kId, &blob));
+    EXPECT_EQ(kBlob, blob);
+    EXPECT_EQ(INGOT_NOT_FOUND, reader.load(bytes_of("another id")));
+    EXPECT_EQ(1u, reader.stats().hits);
+    EXPECT_EQ(1u, reader.stats().misses);
+    EXPECT_EQ(0u, reader.stats().failures);
+    EXPECT_EQ("", reader.events.all());
+}
+
+TEST(RemoteRedis, KeepsBlobsOfAllSizes)
+{
+    const Redis redis;
+    const ingot_remote_info_t patient = info_with([](auto *info) { info->lost_time_ms = INGOT_REMOTE_NO_LIMIT; });
+    const Tier tier(redis.url());
+    for (const size_t size : {size_t{1}, size_t{4096}, size_t{65536}, size_t{1} << 20, size_t{20} << 20}) {
+        const Bytes id = bytes_of("id " + std::to_string(size));
+        const Bytes blob = random_bytes(size, size);
+        ASSERT_EQ(INGOT_SUCCESS, tier.put(id, blob));
+        ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+        Bytes loaded;
+        ASSERT_EQ(INGOT_SUCCESS, Tier(redis.url(), patient).load(id, &loaded))
+            << size << ": " << ingot_last_error_detail();
+        EXPECT_TRUE(blob == loaded) << size;
+    }
+}
+
+TEST(RemoteRedis, CompressesWhatShrinks)
+{
+    const Redis redis;
+    const Tier tier(redis.url());
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, Bytes(1 << 20)));
+    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    EXPECT_LT(tier.stats().sent_bytes, 1000u);
+    Bytes blob;
+    EXPECT_EQ(INGOT_SUCCESS, Tier(redis.url()).load(kId, &blob));
+    EXPECT_EQ(Bytes(1 << 20), blob);
+
+    const Tier plain(redis.url(), info_with([](auto *info) { info->flags = INGOT_REMOTE_NO_COMPRESSION; }));
+    ASSERT_EQ(INGOT_SUCCESS, plain.put(kId, Bytes(1 << 20)));
+    ASSERT_EQ(INGOT_SUCCESS, plain.flush());
+    EXPECT_GT(plain.stats().sent_bytes, size_t{1} << 20);
+}
+
+TEST(RemoteRedis, LoadsWhatWaitsForItsUpload)
+{
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::free_port()));
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(bytes_of("another id"))); /* no server: uploads wait */
+    EXPECT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
+    Bytes blob;
+    EXPECT_EQ(INGOT_SUCCESS, tier.load(kId, &blob));
+    EXPECT_EQ(kBlob, blob);
+    EXPECT_EQ(INGOT_SUCCESS, tier.remove(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
+    EXPECT_EQ(INGOT_BUSY, tier.flush(10));
+    EXPECT_EQ(1u, tier.stats().waiting);
+}
+
+TEST(RemoteRedis, RemovesBehindTheApplicationsBack)
+{
+    const Redis redis;
+    const Tier tier(redis.url());
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    EXPECT_NE("", key_on(redis));
+    EXPECT_EQ(INGOT_SUCCESS, tier.remove(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, tier.flush());
+    EXPECT_EQ("", key_on(redis));
+    EXPECT_EQ(INGOT_SUCCESS, tier.remove(kId)) << "one that is not there is as wanted";
+    EXPECT_EQ(INGOT_SUCCESS, tier.flush());
+    EXPECT_EQ(2u, tier.stats().removals);
+}
+
+TEST(RemoteRedis, LimitsTheTimeToLive)
+{
+    const Redis redis;
+    const Tier month(redis.url());
+    ASSERT_EQ(INGOT_SUCCESS, month.put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, month.flush());
+    EXPECT_NEAR(30 * 86400, std::stod(redis.ask({"TTL", key_on(redis)})), 60);
+
+    const Tier hour(redis.url(), info_with([](auto *info) { info->time_to_live_seconds = 3600; }));
+    ASSERT_EQ(INGOT_SUCCESS, hour.put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, hour.flush());
+    EXPECT_NEAR(3600, std::stod(redis.ask({"TTL", key_on(redis)})), 60);
+
+    const Tier forever(redis.url(), info_with([](auto *info) { info->time_to_live_seconds = UINT64_MAX; }));
+    ASSERT_EQ(INGOT_SUCCESS, forever.put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, forever.flush());
+    EXPECT_EQ("-1\n", redis.ask({"TTL", key_on(redis)}));
+}
+
+TEST(RemoteRedis, KeepsNameSpacesAndDatabasesApart)
+{
+    const Redis redis;
+    const Tier tier(redis.url());
+    const Tier space(redis.url(), info_with([](auto *info) { info->name_space = "team-b"; }));
+    const Tier database(redis.url("/3"));
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    EXPECT_EQ(0u, key_on(redis).rfind("ingot:1:default:", 0));
+    EXPECT_EQ(INGOT_NOT_FOUND, space.load(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, database.load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, Tier(redis.url("/0")).load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, Tier("redis+unix://" + redis.folder() + "/socket").load(kId));
+}
+
+TEST(RemoteRedis, AuthenticatesByAFile)
+{
+    const Redis redis({"--requirepass", "hunter2", "--user", "cache", "on", ">sesame", "~ingot:*", "+@all"});
+    const std::string secret = redis.folder() + "/secret";
+    const auto write = [&](const char *text) {
+        std::ofstream(secret) << text << "\n";
+        chmod(secret.c_str(), 0600);
+    };
+    write("hunter2");
+    EXPECT_EQ(INGOT_NOT_FOUND, Tier(redis.url("?credentials=" + secret)).load(kId)) << ingot_last_error_detail();
+    write("sesame");
+    const std::string user = "redis://cache@127.0.0.1:" + std::to_string(redis.port()) + "?credentials=" + secret;
+    EXPECT_EQ(INGOT_NOT_FOUND, Tier(user).load(kId));
+
+    write("wrong");
+    for (const std::string &url : {redis.url("?credentials=" + secret), user, redis.url()}) {
+        const Tier tier(url);
+        EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
+        EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId)) << "it does not ask again at once";
+        EXPECT_EQ(1u, tier.stats().refused);
+        EXPECT_EQ(1u, tier.stats().skipped);
+        EXPECT_EQ(1u, tier.events.count("not asked"));
+        EXPECT_EQ(0u, tier.events.count("wrong ")) << tier.events.all();
+    }
+}
+
+TEST(RemoteRedis, ReadOnlyTiersNeitherStoreNorRemove)
+{
+    const Redis redis;
+    const Tier tier(redis.url(), info_with([](auto *info) { info->flags = INGOT_REMOTE_READ_ONLY; }));
+    EXPECT_EQ(INGOT_READ_ONLY, tier.put(kId, kBlob));
+    EXPECT_EQ(INGOT_READ_ONLY, tier.remove(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
+}
+
+TEST(RemoteRedis, HasLimits)
+{
+    const Redis redis;
+    const Tier writer(redis.url());
+    ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, writer.flush());
+    const Tier tier(redis.url(), info_with([](auto *info) { info->max_blob_bytes = 2000; }));
+    EXPECT_EQ(INGOT_NO_SPACE, tier.put(kId, kBlob));
+    EXPECT_EQ(INGOT_NO_SPACE, tier.load(kId)) << ingot_last_error_detail();
+    const Tier small(redis.url(), info_with([](auto *info) { info->max_waiting_bytes = 2000; }));
+    EXPECT_EQ(INGOT_NO_SPACE, small.put(kId, kBlob));
+}
+
+TEST(RemoteRedis, DropsUploadsRatherThanWaits)
+{
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::free_port()),
+                    info_with([](auto *info) { info->max_waiting = 3; }));
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId)); /* no server: uploads wait */
+    for (int i = 0; i < 10; ++i)
+        EXPECT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id " + std::to_string(i)), kBlob));
+    EXPECT_EQ(3u, tier.stats().waiting);
+    EXPECT_EQ(7u, tier.stats().dropped_uploads);
+    EXPECT_EQ(7u, tier.events.count("more wait than the limits allow"));
+    EXPECT_EQ(INGOT_SUCCESS, tier.load(bytes_of("id 9")));
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(bytes_of("id 0")));
+}
+
+TEST(RemoteRedis, ThreadsLoadInParallel)
+{
+    const Redis redis;
+    const Tier tier(redis.url());
+    for (int i = 0; i < 50; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id " + std::to_string(i)), random_bytes(uint64_t(i), 5000)));
+    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong{0};
+    for (int t = 0; t < 8; ++t)
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < 100; ++i) {
+                const int which = (i * 7 + t) % 60;
+                const Bytes id = bytes_of("id " + std::to_string(which));
+                Bytes blob;
+                const ingot_status_t status = tier.load(id, &blob);
+                if (which < 50 ? status != INGOT_SUCCESS || blob != random_bytes(uint64_t(which), 5000)
+                               : status != INGOT_NOT_FOUND)
+                    ++wrong;
+                if (which >= 55)
+                    tier.put(bytes_of("other " + std::to_string(t)), blob.empty() ? kBlob : blob);
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(0, wrong);
+    EXPECT_EQ(0u, tier.stats().failures) << tier.events.all();
+}
+
+TEST(RemoteRedis, FillsTheDirectoryInFrontOfIt)
+{
+    const Redis redis;
+    ScratchDirectory scratch;
+    ingot_storage_t directory = nullptr;
+    ingot_storage_t chain = nullptr;
+    const Tier tier(redis.url());
+    const std::string path = scratch.path() / "store";
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info));
+    const ingot_storage_t tiers[] = {directory, tier.get()};
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(tier.get(), 1));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+
+    /* A store goes to both. */
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
+    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    EXPECT_EQ(1u, tier.stats().uploads);
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(chain, kId.size(), kId.data(), &blob));
+    blob.release(&blob);
+    EXPECT_EQ(0u, tier.stats().hits) << "the directory is asked first";
+
+    /* A load from the server fills the directory. */
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(directory));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(chain, kId.size(), kId.data(), &blob));
+    blob.release(&blob);
+    EXPECT_EQ(1u, tier.stats().hits);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(directory, kId.size(), kId.data(), &blob));
+    EXPECT_EQ(kBlob, Bytes(blob.bytes, blob.bytes + blob.size));
+    blob.release(&blob);
+    EXPECT_EQ(1u, tier.stats().uploads) << "what came from the server is not sent back";
+    ingot_storage_release(chain);
+    ingot_storage_release(directory);
+}
+
+TEST(RemoteRedis, ReleasesBlobsAfterTheTier)
+{
+    const Redis redis;
+    auto tier = std::make_unique<Tier>(redis.url());
+    ASSERT_EQ(INGOT_SUCCESS, tier->put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, tier->flush());
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(tier->get(), kId.size(), kId.data(), &blob));
+    tier.reset();
+    EXPECT_EQ(kBlob, Bytes(blob.bytes, blob.bytes + blob.size));
+    blob.release(&blob);
+}
+
+TEST(RemoteRedis, IsOffInAForkedChild)
+{
+    const Redis redis;
+    {
+        const Tier writer(redis.url());
+        ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
+        ASSERT_EQ(INGOT_SUCCESS, writer.flush());
+    }
+    auto tier = std::make_unique<Tier>(redis.url()); /* without a thread: ThreadSanitizer has a child start none then */
+    ASSERT_EQ(INGOT_SUCCESS, tier->load(kId));
+    EXPECT_EQ(0, forked_child::run([&] {
+                  ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
+                  if (tier->load(kId) != INGOT_NOT_FOUND || tier->put(kId, kBlob) != INGOT_READ_ONLY)
+                      return 1;
+                  if (ingot_remote_get_stats(tier->get(), &stats) != INGOT_UNIMPLEMENTED)
+                      return 2;
+                  const Tier own(redis.url());
+                  if (own.load(kId) != INGOT_SUCCESS || own.put(kId, kBlob) != INGOT_SUCCESS)
+                      return 3;
+                  if (own.flush() != INGOT_SUCCESS)
+                      return 4;
+                  tier.reset();
+                  return 0;
+              }));
+    EXPECT_EQ(INGOT_SUCCESS, tier->load(kId));
+}
+
+/* A process that stores and ends, without releasing anything. */
+TEST(RemoteRedis, UploadsInExit)
+{
+    const Redis redis;
+    const pid_t child = fork();
+    if (child == 0) {
+        auto *tier = new Tier(redis.url());
+        for (int i = 0; i < 20; ++i)
+            tier->put(bytes_of("id " + std::to_string(i)), kBlob);
+        exit(0);
+    }
+    EXPECT_EQ(0, forked_child::wait_for(child));
+    EXPECT_EQ("20\n", redis.ask({"DBSIZE"}));
+}

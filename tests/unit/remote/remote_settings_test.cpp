@@ -1,0 +1,185 @@
+/*
+ * URLs, files with credentials, and the info of a remote tier.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+
+#include "support/remote_fixture.h"
+#include "support/scratch_directory.h"
+
+extern "C" {
+#include "remote/settings/secret_file.h"
+#include "remote/settings/url.h"
+}
+
+using namespace remote_fixture;
+
+namespace
+{
+
+class RemoteSettings : public testing::Test
+{
+protected:
+    std::string write(const std::string &text, mode_t mode = 0600)
+    {
+        const std::string path = scratch_.path() / "secret";
+        unlink(path.c_str());
+        std::ofstream(path, std::ios::binary) << text;
+        chmod(path.c_str(), mode);
+        return path;
+    }
+    ScratchDirectory scratch_;
+    char secret_[SECRET_CAPACITY];
+};
+
+ingot_status_t parse(const std::string &text)
+{
+    url parsed;
+    return url_parse(&parsed, text.c_str());
+}
+
+ingot_status_t open_with(const std::string &url, const std::function<void(ingot_remote_info_t *)> &change = nullptr)
+{
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    ingot_storage_t storage = nullptr;
+    info.url = url.c_str();
+    if (change)
+        change(&info);
+    const ingot_status_t status = ingot_remote_open(&storage, &info);
+    ingot_storage_release(storage);
+    return status;
+}
+
+} // namespace
+
+TEST_F(RemoteSettings, ReadsThePartsOfAUrl)
+{
+    url parsed;
+    ASSERT_EQ(INGOT_SUCCESS, url_parse(&parsed, "redis://cache@example.org:7000/3?credentials=/etc/my%20secret"));
+    EXPECT_EQ(URL_REDIS, parsed.scheme);
+    EXPECT_STREQ("cache", parsed.user);
+    EXPECT_STREQ("example.org", parsed.host);
+    EXPECT_STREQ("7000", parsed.port);
+    EXPECT_STREQ("3", parsed.path);
+    EXPECT_STREQ("/etc/my secret", parsed.credentials);
+    EXPECT_EQ(URL_AUTH_PASSWORD, parsed.auth);
+
+    ASSERT_EQ(INGOT_SUCCESS, url_parse(&parsed, "redis://[::1]"));
+    EXPECT_STREQ("::1", parsed.host);
+    EXPECT_STREQ("", parsed.port);
+    EXPECT_EQ(URL_AUTH_NONE, parsed.auth);
+
+    ASSERT_EQ(INGOT_SUCCESS, url_parse(&parsed, "redis+unix:///run/redis.sock"));
+    EXPECT_STREQ("/run/redis.sock", parsed.path);
+}
+
+TEST_F(RemoteSettings, RefusesPasswordsInUrlsAndDoesNotRepeatThem)
+{
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, parse("redis://user:hunter2@host/"));
+    EXPECT_EQ(std::string::npos, std::string(ingot_last_error_detail()).find("hunter2"));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("credentials"));
+}
+
+TEST_F(RemoteSettings, RefusesMalformedUrls)
+{
+    for (const char *text : {"",
+                             "host",
+                             "ftp://host/",
+                             "redis://",
+                             "redis:///3",
+                             "redis://host:port",
+                             "redis://host:",
+                             "redis://host/x",
+                             "redis://host?",
+                             "redis://host?credentials",
+                             "redis://host?credentials=",
+                             "redis://host?=x",
+                             "redis://host?colour=blue",
+                             "redis://host?credentials=%2",
+                             "redis://host?credentials=%00",
+                             "redis://host?auth=bearer&credentials=/x",
+                             "redis://host?auth=magic",
+                             "redis+unix://host/x",
+                             "redis://host:123456",
+                             "redis://u%zz@host"})
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, parse(text)) << text;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, parse("redis://" + std::string(300, 'h')));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, parse("redis://h?credentials=" + std::string(3000, 'x')));
+}
+
+TEST_F(RemoteSettings, ReadsTheFirstLineOfASecret)
+{
+    EXPECT_EQ(INGOT_SUCCESS, secret_file_read("it", write("hunter2\nmore\n").c_str(), secret_));
+    EXPECT_STREQ("hunter2", secret_);
+    EXPECT_EQ(INGOT_SUCCESS, secret_file_read("it", write("hunter3").c_str(), secret_));
+    EXPECT_STREQ("hunter3", secret_);
+    EXPECT_EQ(INGOT_SUCCESS, secret_file_read("it", write("hunter4\r\n").c_str(), secret_));
+    EXPECT_STREQ("hunter4", secret_);
+}
+
+TEST_F(RemoteSettings, RefusesSecretsThatOthersCanAccess)
+{
+    for (const mode_t mode : {0604, 0640, 0602, 0620, 0666}) {
+        EXPECT_EQ(INGOT_UNTRUSTED, secret_file_read("it", write("hunter2", mode).c_str(), secret_)) << mode;
+        EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("chmod 600"));
+        EXPECT_EQ(INGOT_UNTRUSTED, secret_file_check("it", write("hunter2", mode).c_str()));
+    }
+    EXPECT_EQ(INGOT_SUCCESS, secret_file_check("it", write("hunter2", 0400).c_str()));
+    if (geteuid() == 0) {
+        const std::string path = write("hunter2");
+        ASSERT_EQ(0, chown(path.c_str(), 12345, 12345));
+        EXPECT_EQ(INGOT_UNTRUSTED, secret_file_read("it", path.c_str(), secret_));
+    }
+    EXPECT_EQ(INGOT_UNTRUSTED, secret_file_read("it", scratch_.path().c_str(), secret_));
+}
+
+TEST_F(RemoteSettings, RefusesSecretsThatAreNotText)
+{
+    EXPECT_EQ(INGOT_NOT_FOUND, secret_file_read("it", (scratch_.path() / "none").c_str(), secret_));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, secret_file_read("it", write("").c_str(), secret_));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, secret_file_read("it", write("\nx").c_str(), secret_));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, secret_file_read("it", write(std::string("a\0b", 3)).c_str(), secret_));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, secret_file_read("it", write(std::string(5000, 'x')).c_str(), secret_));
+    EXPECT_EQ(INGOT_SUCCESS, secret_file_read("it", write(std::string(4095, 'x')).c_str(), secret_));
+}
+
+TEST_F(RemoteSettings, ChecksTheInfo)
+{
+    ingot_storage_t storage = nullptr;
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_open(&storage, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_open(nullptr, &info));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_open(&storage, &info)) << "no URL";
+    const std::string url = "redis://127.0.0.1:1";
+    EXPECT_EQ(INGOT_SUCCESS, open_with(url));
+    for (const char *name : {"", ".", "..", "a/b", "a b", "a:b", "\xc3\xa4"})
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with(url, [&](auto *i) { i->name_space = name; })) << name;
+    const std::string longest(64, 'n');
+    EXPECT_EQ(INGOT_SUCCESS, open_with(url, [&](auto *i) { i->name_space = longest.c_str(); }));
+    const std::string longer(65, 'n');
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with(url, [&](auto *i) { i->name_space = longer.c_str(); }));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with(url, [](auto *i) { i->flags = 0x80; }));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with(url, [](auto *i) { i->max_blob_bytes = UINT64_MAX; }));
+    EXPECT_EQ(INGOT_SUCCESS, open_with(url, [](auto *i) { i->struct_size = 16; })) << "an older, shorter info";
+    EXPECT_EQ(INGOT_NOT_FOUND, open_with(url + "?credentials=/nowhere/secret"));
+    EXPECT_EQ(INGOT_UNTRUSTED, open_with(url + "?credentials=" + write("hunter2", 0644)));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("redis+unix:///" + std::string(200, 's')));
+}
+
+TEST_F(RemoteSettings, OtherStoragesAreNotRemoteTiers)
+{
+    ingot_storage_t storage = nullptr;
+    ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, (scratch_.path() / "file").c_str()));
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_remote_get_stats(storage, &stats));
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_remote_flush(storage, 0));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_flush(nullptr, 0));
+    stats.struct_size = 0;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_get_stats(storage, &stats));
+    ingot_storage_release(storage);
+}
