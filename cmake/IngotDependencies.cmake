@@ -55,6 +55,7 @@ endfunction()
 macro(ingot_find_remote_libraries)
     set(ingot_missing_packages "")
     ingot_find_dependency(hiredis hiredis/hiredis.h hiredis libhiredis-dev)
+    ingot_find_dependency(curl curl/curl.h curl libcurl4-openssl-dev)
     ingot_find_dependency(zstd zstd.h zstd libzstd-dev)
 endmacro()
 

@@ -31,10 +31,20 @@ typedef struct ingot_remote_info {
      * The server, at most 2047 bytes. Required.
      *
      * - `redis://[USER@]HOST[:PORT][/DATABASE]` and `redis+unix:///SOCKET`: Redis or Valkey
+     * - `http://[USER@]HOST[:PORT][/PATH]` and `https://...`: a server that takes GET, HEAD, PUT and DELETE, such as
+     *   nginx with WebDAV or bazel-remote. libcurl's variables for proxies apply.
+     * - `s3://BUCKET[/PATH]`: S3, with its signatures of version 4
      *
-     * Options follow as `?NAME=VALUE&NAME=VALUE`, with bytes as %XX where needed. A URL must not contain a password.
-     * `credentials` names a file whose first line is the password of Redis. Such a file must belong to this user or
-     * root and be accessible by no other user.
+     * Options follow as `?NAME=VALUE&NAME=VALUE`, with bytes as %XX where needed:
+     *
+     * - `credentials`: a file. Its first line is the password of Redis; `USER:PASSWORD`, or the password alone if the
+     *   URL has a user; a token; or `ACCESS_KEY:SECRET_KEY` of S3. It must belong to this user or root and be
+     * accessible by no other user. A URL must not contain a password.
+     * - `auth`: how HTTP uses it: `password` (default), `bearer` or `s3`
+     * - `ca`: a file with the certificates of the authorities to trust instead of the system's
+     * - `cert`, `key`: files with this client's certificate and private key; the latter is checked like credentials
+     * - `layout`: `folders` (default), or `flat`: objects lie directly below the path, as bazel-remote wants it
+     * - `region`, `endpoint`: of S3; the endpoint is the URL of another server than Amazon's
      */
     const char *url;
     const char *name_space; /**< 1 to 64 of [A-Za-z0-9._-]; part of every object's key. NULL: "default". */
@@ -75,8 +85,8 @@ typedef struct ingot_remote_info {
  * probe succeeds. Events report both.
  *
  * Requests that fail, and those that take longer than slow_ms (and a second for each 16 MiB), take from the lost time.
- * A load may take at most half of what is left of it and then fails, so that together they never take more. 24 hours
- * refill the whole.
+ * A load may take at most a quarter of what is left of it and then fails, so that together they never take more. 24
+ * hours refill the whole.
  *
  * Put a remote tier behind a directory store in a chain, and have the chain write to both
  * (ingot_persist_set_write_through). Loads then ask the directory first, and keep in it what they found on the server.

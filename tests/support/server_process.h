@@ -175,6 +175,43 @@ public:
     }
 };
 
+/* nginx, which keeps what is PUT below folder()/data. `more`: lines for the server's block. */
+class Nginx : public Server
+{
+public:
+    explicit Nginx(const std::string &more = "", const std::string &listen = "")
+        : Server([more, listen](uint16_t port, const std::string &folder) {
+              std::filesystem::create_directories(folder + "/data");
+              std::ofstream file(folder + "/nginx.conf");
+              if (geteuid() == 0)
+                  file << "user root;\n";
+              file << "daemon off;\nmaster_process off;\npid " << folder << "/pid;\nerror_log " << folder
+                   << "/error.log;\nevents {}\nhttp {\n  access_log off;\n  client_body_temp_path " << folder
+                   << "/body;\n  proxy_temp_path " << folder << "/proxy;\n  fastcgi_temp_path " << folder
+                   << "/fastcgi;\n  uwsgi_temp_path " << folder << "/uwsgi;\n  scgi_temp_path " << folder
+                   << "/scgi;\n  client_max_body_size 100m;\n  server {\n    listen 127.0.0.1:" << port << listen
+                   << ";\n    root " << folder
+                   << "/data;\n    dav_methods PUT DELETE;\n    create_full_put_path on;\n    " << more << "\n  }\n}\n";
+              return std::vector<std::string>{find_program("nginx"), "-c", folder + "/nginx.conf", "-p", folder, "-e",
+                                              folder + "/error.log"};
+          })
+    {
+    }
+    std::string url(const std::string &rest = "", const char *scheme = "http") const
+    {
+        return std::string(scheme) + "://127.0.0.1:" + std::to_string(port()) + rest;
+    }
+    /* All objects, by their path below the root. */
+    std::vector<std::string> files() const
+    {
+        std::vector<std::string> found;
+        for (const auto &item : std::filesystem::recursive_directory_iterator(folder() + "/data"))
+            if (item.is_regular_file())
+                found.push_back(std::filesystem::relative(item.path(), folder() + "/data").native());
+        return found;
+    }
+};
+
 } // namespace server_process
 
 #endif

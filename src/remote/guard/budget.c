@@ -6,7 +6,8 @@
 #include "remote/base/clock.h"
 
 #define REFILL_NS (UINT64_C(86400) * CLOCK_NS_PER_S)
-#define LEAST_ALLOWANCE_NS (5 * CLOCK_NS_PER_MS) /* a busy processor may make a wait so much longer */
+#define PART 4u
+#define LEAST_ALLOWANCE_NS (10 * CLOCK_NS_PER_MS) /* a busy processor may make a wait so much longer */
 
 void budget_init(struct budget *budget, uint64_t whole_ns, uint64_t now_ns)
 {
@@ -30,7 +31,7 @@ uint64_t budget_allowance(struct budget *budget, uint64_t now_ns)
         return UINT64_MAX;
     refill(budget, now_ns);
     const uint64_t left_ns = budget->lost_ns < budget->whole_ns ? budget->whole_ns - budget->lost_ns : 0;
-    return left_ns / 2 < LEAST_ALLOWANCE_NS ? 0 : left_ns / 2;
+    return left_ns / PART < LEAST_ALLOWANCE_NS ? 0 : left_ns / PART;
 }
 
 void budget_lose(struct budget *budget, uint64_t from_ns, uint64_t until_ns)

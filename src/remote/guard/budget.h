@@ -1,9 +1,10 @@
 /*
  * budget.h - how much time a process may lose to a server that fails.
  *
- * Failed requests take from the budget. A request may take at most half of what is left, so there is always something
- * left for the next one, and the sum never exceeds the budget. A day refills it, so that a service that runs for months
- * is not cut off from its server for good. The time of requests that fail at the same time counts once.
+ * Failed requests take from the budget. A request may take at most a quarter of what is left, so about a dozen
+ * of them can stall before too little is left for any, and the sum never exceeds the budget. A day refills it, so that
+ * a service that runs for months is not cut off from its server for good. The time of requests that fail at the same
+ * time counts once.
  *
  * Not for several threads at once. The caller passes the time.
  */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "remote/base/clock.h"
+#include "remote/http/http.h"
 #include "remote/redis/redis.h"
 #include "remote/settings/url.h"
 #include "remote/tier/load.h"
@@ -82,8 +83,7 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
     if (status != INGOT_SUCCESS)
         return status;
     if (url.scheme != URL_REDIS && url.scheme != URL_REDIS_UNIX)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                      "the URL begins with neither redis:// nor redis+unix://");
+        return http_open(&tier->transport, &url, tier->name_space);
     return redis_open(&tier->transport, &url, tier->name_space, time_to_live_s == UINT64_MAX ? 0 : time_to_live_s);
 }
 

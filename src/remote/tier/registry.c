@@ -14,9 +14,11 @@
 #include "remote/base/spin.h"
 #include "remote/tier/worker.h"
 
+#define MOST_HANDLERS 16u
+
 static struct spin lock;
 static struct tier *tiers; /* under lock, as the next one; a forked child also has those of its parent */
-static bool has_handler;
+static unsigned handler_count;
 
 void tier_finish(struct tier *tier)
 {
@@ -51,8 +53,11 @@ static void on_exit_of_process(void)
 bool registry_add(struct tier *tier, ingot_storage_t storage)
 {
     spin_take(&lock);
-    has_handler = has_handler || atexit(on_exit_of_process) == 0;
-    const bool is_added = has_handler;
+    /* Once more for a later tier: libcurl's TLS library may have been loaded after the first one was opened, and must
+     * work until the last handler has run. exit() runs the newest one first, and the others then have nothing to do. */
+    if (handler_count < MOST_HANDLERS && atexit(on_exit_of_process) == 0)
+        ++handler_count;
+    const bool is_added = handler_count != 0;
     if (is_added) {
         tier->storage = storage;
         tier->next = tiers;

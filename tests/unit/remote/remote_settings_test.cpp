@@ -78,6 +78,31 @@ TEST_F(RemoteSettings, ReadsThePartsOfAUrl)
     EXPECT_STREQ("/run/redis.sock", parsed.path);
 }
 
+TEST_F(RemoteSettings, ReadsUrlsOfHttpAndS3)
+{
+    url parsed;
+    ASSERT_EQ(
+        INGOT_SUCCESS,
+        url_parse(&parsed, "https://example.org/a/b/?auth=bearer&credentials=/t&ca=/c&cert=/d&key=/k&layout=flat"));
+    EXPECT_EQ(URL_HTTPS, parsed.scheme);
+    EXPECT_STREQ("a/b", parsed.path);
+    EXPECT_EQ(URL_AUTH_BEARER, parsed.auth);
+    EXPECT_STREQ("/c", parsed.ca);
+    EXPECT_STREQ("/d", parsed.certificate);
+    EXPECT_STREQ("/k", parsed.key);
+    EXPECT_TRUE(parsed.is_flat);
+    ASSERT_EQ(INGOT_SUCCESS, url_parse(&parsed, "s3://bucket/some/prefix?region=eu-central-1&credentials=/s"));
+    EXPECT_STREQ("bucket", parsed.host);
+    EXPECT_EQ(URL_AUTH_S3, parsed.auth);
+    ASSERT_EQ(INGOT_SUCCESS, url_parse(&parsed, "http://[::1]:8080/x"));
+    EXPECT_STREQ("[::1]", parsed.host);
+    for (const char *text : {"s3://bucket", "https://h?cert=/c", "https://h?key=/k", "http://h?endpoint=http://x",
+                             "http://h/a b", "http://h/#x", "http://h?auth=s3&credentials=/s", "http://h?auth=bearer"})
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, parse(text)) << text;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("s3://b?region=eu&endpoint=ftp://x"));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("s3://b?region=eu/x"));
+}
+
 TEST_F(RemoteSettings, RefusesPasswordsInUrlsAndDoesNotRepeatThem)
 {
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, parse("redis://user:hunter2@host/"));

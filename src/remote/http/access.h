@@ -1,0 +1,32 @@
+/*
+ * access.h - how a client shows an HTTP server who it is, and how it knows the server: credentials and certificates.
+ */
+#ifndef INGOT_REMOTE_HTTP_ACCESS_H
+#define INGOT_REMOTE_HTTP_ACCESS_H
+
+#include <curl/curl.h>
+#include <ingot/ingot.h>
+#include <stdbool.h>
+
+#include "remote/settings/secret_file.h"
+#include "remote/settings/url.h"
+
+#define ACCESS_PATH_CAPACITY 1024u
+
+struct access {
+    enum url_auth auth;
+    char user[256];
+    char secret[SECRET_CAPACITY]; /* a password, "user:password", a token, or "access key:secret key" */
+    char provider[160];           /* of S3's signatures */
+    char ca[ACCESS_PATH_CAPACITY];
+    char certificate[ACCESS_PATH_CAPACITY];
+    char key[ACCESS_PATH_CAPACITY];
+};
+
+/* @retval INGOT_INVALID_ARGUMENTS, INGOT_UNTRUSTED, INGOT_NOT_FOUND, INGOT_IO_ERROR */
+ingot_status_t access_init(struct access *access, const struct url *url);
+void access_fini(struct access *access);
+/* Sets the options of a handle. */
+CURLcode access_apply(const struct access *access, CURL *easy);
+
+#endif

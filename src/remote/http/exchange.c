@@ -1,0 +1,251 @@
+/*
+ * exchange.c - one request to an HTTP server and its answer; see exchange.h.
+ *
+ * libcurl's own time limits are for whole seconds of low speed, or for the whole transfer. So a loop runs each transfer
+ * in slices, and ends it when nothing was sent or received for too long, at its deadline, or early.
+ */
+#include "remote/http/exchange.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/base/clock.h"
+#include "remote/http/pipe_signal.h"
+#include "remote/net/wait.h"
+
+#define MOST_IGNORED (64u * 1024u) /* bytes of an error's page, which are read to keep the connection */
+#define SHA256_HEADER_CAPACITY 96u
+
+struct transfer {
+    struct exchange *exchange;
+    CURL *easy;
+    struct curl_slist *headers;
+    size_t sent_size;
+    size_t ignored_size;
+    uint64_t progress_at_ns;
+    char error[CURL_ERROR_SIZE];
+};
+
+struct http_handle *http_handle_create(void)
+{
+    struct http_handle *handle = calloc(1, sizeof(*handle));
+    if (handle == NULL)
+        return NULL;
+    handle->multi = curl_multi_init();
+    handle->easy = curl_easy_init();
+    if (handle->multi != NULL && handle->easy != NULL)
+        return handle;
+    http_handle_destroy(handle);
+    return NULL;
+}
+
+void http_handle_destroy(struct http_handle *handle)
+{
+    curl_easy_cleanup(handle->easy); /* both accept NULL */
+    (void)curl_multi_cleanup(handle->multi);
+    free(handle);
+}
+
+/* ---- callbacks ---- */
+
+static size_t on_received(char *bytes, size_t one, size_t size, void *user)
+{
+    struct transfer *transfer = user;
+    long code = 0;
+    curl_off_t announced = -1;
+    (void)one;
+    transfer->progress_at_ns = clock_now_ns();
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
+    if (code != 200 || transfer->exchange->method != HTTP_GET) {
+        transfer->ignored_size += size;
+        return transfer->ignored_size > MOST_IGNORED ? 0 : size;
+    }
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
+    return answer_body_add(&transfer->exchange->body, announced, size, bytes) ? size : 0;
+}
+
+static size_t on_sending(char *bytes, size_t one, size_t capacity, void *user)
+{
+    struct transfer *transfer = user;
+    const size_t left = transfer->exchange->sent_size - transfer->sent_size;
+    const size_t size = left < one * capacity ? left : one * capacity;
+    transfer->progress_at_ns = clock_now_ns();
+    if (size != 0)
+        memcpy(bytes, transfer->exchange->sent + transfer->sent_size, size);
+    transfer->sent_size += size;
+    return size;
+}
+
+/* libcurl may have to send again on another connection, if the server has closed this one. */
+static int on_rewind(void *user, curl_off_t offset, int origin)
+{
+    struct transfer *transfer = user;
+    if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > transfer->exchange->sent_size)
+        return CURL_SEEKFUNC_FAIL;
+    transfer->sent_size = (size_t)offset;
+    return CURL_SEEKFUNC_OK;
+}
+
+/* ---- options ---- */
+
+static long span_ms(uint64_t span_ns)
+{
+    const uint64_t ms = span_ns / CLOCK_NS_PER_MS + 1;
+    return ms < INT32_MAX ? (long)ms : INT32_MAX;
+}
+
+static bool add_header(struct transfer *transfer, const char *header)
+{
+    struct curl_slist *longer = curl_slist_append(transfer->headers, header);
+    if (longer != NULL)
+        transfer->headers = longer;
+    return longer != NULL;
+}
+
+/* S3 compares what it receives with the hash that is signed. */
+static bool add_sha256(struct transfer *transfer)
+{
+    static const char name[] = "x-amz-content-sha256: ";
+    char header[SHA256_HEADER_CAPACITY];
+    unsigned char hash[crypto_hash_sha256_BYTES];
+    (void)crypto_hash_sha256(hash, transfer->exchange->sent, transfer->exchange->sent_size);
+    memcpy(header, name, sizeof(name));
+    (void)sodium_bin2hex(header + sizeof(name) - 1, sizeof(header) - sizeof(name) + 1, hash, sizeof(hash));
+    return add_header(transfer, header);
+}
+
+#define SET(option, value)                                                                                             \
+    do {                                                                                                               \
+        const CURLcode set_code = curl_easy_setopt(easy, option, value);                                               \
+        if (set_code != CURLE_OK)                                                                                      \
+            return set_code;                                                                                           \
+    } while (0)
+
+static CURLcode set_method(struct transfer *transfer, CURL *easy)
+{
+    const struct exchange *exchange = transfer->exchange;
+    switch (exchange->method) {
+    case HTTP_GET: break;
+    case HTTP_HEAD: SET(CURLOPT_NOBODY, 1L); break;
+    case HTTP_DELETE: SET(CURLOPT_CUSTOMREQUEST, "DELETE"); break;
+    case HTTP_PUT:
+        if (!add_header(transfer, "Expect:") || !add_header(transfer, "Content-Type: application/octet-stream") ||
+            (exchange->access->auth == URL_AUTH_S3 && !add_sha256(transfer)))
+            return CURLE_OUT_OF_MEMORY;
+        SET(CURLOPT_UPLOAD, 1L);
+        SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->sent_size);
+        SET(CURLOPT_HTTPHEADER, transfer->headers);
+        break;
+    }
+    return CURLE_OK;
+}
+
+static CURLcode set_options(struct transfer *transfer, const struct request *request, CURL *easy)
+{
+    curl_easy_reset(easy); /* keeps the connection */
+    SET(CURLOPT_URL, transfer->exchange->address);
+    SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    SET(CURLOPT_USERAGENT, "ingot");
+    SET(CURLOPT_NOSIGNAL, 1L);
+    SET(CURLOPT_QUICK_EXIT, 1L); /* does not wait for a name service that does not answer */
+    SET(CURLOPT_TCP_KEEPALIVE, 1L);
+    SET(CURLOPT_CONNECTTIMEOUT_MS, span_ms(request->connect_limit_ns));
+    SET(CURLOPT_ERRORBUFFER, transfer->error);
+    SET(CURLOPT_WRITEFUNCTION, on_received);
+    SET(CURLOPT_WRITEDATA, transfer);
+    SET(CURLOPT_READFUNCTION, on_sending);
+    SET(CURLOPT_READDATA, transfer);
+    SET(CURLOPT_SEEKFUNCTION, on_rewind);
+    SET(CURLOPT_SEEKDATA, transfer);
+    const CURLcode code = access_apply(transfer->exchange->access, easy);
+    return code == CURLE_OK ? set_method(transfer, easy) : code;
+}
+
+/* ---- the transfer ---- */
+
+static enum outcome explain(const struct transfer *transfer, CURLcode code, struct request *request)
+{
+    const char *text = transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code);
+    switch (code) {
+    case CURLE_OPERATION_TIMEDOUT: return request_fail(request, OUTCOME_TIMED_OUT, "%.250s", text);
+    case CURLE_OUT_OF_MEMORY: return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a transfer");
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_CIPHER:
+    case CURLE_LOGIN_DENIED:
+    case CURLE_SSL_CONNECT_ERROR: return request_fail(request, OUTCOME_REFUSED, "%.250s", text);
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_BAD_CONTENT_ENCODING:
+    case CURLE_URL_MALFORMAT: return request_fail(request, OUTCOME_BAD_ANSWER, "%.250s", text);
+    default: return request_fail(request, OUTCOME_UNREACHABLE, "%.250s", text);
+    }
+}
+
+static enum outcome finish(const struct transfer *transfer, CURLcode code, struct request *request)
+{
+    const struct answer_body *body = &transfer->exchange->body;
+    long status = 0;
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (body->is_too_large)
+        return request_fail(request, OUTCOME_TOO_LARGE, "the object has more than %zu bytes", body->max_size);
+    if (body->has_no_memory)
+        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an object");
+    if (code == CURLE_WRITE_ERROR && transfer->ignored_size > MOST_IGNORED)
+        code = CURLE_OK; /* a long page about an error */
+    return code == CURLE_OK ? answer_outcome(transfer->exchange->method, status, request)
+                            : explain(transfer, code, request);
+}
+
+/* Runs the transfer until it has ended or must. */
+static enum outcome run(const struct http_handle *handle, struct transfer *transfer, struct request *request)
+{
+    int running = 1;
+    for (;;) {
+        if (curl_multi_perform(handle->multi, &running) != CURLM_OK)
+            return request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot go on with a transfer");
+        const uint64_t now_ns = clock_now_ns();
+        const uint64_t moment_ns = request_stall_moment(request, transfer->progress_at_ns);
+        if (running == 0)
+            return OUTCOME_DONE;
+        if (request_is_ended(request))
+            return request_fail(request, OUTCOME_ENDED, "ended early");
+        if (now_ns >= moment_ns)
+            return request_fail(request, OUTCOME_TIMED_OUT, "timed out");
+        (void)curl_multi_poll(handle->multi, NULL, 0, wait_slice_ms(now_ns, moment_ns), NULL);
+    }
+}
+
+static enum outcome perform(struct http_handle *handle, struct request *request, struct transfer *transfer)
+{
+    int left = 0;
+    const CURLcode code = set_options(transfer, request, handle->easy);
+    if (code != CURLE_OK)
+        return explain(transfer, code, request);
+    if (curl_multi_add_handle(handle->multi, handle->easy) != CURLM_OK)
+        return request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot begin a transfer");
+    enum outcome outcome = run(handle, transfer, request);
+    const CURLMsg *message = curl_multi_info_read(handle->multi, &left);
+    if (outcome == OUTCOME_DONE)
+        outcome = message != NULL ? finish(transfer, message->data.result, request)
+                                  : request_fail(request, OUTCOME_UNREACHABLE, "libcurl has no result");
+    (void)curl_multi_remove_handle(handle->multi, handle->easy); /* closes a connection that is in use */
+    return outcome;
+}
+
+enum outcome exchange_perform(struct http_handle *handle, struct request *request, struct exchange *exchange)
+{
+    struct transfer transfer = {.exchange = exchange, .easy = handle->easy, .progress_at_ns = clock_now_ns()};
+    const struct pipe_signal held = pipe_signal_hold();
+    const enum outcome outcome = perform(handle, request, &transfer);
+    curl_easy_reset(handle->easy); /* it must not refer to this function's memory */
+    pipe_signal_allow(&held);
+    curl_slist_free_all(transfer.headers);
+    return outcome;
+}

@@ -1,0 +1,155 @@
+/*
+ * http.c - the transport to HTTP servers; see http.h.
+ *
+ * A handle of libcurl, with the connection that it keeps alive, belongs to one request at a time and waits in a pool
+ * otherwise. A request takes one, or makes one, so any number of threads may have requests at once.
+ * Lock: the pool's, for a few instructions.
+ */
+#include "remote/http/http.h"
+
+#include <ingot/backend.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "remote/http/exchange.h"
+#include "remote/http/target.h"
+
+#define MOST_IDLE 16u
+
+struct http {
+    struct target target;
+    struct access access;
+    pthread_mutex_t lock;
+    struct http_handle *idle; /* under lock, as the next one */
+    unsigned idle_count;
+};
+
+/* ---- handles ---- */
+
+static struct http_handle *take_idle(struct http *http)
+{
+    (void)pthread_mutex_lock(&http->lock);
+    struct http_handle *handle = http->idle;
+    if (handle != NULL) {
+        http->idle = handle->next;
+        --http->idle_count;
+    }
+    (void)pthread_mutex_unlock(&http->lock);
+    return handle;
+}
+
+static void give_handle(struct http *http, struct http_handle *handle)
+{
+    (void)pthread_mutex_lock(&http->lock);
+    const bool has_room = http->idle_count < MOST_IDLE;
+    if (has_room) {
+        handle->next = http->idle;
+        http->idle = handle;
+        ++http->idle_count;
+    }
+    (void)pthread_mutex_unlock(&http->lock);
+    if (!has_room)
+        http_handle_destroy(handle);
+}
+
+/* ---- operations ---- */
+
+static enum outcome perform(struct http *http, struct request *request, const char *key, struct exchange *exchange)
+{
+    char address[TARGET_CAPACITY];
+    struct http_handle *handle = take_idle(http);
+    if (handle == NULL)
+        handle = http_handle_create();
+    if (handle == NULL)
+        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
+    target_of(&http->target, key, address);
+    exchange->address = address;
+    exchange->access = &http->access;
+    const enum outcome outcome = exchange_perform(handle, request, exchange);
+    give_handle(http, handle);
+    return outcome;
+}
+
+static enum outcome get(void *self, struct request *request, const char *key, size_t max_size, struct received *object)
+{
+    struct exchange exchange = {.method = HTTP_GET, .body = {.max_size = max_size}};
+    const enum outcome outcome = perform(self, request, key, &exchange);
+    if (outcome != OUTCOME_DONE) {
+        free(exchange.body.bytes);
+        return outcome;
+    }
+    *object = (struct received){
+        .size = exchange.body.size, .bytes = exchange.body.bytes, .release = free, .owner = exchange.body.bytes};
+    return OUTCOME_DONE;
+}
+
+static enum outcome put(void *self, struct request *request, const char *key, size_t size, const uint8_t *bytes)
+{
+    struct exchange exchange = {.method = HTTP_PUT, .sent_size = size, .sent = bytes};
+    return perform(self, request, key, &exchange);
+}
+
+static enum outcome remove_key(void *self, struct request *request, const char *key)
+{
+    struct exchange exchange = {.method = HTTP_DELETE};
+    return perform(self, request, key, &exchange);
+}
+
+/* A server may refuse to show a folder, and has nothing to say about the root. No object has this key. */
+static enum outcome probe(void *self, struct request *request)
+{
+    static const char no_key[] = "0000000000000000000000000000000000000000000000000000000000000000";
+    struct exchange exchange = {.method = HTTP_HEAD};
+    return perform(self, request, no_key, &exchange);
+}
+
+static void destroy(void *self)
+{
+    struct http *http = self;
+    struct http_handle *handle;
+    while ((handle = take_idle(http)) != NULL)
+        http_handle_destroy(handle);
+    (void)pthread_mutex_destroy(&http->lock);
+    access_fini(&http->access);
+    free(http);
+}
+
+/* ---- opening ---- */
+
+static CURLcode global_code;
+
+static void init_library(void)
+{
+    global_code = curl_global_init(CURL_GLOBAL_DEFAULT); /* never undone: the application may use libcurl, too */
+}
+
+static ingot_status_t make(struct http *http, const struct url *url, const char *name_space)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, init_library);
+    if (global_code != CURLE_OK)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "libcurl cannot be used: %s",
+                                      curl_easy_strerror(global_code));
+    ingot_status_t status = target_init(&http->target, url, name_space);
+    if (status == INGOT_SUCCESS)
+        status = access_init(&http->access, url);
+    if (status == INGOT_SUCCESS && pthread_mutex_init(&http->lock, NULL) != 0) {
+        access_fini(&http->access);
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier's lock");
+    }
+    return status;
+}
+
+ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
+{
+    static const struct transport_ops ops = {get, put, remove_key, probe, destroy};
+    struct http *http = calloc(1, sizeof(*http));
+    if (http == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
+    const ingot_status_t status = make(http, url, name_space);
+    if (status == INGOT_SUCCESS)
+        *transport = (struct transport){.ops = &ops, .self = http};
+    else
+        free(http);
+    return status;
+}

@@ -1,0 +1,26 @@
+/*
+ * target.h - the addresses of objects on an HTTP server.
+ */
+#ifndef INGOT_REMOTE_HTTP_TARGET_H
+#define INGOT_REMOTE_HTTP_TARGET_H
+
+#include <ingot/ingot.h>
+#include <stdbool.h>
+
+#include "remote/settings/url.h"
+
+#define TARGET_BASE_CAPACITY (2 * URL_CAPACITY)
+#define TARGET_CAPACITY (TARGET_BASE_CAPACITY + 256)
+
+struct target {
+    bool is_flat;
+    char name_space[72];
+    char base[TARGET_BASE_CAPACITY]; /* without a slash at its end */
+};
+
+/* @retval INGOT_INVALID_ARGUMENTS  The endpoint is not a URL of HTTP. */
+ingot_status_t target_init(struct target *target, const struct url *url, const char *name_space);
+/* Writes the address of a key's object. */
+void target_of(const struct target *target, const char *key, char address[TARGET_CAPACITY]);
+
+#endif

@@ -1,0 +1,230 @@
+/*
+ * A remote tier on a real nginx: objects and their paths, credentials, TLS, and the signatures of S3.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "support/faulty_server.h"
+#include "support/remote_fixture.h"
+#include "support/server_process.h"
+
+using namespace remote_fixture;
+using server_process::Nginx;
+
+namespace
+{
+
+const Bytes kId = bytes_of("an id");
+const Bytes kBlob = random_bytes(1, 3000);
+
+class RemoteHttp : public testing::Test
+{
+protected:
+    std::string at(const char *name) const { return scratch_.path() / name; }
+    std::string write(const char *name, const std::string &text) const
+    {
+        std::ofstream(at(name)) << text << "\n";
+        chmod(at(name).c_str(), 0600);
+        return at(name);
+    }
+    static int run(const std::vector<std::string> &arguments, const std::string &output)
+    {
+        return child_process::Child(arguments, output).wait();
+    }
+    ScratchDirectory scratch_;
+};
+
+ingot_status_t round_trip(const std::string &url)
+{
+    const Tier writer(url);
+    EXPECT_EQ(INGOT_SUCCESS, writer.status()) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, writer.flush());
+    EXPECT_EQ("", writer.events.all());
+    Bytes blob;
+    const Tier reader(url);
+    const ingot_status_t status = reader.load(kId, &blob);
+    EXPECT_TRUE(status != INGOT_SUCCESS || kBlob == blob);
+    return status;
+}
+
+} // namespace
+
+TEST_F(RemoteHttp, ReturnsWhatAnotherProcessStored)
+{
+    const Nginx nginx;
+    EXPECT_EQ(INGOT_NOT_FOUND, Tier(nginx.url("/cache")).load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, round_trip(nginx.url("/cache/")));
+    ASSERT_EQ(1u, nginx.files().size());
+    EXPECT_EQ(0u, nginx.files()[0].rfind("cache/ingot-1/default/", 0)) << nginx.files()[0];
+    EXPECT_EQ(std::string("cache/ingot-1/default/").size() + 3 + 64, nginx.files()[0].size());
+
+    const Tier tier(nginx.url("/cache"));
+    EXPECT_EQ(INGOT_SUCCESS, tier.remove(kId));
+    EXPECT_EQ(INGOT_SUCCESS, tier.remove(bytes_of("another id")));
+    EXPECT_EQ(INGOT_SUCCESS, tier.flush());
+    EXPECT_EQ(0u, nginx.files().size());
+    EXPECT_EQ(2u, tier.stats().removals);
+    EXPECT_EQ("", tier.events.all());
+}
+
+TEST_F(RemoteHttp, HasFlatPathsForBuildCaches)
+{
+    const Nginx nginx;
+    EXPECT_EQ(INGOT_SUCCESS, round_trip(nginx.url("/ac?layout=flat")));
+    ASSERT_EQ(1u, nginx.files().size());
+    EXPECT_EQ(3u + 64, nginx.files()[0].size()) << nginx.files()[0];
+}
+
+TEST_F(RemoteHttp, KeepsBlobsOfAllSizes)
+{
+    const Nginx nginx;
+    ingot_remote_info_t patient = INGOT_REMOTE_INFO_INIT;
+    patient.lost_time_ms = INGOT_REMOTE_NO_LIMIT;
+    const Tier tier(nginx.url(), patient);
+    for (const size_t size : {size_t{1}, size_t{4096}, size_t{65536}, size_t{1} << 20, size_t{20} << 20}) {
+        const Bytes id = bytes_of("id " + std::to_string(size));
+        const Bytes blob = random_bytes(size, size);
+        ASSERT_EQ(INGOT_SUCCESS, tier.put(id, blob));
+        ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+        Bytes loaded;
+        ASSERT_EQ(INGOT_SUCCESS, Tier(nginx.url(), patient).load(id, &loaded)) << size << ingot_last_error_detail();
+        EXPECT_TRUE(blob == loaded) << size;
+    }
+}
+
+TEST_F(RemoteHttp, ThreadsLoadInParallelOnConnectionsThatAreKept)
+{
+    const Nginx nginx;
+    const Tier tier(nginx.url());
+    for (int i = 0; i < 20; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id " + std::to_string(i)), random_bytes(uint64_t(i), 5000)));
+    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong{0};
+    for (int t = 0; t < 8; ++t)
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < 50; ++i) {
+                const int which = (i * 7 + t) % 25;
+                Bytes blob;
+                const ingot_status_t status = tier.load(bytes_of("id " + std::to_string(which)), &blob);
+                if (which < 20 ? status != INGOT_SUCCESS || blob != random_bytes(uint64_t(which), 5000)
+                               : status != INGOT_NOT_FOUND)
+                    ++wrong;
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(0, wrong);
+    EXPECT_EQ(0u, tier.stats().failures) << tier.events.all();
+}
+
+TEST_F(RemoteHttp, KeepsItsConnectionAlive)
+{
+    const FaultyServer server([](FaultyConnection &connection) {
+        while (connection.read_request() &&
+               connection.send_bytes("HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nNot found")) {
+        }
+    });
+    const Tier tier("http://127.0.0.1:" + std::to_string(server.port()));
+    for (int i = 0; i < 10; ++i)
+        EXPECT_EQ(INGOT_NOT_FOUND, tier.load(bytes_of("id " + std::to_string(i))));
+    EXPECT_EQ(10u, tier.stats().misses);
+    EXPECT_EQ(1u, server.connection_count());
+}
+
+TEST_F(RemoteHttp, AuthenticatesByAFile)
+{
+    const std::string hash = at("hash");
+    ASSERT_EQ(0, run({server_process::find_program("openssl"), "passwd", "-apr1", "hunter2"}, hash));
+    std::string line;
+    std::ifstream file(hash);
+    std::getline(file, line);
+    const std::string users = write("users", "user:" + line);
+    chmod(users.c_str(), 0644);
+    const Nginx nginx("auth_basic x; auth_basic_user_file " + users + ";");
+    const std::string secret = write("secret", "user:hunter2");
+    EXPECT_EQ(INGOT_SUCCESS, round_trip(nginx.url("?credentials=" + secret)));
+    const std::string password = write("password", "hunter2");
+    EXPECT_EQ(INGOT_SUCCESS,
+              round_trip("http://user@127.0.0.1:" + std::to_string(nginx.port()) + "?credentials=" + password));
+    const std::string wrong = write("wrong", "user:other");
+    for (const std::string &url : {nginx.url(), nginx.url("?credentials=" + wrong)}) {
+        const Tier tier(url);
+        EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
+        EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
+        EXPECT_EQ(1u, tier.stats().refused);
+        EXPECT_EQ(1u, tier.events.count("rejects the credentials"));
+    }
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Tier(nginx.url("?credentials=" + password)).status()) << "no user";
+}
+
+TEST_F(RemoteHttp, SendsATokenFromAFile)
+{
+    const Nginx nginx("if ($http_authorization != \"Bearer sesame\") { return 401; }");
+    EXPECT_EQ(INGOT_SUCCESS, round_trip(nginx.url("?auth=bearer&credentials=" + write("token", "sesame"))));
+    EXPECT_EQ(INGOT_IO_ERROR, Tier(nginx.url("?auth=bearer&credentials=" + write("other", "x"))).load(kId));
+}
+
+/* nginx is no S3, but what it is sent can be compared: path, signature, and the hash of the content. */
+TEST_F(RemoteHttp, SignsRequestsOfS3)
+{
+    const Nginx nginx("if ($http_authorization !~ \"^AWS4-HMAC-SHA256 Credential=KEY/[0-9]+/eu-central-1/s3/\") "
+                      "{ return 403; } "
+                      "if ($http_x_amz_date = \"\") { return 403; }");
+    const std::string secret = write("secret", "KEY:SECRET");
+    EXPECT_EQ(INGOT_SUCCESS,
+              round_trip("s3://bucket/prefix?region=eu-central-1&endpoint=" + nginx.url() + "&credentials=" + secret));
+    ASSERT_EQ(1u, nginx.files().size());
+    EXPECT_EQ(0u, nginx.files()[0].rfind("bucket/prefix/ingot-1/default/", 0)) << nginx.files()[0];
+    EXPECT_EQ(INGOT_IO_ERROR,
+              Tier("s3://bucket?region=us-east-1&endpoint=" + nginx.url() + "&credentials=" + secret).load(kId));
+}
+
+TEST_F(RemoteHttp, VerifiesServersAndShowsItsCertificate)
+{
+    const std::string openssl = server_process::find_program("openssl");
+    ASSERT_EQ(0, run({openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                      "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout",
+                      at("key.pem"), "-out", at("cert.pem")},
+                     at("log")));
+    chmod(at("key.pem").c_str(), 0600);
+    const Nginx nginx("ssl_certificate " + at("cert.pem") + "; ssl_certificate_key " + at("key.pem") +
+                          "; ssl_client_certificate " + at("cert.pem") +
+                          "; ssl_verify_client optional; if ($ssl_client_verify != SUCCESS) { return 403; }",
+                      " ssl");
+    const std::string known = "?ca=" + at("cert.pem");
+    const std::string shown = known + "&cert=" + at("cert.pem") + "&key=" + at("key.pem");
+    EXPECT_EQ(INGOT_SUCCESS, round_trip(nginx.url(shown, "https")));
+    EXPECT_EQ(INGOT_IO_ERROR, Tier(nginx.url(known, "https")).load(kId)) << "no certificate is shown";
+    const Tier unknown(nginx.url("", "https"));
+    EXPECT_EQ(INGOT_IO_ERROR, unknown.load(kId)) << "the server's authority is unknown";
+    EXPECT_EQ(1u, unknown.stats().refused) << unknown.events.all();
+    chmod(at("key.pem").c_str(), 0644);
+    EXPECT_EQ(INGOT_UNTRUSTED, Tier(nginx.url(shown, "https")).status());
+}
+
+TEST_F(RemoteHttp, DoesNotFollowRedirects)
+{
+    const Nginx other;
+    ASSERT_EQ(INGOT_SUCCESS, round_trip(other.url()));
+    const Nginx nginx("return 302 " + other.url() + "$request_uri;");
+    const Tier tier(nginx.url());
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("redirects"));
+}
+
+TEST_F(RemoteHttp, TellsOfUploadsThatAreRefused)
+{
+    const Nginx nginx("client_max_body_size 1k;");
+    const Tier tier(nginx.url());
+    EXPECT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
+    EXPECT_TRUE(server_process::becomes_true([&] { return tier.stats().failed_uploads == 1; }));
+    EXPECT_EQ(1u, tier.events.count("413")) << tier.events.all();
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
+}
