@@ -103,6 +103,67 @@ typedef struct ingot_remote_info {
 INGOT_API ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_info_t *info);
 
 /**
+ * Opens a remote tier and creates a chain of a storage of this machine and the tier: loads ask @p local first and fill
+ * it from the server, and stores go to both. The usual way to use a remote tier.
+ *
+ * @param local  A reference is taken. Usually a directory store.
+ * Statuses as ingot_remote_open.
+ */
+INGOT_API ingot_status_t ingot_remote_open_behind(ingot_storage_t *storage, ingot_storage_t local,
+                                                  const ingot_remote_info_t *info);
+
+/**
+ * Sets the fields of @p info that the user's environment names. Only this function reads these variables.
+ *
+ * INGOT_PERSIST_REMOTE is the URL. INGOT_PERSIST_REMOTE_MODE is "read" or "read-write", INGOT_PERSIST_NAMESPACE the
+ * name space, and INGOT_PERSIST_REMOTE_MAX_AGE_DAYS the time to live (doc/environment.md). A setuid program reads no
+ * variables.
+ *
+ * @param[in,out] info  Initialized. Its url becomes @p url; its name_space follows in the same memory.
+ * @param[out]    url   Receives the URL; it must live until the tier is opened.
+ * @retval INGOT_NOT_FOUND          INGOT_PERSIST_REMOTE is not set. Any failure leaves @p info untouched.
+ * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value.
+ * @retval INGOT_BUFFER_TOO_SMALL   @p url is too small for the URL and the name space.
+ */
+INGOT_API ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, size_t url_capacity, char *url);
+
+/** A step of a check. */
+typedef enum ingot_remote_step {
+    INGOT_REMOTE_STEP_OPEN = 0,    /**< The info and the files with credentials. */
+    INGOT_REMOTE_STEP_CONNECT = 1, /**< Connecting, authenticating, and asking for nothing. */
+    INGOT_REMOTE_STEP_WRITE = 2,   /**< Storing 64 KiB. */
+    INGOT_REMOTE_STEP_READ = 3,    /**< Loading and comparing them; of a read-only tier, asking for them. */
+    INGOT_REMOTE_STEP_REMOVE = 4,
+    INGOT_REMOTE_STEP_DONE = 5
+} ingot_remote_step_t;
+
+/** The result of a check. */
+typedef struct ingot_remote_report {
+    size_t struct_size;
+    ingot_remote_step_t step; /**< The one that failed, or INGOT_REMOTE_STEP_DONE. */
+    uint64_t connect_ns;    /**< Until the first answer. This and the next three are 0 for steps that were not made. */
+    uint64_t round_trip_ns; /**< The shortest of five on the same connection. */
+    uint64_t write_ns, read_ns; /**< Of 64 KiB. */
+    char reason[512];           /**< Why the step failed; "" if none did. */
+} ingot_remote_report_t;
+#define INGOT_REMOTE_REPORT_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(ingot_remote_report_t), INGOT_REMOTE_STEP_OPEN, 0, 0, 0, 0,                                             \
+        {                                                                                                              \
+            0                                                                                                          \
+        }                                                                                                              \
+    }
+
+/**
+ * Finds out what is wrong with a server, and how fast it is, by a few requests in the calling thread. Each may take
+ * connect_timeout_ms and stall_timeout_ms. Removes the object that it stores.
+ *
+ * @param[in,out] report  The caller sets struct_size. Set for every status except a missing argument.
+ * @return INGOT_SUCCESS, or the failure of the step that failed.
+ */
+INGOT_API ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ingot_remote_report_t *report);
+
+/**
  * Waits until all blobs are uploaded that waited when this was called.
  *
  * @param max_time_ms  How long at most. INGOT_REMOTE_NO_LIMIT: as long as the server works.

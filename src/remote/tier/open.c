@@ -1,6 +1,8 @@
 /*
- * open.c - opens and destroys remote tiers.
+ * open.c - opens and destroys remote tiers; see open.h.
  */
+#include "remote/tier/open.h"
+
 #include <ingot/backend.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +110,7 @@ static bool init_parts(struct tier *tier, const ingot_remote_info_t *info)
     return false;
 }
 
-static void free_tier(struct tier *tier)
+void tier_free(struct tier *tier)
 {
     upload_queue_fini(&tier->queue);
     guard_fini(&tier->guard);
@@ -116,8 +118,11 @@ static void free_tier(struct tier *tier)
     free(tier);
 }
 
-static ingot_status_t make_tier(const ingot_remote_info_t *info, struct tier **made)
+ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made)
 {
+    const ingot_status_t checked = check_info(info);
+    if (checked != INGOT_SUCCESS)
+        return checked;
     struct tier *tier = calloc(1, sizeof(*tier));
     if (tier == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
@@ -142,7 +147,7 @@ static void destroy(void *self)
     if (getpid() != tier->process)
         return;
     tier_finish(tier);
-    free_tier(tier);
+    tier_free(tier);
 }
 
 ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_info_t *info)
@@ -153,16 +158,14 @@ ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_in
     struct tier *tier = NULL;
     if (storage == NULL || !STRUCT_READ_OVER(known, info))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, info or its struct_size is missing");
-    ingot_status_t status = check_info(&known);
-    if (status == INGOT_SUCCESS)
-        status = make_tier(&known, &tier);
+    ingot_status_t status = tier_make(&known, &tier);
     if (status != INGOT_SUCCESS)
         return status;
     const bool is_read_only = (known.flags & (uint32_t)INGOT_REMOTE_READ_ONLY) != 0;
     ingot_storage_t made = NULL;
     status = ingot_storage_create(&made, is_read_only ? &read_only : &writable, tier);
     if (status != INGOT_SUCCESS) {
-        free_tier(tier);
+        tier_free(tier);
         return status;
     }
     if (!registry_add(tier, made)) {

@@ -347,3 +347,74 @@ TEST(RemoteRedis, UploadsInExit)
     EXPECT_EQ(0, forked_child::wait_for(child));
     EXPECT_EQ("20\n", redis.ask({"DBSIZE"}));
 }
+
+TEST(RemoteRedis, OpensBehindADirectory)
+{
+    const Redis redis;
+    const ScratchDirectory scratch;
+    ingot_storage_t directory = nullptr;
+    ingot_storage_t chain = nullptr;
+    const std::string path = scratch.path() / "store";
+    const std::string url = redis.url();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_remote_info_t remote_info = info_with([&](auto *remote) { remote->url = url.c_str(); });
+    info.path = path.c_str();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_open_behind(&chain, nullptr, &remote_info));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_open_behind(&chain, directory, nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
+    ingot_storage_release(chain); /* which uploads */
+    EXPECT_EQ("1\n", redis.ask({"DBSIZE"}));
+
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(directory));
+    remote_info.flags = INGOT_REMOTE_READ_ONLY;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(chain, kId.size(), kId.data(), &blob));
+    blob.release(&blob);
+    const Bytes other = bytes_of("another id");
+    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, other.size(), other.data(), kBlob.size(), kBlob.data()));
+    ingot_storage_release(chain);
+    EXPECT_EQ("1\n", redis.ask({"DBSIZE"})) << "a read-only tier gets nothing";
+    ingot_storage_release(directory);
+}
+
+TEST(RemoteRedis, ChecksAServer)
+{
+    const Redis redis;
+    const std::string url = redis.url();
+    ingot_remote_report_t report = INGOT_REMOTE_REPORT_INIT;
+    ingot_remote_info_t info = info_with([&](auto *remote) { remote->url = url.c_str(); });
+    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_check(&info, &report)) << report.reason;
+    EXPECT_EQ(INGOT_REMOTE_STEP_DONE, report.step);
+    EXPECT_GT(report.connect_ns, 0u);
+    EXPECT_GT(report.round_trip_ns, 0u);
+    EXPECT_GT(report.write_ns, 0u);
+    EXPECT_GT(report.read_ns, 0u);
+    EXPECT_STREQ("", report.reason);
+    EXPECT_EQ("0\n", redis.ask({"DBSIZE"}));
+
+    info.flags = INGOT_REMOTE_READ_ONLY;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_check(&info, &report)) << report.reason;
+    EXPECT_EQ(0u, report.write_ns);
+
+    const std::string refused = "redis://127.0.0.1:" + std::to_string(server_process::free_port());
+    info.url = refused.c_str();
+    EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_check(&info, &report));
+    EXPECT_EQ(INGOT_REMOTE_STEP_CONNECT, report.step);
+    EXPECT_NE(std::string::npos, std::string(report.reason).find("refused")) << report.reason;
+
+    info.url = "nonsense";
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_check(&info, &report));
+    EXPECT_EQ(INGOT_REMOTE_STEP_OPEN, report.step);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_check(nullptr, &report));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_check(&info, nullptr));
+
+    const Redis reader({"--user", "default", "on", "nopass", "~*", "+get", "+ping", "+select"});
+    const std::string read_only = reader.url();
+    info.url = read_only.c_str();
+    info.flags = 0;
+    EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_check(&info, &report));
+    EXPECT_EQ(INGOT_REMOTE_STEP_WRITE, report.step) << report.reason;
+}

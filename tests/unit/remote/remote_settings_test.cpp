@@ -208,3 +208,46 @@ TEST_F(RemoteSettings, OtherStoragesAreNotRemoteTiers)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_get_stats(storage, &stats));
     ingot_storage_release(storage);
 }
+
+TEST_F(RemoteSettings, ReadsTheEnvironment)
+{
+    char url[200];
+    const auto read = [&](ingot_remote_info_t *info, size_t capacity = sizeof(url)) {
+        return ingot_remote_info_from_environment(info, capacity, url);
+    };
+    const auto set = [](const char *name, const char *value) { setenv(name, value, 1); };
+    for (const char *name : {"INGOT_PERSIST_REMOTE", "INGOT_PERSIST_REMOTE_MODE", "INGOT_PERSIST_REMOTE_MAX_AGE_DAYS",
+                             "INGOT_PERSIST_NAMESPACE"})
+        unsetenv(name);
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(nullptr));
+    EXPECT_EQ(INGOT_NOT_FOUND, read(&info));
+    set("INGOT_PERSIST_REMOTE", "");
+    EXPECT_EQ(INGOT_NOT_FOUND, read(&info));
+    set("INGOT_PERSIST_REMOTE", "redis://cache.example");
+    EXPECT_EQ(INGOT_SUCCESS, read(&info));
+    EXPECT_STREQ("redis://cache.example", info.url);
+    EXPECT_EQ(nullptr, info.name_space);
+    EXPECT_EQ(0u, info.flags);
+    set("INGOT_PERSIST_NAMESPACE", "team");
+    set("INGOT_PERSIST_REMOTE_MODE", "Read");
+    set("INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "2");
+    EXPECT_EQ(INGOT_SUCCESS, read(&info));
+    EXPECT_STREQ("team", info.name_space);
+    EXPECT_EQ(uint32_t(INGOT_REMOTE_READ_ONLY), info.flags);
+    EXPECT_EQ(2u * 86400, info.time_to_live_seconds);
+    set("INGOT_PERSIST_REMOTE_MODE", "read-write");
+    set("INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "0");
+    EXPECT_EQ(INGOT_SUCCESS, read(&info));
+    EXPECT_EQ(0u, info.flags) << "a variable overrides the application";
+    EXPECT_EQ(UINT64_MAX, info.time_to_live_seconds);
+    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read(&info, 21));
+    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read(&info, 26));
+    EXPECT_EQ(INGOT_SUCCESS, read(&info, 27));
+    set("INGOT_PERSIST_REMOTE_MODE", "write");
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(&info));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("INGOT_PERSIST_REMOTE_MODE"));
+    unsetenv("INGOT_PERSIST_REMOTE_MODE");
+    set("INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "soon");
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(&info));
+}

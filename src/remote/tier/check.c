@@ -1,0 +1,170 @@
+/*
+ * check.c - finds out what is wrong with a server, and how fast it is.
+ *
+ * Each step makes one request, as loads and uploads do, but without the guard: a check shall fail as often as it is
+ * made.
+ */
+#include <ingot/backend.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/base/clock.h"
+#include "remote/object/envelope.h"
+#include "remote/object/object_key.h"
+#include "remote/tier/open.h"
+#include "remote/tier/tier.h"
+#include "util/cancellation.h"
+#include "util/error_text.h"
+#include "util/struct_size.h"
+
+#define BLOB_SIZE (64u * 1024u)
+#define ROUND_TRIPS 5
+
+static const uint8_t check_id[] = "ingot_remote_check";
+
+/* Bytes that do not shrink. */
+static void fill(uint8_t blob[BLOB_SIZE])
+{
+    uint64_t state = 1;
+    for (size_t i = 0; i < BLOB_SIZE; ++i) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        blob[i] = (uint8_t)(state >> 56);
+    }
+}
+
+static ingot_status_t fail(ingot_remote_report_t *report, ingot_status_t status, const char *sentence)
+{
+    error_text_copy(report->reason, sizeof(report->reason), sentence);
+    return status;
+}
+
+static ingot_status_t end_step(ingot_remote_report_t *report, enum outcome outcome, const struct request *request)
+{
+    return outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING
+               ? INGOT_SUCCESS
+               : fail(report, tier_status_of(outcome), request->failure);
+}
+
+/* The first one connects. */
+static ingot_status_t check_round_trips(const struct tier *tier, ingot_remote_report_t *report)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    report->step = INGOT_REMOTE_STEP_CONNECT;
+    report->round_trip_ns = UINT64_MAX;
+    for (int i = 0; i <= ROUND_TRIPS && status == INGOT_SUCCESS; ++i) {
+        struct request request = tier_make_request(tier);
+        const uint64_t began_ns = clock_now_ns();
+        status = end_step(report, tier->transport.ops->probe(tier->transport.self, &request), &request);
+        const uint64_t taken_ns = clock_now_ns() - began_ns;
+        if (i == 0)
+            report->connect_ns = taken_ns;
+        else if (taken_ns < report->round_trip_ns)
+            report->round_trip_ns = taken_ns;
+    }
+    if (status != INGOT_SUCCESS)
+        report->round_trip_ns = 0;
+    return status;
+}
+
+static ingot_status_t check_write(const struct tier *tier, const char *key, const uint8_t *blob,
+                                  ingot_remote_report_t *report)
+{
+    size_t size = 0;
+    uint8_t *object = NULL;
+    struct request request = tier_make_request(tier);
+    report->step = INGOT_REMOTE_STEP_WRITE;
+    if (envelope_encode(sizeof(check_id), check_id, BLOB_SIZE, blob, 0, 0, &size, &object) != INGOT_SUCCESS)
+        return fail(report, INGOT_OUT_OF_MEMORY, ingot_last_error_detail());
+    const uint64_t began_ns = clock_now_ns();
+    const enum outcome outcome = tier->transport.ops->put(tier->transport.self, &request, key, size, object);
+    report->write_ns = clock_now_ns() - began_ns;
+    free(object);
+    return end_step(report, outcome, &request);
+}
+
+static ingot_status_t compare(const struct received *object, const uint8_t *blob, ingot_remote_report_t *report)
+{
+    struct envelope_blob found = {.size = 0};
+    const ingot_status_t status =
+        envelope_decode(object->size, object->bytes, sizeof(check_id), check_id, BLOB_SIZE, &found);
+    if (status != INGOT_SUCCESS)
+        return fail(report, status, ingot_last_error_detail());
+    const bool is_equal = found.size == BLOB_SIZE && memcmp(found.bytes, blob, BLOB_SIZE) == 0;
+    free(found.unpacked);
+    return is_equal ? INGOT_SUCCESS : fail(report, INGOT_BLOB_CORRUPT, "the server returned other bytes");
+}
+
+static ingot_status_t check_read(const struct tier *tier, const char *key, const uint8_t *blob, bool is_expected,
+                                 ingot_remote_report_t *report)
+{
+    struct received object = {.size = 0};
+    struct request request = tier_make_request(tier);
+    report->step = INGOT_REMOTE_STEP_READ;
+    const uint64_t began_ns = clock_now_ns();
+    const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &request, key,
+                                                          envelope_max_size(sizeof(check_id), BLOB_SIZE), &object);
+    report->read_ns = clock_now_ns() - began_ns;
+    ingot_status_t status = end_step(report, outcome, &request);
+    if (outcome == OUTCOME_DONE) {
+        status = compare(&object, blob, report);
+        object.release(object.owner);
+    } else if (outcome == OUTCOME_MISSING && is_expected) {
+        status = fail(report, INGOT_NOT_FOUND, "the server does not have what was just stored");
+    }
+    return status;
+}
+
+static ingot_status_t check_remove(const struct tier *tier, const char *key, ingot_remote_report_t *report)
+{
+    struct request request = tier_make_request(tier);
+    report->step = INGOT_REMOTE_STEP_REMOVE;
+    return end_step(report, tier->transport.ops->remove(tier->transport.self, &request, key), &request);
+}
+
+static ingot_status_t check_all(const struct tier *tier, const uint8_t *blob, ingot_remote_report_t *report)
+{
+    char key[OBJECT_KEY_CAPACITY];
+    const bool is_written = (tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0;
+    object_key_of(tier->name_space, sizeof(check_id), check_id, key);
+    ingot_status_t status = check_round_trips(tier, report);
+    if (status == INGOT_SUCCESS && is_written)
+        status = check_write(tier, key, blob, report);
+    if (status == INGOT_SUCCESS)
+        status = check_read(tier, key, blob, is_written, report);
+    if (status == INGOT_SUCCESS && is_written)
+        status = check_remove(tier, key, report);
+    if (status == INGOT_SUCCESS)
+        report->step = INGOT_REMOTE_STEP_DONE;
+    return status;
+}
+
+static ingot_status_t check(const ingot_remote_info_t *info, ingot_remote_report_t *report)
+{
+    struct tier *tier = NULL;
+    ingot_status_t status = tier_make(info, &tier);
+    if (status != INGOT_SUCCESS)
+        return fail(report, status, ingot_last_error_detail());
+    uint8_t *blob = malloc(BLOB_SIZE);
+    if (blob == NULL) {
+        status = fail(report, INGOT_OUT_OF_MEMORY, "no memory for a blob");
+    } else {
+        fill(blob);
+        status = check_all(tier, blob, report);
+    }
+    free(blob);
+    tier_free(tier);
+    return status;
+}
+
+ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ingot_remote_report_t *report)
+{
+    ingot_remote_info_t known_info = INGOT_REMOTE_INFO_INIT;
+    ingot_remote_report_t known = INGOT_REMOTE_REPORT_INIT;
+    if (!STRUCT_READ_OVER(known_info, info) || !STRUCT_IS_SET(report))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info, report or its struct_size is missing");
+    const int cancellation = cancellation_hold();
+    const ingot_status_t status = check(&known_info, &known);
+    cancellation_allow(cancellation);
+    (void)STRUCT_WRITE(report, known);
+    return status == INGOT_SUCCESS ? status : ingot_set_error_detail(status, "%s", known.reason);
+}

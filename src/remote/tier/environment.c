@@ -1,0 +1,91 @@
+/*
+ * environment.c - reads the settings of remote tiers from the environment; no other file of remote does.
+ *
+ * Only an application's call leads here, as in persist. Credentials are in files: others can see the environment.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "util/environment.h"
+
+#include <ingot/backend.h>
+#include <ingot/remote.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/struct_size.h"
+
+/* NULL if the variable is unset or empty. */
+static const char *value_of(const char *name)
+{
+    const char *value = secure_getenv(name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static ingot_status_t read_mode(uint32_t *flags)
+{
+    static const char *const words[] = {"read", "read-write"};
+    const char *value = value_of("INGOT_PERSIST_REMOTE_MODE");
+    size_t chosen = 0;
+    if (value == NULL)
+        return INGOT_SUCCESS;
+    if (!environment_choose(value, 2, words, &chosen))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "INGOT_PERSIST_REMOTE_MODE: \"%.80s\" is not read or read-write", value);
+    if (chosen == 0)
+        *flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
+    else
+        *flags &= ~(uint32_t)INGOT_REMOTE_READ_ONLY;
+    return INGOT_SUCCESS;
+}
+
+/* In milliseconds; 0 means no limit. */
+static ingot_status_t read_time_to_live(uint64_t *seconds)
+{
+    static const char name[] = "INGOT_PERSIST_REMOTE_MAX_AGE_DAYS";
+    const char *value = value_of(name);
+    uint64_t time_ms = 0;
+    if (value == NULL)
+        return INGOT_SUCCESS;
+    if (!environment_parse(ENVIRONMENT_DAYS, value, &time_ms))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, value,
+                                      environment_expected(ENVIRONMENT_DAYS));
+    *seconds = time_ms == 0 ? UINT64_MAX : time_ms / 1000 + (time_ms % 1000 != 0);
+    return INGOT_SUCCESS;
+}
+
+/* Copies a value to the caller's memory. */
+static ingot_status_t take_text(const char *value, size_t capacity, char *memory, size_t *used, const char **text)
+{
+    const size_t size = strlen(value) + 1;
+    if (size > capacity - *used)
+        return ingot_set_error_detail(INGOT_BUFFER_TOO_SMALL, "the URL and the name space have more than %zu bytes",
+                                      capacity);
+    memcpy(memory + *used, value, size);
+    *text = memory + *used;
+    *used += size;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, size_t url_capacity, char *url)
+{
+    ingot_remote_info_t read = INGOT_REMOTE_INFO_INIT;
+    size_t used = 0;
+    if (!STRUCT_READ_OVER(read, info) || url == NULL || url_capacity == 0)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info, its struct_size or url is missing");
+    const char *value = value_of("INGOT_PERSIST_REMOTE");
+    if (value == NULL)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST_REMOTE is not set");
+    ingot_status_t status = take_text(value, url_capacity, url, &used, &read.url);
+    const char *name_space = value_of("INGOT_PERSIST_NAMESPACE");
+    if (status == INGOT_SUCCESS && name_space != NULL)
+        status = take_text(name_space, url_capacity, url, &used, &read.name_space);
+    if (status == INGOT_SUCCESS)
+        status = read_mode(&read.flags);
+    if (status == INGOT_SUCCESS)
+        status = read_time_to_live(&read.time_to_live_seconds);
+    if (status == INGOT_SUCCESS)
+        (void)STRUCT_WRITE(info, read);
+    return status;
+}

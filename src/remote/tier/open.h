@@ -1,0 +1,16 @@
+/*
+ * open.h - makes a tier without a storage.
+ */
+#ifndef INGOT_REMOTE_TIER_OPEN_H
+#define INGOT_REMOTE_TIER_OPEN_H
+
+#include <ingot/remote.h>
+
+#include "remote/tier/tier.h"
+
+/* Checks the info and makes a tier, which has no thread yet. Statuses as ingot_remote_open. */
+ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made);
+/* The tier's thread must have ended, or must never have been started. */
+void tier_free(struct tier *tier);
+
+#endif
