@@ -25,5 +25,6 @@ extern const struct command command_manifest;
 extern const struct command command_run;
 extern const struct command command_key;
 extern const struct command command_sign;
+extern const struct command command_remote; /* if remote is built */
 
 #endif

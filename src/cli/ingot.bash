@@ -18,6 +18,7 @@ _ingot_options() { # of the command $1
     evict) echo "--max-size --max-entries --max-age --order $common" ;;
     run) echo "--store --read-only --namespace --trace --stats --help --usage" ;;
     recount) echo "--dry-run $common" ;;
+    remote) echo "--read-only $common" ;;
     esac
 }
 
@@ -64,7 +65,7 @@ _ingot() {
         return
     fi
     if ((COMP_CWORD == 1)); then
-        local commands="ls show explain verify stats evict clear recount bundle manifest key sign run --help --version"
+        local commands="ls show explain verify stats evict clear recount bundle manifest key sign run remote --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
         return
     fi

@@ -7,7 +7,7 @@
 
 #define REFILL_NS (UINT64_C(86400) * CLOCK_NS_PER_S)
 #define PART 4u
-#define LEAST_ALLOWANCE_NS (10 * CLOCK_NS_PER_MS) /* a busy processor may make a wait so much longer */
+#define LEAST_ALLOWANCE_NS (25 * CLOCK_NS_PER_MS) /* a busy processor may make a wait so much longer */
 
 void budget_init(struct budget *budget, uint64_t whole_ns, uint64_t now_ns)
 {

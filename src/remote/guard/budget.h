@@ -1,7 +1,7 @@
 /*
  * budget.h - how much time a process may lose to a server that fails.
  *
- * Failed requests take from the budget. A request may take at most a quarter of what is left, so about a dozen
+ * Failed requests take from the budget. A request may take at most a quarter of what is left, so about ten
  * of them can stall before too little is left for any, and the sum never exceeds the budget. A day refills it, so that
  * a service that runs for months is not cut off from its server for good. The time of requests that fail at the same
  * time counts once.
