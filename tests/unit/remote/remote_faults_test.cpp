@@ -333,7 +333,7 @@ TEST(RemoteFaults, RecoversWhenAServerStartsAgain)
 TEST(RemoteFaults, HoldsAllThreadsOnce)
 {
     Redis redis;
-    const Tier tier(redis.url());
+    const Tier tier(redis.url(), INGOT_REMOTE_INFO_INIT);
     std::vector<std::future<void>> threads;
     redis.pause();
     const double seconds = seconds_of([&] {
@@ -357,7 +357,8 @@ TEST(RemoteFaults, EndsInTimeWithUploadsThatNobodyTakes)
     Redis redis;
     redis.pause();
     double seconds = 0;
-    auto tier = std::make_unique<Tier>(redis.url());
+    const ingot_remote_info_t defaults = INGOT_REMOTE_INFO_INIT;
+    auto tier = std::make_unique<Tier>(redis.url(), defaults);
     for (int i = 0; i < 20; ++i)
         ASSERT_EQ(INGOT_SUCCESS, tier->put(bytes_of("id " + std::to_string(i)), random_bytes(1, 1 << 20)));
     seconds = seconds_of([&] { tier->close(); });

@@ -84,16 +84,14 @@ TEST_F(RemoteHttp, HasFlatPathsForBuildCaches)
 TEST_F(RemoteHttp, KeepsBlobsOfAllSizes)
 {
     const Nginx nginx;
-    ingot_remote_info_t patient = INGOT_REMOTE_INFO_INIT;
-    patient.lost_time_ms = INGOT_REMOTE_NO_LIMIT;
-    const Tier tier(nginx.url(), patient);
+    const Tier tier(nginx.url());
     for (const size_t size : {size_t{1}, size_t{4096}, size_t{65536}, size_t{1} << 20, size_t{20} << 20}) {
         const Bytes id = bytes_of("id " + std::to_string(size));
         const Bytes blob = random_bytes(size, size);
         ASSERT_EQ(INGOT_SUCCESS, tier.put(id, blob));
         ASSERT_EQ(INGOT_SUCCESS, tier.flush());
         Bytes loaded;
-        ASSERT_EQ(INGOT_SUCCESS, Tier(nginx.url(), patient).load(id, &loaded)) << size << ingot_last_error_detail();
+        ASSERT_EQ(INGOT_SUCCESS, Tier(nginx.url()).load(id, &loaded)) << size << ingot_last_error_detail();
         EXPECT_TRUE(blob == loaded) << size;
     }
 }
