@@ -65,7 +65,8 @@ _ingot() {
         return
     fi
     if ((COMP_CWORD == 1)); then
-        local commands="ls show explain verify stats evict clear recount bundle manifest key sign run remote --help --version"
+        local commands="ls show explain verify stats evict clear recount bundle manifest key sign run remote"
+        commands+=" --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
         return
     fi

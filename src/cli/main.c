@@ -11,9 +11,9 @@
 #include "cli/json.h"
 
 static const struct command *const commands[] = {
-    &command_ls,    &command_show,    &command_explain, &command_verify,   &command_stats, &command_evict,
-    &command_clear, &command_recount, &command_bundle,  &command_manifest, &command_key,   &command_sign,
-    &command_run,
+    &command_ls,     &command_show,  &command_explain, &command_verify, &command_stats,
+    &command_evict,  &command_clear, &command_recount, &command_bundle, &command_manifest,
+    &command_key,    &command_sign,  &command_run,
 #if INGOT_WITH_REMOTE
     &command_remote,
 #endif

@@ -257,8 +257,8 @@ TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
 {
     EXPECT_EQ(0, run_command({CLI_PROGRAM, "--help"}).code);
     EXPECT_EQ(0u, run_command({CLI_PROGRAM, "--version"}).output.find("ingot "));
-    std::vector<std::string> commands = {"ls",    "show",  "explain", "verify", "stats",
-                                         "evict", "clear", "recount", "bundle", "key", "sign", "run"};
+    std::vector<std::string> commands = {"ls",    "show",    "explain", "verify", "stats", "evict",
+                                         "clear", "recount", "bundle",  "key",    "sign",  "run"};
     if (CLI_HAS_REMOTE)
         commands.push_back("remote");
     for (const std::string &command : commands) {
