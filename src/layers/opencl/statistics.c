@@ -1,12 +1,13 @@
 /*
  * statistics.c - what the layer did, for `ingot run --stats`.
  *
- * Each event is appended in one write as it happens, so a process that is killed is counted, a command and its children
- * can share a file, and a reader adds up equal names. What the store did is appended at the end. The file is opened for
- * each event: an application may close all of its files.
+ * Each event is appended in one write, so a process that is killed is counted, a command and its children can share a
+ * file, and a reader adds up equal names. What the store did is appended at the end. The file is opened for each event:
+ * an application may close all of its files. Once it is removed, nobody reads it, and it is not created again.
  */
 #include "layers/opencl/statistics.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -27,18 +28,22 @@ static const char *const names[STATISTIC_COUNT] = {
     [STATISTIC_BUILD_NS] = "build_ns"};
 static char *path;             /* NULL: the user wants no statistics; set once */
 static atomic_bool is_counted; /* this process */
+static atomic_bool was_opened;
+static atomic_bool was_reported;
 
 static void append(const char *lines)
 {
     const size_t size = strlen(lines);
-    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    if (file >= 0 && write(file, lines, size) == (ssize_t)size) {
+    const bool is_there = atomic_load_explicit(&was_opened, memory_order_acquire);
+    const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | (is_there ? 0 : O_CREAT), 0600);
+    const bool is_removed = file < 0 && errno == ENOENT && is_there;
+    const bool is_written = file >= 0 && write(file, lines, size) == (ssize_t)size;
+    if (file >= 0) {
+        atomic_store_explicit(&was_opened, true, memory_order_release);
         (void)close(file);
-        return;
     }
-    fprintf(stderr, "ingot: INGOT_LAYER_STATS: %s could not be written\n", path);
-    if (file >= 0)
-        (void)close(file);
+    if (!is_written && !is_removed && !atomic_exchange_explicit(&was_reported, true, memory_order_relaxed))
+        fprintf(stderr, "ingot: INGOT_LAYER_STATS: %s could not be written\n", path);
 }
 
 void statistics_add(enum statistic statistic, uint64_t amount)
@@ -90,12 +95,23 @@ static void report(void)
     append(lines);
 }
 
+/* Returns the path from the root, as the application may change its directory. The caller frees it. */
+static char *make_absolute(const char *wanted)
+{
+    char *directory = *wanted != '/' ? getcwd(NULL, 0) : NULL;
+    char *absolute = NULL;
+    if (directory == NULL || asprintf(&absolute, "%s/%s", directory, wanted) < 0)
+        absolute = strdup(wanted);
+    free(directory);
+    return absolute;
+}
+
 void statistics_init(void)
 {
     const char *wanted = secure_getenv("INGOT_LAYER_STATS");
     if (wanted == NULL || *wanted == '\0')
         return;
-    path = strdup(wanted);
+    path = make_absolute(wanted);
     (void)pthread_atfork(NULL, NULL, begin_child);
     (void)atexit(report); /* before persist's handler is registered, so it runs after that has stored */
 }
