@@ -50,13 +50,21 @@ static bool read_program(struct layer_context *context, cl_program native)
            layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, size, context->devices, NULL) == CL_SUCCESS;
 }
 
+/* A program keeps them, but a driver that is asked to compile and link word for word does not get them. */
+static bool has_options_of_environment(void)
+{
+    const char *compile_options = secure_getenv("INGOT_COMPILE_OPTIONS");
+    const char *link_options = secure_getenv("INGOT_LINK_OPTIONS");
+    return (compile_options != NULL && *compile_options != '\0') || (link_options != NULL && *link_options != '\0');
+}
+
 static bool create_ingot(struct layer_context *context)
 {
     if (ingot_opencl_context_create_with(&context->ingot, &layer_target, context->native, context->device_count,
                                          context->devices, NULL) != INGOT_SUCCESS)
         return false;
     (void)ingot_persist_remember_headers(settings_store(), context->ingot);
-    if (context->device_count != 1)
+    if (context->device_count != 1 || has_options_of_environment())
         return true;
     if (piece_create_object_context(&context->objects, context->ingot, context->native, context->devices[0]) ==
         INGOT_SUCCESS)
