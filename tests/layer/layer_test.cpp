@@ -109,14 +109,25 @@ TEST_F(Layer, CompilesAndLinksNothingInTheSecondProcess)
         EXPECT_EQ(0u, warm.seen.count(call)) << call;
 }
 
-/* What waits to be stored is the program as it was linked. */
-TEST_F(Layer, KeepsLinkedProgramsThatAreBuiltAgain)
+/* A program that waits to be stored is not stored any more. */
+TEST_F(Layer, StoresNoLinkedProgramsThatWereBuiltAgain)
 {
-    expect_right(run_child("rebuilt"), "4");
-    expect_right(run_child("rebuilt"), "4");
+    for (const char *mode : {"rebuilt", "rebuilt", "linked", "rebuilt"})
+        expect_right(run_child(mode), "4");
     const Ending warm = run_child("linked", layer_above);
     expect_right(warm, "4");
     EXPECT_EQ(0u, warm.seen.count("link"));
+}
+
+TEST_F(Layer, SaysOnceThatItCannotCount)
+{
+    const Ending ending =
+        run({"/usr/bin/env", "INGOT_LAYER_STATS=" + path("absent/counts"), LAYER_CHILD, "plain", path("store")}, LAYER);
+    expect_right(ending, "4");
+    const std::string sentence = "could not be written";
+    const size_t first = ending.output.find(sentence);
+    ASSERT_NE(std::string::npos, first) << ending.output;
+    EXPECT_EQ(std::string::npos, ending.output.find(sentence, first + 1)) << ending.output;
 }
 
 TEST_F(Layer, ShowsAnotherLayerAboveItWhatTheApplicationCalls)

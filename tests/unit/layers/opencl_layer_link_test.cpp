@@ -3,11 +3,17 @@
  */
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "layers/layer_session.h"
 #include "support/opencl_platform.h"
+#include "support/scratch_directory.h"
 
 namespace
 {
@@ -227,6 +233,160 @@ TEST(LayerLink, ReturnsTheBytesOfTheFreshBinary)
         else
             EXPECT_EQ(fresh, bytes);
         session.cl.clReleaseProgram(linked);
+    }
+}
+
+/* An object of a file that names its kernel. */
+struct OfFile {
+    Session &session;
+    const ScratchDirectory &scratch;
+    cl_program program = nullptr;
+
+    OfFile(Session &used, const ScratchDirectory &place) : session(used), scratch(place)
+    {
+        write("one");
+        program = session.source("#include \"name.h\"\n__kernel void NAME(__global int *x) { *x = 1; }\n");
+        const std::string options = "-I" + scratch.path().string();
+        EXPECT_EQ(CL_SUCCESS, session.cl.clCompileProgram(program, 0, nullptr, options.c_str(), 0, nullptr, nullptr,
+                                                          nullptr, nullptr));
+    }
+    OfFile(const OfFile &) = delete;
+    OfFile &operator=(const OfFile &) = delete;
+    ~OfFile() { session.cl.clReleaseProgram(program); }
+
+    std::filesystem::path file() const { return scratch.path() / "name.h"; }
+    void write(const std::string &name) const { std::ofstream(file()) << "#define NAME " << name << "\n"; }
+
+    /* Links with another object, which makes links different. */
+    void expect_linked(const std::string &with) const
+    {
+        cl_int error = CL_SUCCESS;
+        cl_program other = session.source("int " + with + "(void) { return 1; }\n");
+        EXPECT_EQ(CL_SUCCESS,
+                  session.cl.clCompileProgram(other, 0, nullptr, "", 0, nullptr, nullptr, nullptr, nullptr));
+        const cl_program both[] = {program, other};
+        cl_program linked =
+            session.cl.clLinkProgram(session.context, 0, nullptr, "", 2, both, nullptr, nullptr, &error);
+        session.cl.clReleaseProgram(other);
+        ASSERT_EQ(CL_SUCCESS, error);
+        cl_kernel kernel = session.cl.clCreateKernel(linked, "one", &error);
+        EXPECT_EQ(CL_SUCCESS, error);
+        if (kernel != nullptr)
+            session.cl.clReleaseKernel(kernel);
+        session.cl.clReleaseProgram(linked);
+    }
+};
+
+/* Neither the application nor a later one may get what the file became after the compilation. */
+TEST(LayerLink, LinksWhatWasCompiledThoughAFileChangedOrIsGone)
+{
+    const ScratchDirectory scratch;
+    const cl_icd_dispatch *tables[] = {&bare(), &layered()};
+    for (const cl_icd_dispatch *table : tables) {
+        const auto in_session = [&](const std::string &with, const std::function<void(const OfFile &)> &change) {
+            Session session(*table);
+            const int compiled = compilation_count;
+            const OfFile object(session, scratch);
+            EXPECT_EQ(compiled + 1, compilation_count);
+            change(object);
+            object.expect_linked(with);
+            size_t size = 0;
+            EXPECT_EQ(CL_SUCCESS, session.cl.clGetProgramInfo(object.program, CL_PROGRAM_BINARY_SIZES, sizeof(size),
+                                                              &size, nullptr));
+        };
+        const auto nothing = [](const OfFile &) {};
+        in_session("a", nothing);
+        in_session("b", [](const OfFile &object) { object.write("two"); });
+        in_session("b", nothing);
+        in_session("c", [](const OfFile &object) { std::filesystem::remove(object.file()); });
+        const int linked = link_count;
+        in_session("c", nothing);
+        EXPECT_EQ(linked + (table == &bare()), link_count);
+    }
+}
+
+/* An object that was loaded is compiled later, so only one that can read no file is loaded. */
+TEST(LayerLink, LoadsObjectsThatReadNoFile)
+{
+    const struct {
+        const char *text;
+        bool is_loaded;
+    } cases[] = {{"int f(void) { return 1; }\n", true},
+                 {"#include \"by.h\"\nint f(void) { return BY + 1; }\n", true},
+                 {" #\tinclude <by.h> \r\nint f(void) { return BY + 2; }\n", true},
+                 {"#inc\\\nlude \"by.h\"\nint f(void) { return BY + 3; }\n", true},
+                 {"/* included */ int f(void) { return 4; }\n", true},
+                 {"/* include */ int f(void) { return 5; }\n", false},
+                 {"#if 0\n#inc\\\nlude \"absent.h\"\n#endif\nint f(void) { return 6; }\n", false},
+                 {"#if 0\n#include \"by.hh\"\n#endif\nint f(void) { return 7; }\n", false}};
+    const char *name = "by.h";
+    for (const auto &each : cases) {
+        for (const bool is_warm : {false, true}) {
+            Session session(layered());
+            cl_program header = session.source("#define BY 3\n");
+            cl_program program = session.source(each.text);
+            const int compiled = compilation_count;
+            EXPECT_EQ(CL_SUCCESS,
+                      session.cl.clCompileProgram(program, 0, nullptr, "", 1, &header, &name, nullptr, nullptr));
+            EXPECT_EQ(compiled + !(is_warm && each.is_loaded), compilation_count) << each.text;
+            session.cl.clReleaseProgram(program);
+            session.cl.clReleaseProgram(header);
+        }
+    }
+}
+
+TEST(LayerLink, LinksLoadedObjectsInTwoThreads)
+{
+    const auto link_in_threads = [](Session &session, Halves &halves, const char *options) {
+        std::promise<void> start;
+        const std::shared_future<void> started = start.get_future().share();
+        cl_program linked[2] = {};
+        std::vector<std::thread> threads;
+        for (cl_program &each : linked) {
+            threads.emplace_back([&session, &halves, &each, options, started] {
+                const cl_program both[] = {halves.first, halves.second};
+                cl_int error = CL_SUCCESS;
+                started.wait();
+                each =
+                    session.cl.clLinkProgram(session.context, 0, nullptr, options, 2, both, nullptr, nullptr, &error);
+                EXPECT_EQ(CL_SUCCESS, error);
+            });
+        }
+        start.set_value();
+        for (std::thread &thread : threads)
+            thread.join();
+        EXPECT_NE(linked[0], linked[1]);
+        for (cl_program each : linked) {
+            cl_kernel kernel = session.kernel(each, "k");
+            EXPECT_NE(nullptr, kernel);
+            session.cl.clReleaseKernel(kernel);
+            session.cl.clReleaseProgram(each);
+        }
+    };
+    for (const char *options : {"", "", static_cast<const char *>(nullptr)}) { /* cold, warm, and warm objects only */
+        Session session(layered());
+        Halves halves(session, "threads");
+        halves.compile(nullptr);
+        link_in_threads(session, halves, options);
+    }
+}
+
+/* The driver does not get these options of a call that it does word for word. */
+TEST(LayerLink, LeavesCompilationsToTheDriverIfTheEnvironmentHasOptions)
+{
+    for (const char *variable : {"INGOT_COMPILE_OPTIONS", "INGOT_LINK_OPTIONS"}) {
+        setenv(variable, "-cl-finite-math-only", 1);
+        for (int i = 0; i < 2; ++i) {
+            Session session(layered());
+            Halves halves(session, variable);
+            const int compiled = compilation_count;
+            const int linked = link_count;
+            halves.compile("");
+            session.cl.clReleaseProgram(halves.link(""));
+            EXPECT_EQ(compiled + 2, compilation_count);
+            EXPECT_EQ(linked + 1, link_count);
+        }
+        unsetenv(variable);
     }
 }
 

@@ -13,13 +13,13 @@ static bool contains(cl_uint count, const cl_device_id *devices, cl_device_id de
     return at < count;
 }
 
-static enum arguments judge_devices(const struct shadow *shadow, cl_uint count, const cl_device_id *devices)
+static enum arguments judge_devices(cl_program native, cl_uint count, const cl_device_id *devices)
 {
     cl_device_id own[MAX_DEVICES];
     size_t size = 0;
     if (count == 0)
         return ARGUMENTS_ALL_DEVICES;
-    if (layer_target.clGetProgramInfo(shadow->native, CL_PROGRAM_DEVICES, sizeof(own), own, &size) != CL_SUCCESS)
+    if (layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, sizeof(own), own, &size) != CL_SUCCESS)
         return ARGUMENTS_SOME_DEVICES;
     const cl_uint own_count = (cl_uint)(size / sizeof(own[0]));
     for (cl_uint i = 0; i < count; ++i) {
@@ -33,10 +33,13 @@ static enum arguments judge_devices(const struct shadow *shadow, cl_uint count, 
     return count == own_count ? ARGUMENTS_ALL_DEVICES : ARGUMENTS_SOME_DEVICES;
 }
 
-enum arguments arguments_judge(const struct shadow *shadow, cl_uint count, const cl_device_id *devices,
+enum arguments arguments_judge(struct shadow *shadow, cl_uint count, const cl_device_id *devices,
                                program_callback_t notify, const void *user)
 {
     if ((count == 0) != (devices == NULL) || (notify == NULL && user != NULL))
         return ARGUMENTS_WRONG;
-    return judge_devices(shadow, count, devices);
+    struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow); /* a loaded program has no native one */
+    const enum arguments arguments = judge_devices(use.native, count, devices);
+    shadow_end_use(&use);
+    return arguments;
 }

@@ -9,7 +9,7 @@
 enum arguments { ARGUMENTS_WRONG, ARGUMENTS_SOME_DEVICES, ARGUMENTS_ALL_DEVICES };
 
 /* Judges a call for the shadow's program, which has a native one. */
-enum arguments arguments_judge(const struct shadow *shadow, cl_uint count, const cl_device_id *devices,
+enum arguments arguments_judge(struct shadow *shadow, cl_uint count, const cl_device_id *devices,
                                program_callback_t notify, const void *user);
 
 #endif

@@ -70,19 +70,22 @@ static cl_int build_native(struct shadow *shadow, cl_uint device_count, const cl
 }
 
 /* A program with kernels is not built again. The driver refuses that in its own way: with a callback or without, and
- * after other checks of its own. */
-static cl_int refuse_build(cl_program program, cl_uint device_count, const cl_device_id *devices, const char *options,
-                           program_callback_t notify, void *user)
+ * after other checks of its own. False: it did not. */
+static bool refuse_build(struct shadow *shadow, cl_uint device_count, const cl_device_id *devices, const char *options,
+                         program_callback_t notify, void *user, cl_int *error)
 {
     struct callback_pair callback;
+    const cl_program program = (cl_program)(void *)shadow;
     struct shadow_use use = shadow_begin_use(program);
-    cl_int error = CL_OUT_OF_HOST_MEMORY;
+    bool is_refused = true;
+    *error = CL_OUT_OF_HOST_MEMORY;
     if (callback_pair_init(&callback, program, notify, user)) {
-        error = layer_target.clBuildProgram(use.native, device_count, devices, options, callback.notify, callback.user);
-        callback_end_call(callback.callback, true);
+        *error =
+            layer_target.clBuildProgram(use.native, device_count, devices, options, callback.notify, callback.user);
+        is_refused = native_call_is_refused(shadow, callback.callback, *error);
     }
     shadow_end_use(&use);
-    return error;
+    return is_refused;
 }
 
 /* Intel's driver adds a build's messages to those of the build before. */
@@ -114,12 +117,18 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     struct shadow *shadow = shadow_find(program);
     if (shadow == NULL)
         return layer_target.clBuildProgram(program, device_count, devices, options, notify, user);
-    if (shadow_has_kernels_of_result(shadow))
-        return refuse_build(program, device_count, devices, options, notify, user);
-    native_call_continue(shadow);
-    const enum arguments arguments = arguments_judge(shadow, device_count, devices, notify, user);
-    const char *reason = why_not(shadow, arguments);
     cl_int error = CL_SUCCESS;
+    enum arguments arguments = arguments_judge(shadow, device_count, devices, notify, user);
+    if (native_call_is_for_result(shadow, arguments == ARGUMENTS_WRONG)) {
+        if (refuse_build(shadow, device_count, devices, options, notify, user, &error))
+            return error;
+        notify = NULL; /* the driver calls back */
+        user = NULL;
+        arguments = arguments_judge(shadow, device_count, devices, notify, user);
+    }
+    if (!native_call_continue(shadow))
+        return CL_OUT_OF_HOST_MEMORY;
+    const char *reason = why_not(shadow, arguments);
     if (reason == NULL && build_cached(shadow, options, &error)) {
         if (error == CL_SUCCESS && notify != NULL)
             notify(program, user);

@@ -25,15 +25,23 @@ struct compilation {
     void *user;
 };
 
+static enum arguments judge(struct shadow *shadow, const struct compilation *asked)
+{
+    return arguments_judge(shadow, asked->device_count, asked->devices, asked->notify, asked->user);
+}
+
+static bool are_wrong(struct shadow *shadow, const struct compilation *asked)
+{
+    return judge(shadow, asked) == ARGUMENTS_WRONG || (asked->header_count == 0) != (asked->headers == NULL) ||
+           (asked->header_count == 0) != (asked->header_names == NULL);
+}
+
 static const char *why_not(struct shadow *shadow, const struct compilation *asked)
 {
-    const enum arguments arguments =
-        arguments_judge(shadow, asked->device_count, asked->devices, asked->notify, asked->user);
-    if (arguments != ARGUMENTS_ALL_DEVICES)
-        return arguments == ARGUMENTS_WRONG ? "wrong arguments" : "a compilation for some of the devices";
-    if ((asked->header_count == 0) != (asked->headers == NULL) ||
-        (asked->header_count == 0) != (asked->header_names == NULL))
+    if (are_wrong(shadow, asked))
         return "wrong arguments";
+    if (judge(shadow, asked) != ARGUMENTS_ALL_DEVICES)
+        return "a compilation for some of the devices";
     if (asked->notify != NULL)
         return "a compilation with a callback";
     if (shadow->is_drivers || shadow_has_result(shadow))
@@ -60,11 +68,13 @@ static ingot_status_t copy_headers(const struct compilation *asked, struct objec
     return status;
 }
 
-/* A program that did not compile without the files which its compiler finds by itself is not known by its id. */
-static ingot_status_t require_id(ingot_program_t program)
+/* An object that was loaded is compiled when it is needed. By then, files may have changed, so an object that may have
+ * been made of files is always compiled at once. Its links can be loaded all the same. */
+static ingot_status_t create_program(const struct shadow *shadow, const struct object_headers *headers,
+                                     ingot_program_desc_t desc, ingot_program_t *program)
 {
-    size_t size = 0;
-    return ingot_program_get_cache_blob(program, &size, NULL);
+    return describe_may_read_file(shadow, headers) ? ingot_program_build(program, desc)
+                                                   : repeats_create_program(program, desc);
 }
 
 static ingot_status_t make_object(struct shadow *shadow, const struct compilation *asked,
@@ -77,9 +87,7 @@ static ingot_status_t make_object(struct shadow *shadow, const struct compilatio
     if (status == INGOT_SUCCESS)
         status = describe_compilation(shadow, asked->options, headers, &desc);
     if (status == INGOT_SUCCESS)
-        status = repeats_create_program(&program, desc);
-    if (status == INGOT_SUCCESS)
-        status = require_id(program);
+        status = create_program(shadow, headers, desc, &program);
     if (status == INGOT_SUCCESS)
         status = object_create(object, desc, shadow->context->native, asked->options, headers, program);
     if (status == INGOT_SUCCESS)
@@ -99,7 +107,9 @@ static bool compile_cached(struct shadow *shadow, const struct compilation *aske
     if (shadow->context == NULL)
         shadow->context = contexts_acquire(shadow->native);
     if (shadow->context == NULL || shadow->context->objects == NULL)
-        status = ingot_set_error_detail(INGOT_NOT_CACHEABLE, "compilations are cached for contexts with one device");
+        status = ingot_set_error_detail(
+            INGOT_NOT_CACHEABLE,
+            "compilations are cached for contexts with one device, and not with options of the environment");
     if (status == INGOT_SUCCESS)
         status = make_object(shadow, asked, &headers, &object);
     if (status == INGOT_SUCCESS)
@@ -135,17 +145,19 @@ static cl_int compile_with(cl_program native, const struct compilation *asked, p
 }
 
 /* As in build.c. */
-static cl_int refuse_compilation(cl_program program, const struct compilation *asked)
+static bool refuse_compilation(struct shadow *shadow, const struct compilation *asked, cl_int *error)
 {
     struct callback_pair callback;
+    const cl_program program = (cl_program)(void *)shadow;
     struct shadow_use use = shadow_begin_use(program);
-    cl_int error = CL_OUT_OF_HOST_MEMORY;
+    bool is_refused = true;
+    *error = CL_OUT_OF_HOST_MEMORY;
     if (callback_pair_init(&callback, program, asked->notify, asked->user)) {
-        error = compile_with(use.native, asked, callback.notify, callback.user);
-        callback_end_call(callback.callback, true);
+        *error = compile_with(use.native, asked, callback.notify, callback.user);
+        is_refused = native_call_is_refused(shadow, callback.callback, *error);
     }
     shadow_end_use(&use);
-    return error;
+    return is_refused;
 }
 
 static cl_int compile_native(struct shadow *shadow, const struct compilation *asked)
@@ -160,14 +172,19 @@ cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const
                                  const char *options, cl_uint header_count, const cl_program *headers,
                                  const char **header_names, program_callback_t notify, void *user)
 {
-    const struct compilation asked = {device_count, devices,      options, header_count,
-                                      headers,      header_names, notify,  user};
+    struct compilation asked = {device_count, devices, options, header_count, headers, header_names, notify, user};
     struct shadow *shadow = shadow_find(program);
     if (shadow == NULL)
         return compile_with(program, &asked, notify, user);
-    if (shadow_has_kernels_of_result(shadow))
-        return refuse_compilation(program, &asked);
-    native_call_continue(shadow);
+    cl_int error = CL_SUCCESS;
+    if (native_call_is_for_result(shadow, are_wrong(shadow, &asked))) {
+        if (refuse_compilation(shadow, &asked, &error))
+            return error;
+        asked.notify = NULL; /* the driver calls back */
+        asked.user = NULL;
+    }
+    if (!native_call_continue(shadow))
+        return CL_OUT_OF_HOST_MEMORY;
     const char *reason = why_not(shadow, &asked);
     if (reason == NULL && compile_cached(shadow, &asked))
         return CL_SUCCESS;

@@ -27,16 +27,19 @@ static void linked_fini(struct linked *linked)
     ingot_program_desc_release(linked->desc);
 }
 
-/* Options for code alone: no libraries, and nothing that a driver has of its own. */
+/* Options for code alone: no libraries, and nothing that a driver has of its own or may split in its own way. */
 static bool are_for_code(const char *options)
 {
     static const char prefix[] = "-cl-";
-    const char *word = options + strspn(options, " ");
+    static const char blanks[] = " \t\n\v\f\r";
+    const char *word = options + strspn(options, blanks);
+    if (strpbrk(options, "\"'\\") != NULL)
+        return false;
     while (*word != '\0') {
         if (strncmp(word, prefix, strlen(prefix)) != 0)
             return false;
-        word += strcspn(word, " ");
-        word += strspn(word, " ");
+        word += strcspn(word, blanks);
+        word += strspn(word, blanks);
     }
     return true;
 }
@@ -78,19 +81,16 @@ static ingot_status_t get_program(struct link_call *call, struct linked *linked)
                   !atomic_exchange_explicit(&piece_of_link(linked->program)->is_taken, true, memory_order_relaxed));
     } while (status == INGOT_SUCCESS && !is_own);
     link_set_call(NULL);
-    linked->duration_ns = statistics_clock_ns() - started_ns;
+    linked->duration_ns = statistics_clock_ns() - started_ns - call->objects_ns;
     return status;
 }
 
 /* Without memory, the application gets the driver's program itself. */
-static cl_program make_shadow_of_linked(const struct link_call *call, struct linked *linked)
+static cl_program make_shadow_of_linked(cl_program native, struct linked *linked)
 {
-    struct recipe *recipe = shadow_create_recipe(call);
-    struct shadow *shadow = recipe != NULL ? shadow_create_linked(call->native, NULL, recipe, linked->program) : NULL;
-    if (shadow == NULL) {
-        shadow_destroy_recipe(recipe);
-        return call->native;
-    }
+    struct shadow *shadow = shadow_create_linked(native, NULL, NULL, linked->program);
+    if (shadow == NULL)
+        return native;
     linked->program = NULL; /* handed over */
     return (cl_program)(void *)shadow;
 }
@@ -126,7 +126,7 @@ static bool link_cached(const struct layer_context *context, struct link_call *c
     *program = call->native;
     if (status == INGOT_SUCCESS) {
         statistics_add_program(linked.program, linked.duration_ns);
-        *program = call->was_made ? make_shadow_of_linked(call, &linked) : make_shadow_of_loaded(call, &linked);
+        *program = call->was_made ? make_shadow_of_linked(call->native, &linked) : make_shadow_of_loaded(call, &linked);
     } else if (call->was_made) {
         statistics_add(STATISTIC_PASSED, 1);
         statistics_add(STATISTIC_FAILED, call->error != CL_SUCCESS);
@@ -151,16 +151,28 @@ static bool try_link(struct link_call *call, cl_uint input_count, const cl_progr
     return is_done;
 }
 
+/* Returns what the driver needs: an object's program, or what the application built. */
+static cl_program map_input(cl_program input)
+{
+    struct shadow *shadow = shadow_find(input);
+    if (shadow == NULL)
+        return input;
+    struct object *object = shadow_get_object(shadow);
+    cl_program native = object != NULL ? object_get_native(object) : NULL;
+    if (native == NULL) {
+        (void)shadow_build_native(shadow);
+        native = shadow->native;
+    }
+    object_release(object); /* the shadow keeps it */
+    return native;
+}
+
 /* Returns the driver's programs, or NULL without memory. The caller frees it. */
 static cl_program *map_inputs(cl_uint count, const cl_program *inputs)
 {
     cl_program *mapped = malloc(count * sizeof(*mapped));
-    for (cl_uint i = 0; i < count && mapped != NULL; ++i) {
-        struct shadow *shadow = shadow_find(inputs[i]);
-        if (shadow != NULL)
-            (void)shadow_build_native(shadow);
-        mapped[i] = shadow_find_native(inputs[i]);
-    }
+    for (cl_uint i = 0; i < count && mapped != NULL; ++i)
+        mapped[i] = map_input(inputs[i]);
     return mapped;
 }
 

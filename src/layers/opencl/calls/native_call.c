@@ -6,18 +6,54 @@
 #include "layers/opencl/program/burial.h"
 #include "layers/opencl/statistics.h"
 
-void native_call_continue(struct shadow *shadow)
+static bool is_about_arguments(cl_int error)
+{
+    return error == CL_INVALID_VALUE || error == CL_INVALID_DEVICE || error == CL_INVALID_PROGRAM ||
+           error == CL_INVALID_OPERATION;
+}
+
+/* After a failed build, a driver may still call back, perhaps later. */
+static bool ends_without_callback(cl_int error)
+{
+    return error != CL_SUCCESS && error != CL_BUILD_PROGRAM_FAILURE && error != CL_COMPILE_PROGRAM_FAILURE;
+}
+
+bool native_call_is_for_result(struct shadow *shadow, bool are_arguments_wrong)
+{
+    return shadow_has_kernels_of_result(shadow) ||
+           (are_arguments_wrong && shadow->recipe != NULL && shadow_has_result(shadow));
+}
+
+bool native_call_is_refused(struct shadow *shadow, struct callback *callback, cl_int error)
+{
+    callback_end_call(callback, ends_without_callback(error));
+    if (ends_without_callback(error))
+        return true;
+    result_release(shadow_take_result(shadow)); /* it is not what its id says any more */
+    return false;
+}
+
+/* The driver is about to change the program. */
+static void spoil_waiting(struct shadow *shadow)
+{
+    if (shadow->waiting != NULL)
+        atomic_store_explicit(&piece_of_link(shadow->waiting)->is_changed, true, memory_order_release);
+}
+
+bool native_call_continue(struct shadow *shadow)
 {
     struct object *object = shadow_get_object(shadow);
+    bool is_ready = true;
     if (object != NULL || (shadow->recipe != NULL && !shadow->is_drivers)) {
-        (void)shadow_build_native(shadow);
-        shadow->is_drivers = true;
-        if (shadow->recipe != NULL && !shadow_has_kernels_of_result(shadow))
+        is_ready = shadow_build_native(shadow) || object != NULL;
+        if (is_ready)
+            shadow->is_drivers = true;
+        if (is_ready && shadow->recipe != NULL && !shadow_has_kernels_of_result(shadow))
             result_release(shadow_take_result(shadow));
     }
-    if (shadow->waiting != NULL && shadow_count_uses(shadow) == 0)
-        shadow_separate(shadow);
+    spoil_waiting(shadow);
     object_release(object);
+    return is_ready;
 }
 
 bool native_call_begin(struct native_call *call, struct shadow *shadow, program_callback_t notify, void *user)
@@ -29,18 +65,6 @@ bool native_call_begin(struct native_call *call, struct shadow *shadow, program_
     call->result = shadow_take_result(shadow);
     statistics_add(STATISTIC_PASSED, 1);
     return true;
-}
-
-static bool is_about_arguments(cl_int error)
-{
-    return error == CL_INVALID_VALUE || error == CL_INVALID_DEVICE || error == CL_INVALID_PROGRAM ||
-           error == CL_INVALID_OPERATION;
-}
-
-/* After a failed build, a driver may still call back, perhaps later. */
-static bool ends_without_callback(cl_int error)
-{
-    return error != CL_SUCCESS && error != CL_BUILD_PROGRAM_FAILURE && error != CL_COMPILE_PROGRAM_FAILURE;
 }
 
 cl_int native_call_end(struct native_call *call, cl_int error)

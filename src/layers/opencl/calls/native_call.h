@@ -13,8 +13,15 @@ struct native_call {
     struct callback_pair callback;
 };
 
-/* Leaves a compiled or a linked program to the driver, which continues what it would have done itself. */
-void native_call_continue(struct shadow *shadow);
+/* True if the result's program refuses a call: it has kernels, or it was loaded and the arguments are wrong. */
+bool native_call_is_for_result(struct shadow *shadow, bool are_arguments_wrong);
+/* The driver was asked to refuse such a call. Ends the callback. False: it did not, because another thread released the
+ * last kernel meanwhile. Then there is no result any more, and the call is to be made again, without a callback. */
+bool native_call_is_refused(struct shadow *shadow, struct callback *callback, cl_int error);
+
+/* Leaves a compiled or a linked program to the driver, which continues what it would have done itself. False: a linked
+ * program that was loaded could not be linked, and stays as it is. */
+bool native_call_continue(struct shadow *shadow);
 /* Prepares a call for the shadow's native program, which answers from now on. False: no memory. */
 bool native_call_begin(struct native_call *call, struct shadow *shadow, program_callback_t notify, void *user);
 /* The driver's call has returned. If it refused its arguments, nothing has changed. Returns `error`. */

@@ -41,24 +41,11 @@ static cl_int get_fact(const struct result *result, cl_program_info name, size_t
 {
     const struct piece *piece = piece_of_link(result->program);
     const struct fact *fact = piece->facts;
-    while (fact->name != name)
+    while (fact < piece->facts + FACT_COUNT && fact->name != name)
         ++fact;
+    if (fact == piece->facts + FACT_COUNT)
+        return CL_INVALID_VALUE;
     return fact->error != CL_SUCCESS ? fact->error : layer_answer(fact->size, fact->bytes, capacity, value, size_ret);
-}
-
-static bool has_object(struct shadow *shadow)
-{
-    struct object *object = shadow_get_object(shadow);
-    object_release(object);
-    return object != NULL;
-}
-
-/* An object knows only how its compilation ended. */
-static cl_program after_build(const struct shadow_use *use)
-{
-    if (has_object(use->shadow))
-        (void)shadow_build_native(use->shadow);
-    return use->native;
 }
 
 static cl_int get_info(const struct shadow_use *use, cl_program_info name, size_t capacity, void *value,
@@ -78,8 +65,8 @@ static cl_int get_info(const struct shadow_use *use, cl_program_info name, size_
     case CL_PROGRAM_NUM_DEVICES:
     case CL_PROGRAM_DEVICES: asked = is_linked ? use->native : use->shadow->native; break;
     case CL_PROGRAM_BINARY_SIZES:
-    case CL_PROGRAM_BINARIES: asked = use->result != NULL ? with_binaries(use) : after_build(use); break;
-    default: asked = after_build(use); break;
+    case CL_PROGRAM_BINARIES: asked = use->result != NULL ? with_binaries(use) : shadow_use_compiled(use); break;
+    default: asked = shadow_use_compiled(use); break;
     }
     return layer_target.clGetProgramInfo(asked, name, capacity, value, size_ret);
 }
@@ -112,14 +99,14 @@ static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl
 }
 
 /* False: the driver must be asked. */
-static bool get_of_object(struct shadow *shadow, cl_device_id device, cl_program_build_info name, size_t capacity,
-                          void *value, size_t *size_ret, cl_int *error)
+static bool get_of_object(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
+                          size_t capacity, void *value, size_t *size_ret, cl_int *error)
 {
     const cl_build_status success = CL_BUILD_SUCCESS;
     const cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
-    struct object *object = shadow_get_object(shadow);
+    const struct object *object = use->object;
     const char *options = object != NULL && object->options != NULL ? object->options : "";
-    bool is_known = object != NULL && device == shadow->context->devices[0];
+    bool is_known = object != NULL && device == use->shadow->context->devices[0];
     switch (is_known ? name : 0) {
     case CL_PROGRAM_BUILD_STATUS: *error = layer_answer(sizeof(success), &success, capacity, value, size_ret); break;
     case CL_PROGRAM_BINARY_TYPE: *error = layer_answer(sizeof(type), &type, capacity, value, size_ret); break;
@@ -131,9 +118,6 @@ static bool get_of_object(struct shadow *shadow, cl_device_id device, cl_program
         break;
     default: is_known = false; break;
     }
-    if (object != NULL && !is_known)
-        (void)shadow_build_native(shadow);
-    object_release(object);
     return is_known;
 }
 
@@ -148,9 +132,9 @@ static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, 
         return get_recorded(use, device, name, use->result->options, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_LOG)
         return get_recorded(use, device, name, use->result->log, capacity, value, size_ret);
-    if (get_of_object(use->shadow, device, name, capacity, value, size_ret, &error))
+    if (get_of_object(use, device, name, capacity, value, size_ret, &error))
         return error;
-    return layer_target.clGetProgramBuildInfo(use->native, device, name, capacity, value, size_ret);
+    return layer_target.clGetProgramBuildInfo(shadow_use_compiled(use), device, name, capacity, value, size_ret);
 }
 
 cl_int CL_API_CALL layer_get_build_info(cl_program program, cl_device_id device, cl_program_build_info name,

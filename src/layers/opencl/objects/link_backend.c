@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/opencl/statistics.h"
 #include "util/little_endian.h"
 
 #define RECOMPILED_MARK "recompiled-from-ir"
@@ -89,17 +90,21 @@ ingot_status_t link_describe(ingot_context_t links, const struct link_call *call
 
 /* ---- linking ---- */
 
-void link_call_make(struct link_call *call)
+bool link_call_make(struct link_call *call)
 {
+    const uint64_t started_ns = statistics_clock_ns();
     cl_program *natives = calloc(call->object_count, sizeof(*natives));
-    call->was_made = true;
-    call->error = natives != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    for (size_t i = 0; i < call->object_count && call->error == CL_SUCCESS; ++i)
-        call->error = object_get_native(call->objects[i], &natives[i]);
-    if (call->error == CL_SUCCESS)
+    bool are_there = natives != NULL;
+    for (size_t i = 0; i < call->object_count && are_there; ++i)
+        are_there = (natives[i] = object_get_native(call->objects[i])) != NULL;
+    call->objects_ns += statistics_clock_ns() - started_ns;
+    if (are_there) {
+        call->was_made = true;
         call->native = layer_target.clLinkProgram(call->context, call->device_count, call->devices, call->options,
                                                   (cl_uint)call->object_count, natives, NULL, NULL, &call->error);
+    }
     free(natives);
+    return are_there;
 }
 
 static ingot_status_t note_fact(cl_program native, cl_program_info name, struct fact *fact)
@@ -135,7 +140,8 @@ static ingot_status_t build(void *opaque, const ingot_build_request_t *request, 
     (void)device_indices;
     if (call == NULL || call->was_made)
         return ingot_set_error_detail(INGOT_BACKEND_ERROR, "a program is linked by the application's own call only");
-    link_call_make(call);
+    if (!link_call_make(call))
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "an object could not be compiled again");
     if (call->error != CL_SUCCESS || call->native == NULL)
         return ingot_refuse_program(log, call->error, "clLinkProgram: %d", (int)call->error);
     ingot_status_t status = piece_write_log(call->native, state->device, log);
@@ -178,6 +184,8 @@ static ingot_status_t get_binary(void *state, void *opaque, uint32_t device_inde
     void *bytes = NULL;
     (void)state;
     (void)device_index;
+    if (atomic_load_explicit(&piece->is_changed, memory_order_acquire))
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the application built the linked program again");
     cl_int error = layer_target.clGetProgramInfo(piece->native, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL);
     if (error != CL_SUCCESS || size == 0)
         return ingot_set_error(INGOT_BACKEND_ERROR, error, "CL_PROGRAM_BINARY_SIZES: %d", (int)error);

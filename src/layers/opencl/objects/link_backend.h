@@ -19,13 +19,15 @@ struct link_call {
     size_t object_count;
     struct object *const *objects;
     /* set by the call */
-    bool was_made;
+    bool was_made;       /* the driver was asked */
+    uint64_t objects_ns; /* for the compilation of objects that were loaded */
     cl_int error;
     cl_program native; /* some drivers make one although they fail */
 };
 
-/* Makes the call, with objects that are compiled where they were loaded. */
-void link_call_make(struct link_call *call);
+/* Makes the call, with objects that are compiled where they were loaded. False: not all could be, and the driver was
+ * not asked. */
+bool link_call_make(struct link_call *call);
 
 /* Describes the call's program. */
 ingot_status_t link_describe(ingot_context_t links, const struct link_call *call, ingot_program_desc_t *desc);

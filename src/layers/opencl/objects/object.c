@@ -9,6 +9,7 @@
 
 #include "layers/opencl/objects/compiler.h"
 #include "layers/opencl/objects/piece.h"
+#include "layers/opencl/statistics.h"
 
 void object_headers_fini(struct object_headers *headers)
 {
@@ -20,20 +21,19 @@ void object_headers_fini(struct object_headers *headers)
     *headers = (struct object_headers){0, NULL};
 }
 
-static char *read_log(ingot_program_t program)
+/* A program that was compiled of files which its compiler found by itself is not known by its id. */
+static ingot_status_t require_id(ingot_program_t program)
 {
     size_t size = 0;
-    if (ingot_program_get_build_log(program, &size, NULL) != INGOT_SUCCESS)
-        return NULL;
-    char *log = malloc(size);
-    if (log != NULL && ingot_program_get_build_log(program, &size, log) != INGOT_SUCCESS)
-        *log = '\0';
-    return log;
+    return ingot_program_get_cache_blob(program, &size, NULL);
 }
 
 ingot_status_t object_create(struct object **out, ingot_program_desc_t desc, cl_context context, const char *options,
                              struct object_headers *headers, ingot_program_t program)
 {
+    ingot_status_t status = require_id(program);
+    if (status != INGOT_SUCCESS)
+        return status;
     struct object *object = calloc(1, sizeof(*object));
     if (object == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a compiled object");
@@ -41,8 +41,8 @@ ingot_status_t object_create(struct object **out, ingot_program_desc_t desc, cl_
     atomic_init(&object->compiled, NULL);
     object->context = context;
     object->options = options != NULL ? strdup(options) : NULL;
-    object->log = read_log(program);
-    ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &object->id_size, &object->id);
+    object->log = piece_copy_log(program);
+    status = ingot_program_desc_get_cache_blob_id(desc, &object->id_size, &object->id);
     if (status == INGOT_SUCCESS && (object->log == NULL || (options != NULL && object->options == NULL)))
         status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's options and log");
     if (status == INGOT_SUCCESS) {
@@ -87,24 +87,25 @@ static ingot_program_t compile(struct object *object)
 {
     ingot_program_t program = NULL;
     ingot_program_t first = NULL;
-    if (ingot_program_build(&program, object->desc) != INGOT_SUCCESS)
-        return NULL;
-    if (atomic_compare_exchange_strong_explicit(&object->compiled, &first, program, memory_order_acq_rel,
-                                                memory_order_acquire))
+    const uint64_t started_ns = statistics_clock_ns();
+    ingot_status_t status = ingot_program_build(&program, object->desc);
+    if (status == INGOT_SUCCESS) {
+        statistics_add_program(program, statistics_clock_ns() - started_ns);
+        status = require_id(program);
+    }
+    if (status == INGOT_SUCCESS && atomic_compare_exchange_strong_explicit(&object->compiled, &first, program,
+                                                                           memory_order_acq_rel, memory_order_acquire))
         return program;
     ingot_program_release(program);
     return first;
 }
 
-cl_int object_get_native(struct object *object, cl_program *native)
+cl_program object_get_native(struct object *object)
 {
     ingot_program_t program = object->program;
     if (piece_of_object(program)->native == NULL)
         program = atomic_load_explicit(&object->compiled, memory_order_acquire);
     if (program == NULL)
         program = compile(object);
-    if (program == NULL)
-        return CL_LINK_PROGRAM_FAILURE;
-    *native = piece_of_object(program)->native;
-    return CL_SUCCESS;
+    return program != NULL ? piece_of_object(program)->native : NULL;
 }

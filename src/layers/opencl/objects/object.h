@@ -1,7 +1,8 @@
 /*
  * object.h - a program as clCompileProgram left it.
  *
- * Counted and immutable, except that an object that was loaded is compiled when a link needs it.
+ * Counted and immutable, except that an object that was loaded is compiled when the driver needs it. Only objects that
+ * were made of no file are loaded, so this gives what a compilation gave at once.
  */
 #ifndef INGOT_LAYERS_OPENCL_OBJECTS_OBJECT_H
 #define INGOT_LAYERS_OPENCL_OBJECTS_OBJECT_H
@@ -37,7 +38,7 @@ struct object {
 void object_headers_fini(struct object_headers *headers);
 
 /* Returns the object of a compilation. The options are copied and may be NULL; takes over the headers on success. A
- * failure has a detail. */
+ * failure has a detail: no memory, or a program that is not known by its id. */
 ingot_status_t object_create(struct object **object, ingot_program_desc_t desc, cl_context context, const char *options,
                              struct object_headers *headers, ingot_program_t program);
 void object_retain(struct object *object);
@@ -47,7 +48,8 @@ void object_release(struct object *object);
 /* Compiles the application's own program as it asked. */
 cl_int object_compile_native(const struct object *object, cl_program native);
 
-/* Returns the driver's compiled program, which lives as long as the object. */
-cl_int object_get_native(struct object *object, cl_program *native);
+/* Returns the driver's compiled program, which lives as long as the object. NULL, with a detail: it could not be
+ * compiled of what the id covers. */
+cl_program object_get_native(struct object *object);
 
 #endif

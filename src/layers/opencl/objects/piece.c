@@ -88,6 +88,7 @@ ingot_status_t piece_create(cl_program native, struct piece **out)
     }
     piece->native = native;
     atomic_init(&piece->is_taken, false);
+    atomic_init(&piece->is_changed, false);
     *out = piece;
     return INGOT_SUCCESS;
 }
@@ -113,6 +114,19 @@ char *piece_read_log(cl_program native, cl_device_id device)
         layer_target.clGetProgramBuildInfo(native, device, CL_PROGRAM_BUILD_LOG, size, text, NULL) != CL_SUCCESS)
         *text = '\0';
     return text;
+}
+
+char *piece_copy_log(ingot_program_t program)
+{
+    size_t size = 0;
+    if (ingot_program_get_build_log(program, &size, NULL) != INGOT_SUCCESS)
+        return NULL;
+    char *log = malloc(size);
+    if (log != NULL && ingot_program_get_build_log(program, &size, log) != INGOT_SUCCESS) {
+        free(log);
+        log = NULL;
+    }
+    return log;
 }
 
 ingot_status_t piece_write_log(cl_program native, cl_device_id device, ingot_sink_t *log)

@@ -24,8 +24,9 @@ struct fact {
 
 /* A backend's program. */
 struct piece {
-    cl_program native;    /* NULL: an object that was loaded and not compiled */
-    atomic_bool is_taken; /* a shadow has it */
+    cl_program native;      /* NULL: an object that was loaded and not compiled */
+    atomic_bool is_taken;   /* a shadow has it */
+    atomic_bool is_changed; /* the application had it built again, so it is not what its id says */
     struct fact facts[FACT_COUNT];
 };
 
@@ -59,5 +60,7 @@ void piece_destroy(struct piece *piece);
 ingot_status_t piece_write_log(cl_program native, cl_device_id device, ingot_sink_t *log);
 /* Returns the text of a program's log; the caller frees it. NULL without memory. */
 char *piece_read_log(cl_program native, cl_device_id device);
+/* The same for a program of Ingot's. */
+char *piece_copy_log(ingot_program_t program);
 
 #endif

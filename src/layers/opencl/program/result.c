@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/opencl/objects/piece.h"
 #include "layers/opencl/program/repeats.h"
 #include "layers/opencl/statistics.h"
 
@@ -18,19 +19,6 @@ cl_uint result_count_references(cl_program native)
     cl_uint count = 0;
     (void)layer_target.clGetProgramInfo(native, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count, NULL);
     return count;
-}
-
-static char *read_log(ingot_program_t program)
-{
-    size_t size = 0;
-    if (ingot_program_get_build_log(program, &size, NULL) != INGOT_SUCCESS)
-        return NULL;
-    char *log = malloc(size);
-    if (log != NULL && ingot_program_get_build_log(program, &size, log) != INGOT_SUCCESS) {
-        free(log);
-        log = NULL;
-    }
-    return log;
 }
 
 /* The messages for several devices are one text in the blob, and cannot be told apart. */
@@ -46,7 +34,7 @@ static ingot_status_t fill(struct result *result, cl_uint device_count, const ch
     result->is_loaded = ingot_program_is_from_cache_blob(result->program) != 0;
     result->has_options = options != NULL;
     result->options = strdup(options != NULL ? options : "");
-    result->log = read_log(result->program);
+    result->log = piece_copy_log(result->program);
     if (result->options == NULL || result->log == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's options and log");
     if (device_count > 1 && *result->log != '\0')
@@ -84,7 +72,7 @@ struct result *result_create_linked(ingot_program_desc_t desc, ingot_program_t p
     result->is_whole = true;
     result->has_options = options != NULL;
     result->options = strdup(options != NULL ? options : "");
-    result->log = read_log(program);
+    result->log = piece_copy_log(program);
     if (result->options == NULL || result->log == NULL) {
         result_release(result);
         return NULL;

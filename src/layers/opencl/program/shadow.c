@@ -168,7 +168,8 @@ struct result *shadow_take_result(struct shadow *shadow)
 {
     lock_take();
     struct result *result = shadow->result;
-    remove_result(shadow);
+    if (result != NULL)
+        remove_result(shadow);
     shadow->result = NULL;
     lock_release();
     return result;
@@ -216,7 +217,7 @@ void shadow_forget_object(struct shadow *shadow)
 
 struct shadow_use shadow_begin_use(cl_program program)
 {
-    struct shadow_use use = {NULL, NULL, program};
+    struct shadow_use use = {NULL, NULL, NULL, program};
     lock_take();
     struct shadow *shadow = handles_find(program);
     if ((void *)shadow == (void *)program && shadow != NULL) {
@@ -225,6 +226,9 @@ struct shadow_use shadow_begin_use(cl_program program)
         use.native = use.result != NULL ? use.result->native : shadow->native;
         if (use.result != NULL)
             result_retain(use.result);
+        use.object = shadow->object;
+        if (use.object != NULL)
+            object_retain(use.object);
     }
     lock_release();
     return use;
@@ -233,6 +237,7 @@ struct shadow_use shadow_begin_use(cl_program program)
 void shadow_end_use(struct shadow_use *use)
 {
     result_release(use->result);
+    object_release(use->object);
 }
 
 void shadow_pin(struct shadow *shadow)
@@ -275,8 +280,7 @@ static bool link_native(struct shadow *shadow)
                              .options = shadow->recipe->options,
                              .object_count = shadow->recipe->object_count,
                              .objects = shadow->recipe->objects};
-    link_call_make(&call);
-    if (call.error != CL_SUCCESS || call.native == NULL)
+    if (!link_call_make(&call) || call.error != CL_SUCCESS || call.native == NULL)
         return false;
     shadow->own_references = result_count_references(call.native);
     lock_take();
@@ -284,27 +288,6 @@ static bool link_native(struct shadow *shadow)
     handles_add(&shadow->by_native, call.native, shadow);
     lock_release();
     return true;
-}
-
-void shadow_separate(struct shadow *shadow)
-{
-    shadow_begin_work(shadow, false);
-    const cl_program old = shadow->native;
-    if (shadow->waiting != NULL && shadow->context != NULL) {
-        lock_take();
-        handles_remove(&shadow->by_native);
-        lock_release();
-        if (link_native(shadow)) {
-            (void)layer_target.clReleaseProgram(old);
-            ingot_program_release(shadow->waiting);
-            shadow->waiting = NULL;
-        } else {
-            lock_take();
-            handles_add(&shadow->by_native, old, shadow);
-            lock_release();
-        }
-    }
-    shadow_end_work(shadow);
 }
 
 /* In the shadow's work. */
@@ -333,12 +316,20 @@ bool shadow_build_native(struct shadow *shadow)
     return is_built;
 }
 
+cl_program shadow_use_compiled(const struct shadow_use *use)
+{
+    if (use->object == NULL)
+        return use->native;
+    const cl_program compiled = object_get_native(use->object);
+    if (compiled != NULL)
+        return compiled;
+    (void)shadow_build_native(use->shadow);
+    return use->native;
+}
+
 struct shadow_use shadow_begin_call(cl_program program)
 {
     struct shadow_use use = shadow_begin_use(program);
-    struct object *object = use.shadow != NULL ? shadow_get_object(use.shadow) : NULL;
-    if (object != NULL)
-        (void)shadow_build_native(use.shadow);
-    object_release(object);
+    use.native = shadow_use_compiled(&use);
     return use;
 }

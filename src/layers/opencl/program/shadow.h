@@ -22,7 +22,7 @@ struct shadow_constant {
     unsigned char value[SHADOW_MAX_CONSTANT];
 };
 
-/* How the driver can link a program again. */
+/* How the driver can link a program that was loaded. */
 struct recipe {
     char *options; /* NULL: the application gave none */
     size_t object_count;
@@ -35,8 +35,8 @@ struct shadow {
     cl_uint own_references;   /* of `native` when it was new; usually 1 */
     cl_uint first_references; /* which the application saw then */
     ingot_source_kind_t kind; /* 0: linked */
-    struct recipe *recipe;    /* NULL: not linked */
-    ingot_program_t waiting;  /* a linked program that may have to be stored, or NULL */
+    struct recipe *recipe;    /* NULL: none */
+    ingot_program_t waiting;  /* a linked program that may have to be stored, or NULL; never changes */
     /* for the thread that works on it; see shadow_begin_work */
     struct layer_context *context; /* NULL: not needed yet */
     _Atomic bool is_native_built;  /* with the result's options, to ask it what the result cannot answer */
@@ -53,7 +53,7 @@ struct shadow {
     cl_uint pin_count; /* calls of the driver that need the shadow, although their callbacks may release it */
     struct result *result;
     struct object *object;
-    bool is_counted; /* as one with a result */
+    bool is_counted; /* as one that may be launched and may have to be stored: it has a result, or was linked */
     struct handle by_shadow;
     struct handle by_native;
     struct handle by_result;
@@ -111,21 +111,21 @@ bool shadow_has_kernels_of_result(struct shadow *shadow);
 void shadow_pin(struct shadow *shadow);
 void shadow_unpin(struct shadow *shadow);
 
-/* Builds, compiles or links the native program as the application did, once. For what the result or the object cannot
- * answer. False: that failed, or the application did nothing of it. */
+/* Builds, compiles or links the native program as the application did, once. For what the result cannot answer, and
+ * for calls that continue. False: that failed, or the application did nothing of it. */
 bool shadow_build_native(struct shadow *shadow);
-
-/* Gives a linked program that Ingot may still store to Ingot alone, and links another one for the application, which is
- * about to change it. It has no kernels. */
-void shadow_separate(struct shadow *shadow);
 
 /* The program that answers, while a thread asks it. */
 struct shadow_use {
     struct shadow *shadow; /* NULL: not a shadow */
     struct result *result; /* NULL: none */
+    struct object *object; /* NULL: none */
     cl_program native;     /* the result's, the shadow's, or the application's own */
 };
 struct shadow_use shadow_begin_use(cl_program program);
+/* Returns the program that answers what an object does not know: `native`, or the object's, which is compiled now if it
+ * was loaded. */
+cl_program shadow_use_compiled(const struct shadow_use *use);
 /* The same for a call that only a driver's own program can answer. */
 struct shadow_use shadow_begin_call(cl_program program);
 void shadow_end_use(struct shadow_use *use);
