@@ -23,10 +23,11 @@ struct arena {
 };
 
 void arena_init(struct arena *arena, const ingot_allocator_t *allocator);
-/* Uses the caller's memory first, which must be aligned as malloc's: if all pieces fit, nothing is allocated. */
+/* Uses the caller's memory first, which must be aligned as malloc aligns it. If all pieces fit, nothing is
+ * allocated. */
 void arena_init_with(struct arena *arena, const ingot_allocator_t *allocator, size_t size, void *memory);
 void arena_fini(struct arena *arena);
-/* Returns zeroed memory, or NULL when out of memory. */
+/* Returns zeroed memory, or NULL if out of memory. */
 void *arena_take(struct arena *arena, size_t size);
 /* Copies size bytes and adds a NUL. */
 char *arena_copy(struct arena *arena, size_t size, const char *text);

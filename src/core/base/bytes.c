@@ -1,5 +1,5 @@
 /*
- * bytes.c - the writer and the checked reader of stored bytes; see bytes.h.
+ * bytes.c - writes bytes to store, and reads stored bytes with checks; see bytes.h.
  */
 #include "core/base/bytes.h"
 

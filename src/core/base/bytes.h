@@ -1,9 +1,9 @@
 /*
- * bytes.h - the writer and the checked reader of stored bytes.
+ * bytes.h - writes bytes to store, and reads stored bytes with checks.
  *
  * Integers are little-endian and lengths come first; no structure is written or cast. A reader never reads past its
- * end: the first read that would do so sets `failed` and returns zeros, as do all later ones, so callers check once at
- * the end.
+ * end: the first read that would do so sets `failed` and returns zeros. All later reads do the same, so callers check
+ * once at the end.
  */
 #ifndef INGOT_CORE_BASE_BYTES_H
 #define INGOT_CORE_BASE_BYTES_H
@@ -25,7 +25,7 @@ void bytes_writer_fini(struct bytes_writer *writer);
 void bytes_put(struct bytes_writer *writer, size_t size, const void *bytes);
 void bytes_put_u32(struct bytes_writer *writer, uint32_t value);
 void bytes_put_u64(struct bytes_writer *writer, uint64_t value);
-/* u64 length, then the bytes */
+/* Appends the length as u64, then the bytes. */
 void bytes_put_framed(struct bytes_writer *writer, size_t size, const void *bytes);
 void bytes_put_text(struct bytes_writer *writer, const char *text); /* raw, without NUL */
 /* Returns size more bytes for the caller to fill, or NULL; valid until the next write. */

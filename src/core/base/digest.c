@@ -15,7 +15,7 @@ struct hash128 hash128_of(size_t size, const void *bytes)
 
 void digest_of(size_t size, const void *bytes, uint8_t digest[DIGEST_SIZE])
 {
-    /* Without sodium_init the portable implementation runs: it gives the same digest and initializes no global state
-     * in an application that may use libsodium itself. It cannot fail for any size. */
+    /* Ingot does not call sodium_init, so the portable implementation runs. It returns the same digest, and leaves
+     * libsodium's global state to an application that may use libsodium itself. It cannot fail for any size. */
     (void)crypto_generichash_blake2b(digest, DIGEST_SIZE, bytes, size, NULL, 0);
 }

@@ -20,7 +20,7 @@ const char *ingot_last_error_detail(void)
     return detail != NULL ? detail : "out of memory for the failure's detail";
 }
 
-/* text fits the capacity, including its NUL. */
+/* Stores the sentence. text must fit the capacity, including its NUL. */
 static void set_detail(const char *text)
 {
     char *detail = os_thread_buffer(ERROR_DETAIL_CAPACITY);

@@ -17,7 +17,7 @@
 
 enum { ERROR_DETAIL_CAPACITY = ERROR_TEXT_CAPACITY };
 
-/* A copy of the thread's sentence, kept while code that may call Ingot runs. */
+/* A copy of the thread's sentence, kept while code that may call Ingot is running. */
 struct error_detail {
     bool has_failed;
     int64_t code;
@@ -25,7 +25,8 @@ struct error_detail {
 };
 void error_save(struct error_detail *detail);
 void error_restore(const struct error_detail *detail);
-/* Calls action and keeps the sentence. For releases, which run code of backends and applications. */
+/* Calls action without changing the thread's sentence. Used for releases, which run code of backends and
+ * applications. */
 void error_keep(void (*action)(void *a, void *b), void *a, void *b);
 
 /* Sets the sentence and returns status, so that `return error_set(...)` reads as one step. */

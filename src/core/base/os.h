@@ -1,5 +1,6 @@
 /*
- * os.h - what the core needs from the operating system: locks, threads, time, the environment. os_file.h has the files.
+ * os.h - what the core needs from the operating system: locks, threads, time, the environment. For files, see
+ * os_file.h.
  *
  * None of these functions is a cancellation point.
  */
@@ -30,7 +31,7 @@ void os_do_once(os_once *once, void (*action)(void));
 
 /*
  * Returns the calling thread's only buffer, initially zeroed. The C library frees it when the thread ends, even if
- * Ingot was unloaded meanwhile. All calls must give the same size. NULL when out of memory.
+ * Ingot has been unloaded by then. All calls must pass the same size. Returns NULL if out of memory.
  */
 void *os_thread_buffer(size_t size);
 /* Registers a function that each forked child calls first, in its only thread. */
@@ -41,7 +42,7 @@ uint64_t os_now_ns(void); /* monotonic */
 /* Returns NULL if the variable is not set or the process has more rights than its user (setuid). Called only while a
  * context is created. */
 const char *os_environment(const char *name);
-/* Does the same for a variable of a driver or compiler, which reads it whatever the process's rights are. */
+/* Does the same for a variable of a driver or compiler, which reads it even in a setuid process. */
 const char *os_environment_of_others(const char *name);
 /* Calls visit with each variable's name, except where os_environment would return NULL for all. */
 void os_visit_environment(void (*visit)(const char *name, size_t size, void *user), void *user);

@@ -14,7 +14,8 @@
 #include "core/base/error.h"
 #include "util/cancellation.h"
 
-/* Reserves one byte more than expected, so that the end of the file is detected without growing the buffer. */
+/* Reads the rest of the file. Reserves one byte more than expected, to detect the end of the file without growing the
+ * buffer. */
 static ingot_status_t read_all(int file, const char *path, size_t expected_size, size_t max_size,
                                struct bytes_writer *content)
 {
@@ -51,8 +52,9 @@ static struct os_file_state state_of(const struct stat *about)
                                   ns_of(&about->st_ctim)};
 }
 
-/* Others may be remote, keep what they knew for a while, number files anew, or take times from an image. In a tmpfs,
- * writes through a mapping leave the times as they are; ZFS notes them late. */
+/* True if the file system reports every change of a file at once. Others may be remote, cache attributes, renumber
+ * files, or take times from an image. In a tmpfs, writes through a mapping do not change the times; in ZFS, they change
+ * them late. */
 static bool is_telling_file_system(int file)
 {
     enum { EXT_2_3_4 = 0xef53, XFS = 0x58465342, OVERLAYFS = 0x794c7630 };
@@ -66,7 +68,7 @@ static bool is_telling_file_system(int file)
     return type == EXT_2_3_4 || type == XFS || type == OVERLAYFS || type == btrfs || type == f2fs || type == bcachefs;
 }
 
-/* Called when the content was read. */
+/* Gets the file's facts. Called after the content was read. */
 static void get_facts(int file, const struct stat *before, struct os_file_facts *facts)
 {
     struct stat after;
@@ -114,7 +116,8 @@ static ingot_status_t read_file_in_parts(const char *path, void (*take)(void *us
                                          void *user)
 {
     enum { PART = 64 * 1024 };
-    _Alignas(64) uint8_t part[PART]; /* some processors copy six times as long to 1 to 31 bytes behind a page's start */
+    /* aligned, because some processors copy six times slower to an address 1 to 31 bytes after a page's start */
+    _Alignas(64) uint8_t part[PART];
     size_t size = 0;
     ssize_t got = 0;
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

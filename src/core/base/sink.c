@@ -1,5 +1,5 @@
 /*
- * sink.c - the bytes writer as backends see it.
+ * sink.c - the bytes writer, as exposed to backends.
  */
 #include "core/base/sink.h"
 

@@ -1,5 +1,5 @@
 /*
- * sink.h - the bytes writer as backends see it.
+ * sink.h - the bytes writer, as exposed to backends.
  */
 #ifndef INGOT_CORE_BASE_SINK_H
 #define INGOT_CORE_BASE_SINK_H

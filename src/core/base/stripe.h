@@ -1,13 +1,14 @@
 /*
- * stripe.h - counts of references that many threads change without waiting for each other.
+ * stripe.h - reference counts that many threads change without waiting for each other.
  *
- * A thread belongs to one of a few stripes, which it takes in turn at its first use. A count has one cell per stripe,
- * and a thread changes its own stripe's cell by an atomic addition. Threads may share a stripe, which costs time but is
- * correct. Only the sum of all cells means anything, because a thread may drop a reference that another one took.
+ * A thread belongs to one of a few stripes, which are assigned in turn when threads first use a count. A count has one
+ * cell per stripe, and a thread changes its own stripe's cell by an atomic addition. Threads may share a stripe, which
+ * is slower but correct. Only the sum of all cells means anything, because a thread may drop a reference that another
+ * one took.
  *
  * A cell is open or closed. A change counts if the cell was open at that moment. A change of a closed cell has no
- * effect, because opening it overwrites its content; the thread then counts elsewhere, in a count that all share. So a
- * thread changes the cell first and looks afterwards, which takes one atomic instruction.
+ * effect, because opening it overwrites its content; the thread then changes a count that all threads share. So a
+ * thread changes the cell first and checks it afterwards, which takes one atomic instruction.
  */
 #ifndef INGOT_CORE_BASE_STRIPE_H
 #define INGOT_CORE_BASE_STRIPE_H
@@ -20,15 +21,15 @@ enum { STRIPE_COUNT = 16, STRIPE_LINE = 128 }; /* processors fetch cache lines i
 
 typedef _Atomic uint64_t stripe_cell;
 
-/* The lower 50 bits of a cell are references, the upper 14 count hits. Changes of a closed cell, or of one where
- * references are only taken or only dropped, reach the end of their range of 2^48 after months. */
+/* The lower 50 bits of a cell are references, the upper 14 count hits. Changes of a closed cell, or of a cell whose
+ * references are only taken or only dropped, would take months to exhaust their range of 2^48. */
 #define CELL_HIT (UINT64_C(1) << 50)
 #define CELL_OPEN_BIT (UINT64_C(1) << 49)
 #define CELL_CLOSED (UINT64_C(1) << 48) /* in the middle of the values without the bit */
 #define CELL_OPEN (CELL_CLOSED | CELL_OPEN_BIT)
-#define CELL_HITS_FULL (CELL_HIT << 13) /* leaves as much room again, for all threads of a stripe */
+#define CELL_HITS_FULL (CELL_HIT << 13) /* the other half of the range is headroom for all threads of a stripe */
 
-/* The thread's stripe: 0 for none yet, otherwise the number plus 1. Initial-exec: one instruction to read, also in a
+/* The thread's stripe: 0 for none yet, otherwise the number plus 1. Initial-exec: one instruction reads it, even in a
  * shared library. */
 extern _Thread_local unsigned stripe_plus_one __attribute__((tls_model("initial-exec")));
 
@@ -55,11 +56,11 @@ static inline uint64_t cell_hits(uint64_t content)
     return content / CELL_HIT;
 }
 
-/* Changes the cell and returns its content before. */
+/* Changes the cell and returns its previous content. */
 static inline uint64_t cell_add(stripe_cell *cell, uint64_t change)
 {
-    /* acquire: the thread sees what the one that opened the cell wrote before. release: all use comes before the
-     * reference is dropped; pairs with cell_close. */
+    /* acquire: the thread sees everything that was written before the cell was opened. release: all use comes before
+     * the reference is dropped; pairs with cell_close. */
     return atomic_fetch_add_explicit(cell, change, memory_order_acq_rel);
 }
 
@@ -68,7 +69,7 @@ static inline void cell_open(stripe_cell *cell)
     atomic_store_explicit(cell, CELL_OPEN, memory_order_release); /* pairs with cell_add */
 }
 
-/* Returns the content, which the caller adds to the count that all share. */
+/* Closes the cell. Returns its content, which the caller adds to the count that all threads share. */
 static inline uint64_t cell_close(stripe_cell *cell)
 {
     return atomic_exchange_explicit(cell, CELL_CLOSED, memory_order_acq_rel);

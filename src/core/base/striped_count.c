@@ -3,7 +3,7 @@
  */
 #include "core/base/striped_count.h"
 
-/* Added while cells are open, so that `central` is not 0 before their sum is in it. */
+/* Added to `central` while cells are open, so that `central` is not 0 before their sum is added to it. */
 #define CENTRAL_BIG (INT64_C(1) << 40)
 
 enum { CELLS_SIZE = STRIPE_COUNT * sizeof(struct striped_cell) };
@@ -23,9 +23,9 @@ bool striped_count_spread(struct striped_count *count, const ingot_allocator_t *
         return false;
     for (size_t i = 0; i < STRIPE_COUNT; ++i)
         atomic_init(&cells[i].count, CELL_OPEN);
-    /* relaxed: before the cells, in which references to the sum could be dropped */
+    /* relaxed: added before the cells open, because threads could then drop references in them */
     atomic_fetch_add_explicit(&count->central, CENTRAL_BIG, memory_order_relaxed);
-    /* release: pairs with striped_count_change. Of two threads that do this at once, the first one's cells stay. */
+    /* release: pairs with striped_count_change. If two threads do this at once, the first one's cells are kept. */
     if (!atomic_compare_exchange_strong_explicit(&count->cells, &none, cells, memory_order_release,
                                                  memory_order_relaxed)) {
         atomic_fetch_sub_explicit(&count->central, CENTRAL_BIG, memory_order_relaxed);

@@ -1,11 +1,13 @@
 /*
- * striped_count.h - the references of an object that many threads retain and release all the time.
+ * striped_count.h - the reference count of an object that many threads retain and release all the time.
  *
  * While its owner holds the object, a reference is counted in a cell of the calling thread's stripe (stripe.h). When
  * the owner releases it, the cells are closed, and their sum is added to `central`, where all references are counted
- * from then on. So only then it can be known, and be zero. An object without cells counts in `central` alone.
+ * from then on. Only then can the number of references be known, and become zero. An object without cells counts in
+ * `central` alone.
  *
- * The owner may be many holders with a count of their own; the first one spreads the count, the last one gathers it.
+ * The owner may be a group of holders with their own count: the first holder spreads the count, and the last one
+ * gathers it.
  */
 #ifndef INGOT_CORE_BASE_STRIPED_COUNT_H
 #define INGOT_CORE_BASE_STRIPED_COUNT_H
@@ -22,33 +24,33 @@ struct striped_count {
     _Atomic(struct striped_cell *) cells; /* STRIPE_COUNT of them, or NULL; release/acquire */
 };
 
-/* Begins with the owner's reference, and without cells. */
+/* Initializes the count with the owner's reference and without cells. */
 void striped_count_init(struct striped_count *count);
-/* Adds cells, while the owner holds the object. False: out of memory. */
+/* Adds cells, while the owner holds the object. Returns false if out of memory. */
 bool striped_count_spread(struct striped_count *count, const ingot_allocator_t *allocator);
 /* Closes the cells. Called once, by the owner, which then drops its reference. */
 void striped_count_gather(struct striped_count *count);
-/* Frees the cells, when there are no references. */
+/* Frees the cells after the last reference was dropped. */
 void striped_count_fini(struct striped_count *count, const ingot_allocator_t *allocator);
 
-/* Changes the caller's cell. False: there is none, or it is closed. */
+/* Changes the caller's cell. Returns false if there is none or it is closed. */
 static inline bool striped_count_change(struct striped_count *count, uint64_t change)
 {
     struct striped_cell *cells = atomic_load_explicit(&count->cells, memory_order_acquire);
     return cells != NULL && cell_is_open(cell_add(&cells[stripe_number()].count, change));
 }
 
-/* The caller holds a reference. */
+/* Adds a reference. The caller must hold one. */
 static inline void striped_count_add(struct striped_count *count)
 {
     if (!striped_count_change(count, 1))
         atomic_fetch_add_explicit(&count->central, 1, memory_order_relaxed);
 }
 
-/* True if it was the last reference. */
+/* Drops a reference. Returns true if it was the last one. */
 static inline bool striped_count_drop(struct striped_count *count)
 {
-    /* acq_rel: all use of the object comes before its end */
+    /* acq_rel: all use of the object comes before it is freed */
     return !striped_count_change(count, (uint64_t)-1) &&
            atomic_fetch_sub_explicit(&count->central, 1, memory_order_acq_rel) == 1;
 }

@@ -1,8 +1,8 @@
 /*
  * trace.c - sends events to the callback and the trace file; see trace.h. The only file of the core that prints.
  *
- * A line of INGOT_TRACE is `ingot,KIND,STATUS,MICROSECONDS,BYTES,GROUP,NAME,REASON`, written by one write, so that
- * threads and processes may share a file. Commas and control characters in texts become blanks.
+ * A line of INGOT_TRACE is `ingot,KIND,STATUS,MICROSECONDS,BYTES,GROUP,NAME,REASON`, written with a single write call,
+ * so threads and processes may share a file. Commas and control characters in values become blanks.
  */
 #include "core/base/trace.h"
 
@@ -79,7 +79,8 @@ static void write_line(int file, const ingot_event_t *event)
     cancellation_allow(before);
 }
 
-/* The callback may call Ingot: the thread's sentence, which is the reason of many events, is restored afterwards. */
+/* Calls the callback, which may call Ingot. So the thread's sentence, which is the reason of many events, is restored
+ * afterwards. */
 static void call_back(const struct trace *trace, const ingot_event_t *event)
 {
     struct error_detail kept;

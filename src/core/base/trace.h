@@ -1,7 +1,7 @@
 /*
  * trace.h - sends events to the application's callback and to INGOT_TRACE.
  *
- * Without either, an event costs one test.
+ * If neither is set, an event costs one test.
  */
 #ifndef INGOT_CORE_BASE_TRACE_H
 #define INGOT_CORE_BASE_TRACE_H
@@ -18,7 +18,8 @@ struct trace {
     bool owns_file;
 };
 
-/* destination is the value of INGOT_TRACE, or NULL. If the file cannot be opened, standard error gets one message. */
+/* destination is the value of INGOT_TRACE, or NULL. If the file cannot be opened, prints one message to standard
+ * error. */
 void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user, const char *destination);
 void trace_fini(struct trace *trace);
 static inline bool trace_wanted(const struct trace *trace)

@@ -14,11 +14,13 @@
 enum {
     BLOB_MAGIC_SIZE = 8,
     BLOB_FORMAT_VERSION = 3,
-    BLOB_FIRST_NAMED_VERSION = 2,                                               /* the first with a source's name */
-    BLOB_FIRST_TIMED_VERSION = 3,                                               /* the first with a build time */
+    /* the first version with a source's name */
+    BLOB_FIRST_NAMED_VERSION = 2,
+    /* the first version with a build time */
+    BLOB_FIRST_TIMED_VERSION = 3,
     BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4,                                  /* the beginning of every version */
     BLOB_FIRST_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 3 * 8 + 2 * DIGEST_SIZE, /* of version 1 */
-    BLOB_SECTION_SIZE = DIGEST_SIZE + 8,                                        /* of one entry of the table */
+    BLOB_SECTION_SIZE = DIGEST_SIZE + 8,                                        /* of an entry in the table */
     BLOB_CHECKSUM_SIZE = 16
 };
 
@@ -37,7 +39,7 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
     bytes_put(writer, BLOB_MAGIC_SIZE, BLOB_MAGIC);
     bytes_put_u32(writer, BLOB_FORMAT_VERSION);
     bytes_put_u32(writer, view->section_count);
-    bytes_put_u64(writer, 0); /* of the total size, see below */
+    bytes_put_u64(writer, 0); /* placeholder for the total size, see below */
     bytes_put_u64(writer, view->names_size);
     bytes_put_u64(writer, view->log_size);
     bytes_put_u64(writer, view->source_name_size);

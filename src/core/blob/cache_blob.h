@@ -1,7 +1,7 @@
 /*
- * cache_blob.h - the blob's format: writes blobs, and verifies all of a blob before other code sees it.
+ * cache_blob.h - the blob's format: writes blobs, and verifies a whole blob before other code sees it.
  *
- * doc/blob-format.md specifies every byte. Blobs may come from any source, so nothing in them is trusted.
+ * doc/blob-format.md specifies every byte. Blobs may come from anywhere, so nothing in them is trusted.
  */
 #ifndef INGOT_CORE_BLOB_CACHE_BLOB_H
 #define INGOT_CORE_BLOB_CACHE_BLOB_H
@@ -12,7 +12,7 @@
 #include "core/base/digest.h"
 
 struct blob_section {
-    const uint8_t *identity_digest; /* DIGEST_SIZE bytes: of the binary's device */
+    const uint8_t *identity_digest; /* DIGEST_SIZE bytes; identifies the binary's device */
     ingot_binary_t binary;
 };
 
@@ -36,7 +36,7 @@ struct blob_view {
  * writer->failed. */
 void blob_write(struct bytes_writer *writer, const struct blob_view *view, struct blob_section *sections);
 
-/* Verifies everything except the program that the blob is for: INGOT_BLOB_TRUNCATED, _CORRUPT, _VERSION. */
+/* Verifies everything except which program the blob is for. Returns INGOT_BLOB_TRUNCATED, _CORRUPT or _VERSION. */
 ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blob);
 
 /* Returns the digest of a section's identity and the size of its binary; index must be less than section_count. */

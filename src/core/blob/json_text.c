@@ -57,7 +57,7 @@ void json_put_string(struct bytes_writer *json, size_t size, const uint8_t *valu
         }
         const size_t length = utf8_length(size - i, value + i);
         if (length == 0 || value[i] < 0x20 || value[i] == '"' || value[i] == '\\') {
-            put_escaped(json, value[i]); /* a byte that is not UTF-8 becomes the character with its number */
+            put_escaped(json, value[i]); /* a byte that is not UTF-8 becomes the character with the same number */
             continue;
         }
         bytes_put(json, length, value + i);

@@ -1,5 +1,5 @@
 /*
- * backend_memory.c - allocates a backend's objects with the allocator of the context's user.
+ * backend_memory.c - allocates a backend's objects with the application's allocator.
  *
  * A backend allocates before its context exists, with an allocator that may be missing; the core's own functions expect
  * a checked one.

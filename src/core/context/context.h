@@ -1,10 +1,10 @@
 /*
  * context.h - one backend, its devices, one in-memory cache.
  *
- * Two counts: `holders` are the application's references, `references` all of them (each descriptor and program has
- * one, the holders together have one, as the owner). When the last holder releases the context, the cache is closed,
- * which breaks the circle of context -> cache -> program -> context. When the last reference is dropped, the backend's
- * state is destroyed.
+ * There are two counts. `holders` counts the application's references. `references` counts all: each descriptor and
+ * program has one, and the holders together have one, as the owner. When the last holder releases the context, the
+ * cache is closed, which breaks the cycle context -> cache -> program -> context. When the last reference is dropped,
+ * the backend's state is destroyed.
  */
 #ifndef INGOT_CORE_CONTEXT_CONTEXT_H
 #define INGOT_CORE_CONTEXT_CONTEXT_H
@@ -39,21 +39,22 @@ struct ingot_context {
     ingot_backend_ops_t ops;
     void *state;
     uint32_t device_count;
-    _Atomic(struct device_identity *) *identities; /* device_count; made at the first request, release/acquire */
-    char *compile_options;                         /* of the environment, "" if there are none */
+    /* device_count of them; made by the first request, release/acquire */
+    _Atomic(struct device_identity *) *identities;
+    char *compile_options; /* from the environment, "" if there are none */
     char *link_options;
     struct option_survey option_survey; /* of compile_options */
     char *kept_options;                 /* compile_options without -I */
     struct text_rules text_rules;
     struct native_builds native_builds;
-    struct ingot_header_memo *header_memo; /* NULL: it is off */
+    struct ingot_header_memo *header_memo; /* NULL: the memo is off */
     struct trace trace;
     struct memory_cache *programs;
     struct context_counters counters; /* written once per build or load, never by a hit */
     os_mutex kernel_lock;             /* see kernel_table.h; like the next three fields */
     os_condition kernel_changed;
-    struct kernel_making *kernels_in_making; /* under kernel_lock, like the next one */
-    unsigned kernel_process;                 /* whose kernels these are; see wait_graph_process */
+    struct kernel_making *kernels_in_making; /* under kernel_lock, like the next field */
+    unsigned kernel_process;                 /* the process whose kernels these are; see wait_graph_process */
     _Atomic uint64_t next_desc_serial;
 };
 
@@ -71,8 +72,8 @@ ingot_status_t context_get_identity(struct ingot_context *context, uint32_t devi
 /* Fails with INGOT_INVALID_ARGUMENTS if struct_size is not set or a flag is unknown. */
 ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits);
 
-/* True if the caller should retry: the call ran out of memory, and the cache was emptied for it just now. True at most
- * once per request. */
+/* True if the caller should retry, because it ran out of memory and the cache has just been emptied. True at most once
+ * per request. */
 bool context_make_room(struct ingot_context *context, ingot_status_t status);
 
 static inline void context_count(_Atomic uint64_t *counter)

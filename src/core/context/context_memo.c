@@ -25,7 +25,7 @@ void ingot_header_memo_release(ingot_header_memo_t memo)
     header_memo_release(memo);
 }
 
-/* Identifies the code that resolves includes: a version alone would not tell builds of a developer apart. */
+/* Identifies the code that resolves includes. The version alone would not distinguish a developer's builds. */
 static ingot_status_t identify_library(uint8_t digest[DIGEST_SIZE])
 {
     uint8_t room[256];

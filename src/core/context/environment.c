@@ -1,7 +1,7 @@
 /*
  * environment.c - the INGOT_* variables that a context reads; see environment.h.
  *
- * Unused values are not checked: the capacity if the application sets it or if the cache is off.
+ * Unused values are not checked, such as the capacity if the application sets it or if the cache is off.
  */
 #include "core/context/environment.h"
 

@@ -15,11 +15,12 @@ struct environment {
     struct memory_cache_limits limits; /* from the variables, or the defaults */
 };
 
-/* Returns the defaults if ignore is set. A malformed value that would be used is INGOT_INVALID_ARGUMENTS with a
- * sentence that names the variable. */
+/* Reads the variables, or sets the defaults if ignore is true. Returns INGOT_INVALID_ARGUMENTS, with a sentence that
+ * names the variable, for a malformed value that would be used. */
 ingot_status_t environment_read(struct environment *environment, bool ignore, bool uses_limits);
 
-/* Emits an event for each variable INGOT_... that Ingot does not know, with the most similar known name. */
+/* Emits an event for each INGOT_... variable that Ingot does not know. The event suggests the most similar known
+ * name. */
 void environment_tell_unknown(const struct trace *trace);
 
 #endif

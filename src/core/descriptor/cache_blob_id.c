@@ -14,12 +14,12 @@ struct id_writing {
     const struct ingot_program_desc *desc;
     const struct ingot_context *context;
     struct bytes_writer bytes;
-    enum id_field tag;  /* whose fields are being written */
-    size_t field_start; /* of the value that is being written */
+    enum id_field tag;  /* the tag whose fields are being written */
+    size_t field_start; /* start of the value that is being written */
     ingot_status_t status;
 };
 
-/* Opens a field; its length is written by end_field. */
+/* Begins a field; end_field writes its length. */
 static void begin_field(struct id_writing *id)
 {
     bytes_put_u32(&id->bytes, (uint32_t)id->tag);
@@ -122,7 +122,7 @@ static void put_files(struct id_writing *id)
     put_field(id, id->desc->files_size, program_desc_files(id->desc));
 }
 
-/* Appends the options without -I: the files field has the files that -I found. */
+/* Appends the options without -I, because the files field has the files that -I found. */
 static void put_kept(struct id_writing *id, const char *options)
 {
     struct arena arena;
@@ -146,7 +146,7 @@ static bool has_text(const struct ingot_program_desc *desc)
     return is_text;
 }
 
-/* The options of texts were parsed and have no -I, or kept_options would be there. */
+/* Writes the program's own options. Options of text sources were parsed; if they had -I, kept_options would be set. */
 static void put_own_options(struct id_writing *id)
 {
     begin_field(id);
@@ -278,7 +278,8 @@ void cache_blob_id_destroy(struct cache_blob_id *id, const ingot_allocator_t *al
 
 ingot_status_t cache_blob_id_get(const struct ingot_program_desc *desc, const struct cache_blob_id **id)
 {
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* descriptors are always made on the heap */
+    /* descriptors are always on the heap, so never const */
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc;
     struct cache_blob_id *known = atomic_load_explicit(&shared->id, memory_order_acquire);
 
     if (desc->not_cacheable != NULL)
@@ -288,8 +289,8 @@ ingot_status_t cache_blob_id_get(const struct ingot_program_desc *desc, const st
         const ingot_status_t status = create(desc, &made);
         if (status != INGOT_SUCCESS)
             return status;
-        /* Several threads may make it at once; all make the same bytes, and the first stays. The release pairs with
-         * the acquire. */
+        /* Several threads may make it at once. All make the same bytes, and the first result is kept. The release pairs
+         * with the acquire. */
         if (atomic_compare_exchange_strong_explicit(&shared->id, &known, made, memory_order_acq_rel,
                                                     memory_order_acquire))
             known = made;

@@ -1,8 +1,9 @@
 /*
- * cache_blob_id.h - the bytes that identify what a build would produce, across processes; see doc/blob-format.md.
+ * cache_blob_id.h - the bytes that identify the result of a build across processes; see doc/blob-format.md.
  *
- * An id has two parts. The environment is what the program is built with (library, backend, devices, compilers); the
- * rest is the program. A blob has a digest of each, which distinguishes another program from another device.
+ * An id has two parts: the environment that the program is built with (library, backend, devices, compilers), and the
+ * program itself. A blob has a digest of each part, so a reader can tell if the program or only the environment
+ * differs.
  */
 #ifndef INGOT_CORE_DESCRIPTOR_CACHE_BLOB_ID_H
 #define INGOT_CORE_DESCRIPTOR_CACHE_BLOB_ID_H
@@ -12,11 +13,11 @@
 struct cache_blob_id {
     size_t size;
     uint8_t *bytes;
-    uint8_t library_digest[DIGEST_SIZE]; /* of the library and the backend: the environment without devices */
+    uint8_t library_digest[DIGEST_SIZE]; /* digest of the library and the backend: the environment without devices */
     uint8_t program_digest[DIGEST_SIZE];
 };
 
-/* Returns the descriptor's id, which the first call makes. It is borrowed and lives as long as the descriptor. */
+/* Returns the descriptor's id, which the first call makes. It is borrowed, and valid as long as the descriptor. */
 ingot_status_t cache_blob_id_get(const struct ingot_program_desc *desc, const struct cache_blob_id **id);
 void cache_blob_id_destroy(struct cache_blob_id *id, const ingot_allocator_t *allocator);
 

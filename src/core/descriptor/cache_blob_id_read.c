@@ -1,5 +1,5 @@
 /*
- * cache_blob_id_read.c - visits the fields of an id, which may come from any source.
+ * cache_blob_id_read.c - visits the fields of an id, which may come from anywhere.
  *
  * The reader checks every length; nothing is allocated. Each field gets a readable path, with an index if it repeats.
  */
@@ -18,7 +18,7 @@ enum { PATH_CAPACITY = 256 };
 struct walk {
     cache_blob_id_visitor visit;
     void *user;
-    unsigned count[ID_LAST + 1]; /* of each tag so far */
+    unsigned count[ID_LAST + 1]; /* number of fields seen, by tag */
     size_t path_size;            /* of the field's path; the part's name follows */
     char path[PATH_CAPACITY];
 };
@@ -41,7 +41,7 @@ static void begin_path(struct walk *walk, const struct id_rule *rule, unsigned i
     walk->path_size = (size_t)size;
 }
 
-/* Visits a value, unless the field ended before it. */
+/* Visits a value, unless the field ends before it. */
 static void visit_part(struct walk *walk, const char *part, size_t size, const uint8_t *value, bool is_text)
 {
     if (value == NULL || walk->visit == NULL)
@@ -50,7 +50,8 @@ static void visit_part(struct walk *walk, const char *part, size_t size, const u
     walk->visit(walk->user, walk->path, size, value, is_text);
 }
 
-/* Names are stable words. A name that is too long for a path is cut; its value is still visited. */
+/* Visits a device's values, whose paths end in their names. A name that is too long for a path is cut off; its value is
+ * still visited. */
 static void read_device(struct walk *walk, struct bytes_reader *field)
 {
     while (bytes_left(field) != 0) {
@@ -88,8 +89,8 @@ static void read_kind(struct walk *walk, struct bytes_reader *field)
         visit_part(walk, ".kind", 4, bytes, false);
 }
 
-/* Reads a file's digest and name, which may be empty. The last entry is a digest alone: which include leads to which
- * text. */
+/* Reads a file's digest and name, which may be empty. The last entry is a digest alone: a digest of which include leads
+ * to which text. */
 static void read_file(struct walk *walk, unsigned index, struct bytes_reader *entry)
 {
     char part[32] = "includes.blake2b";

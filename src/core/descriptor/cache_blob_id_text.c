@@ -45,12 +45,13 @@ struct field {
     bool is_text;
 };
 
-/* An id's fields, in its order and sorted by their paths, so that comparing two ids of n fields takes n log n steps. */
+/* An id's fields, in the id's order and sorted by path, so that comparing two ids of n fields takes O(n log n)
+ * steps. */
 struct field_list {
     struct arena arena;
     struct field *first;
     struct field **end;
-    struct field **sorted; /* untrusted bytes may have equal paths, which stay in the id's order */
+    struct field **sorted; /* untrusted ids may have equal paths; these stay in the id's order */
     size_t count;
 };
 
@@ -168,7 +169,8 @@ ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *
     if (status == INGOT_SUCCESS) {
         bytes_put_text(&json, "[");
         if (expected_size != found_size || memcmp(expected, found, found_size) != 0)
-            put_differences(&json, &expected_fields, &found_fields); /* equal ids may have a path twice */
+            /* skipped for equal ids, which may have a path twice */
+            put_differences(&json, &expected_fields, &found_fields);
         bytes_put_text(&json, "]");
         status = json_copy_out(&json, text_size, text);
     }

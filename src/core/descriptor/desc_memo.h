@@ -6,8 +6,8 @@
 
 #include "core/descriptor/program_desc.h"
 
-/* Digests all on which the result of resolving the includes depends, except what the witness is told: the texts with
- * their names, options and headers, the compiler's rules, and the user. Returns false when out of memory. */
+/* Digests everything that the result of resolving the includes depends on, except the file system's answers: the texts
+ * with their names, options and headers, the compiler's rules, and the user. Returns false if out of memory. */
 bool desc_memo_key(const struct ingot_context *context, const ingot_program_info_t *info, uint8_t key[DIGEST_SIZE]);
 
 #endif

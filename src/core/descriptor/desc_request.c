@@ -1,5 +1,5 @@
 /*
- * desc_request.c - a descriptor as a backend sees it: views of its sources, and its options joined with the
+ * desc_request.c - makes a backend's request from a descriptor: views of its sources, and its options joined with the
  * environment's.
  */
 #include <string.h>
@@ -33,7 +33,7 @@ bool program_desc_has_settings(const struct ingot_program_desc *desc)
     return false;
 }
 
-/* Joins the program's headers and the source's. */
+/* Joins the program's headers and the source's own. */
 static const ingot_source_view_t *join_headers(struct arena *arena, const ingot_build_request_t *request,
                                                const struct ingot_source *source)
 {

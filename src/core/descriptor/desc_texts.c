@@ -1,5 +1,5 @@
 /*
- * desc_texts.c - makes texts without includes from text sources; see desc_texts.h.
+ * desc_texts.c - turns text sources into texts without includes; see desc_texts.h.
  */
 #include "core/descriptor/desc_texts.h"
 
@@ -44,7 +44,7 @@ static ingot_status_t refuse(struct hermetic *hermetic, const char *what, const 
     return hermetic->reason != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
 
-/* Adds all options that apply to any source to the survey of the program's own. */
+/* Adds the options of every source to the survey of the program's own options. */
 static ingot_status_t check_options(struct hermetic *hermetic, const struct ingot_context *context,
                                     const ingot_program_info_t *info, struct arena *arena, struct option_survey *survey)
 {
@@ -61,7 +61,7 @@ static ingot_status_t check_options(struct hermetic *hermetic, const struct ingo
         return refuse(hermetic, "the options have ", &survey->unknown);
     if (variables->unknown.kind == OPTION_UNKNOWN)
         return refuse(hermetic, "a variable of the compiler has the option ", &variables->unknown);
-    /* Ingot cannot remove options from a variable, and the compiler interprets its quotes in its own way. */
+    /* Ingot cannot remove options from a variable, and the compiler has its own rules for quotes in it. */
     const bool is_odd = variables->has_directory || strpbrk(of_variables, "\"'\\") != NULL;
     const struct option all = {.start = of_variables, .size = strlen(of_variables)};
     return is_odd ? refuse(hermetic, "a variable of the compiler has the options ", &all) : INGOT_SUCCESS;
@@ -95,7 +95,7 @@ static ingot_status_t resolve(struct hermetic *hermetic, const struct ingot_cont
     return hermetic_resolve(hermetic, request->source_count, inputs, want_texts);
 }
 
-/* Makes a request from the info, with the parts that this file needs. */
+/* Makes a request from the info, with only the parts that this file needs. */
 static ingot_status_t request_of_info(ingot_build_request_t *request, const ingot_program_info_t *info,
                                       struct arena *arena)
 {
@@ -120,7 +120,7 @@ static ingot_status_t request_of_info(ingot_build_request_t *request, const ingo
     return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
-/* Resolves the includes, or finds the result of an earlier time if it still holds. */
+/* Resolves the includes, or finds an earlier result that is still valid. */
 static ingot_status_t resolve_info(struct hermetic *hermetic, const struct ingot_context *context,
                                    const ingot_program_info_t *info, struct arena *arena)
 {
@@ -250,7 +250,7 @@ static ingot_status_t replace_sources(struct hermetic_request *request, struct a
     return INGOT_SUCCESS;
 }
 
-/* The files must still be those that the descriptor's key names. */
+/* Reads the files again and checks that they are still those that the descriptor's key names. */
 static ingot_status_t read_files(struct hermetic_request *request, const struct ingot_program_desc *desc,
                                  struct arena *arena)
 {

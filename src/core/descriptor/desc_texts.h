@@ -11,9 +11,10 @@
 /* What the descriptor's key and id say about its texts and options. */
 struct desc_texts {
     struct hermetic hermetic;
-    bool has_directories;             /* of -I in any options of texts, which no compiler is given */
+    /* some options of a text source have -I, which a hermetic build does not pass on */
+    bool has_directories;
     bool has_kept_options;            /* the program's own options have -I */
-    struct bytes_writer kept_options; /* where has_kept_options: without -I, with a NUL */
+    struct bytes_writer kept_options; /* if has_kept_options: the options without -I, with a NUL */
 };
 
 void desc_texts_init(struct desc_texts *texts, const struct ingot_context *context);
@@ -26,13 +27,14 @@ struct hermetic_request {
     struct hermetic hermetic;
     ingot_build_request_t request;
     bool is_there;
-    const char *refusal; /* why it was not made, valid as long as this structure; NULL: the caller may use the native
-                          * request */
+    /* why the request was not made, valid as long as this structure; NULL: the caller may use the native request */
+    const char *refusal;
 };
 
 void hermetic_request_init(struct hermetic_request *request, const struct ingot_program_desc *desc);
 void hermetic_request_fini(struct hermetic_request *request);
-/* Reads the files again. native is the application's request; the arena holds what the new one needs. */
+/* Reads the files again and makes the request. native is the application's request; the arena holds what the new
+ * request needs. */
 ingot_status_t hermetic_request_make(struct hermetic_request *request, const struct ingot_program_desc *desc,
                                      const ingot_build_request_t *native, struct arena *arena);
 

@@ -49,7 +49,7 @@ bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_
         return true;
     if (a->key_size != b->key_size || memcmp(program_desc_key(a), program_desc_key(b), a->key_size) != 0)
         return false;
-    /* Equal keys have equally many sources and headers. */
+    /* Descriptors with equal keys have the same number of sources and headers. */
     for (size_t i = 0; i < a->source_count + a->header_count; ++i) {
         if (!source_equals(a->sources[i], b->sources[i]))
             return false;

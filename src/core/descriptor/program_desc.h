@@ -1,10 +1,10 @@
 /*
- * program_desc.h - program descriptors, immutable except for what they remember.
+ * program_desc.h - program descriptors, which are immutable except for their memos.
  *
- * `key` holds, framed, everything that determines the result of a build in this context, so equal keys with equal
- * sources (compared by content) mean equal programs. It finds programs in memory; the id (cache_blob_id.h) finds them
- * across processes. A descriptor remembers, without a lock, the program that it led to (`memo`), the kernel
- * (`kernel_memo`) and its id (`id`).
+ * `key` is a framed encoding of everything that determines the result of a build in this context, so equal keys with
+ * equal sources (compared by content) mean equal programs. The key identifies programs in memory; the id
+ * (cache_blob_id.h) identifies them across processes. A descriptor remembers, without a lock, its program (`memo`), its
+ * kernel (`kernel_memo`) and its id (`id`).
  */
 #ifndef INGOT_CORE_DESCRIPTOR_PROGRAM_DESC_H
 #define INGOT_CORE_DESCRIPTOR_PROGRAM_DESC_H
@@ -18,36 +18,37 @@
 struct cache_blob_id;
 struct ingot_kernel;
 
-/* A descriptor's memory of the first kernel that was requested of a program, and of that program's serial number
- * (memory_cache.h). Read and written without a lock; see kernel.c. */
+/* A descriptor's memo of the first kernel that was requested from a program, with that program's serial number
+ * (memory_cache.h). It is read and written without a lock; see kernel.c. */
 struct kernel_memo {
     _Atomic(struct ingot_kernel *) kernel;
     _Atomic uint64_t serial;
 };
 
 struct ingot_program_desc {
-    /* First, and close together, the fields that a hit reads. */
+    /* The fields that a hit reads come first, close together. */
     struct cache_memo memo;
     struct kernel_memo kernel_memo;
     struct ingot_context *context; /* referenced */
     uint32_t *device_indices;      /* ascending; the key follows */
 
     atomic_size_t references;
-    size_t block_size; /* of this and the memory that follows */
+    size_t block_size; /* of this struct and the memory that follows it */
     uint32_t flags;
     uint32_t device_count;
     uint16_t source_count;
     uint16_t header_count;
     uint32_t spec_constant_count;
     uint32_t name_expression_count;
-    bool has_directories;  /* of -I, which no compiler is given */
-    char *compile_options; /* the caller's, without the environment's; in the key, like the next field */
+    bool has_directories;  /* some options have -I, which a hermetic build does not pass on */
+    char *compile_options; /* the caller's options, without the environment's; in the key, like the next field */
     char *link_options;
-    char *kept_options;                    /* compile_options without -I; NULL: not parsed, or a text without one */
+    /* compile_options without -I; NULL: the options were not parsed, or have no -I */
+    char *kept_options;
     ingot_spec_constant_t *spec_constants; /* sorted by id; followed by their values */
-    const char **name_expressions;         /* sorted by bytes; in the key */
+    const char **name_expressions;         /* sorted bytewise; in the key */
     char *group;
-    char *not_cacheable; /* why, or NULL */
+    char *not_cacheable; /* why the program cannot be cached, or NULL */
     size_t files_size;   /* of program_desc_files */
     size_t key_size;
     struct hash128 key_hash;
@@ -60,7 +61,7 @@ static inline uint8_t *program_desc_key(const struct ingot_program_desc *desc)
     return (uint8_t *)(desc->device_indices + desc->device_count);
 }
 
-/* Returns the end of the key, which identifies the files that the sources reach by #include; see hermetic.h. */
+/* Returns the last part of the key, which identifies the files that the sources include; see hermetic.h. */
 static inline const uint8_t *program_desc_files(const struct ingot_program_desc *desc)
 {
     return program_desc_key(desc) + desc->key_size - desc->files_size;
@@ -76,12 +77,12 @@ static inline bool program_desc_is_of_id(const struct ingot_program_desc *desc)
 /* Returns a name for messages and events; never NULL. */
 const char *program_desc_name(const struct ingot_program_desc *desc);
 
-/* Joins the descriptor's own options (or NULL) and the environment's with a blank, which is left out if either is
- * empty. Returns NULL when out of memory. */
+/* Joins the descriptor's own options (or NULL) and the environment's with a blank, or without one if either is empty.
+ * Returns NULL if out of memory. */
 const char *options_join(struct arena *arena, const char *own, const char *environment);
 
 bool program_desc_has_settings(const struct ingot_program_desc *desc);
-/* Adds the settings that apply to each source. A failure sets the arena's `failed`. */
+/* Adds the settings that apply to each source. On failure, the arena's `failed` is set. */
 void request_add_settings(ingot_build_request_t *request, struct ingot_source *const *sources,
                           const char *program_options, const char *environment, struct arena *arena);
 

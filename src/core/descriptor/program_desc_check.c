@@ -1,5 +1,5 @@
 /*
- * program_desc_check.c - checks a program's info; every error sentence names what is wrong.
+ * program_desc_check.c - checks a program's info; each error sentence says what is wrong.
  */
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "core/descriptor/program_desc.h"
 
 /* Returns INGOT_INVALID_ARGUMENTS for malformed parts and INGOT_UNIMPLEMENTED for features that the backend lacks.
- * Constants, devices and name expressions that are given twice are found later. */
+ * Duplicate constants, devices and name expressions are detected later. */
 ingot_status_t program_info_check(const struct ingot_context *context, const ingot_program_info_t *info);
 
 #endif

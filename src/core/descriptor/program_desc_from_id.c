@@ -2,9 +2,8 @@
  * program_desc_from_id.c - makes a descriptor from an id alone, for programs that are loaded ahead.
  *
  * An id has digests in place of sources, so it cannot be compiled. But it has options, constants and devices, which is
- * all that loading a binary needs. The id may come from any source. Later requests compare ids in full, so two things
- * matter here: malformed ids are refused, and so are ids that no descriptor of this context can have, before anything
- * is loaded.
+ * all that loading a binary needs. The id may come from anywhere. Later requests compare ids in full, so it is enough
+ * to refuse, before anything is loaded, malformed ids and ids that no descriptor of this context can have.
  */
 #include <string.h>
 
@@ -13,12 +12,12 @@
 #include "core/descriptor/cache_blob_id_format.h"
 #include "core/descriptor/program_desc.h"
 
-/* Keys of descriptors with sources begin otherwise: with a small number. */
+/* Keys of descriptors with sources begin with a small number instead. */
 #define KEY_OF_AN_ID UINT64_MAX
 
 struct id_value {
     size_t size;
-    const uint8_t *bytes; /* in the id; NULL if it has no such field */
+    const uint8_t *bytes; /* points into the id; NULL if it has no such field */
 };
 
 struct id_view {
@@ -26,11 +25,11 @@ struct id_view {
     const uint8_t *bytes;
     size_t library_end;                  /* where the library's fields end */
     size_t program_start;                /* where the program's part begins */
-    struct id_value single[ID_LAST + 1]; /* by tag: fields that occur in an id once */
+    struct id_value single[ID_LAST + 1]; /* by tag: fields that occur once in an id */
     size_t device_count;                 /* distinct ones */
     size_t constant_count;
     size_t expression_count;
-    size_t expressions_size; /* of their texts, each with a NUL */
+    size_t expressions_size; /* of all expressions, each with a NUL */
 };
 
 static ingot_status_t malformed(const char *what)
@@ -44,7 +43,7 @@ static void begin_fields(struct bytes_reader *reader, size_t size, const uint8_t
     (void)bytes_get(reader, ID_MAGIC_SIZE + 4);
 }
 
-/* The id was checked by cache_blob_id_visit. */
+/* Reads the next field. cache_blob_id_visit has already checked the id. */
 static uint32_t next_field(struct bytes_reader *reader, struct id_value *value)
 {
     const uint32_t tag = bytes_get_u32(reader);

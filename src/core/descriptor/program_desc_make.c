@@ -1,7 +1,7 @@
 /*
  * program_desc_make.c - makes and frees descriptors; see program_desc.h.
  *
- * A descriptor is one block of memory: every request by content makes one, and several allocations would be most of its
+ * A descriptor is one block of memory: every look-up by content makes one, and several allocations would be most of its
  * cost.
  */
 #include "core/descriptor/program_desc.h"
@@ -25,7 +25,7 @@ static size_t text_size(const char *text)
  *
  * It never leaves the process, so its numbers are in the processor's byte order. */
 
-/* Numbers below this are one byte, others follow such a byte. */
+/* A number below this takes one byte; a larger one follows a byte with this value. */
 #define LONG_NUMBER 0xff
 
 static size_t framed_size(size_t size)
@@ -100,7 +100,7 @@ static void *put_framed(uint8_t **place, size_t size, const void *bytes)
     return put(place, size, bytes);
 }
 
-/* Includes the NUL, so that the descriptor can use the key's texts. */
+/* Copies the text with its NUL, so that the descriptor can use the key's strings. */
 static char *put_text(uint8_t **place, const char *text)
 {
     return put_framed(place, text_size(text), text != NULL ? text : "");
@@ -117,10 +117,10 @@ static void put_settings(uint8_t **place, const struct ingot_source *source)
     }
 }
 
-/* How a key begins. */
+/* The first number of a key. */
 enum key_kind {
-    KEY_PLAIN,     /* no file matters, and no option names a directory */
-    KEY_OF_ITSELF, /* the descriptor cannot have an id: it equals only itself, by its serial number */
+    KEY_PLAIN,     /* no file affects the result, and no option names a directory */
+    KEY_OF_ITSELF, /* the descriptor cannot have an id; its serial number makes it equal only to itself */
     KEY_OF_FILES
 };
 
@@ -131,8 +131,8 @@ static enum key_kind kind_of(const struct hermetic *hermetic, bool has_directori
     return hermetic->must_look || has_directories ? KEY_OF_FILES : KEY_PLAIN;
 }
 
-/* Options are not parsed here and keep their include directories: parsing costs more than the rare program that is
- * built again under another path. */
+/* Writes the key. Options are not parsed here, so they keep their include directories: parsing every time would cost
+ * more than rebuilding the rare program whose paths change. */
 static void write_key(struct ingot_program_desc *desc, const ingot_program_info_t *info,
                       const struct hermetic *hermetic)
 {
@@ -174,7 +174,7 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
 
 /* ---- the block ---- */
 
-/* Cuts a part from the block; callers take the parts with the strictest alignment first. */
+/* Takes a part of the block; callers take the parts with the strictest alignment first. */
 static void *take(uint8_t **place, size_t size)
 {
     void *part = *place;
@@ -264,7 +264,7 @@ static int compare_expressions(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorts the caller's texts; write_key copies them into the key. */
+/* Sorts the caller's strings; write_key copies them into the key. */
 static ingot_status_t sort_name_expressions(struct ingot_program_desc *desc, const ingot_program_info_t *info)
 {
     const size_t count = info->name_expression_count;
@@ -360,8 +360,8 @@ ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_conte
     if (status != INGOT_SUCCESS)
         return status;
     desc_texts_init(&texts, context);
-    /* Options are parsed, and files read, only if no program in memory shows that neither matters: its key is equal,
-     * and such a key depends on nothing else. */
+    /* If a program in memory has an equal plain key, neither files nor directories matter, and options need not be
+     * parsed nor files read. */
     struct ingot_program_desc *made = NULL;
     status = create(&made, context, &known, &texts);
     if (status == INGOT_SUCCESS && !is_known(made))
@@ -381,7 +381,7 @@ ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_conte
 
 void ingot_program_desc_release(ingot_program_desc_t desc)
 {
-    /* acq_rel: all use of the descriptor happens before its end */
+    /* acq_rel: all use of the descriptor happens before it is freed */
     if (desc != NULL && atomic_fetch_sub_explicit(&desc->references, 1, memory_order_acq_rel) == 1)
         destroy(desc);
 }

@@ -151,7 +151,7 @@ void source_reference(struct ingot_source *source)
     enum { USES_TO_SPREAD = 64 };
 
     striped_count_add(&source->references);
-    /* relaxed: a number. Without memory the next use tries again. */
+    /* relaxed: only the number matters. If memory runs out, the next use tries again. */
     if (atomic_load_explicit(&source->references.cells, memory_order_relaxed) == NULL &&
         atomic_fetch_add_explicit(&source->uses, 1, memory_order_relaxed) >= USES_TO_SPREAD)
         (void)striped_count_spread(&source->references, &source->allocator);
@@ -185,7 +185,8 @@ bool source_equals(const struct ingot_source *a, const struct ingot_source *b)
 
 void source_get_digest(const struct ingot_source *source, uint8_t digest[DIGEST_SIZE])
 {
-    struct ingot_source *shared = (struct ingot_source *)source; /* sources are made by ingot_source_create alone */
+    /* only ingot_source_create makes sources, on the heap */
+    struct ingot_source *shared = (struct ingot_source *)source;
     if (atomic_load_explicit(&shared->digest_state, memory_order_acquire) == 2) {
         memcpy(digest, shared->digest, DIGEST_SIZE);
         return;

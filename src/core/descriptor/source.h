@@ -1,12 +1,12 @@
 /*
  * source.h - immutable input of a build, hashed once.
  *
- * Sources have no context, and many descriptors may share one. The fast hash is made with the source, and the digest
- * when an id first needs it.
+ * Sources have no context, and many descriptors may share one. The fast hash is made when the source is created, and
+ * the digest when an id first needs it.
  *
- * `holders` are the application's references and those of other sources. Together they have one of the `references`, as
- * the owner; each descriptor has one. A source of many descriptors spreads them, so that threads that make descriptors
- * of it write no memory in common.
+ * `holders` counts the references of the application and of other sources. Together they have one of the `references`,
+ * as the owner; each descriptor has one, too. If many descriptors use a source, its `references` are spread, so that
+ * threads that make descriptors do not write to shared memory.
  */
 #ifndef INGOT_CORE_DESCRIPTOR_SOURCE_H
 #define INGOT_CORE_DESCRIPTOR_SOURCE_H
@@ -28,13 +28,13 @@ struct ingot_source {
     size_t size;
     char *bytes; /* size bytes and a NUL */
     char *name;
-    char *compile_options;         /* of this source alone; "" if it has none */
+    char *compile_options;         /* for this source only; "" if it has none */
     struct ingot_source **headers; /* likewise, retained */
     size_t header_count;
     struct hash128 hash;
-    bool is_text;            /* of a language with includes: PTX is not */
+    bool is_text;            /* in a language with includes; PTX is not */
     bool may_include;        /* a text whose includes must be resolved */
-    atomic_int digest_state; /* 0 none, 1 being written, 2 there; release/acquire with digest */
+    atomic_int digest_state; /* 0: none, 1: being written, 2: written; release/acquire with digest */
     uint8_t digest[DIGEST_SIZE];
 };
 
@@ -44,7 +44,7 @@ static inline bool source_has_settings(const struct ingot_source *source)
     return source->compile_options[0] != '\0' || source->header_count != 0;
 }
 
-/* A descriptor's reference. The caller, or the application for it, holds the source. */
+/* Adds a descriptor's reference. The caller, or the application on its behalf, holds the source. */
 void source_reference(struct ingot_source *source);
 void source_unreference(struct ingot_source *source);
 bool source_kind_is_text(ingot_source_kind_t kind);

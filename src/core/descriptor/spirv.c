@@ -1,5 +1,5 @@
 /*
- * spirv.c - checks a SPIR-V module before a driver gets it.
+ * spirv.c - checks a SPIR-V module before it is passed to a driver.
  *
  * Intel's translator ends the process if the words are not a module, and fails without a reason if a module lacks a
  * constant. So the framing and the specialization constants are checked here; the driver checks the instructions.
@@ -28,13 +28,13 @@ enum {
 struct module {
     const uint8_t *bytes;
     size_t word_count;
-    bool swapped; /* of a module in the other byte order */
+    bool swapped; /* the module has the other byte order */
 };
 
 struct instruction {
     uint32_t opcode;
     uint32_t word_count;
-    size_t at; /* its first word */
+    size_t at; /* index of its first word */
 };
 
 static uint32_t word(const struct module *module, size_t index)
@@ -54,7 +54,7 @@ static bool module_init(struct module *module, const ingot_source_view_t *source
 }
 
 /* Moves to the next instruction, or to the first if at is 0. Returns false at the end; then *whole is false if the last
- * one is cut. */
+ * instruction is incomplete. */
 static bool next(const struct module *module, struct instruction *instruction, bool *whole)
 {
     const size_t at = instruction->at != 0 ? instruction->at + instruction->word_count : HEADER_WORDS;
@@ -75,7 +75,7 @@ static bool is_framed(const struct module *module)
     return whole;
 }
 
-/* Finds the instruction with an opcode from first to last whose operand has this value. */
+/* Finds the instruction whose opcode is between first and last and whose operand has this value. */
 static bool find(const struct module *module, uint32_t first, uint32_t last, uint32_t operand, uint32_t value,
                  struct instruction *instruction)
 {
