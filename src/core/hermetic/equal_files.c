@@ -1,11 +1,11 @@
 /*
- * equal_files.c - finds texts that are one file with several names, and directories with several names.
+ * equal_files.c - finds files and directories that are reached under several names.
  */
 #include <string.h>
 
 #include "core/hermetic/source_graph.h"
 
-/* #pragma once depends on the file, not on its name. */
+/* Finds the texts that are the same file, because #pragma once depends on the file, not on its name. */
 void graph_find_equal_files(struct source_graph *graph)
 {
     for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
@@ -52,7 +52,8 @@ static void add_directory(struct source_graph *graph, struct named_directory **f
         *first = at;
 }
 
-/* clang composes the name of a file from the name by which it first found the directory of the file that includes it.
+/* True if a directory is reached under two names. clang names an included file after the first name that it used for
+ * the directory of the including file.
  */
 static bool has_directory_with_two_names(struct source_graph *graph)
 {

@@ -1,10 +1,10 @@
 /*
- * hermetic.c - turns sources and options into bytes that identify all they include, and into texts that include
- * nothing.
+ * hermetic.c - turns sources and options into bytes that identify everything they include, and into texts without
+ * includes.
  *
  * First the graph of texts grows until nothing new is found, because a new text may define a macro that an earlier
  * computed include uses. Then the sources are walked; the id contains the contents and the shape of that walk. Paths
- * matter only for looking files up, and for texts that ask for their own names.
+ * matter only for finding files, and for texts that use their own names.
  */
 #include "core/hermetic/hermetic.h"
 
@@ -13,7 +13,7 @@
 #include "core/base/digest.h"
 #include "core/hermetic/source_graph.h"
 
-/* Each round may expand every computed include. */
+/* Limits of the search. Each round may expand every computed include. */
 enum { MAX_ROUNDS = 200, MAX_EXPANSIONS = 50000 };
 
 /* ---- is there anything to do ---- */
@@ -29,7 +29,7 @@ bool hermetic_concerns(size_t size, const char *text)
                                         "location", "include", "import", "embed",  "assert",      "incbin",  "ragma"};
     if (size == 0)
         return false;
-    /* A backslash may hide any of the others by joining lines. */
+    /* A backslash may hide any of the other characters by joining lines. */
     if (memchr(text, '#', size) != NULL || memchr(text, '\\', size) != NULL)
         return true;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
@@ -93,7 +93,8 @@ static void add_view(struct source_graph *graph, enum text_origin origin, const 
     graph->headers[graph->header_count++] = text;
 }
 
-/* Directories that known compilers search after all others; used for compilers whose rules do not name any. */
+/* Directories that known compilers search after all others. Used for compilers whose rules do not name such
+ * directories. */
 static const char *const usual_late_directories[] = {"/usr/local/include", "include", "/usr/include", NULL};
 
 const char *const *graph_late_directories(const struct source_graph *graph)
@@ -126,7 +127,7 @@ static void add_directory(struct source_graph *graph, const struct option *optio
     graph->last_directory = &directory->next;
 }
 
-/* Quotes are removed too, because a compiler may remove them: -DX="__TIME__". */
+/* Checks an option's definition. Quotes are removed, because a compiler may remove them: -DX="__TIME__". */
 static void check_definition(struct source_graph *graph, const struct option *option)
 {
     const char *name = NULL;
@@ -170,7 +171,7 @@ static void add_options(struct source_graph *graph, const char *options)
     }
 }
 
-/* Older versions of C++ have neither raw strings nor quotes in numbers. */
+/* True if the options select a version of C++ that lacks raw strings or quotes in numbers. */
 static bool is_older_cplusplus(const char *options)
 {
     return strstr(options, "++98") != NULL || strstr(options, "++03") != NULL || strstr(options, "++11") != NULL ||
@@ -244,7 +245,7 @@ static const char *gap_of_doubt(struct source_graph *graph, const struct expande
     return text;
 }
 
-/* Repeated in each round, because the previous round may have found a new definition. */
+/* Resolves the computed includes. Called in each round, because the previous round may have found a new definition. */
 static void resolve_computed(struct source_graph *graph, const struct graph_text *text, struct text_event *event)
 {
     struct expanded_include expanded;
@@ -291,7 +292,7 @@ static void resolve_plain(struct source_graph *graph, struct graph_text *text)
     }
 }
 
-/* Scans `text`, the texts found after it, and all that they lead to. */
+/* Scans `text`, the texts found after it, and everything that they lead to. */
 static void scan_from(struct source_graph *graph, struct graph_text *text)
 {
     for (; text != NULL && !graph_is_stopped(graph); text = text->next) {
@@ -303,7 +304,7 @@ static void scan_from(struct source_graph *graph, struct graph_text *text)
     }
 }
 
-/* An include that already has another gap, such as a #line before it, keeps it. */
+/* True if the event is a computed include without another gap, such as a #line before it. */
 static bool is_computed(const struct text_event *event)
 {
     return event->kind == EVENT_INCLUDE && event->form == HEADER_NONE && !event->stays_a_gap;
@@ -334,7 +335,7 @@ static void grow(struct source_graph *graph)
     }
 }
 
-/* The marks of #pragma once are macros of the text. */
+/* Checks that no text uses the names of the macros that replace #pragma once. */
 static void check_mark_names(struct source_graph *graph)
 {
     static const char prefix[] = "INGOT_ONCE_";
@@ -404,7 +405,7 @@ static ingot_status_t take_text(struct bytes_writer *text, char **result)
     return *result != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
 }
 
-/* Finds a reason why the sources cannot have an id with any compiler. */
+/* Finds a reason why the sources cannot have an id, whatever the compiler. */
 static void put_reason(struct bytes_writer *out, const struct source_graph *graph)
 {
     if (graph->limit != NULL) {

@@ -1,10 +1,11 @@
 /*
- * hermetic.h - resolves text sources with all that they include: as bytes for an id, and as one text for the compiler.
+ * hermetic.h - resolves text sources with everything that they include: as bytes for an id, and as one text for the
+ * compiler.
  *
  * The compiler gets texts in which every #include is replaced by what it includes, and no search path. So the compiler
  * compiles what the id identifies, even if it would find other files. An include that cannot be resolved with certainty
- * becomes an #error, which makes the hermetic build fail if it is active. Then the program is built natively, as the
- * application asked, and has no id. doc/hermetic-builds.md explains every decision.
+ * becomes an #error, which makes the hermetic build fail if the compiler reaches it. Then the program is built
+ * natively, as the application asked, and has no id. doc/hermetic-builds.md explains every decision.
  */
 #ifndef INGOT_CORE_HERMETIC_HERMETIC_H
 #define INGOT_CORE_HERMETIC_HERMETIC_H
@@ -15,10 +16,10 @@
 
 struct hermetic {
     struct witness witness;    /* the caller may set its known files */
-    struct bytes_writer files; /* for the id: what was reached and how, see doc/blob-format.md; empty if nothing was */
+    struct bytes_writer files; /* for the id: what was included and how, see doc/blob-format.md; empty if nothing was */
     char *reason;              /* alloc_text; why the sources cannot have an id, or NULL */
     char *gap;                 /* alloc_text; the first include that became an #error, or NULL */
-    struct bytes_writer texts; /* if wanted: one source after the other, each with a NUL */
+    struct bytes_writer texts; /* if requested: one source after the other, each with a NUL */
     size_t *ends;              /* end_count offsets in texts: the end of each source, without its NUL */
     size_t end_count;          /* the number of sources of all inputs */
     size_t source_count;       /* resolved so far */
@@ -29,8 +30,8 @@ struct hermetic {
 bool hermetic_concerns(size_t size, const char *text);
 
 /*
- * Fails only with INGOT_OUT_OF_MEMORY; what cannot be resolved or read is a reason or a gap. init before, fini after,
- * also on failure. Inputs are resolved independently.
+ * Resolves the inputs independently. Fails only with INGOT_OUT_OF_MEMORY; an include that cannot be resolved or read
+ * sets a reason or a gap. Call init before and fini after, even on failure.
  */
 void hermetic_init(struct hermetic *hermetic, const ingot_allocator_t *allocator);
 void hermetic_fini(struct hermetic *hermetic);

@@ -11,7 +11,7 @@ enum { HERMETIC_OPTIONS = 4 };
 /* Texts with their headers and options, as the application gave them. */
 struct hermetic_input {
     const ingot_text_rules_t *rules;
-    const ingot_source_view_t *sources; /* those that are not texts are skipped */
+    const ingot_source_view_t *sources; /* sources that are not text are skipped */
     size_t source_count;
     const ingot_source_view_t *headers; /* embedded headers */
     size_t header_count;

@@ -107,7 +107,7 @@ struct search {
     const struct header_name *name;
     struct graph_text *header; /* the first embedded header found */
     bool has_two_headers;
-    bool has_exact_name; /* the header found first has exactly the included name */
+    bool has_exact_name; /* the first header found has exactly the included name */
 };
 
 static void take_header(struct search *search, struct graph_text *header)
@@ -171,7 +171,8 @@ static struct graph_text *look_in_late(struct search *search, bool *is_certain)
         if (found != NULL && named != NULL)
             return found;
         if (found != NULL)
-            *is_certain = false; /* the compiler's own directory has it, and comes before the named one */
+            /* the compiler's own directory has the file, and comes before the directory of the option */
+            *is_certain = false;
     }
     return NULL;
 }
@@ -198,7 +199,7 @@ static struct graph_text *look_in_list(struct search *search, struct order order
     return found;
 }
 
-/* Finds "x.h" beside the text with the include. Most compilers treat the current directory as the source's; some use
+/* Finds "x.h" beside the text with the include. For a source, most compilers search the current directory; some search
  * the directory in the source's name. */
 static struct graph_text *look_beside(struct search *search, const struct graph_text *text, bool *is_certain)
 {
@@ -244,7 +245,7 @@ static struct graph_text *look_for_file(struct search *search, const struct grap
     return look_in_list(search, order, is_certain);
 }
 
-/* True for headers that some compilers bring and prefer. */
+/* True for headers that some compilers contain and prefer. */
 static bool is_of_a_compiler(const struct header_name *name)
 {
     static const char *const names[] = {"opencl-c.h", "opencl-c-base.h"};
@@ -255,8 +256,9 @@ static bool is_of_a_compiler(const struct header_name *name)
     return false;
 }
 
-/* Finds a header by another name than the included one. Compilers that write headers to files find them by paths
- * relative to a source or to each other; a compiler that only looks up given names needs the exact name. */
+/* True if an embedded header is certain to be found under the included name, even if its own name differs. Compilers
+ * that write headers to files find them by paths relative to a source or to each other; a compiler that only looks up
+ * given names needs the exact name. */
 static bool is_header_certain(const struct search *search, const struct graph_text *text)
 {
     return search->header == NULL || search->has_exact_name ||

@@ -1,12 +1,12 @@
 /*
- * inline_walk.c - makes one text of a source: each include is replaced by what it includes, between line markers.
+ * inline_walk.c - makes one text from a source: each include is replaced by the included text, between line markers.
  *
  * The compiler still evaluates every condition, and the text makes it check what the walk assumes: where a file's
- * include guard must be defined, the file is not written again, but `#ifndef GUARD`, `#error`. So a wrong assumption
- * makes the build fail; it cannot make another program.
+ * include guard must be defined already, `#ifndef GUARD`, `#error` replaces the file. So a wrong assumption makes the
+ * build fail; it cannot produce a different program.
  *
- * The shape says what replaces each event, in order. With the contents of the texts and the options it determines every
- * byte that is written, except names of files.
+ * The shape says what replaces each event, in order. Together with the contents of the texts and the options, it
+ * determines every byte that is written, except names of files.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -29,7 +29,7 @@ struct assumption {
 /* The position of the walk in a text. */
 struct position {
     const struct graph_text *text;
-    size_t from;    /* in raw: all before it is written */
+    size_t from;    /* in raw: everything before it is written */
     size_t line;    /* of from */
     bool is_moved;  /* in the branch that just ended, lines may have moved */
     bool is_system; /* after a #pragma system_header that is certainly active */
@@ -78,7 +78,7 @@ static void put_marker(struct inline_walk *walk, size_t line, const char *path, 
     put_text(walk, flag);
 }
 
-/* The file name that a compiler restores after an include; "": the previous one. */
+/* Returns the file name that a compiler restores after an include; "" means the previous name. */
 static const char *name_of(const struct inline_walk *walk, const struct graph_text *text)
 {
     const char *unnamed = walk->graph->input->rules->unnamed_source;
@@ -112,7 +112,7 @@ static void forget_until(struct inline_walk *walk, const struct assumption *mark
         --walk->assumed->text->assumed;
 }
 
-/* True if the file's guard prevents a second reading: nothing else defines or undefines its name. */
+/* True if the file's guard prevents a second inclusion: nothing else defines or undefines the guard's name. */
 static bool has_sound_guard(const struct inline_walk *walk, const struct graph_text *text)
 {
     if (text->guard == NULL)
@@ -128,7 +128,7 @@ static void put_shape(struct inline_walk *walk, uint64_t value)
     bytes_put_u64(walk->shape, value);
 }
 
-/* Counts lines; they matter only in the text. */
+/* Counts lines. Returns 0 if only the shape is wanted, because lines matter only in the text. */
 static size_t count_lines(const struct inline_walk *walk, const char *from, const char *to)
 {
     size_t lines = 0;
@@ -147,7 +147,7 @@ static void put_before(struct inline_walk *walk, struct position *position, cons
     position->from = start;
 }
 
-/* Moves behind the event. Returns how many lines it spans. */
+/* Moves past the event. Returns how many lines it spans. */
 static size_t pass_over(const struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
     const struct clean_text *clean = &position->text->clean;
@@ -202,7 +202,8 @@ static void visit(struct inline_walk *walk, struct graph_text *text)
     text->number = walk->count;
 }
 
-/* from_line is that of the file name in the directive, for "In file included from". position is after the directive. */
+/* Writes an included text. from_line is the line of the file name in the directive, for "In file included from".
+ * position is after the directive. */
 static void put_target(struct inline_walk *walk, const struct position *position, size_t from_line,
                        struct graph_text *target)
 {
@@ -255,12 +256,12 @@ static void replace_include(struct inline_walk *walk, struct position *position,
         else
             put_target(walk, &behind, line_of_name(walk, position, event), target);
     }
-    put_line(walk, behind.line + 1); /* of the line after the end of this one, which follows */
+    put_line(walk, behind.line + 1); /* the number of the line that follows the end of this one */
     *position = behind;
 }
 
-/* The #line after a replacement has no effect in a branch that is not taken, so it is repeated where the branch ends.
- * Not after a #line of the text itself, because only the compiler knows if that is active. */
+/* Repeats the #line of a replacement where its branch ends, because a #line in a branch that is not taken has no
+ * effect. Not done after the text's own #line, because only the compiler knows if that one is active. */
 static void put_line_again(struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
     if (!position->is_moved)
@@ -312,11 +313,11 @@ static void replace(struct inline_walk *walk, struct position *position, const s
 
 struct open_condition {
     struct open_condition *outer;
-    struct assumption *mark; /* assumed before it */
-    size_t moved;            /* of the walk, before it */
+    struct assumption *mark; /* assumptions before it */
+    size_t moved;            /* the walk's count before it */
 };
 
-/* Assumptions within a branch end with it. */
+/* Handles the event of a condition. Assumptions made in a branch end with the branch. */
 static void walk_condition(struct inline_walk *walk, struct open_condition **open, struct position *position,
                            const struct text_event *event)
 {
@@ -353,7 +354,7 @@ static void walk_text(struct inline_walk *walk, struct graph_text *text)
             walk_condition(walk, &open, &position, event);
         else if (event->kind == EVENT_LINE_END)
             put_line_again(walk, &position, event);
-        else if (!is_own_pragma) /* compilers ignore these in a source */
+        else if (!is_own_pragma) /* compilers ignore these pragmas in a source */
             replace(walk, &position, event);
         if (event->kind == EVENT_SYSTEM_HEADER && open == NULL && !is_own_pragma)
             position.is_system = true;

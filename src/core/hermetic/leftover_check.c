@@ -25,12 +25,12 @@ static bool is_including_word(const char *at, const char *end)
     return begins_with(at, end, "include") || begins_with(at, end, "import") || begins_with(at, end, "embed");
 }
 
-/* State between two searches, so that a text is read only once. */
+/* State between two searches, so that a text is read only once in total. */
 struct look {
     const struct clean_text *clean;
     const char *end;
     bool raw_strings;
-    const char *close; /* the first end of a comment after some place, or the text's end */
+    const char *close; /* the next end of a comment, or the text's end */
     const char *at;    /* comments and literals before this place have been read */
     const char *hidden_end;
 };
@@ -44,7 +44,7 @@ static const char *comment_end(struct look *look, const char *at)
     return look->close < look->end ? look->close + 2 : look->end;
 }
 
-/* Finds the next word on the line, through comments and everything that is neither word nor quote. */
+/* Finds the next word on the line. Skips comments and everything that is neither a word nor a quote. */
 static const char *next_word(struct look *look, const char *at)
 {
     while (at < look->end && !is_word(*at) && *at != '"' && *at != '\n')
@@ -95,7 +95,7 @@ static const char *end_of_hidden(struct look *look, const char *at)
     return NULL;
 }
 
-/* Calls must have ascending places. */
+/* True if the place is in a comment or literal. Calls must pass ascending places. */
 static bool is_hidden(struct look *look, const char *place)
 {
     while (look->at <= place) {
@@ -119,7 +119,7 @@ static bool looks_like_directive(struct look *look, const char *at)
     return word < look->end && is_including_word(word, look->end);
 }
 
-/* C++ takes `import <x.h>;` too, on any line. */
+/* True if the text has an `import <x.h>;`, which C++ accepts on any line. */
 static bool has_import_keyword(const struct clean_text *clean, const char **at)
 {
     struct look look;
@@ -135,7 +135,7 @@ static bool has_import_keyword(const struct clean_text *clean, const char **at)
     return false;
 }
 
-/* Returns the next # or %: from `at` on, or the end. *hash and *percent remember the next of each. */
+/* Returns the next # or %: from `at` on, or the end. *hash and *percent cache the next one of each. */
 static const char *next_hash(const char *at, const char *end, const char **hash, const char **percent)
 {
     if (*hash < at) {

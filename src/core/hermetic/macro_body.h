@@ -1,5 +1,5 @@
 /*
- * macro_body.h - parses macro definitions into parameters and tokens, and has the tokens that an expansion makes.
+ * macro_body.h - parses macro definitions into parameters and tokens, and defines the tokens of an expansion.
  */
 #ifndef INGOT_CORE_HERMETIC_MACRO_BODY_H
 #define INGOT_CORE_HERMETIC_MACRO_BODY_H
@@ -15,7 +15,7 @@ struct name_set {
 struct macro_token {
     struct macro_token *next;
     struct token token;
-    const struct name_set *hidden; /* macros that this token came out of: not expanded again */
+    const struct name_set *hidden; /* macros that produced this token; not expanded again */
 };
 
 struct parameter {
@@ -36,11 +36,11 @@ struct macro_body {
 struct macro_token *macro_token_add(struct arena *arena, struct macro_token ***last, const struct token *token,
                                     const struct name_set *hidden);
 struct macro_token *macro_tokens_read(struct arena *arena, struct scanner *scanner);
-/* Returns the size of the tokens' text and writes it to out, unless that is NULL. If escape is set, quotes and the
+/* Returns the size of the tokens' text, and writes the text to out unless out is NULL. If escape is set, quotes and the
  * backslashes of literals get a backslash. */
 size_t macro_tokens_spell(const struct macro_token *list, bool escape, char *out);
 
-/* Parses the definition at the first call, into the arena; NULL when out of memory. */
+/* Returns the parsed definition; the first call parses it into the arena. NULL if out of memory. */
 struct macro_body *macro_body_of(struct arena *arena, struct macro_definition *definition);
 bool macro_parameter_index(const struct macro_body *body, const struct token *token, size_t *index);
 

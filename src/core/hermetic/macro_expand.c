@@ -21,7 +21,7 @@ struct expansion {
     struct arena *scratch;
     size_t tokens_made;
     size_t depth;
-    bool dead; /* a compiler would report an error */
+    bool dead; /* true if a compiler would report an error */
 };
 
 static struct macro_token *expand(struct expansion *expansion, struct macro_token *list);
@@ -47,7 +47,8 @@ static void add_check(struct expansion *expansion, size_t size, const char *name
     struct name_check *check = arena_take(expansion->table->arena, sizeof(*check));
     if (check == NULL)
         return;
-    check->name = arena_copy(expansion->table->arena, size, name); /* pasted names are freed with the scratch arena */
+    /* copied, because the scratch arena will free pasted names */
+    check->name = arena_copy(expansion->table->arena, size, name);
     check->name_size = size;
     check->is_defined = is_defined;
     *last = check;
@@ -116,7 +117,7 @@ static struct token stringized(struct expansion *expansion, const struct macro_t
     return token;
 }
 
-/* Joins the last token with another. Compilers report an error unless both make one token. */
+/* Joins the last token with another. Compilers report an error unless the result is one token. */
 static void paste(struct expansion *expansion, struct macro_token *left, const struct token *right)
 {
     const size_t size = left->token.size + right->size;
@@ -221,7 +222,8 @@ static struct macro_token *substitute(struct expansion *expansion, const struct 
 
 /* ---- calls ---- */
 
-/* Reads from the opening parenthesis on. Returns the closing one, or NULL if the call is not closed. */
+/* Reads a call's arguments, from the opening parenthesis on. Returns the closing one, or NULL if the call is not
+ * closed. */
 static struct macro_token *read_arguments(struct expansion *expansion, const struct macro_body *body,
                                           struct argument *arguments, struct macro_token *open)
 {

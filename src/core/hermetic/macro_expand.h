@@ -1,9 +1,10 @@
 /*
  * macro_expand.h - expands the operand of a computed include by the definitions in the texts and options.
  *
- * It is not known which definitions apply at the include, only that there are no others. The result therefore has
+ * It is not known which definitions are active at the include, only that there are no others. The result therefore has
  * checks for the compiler: the macros that were expanded must be defined at the include, and the names that were kept
- * must not be. A question that a check cannot decide, such as which of two definitions applies, is a doubt.
+ * must not be. A question that no check can decide, such as which of two definitions is active, makes the result
+ * doubtful.
  */
 #ifndef INGOT_CORE_HERMETIC_MACRO_EXPAND_H
 #define INGOT_CORE_HERMETIC_MACRO_EXPAND_H
@@ -22,14 +23,14 @@ struct name_check {
     const struct name_check *next;
     const char *name;
     size_t name_size;
-    bool is_defined; /* what the compiler must find */
+    bool is_defined; /* true if the compiler must find it defined */
 };
 
 struct expanded_include {
     struct header_name name;         /* in the scratch arena */
     const struct name_check *checks; /* in the table's arena */
-    const char *doubt;               /* why the result cannot be trusted: a static clause, or NULL */
-    const char *doubt_name;          /* the macro's name in it, doubt_size bytes */
+    const char *doubt;               /* why the result cannot be trusted (a static string), or NULL */
+    const char *doubt_name;          /* the name of the doubtful macro, doubt_size bytes */
     size_t doubt_size;
 };
 

@@ -134,7 +134,7 @@ void macro_table_define_option(struct macro_table *table, size_t size, const cha
 {
     const size_t name_size = macro_name_length(size, value);
     if (name_size == 0)
-        return; /* compilers refuse it */
+        return; /* compilers reject it */
     const char *body = " 1";
     size_t body_size = 2;
     const char *assignment = memchr(value + name_size, '=', size - name_size);

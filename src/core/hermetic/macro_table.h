@@ -1,8 +1,8 @@
 /*
  * macro_table.h - all definitions of macros in the scanned texts and the options.
  *
- * Conditions are not evaluated, so a macro may have several definitions. Includes are computed only by macros with one
- * definition, and the compiler checks that it applies (macro_expand.h).
+ * Conditions are not evaluated, so a macro may have several definitions. Only macros with a single definition are used
+ * for computed includes, and the compiler checks that it is active (macro_expand.h).
  */
 #ifndef INGOT_CORE_HERMETIC_MACRO_TABLE_H
 #define INGOT_CORE_HERMETIC_MACRO_TABLE_H
@@ -20,9 +20,9 @@ struct macro_name {
 struct macro_name macro_name_of(size_t size, const char *text);
 
 struct macro_definition {
-    const char *text; /* from the end of the name on: "(x) #x", " 1" */
+    const char *text; /* everything after the name: "(x) #x", " 1" */
     size_t size;
-    struct macro_body *body; /* text, parsed at first use */
+    struct macro_body *body; /* text, parsed on first use */
 };
 
 struct macro {
@@ -39,7 +39,7 @@ struct macro_table {
     struct macro **buckets;
     size_t bucket_count;
     size_t macro_count;
-    bool are_hidden; /* some text has #pragma push_macro: no definition is certain */
+    bool are_hidden; /* some text has #pragma push_macro, so no definition is certain */
 };
 
 /* The arena holds the table's memory; the texts must outlive the table. */
@@ -49,12 +49,12 @@ void macro_table_define(struct macro_table *table, struct macro_name name, size_
 void macro_table_undefine(struct macro_table *table, struct macro_name name);
 /* Adds an option's NAME, NAME=BODY or NAME(PARAMETERS)=BODY. */
 void macro_table_define_option(struct macro_table *table, size_t size, const char *value);
-/* Marks a macro whose definition is unknown; includes are not computed by it. */
+/* Marks a macro whose definition is unknown. It is not used for computed includes. */
 void macro_table_doubt(struct macro_table *table, size_t name_size, const char *name);
 /* Returns the length of the name at the beginning of a text. */
 size_t macro_name_length(size_t size, const char *text);
 struct macro *macro_table_find(const struct macro_table *table, size_t name_size, const char *name);
-/* True if compilers may define the name by themselves, so that the texts do not say what it means. macro may be NULL.
+/* True if compilers may predefine the name, so that the texts do not determine its meaning. macro may be NULL.
  */
 bool macro_may_be_predefined(const struct macro *macro, size_t size, const char *name);
 

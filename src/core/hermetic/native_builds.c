@@ -39,7 +39,7 @@ void native_builds_add(struct native_builds *builds, const ingot_allocator_t *al
 {
     const size_t size = NATIVE_BUILDS_REMEMBERED * sizeof(*builds->keys);
     struct hash128 *room =
-        alloc_zeroed(allocator, size); /* without the lock, because this calls the application's allocator */
+        alloc_zeroed(allocator, size); /* not under the lock, because this calls the application's allocator */
 
     os_mutex_lock(&builds->lock);
     if (builds->keys == NULL) {

@@ -1,6 +1,6 @@
 /*
- * native_builds.h - remembers the programs of a context whose hermetic build failed, so that it is tried once per
- * program, not once per request.
+ * native_builds.h - remembers the programs of a context whose hermetic build failed, so that it is tried only once per
+ * program.
  *
  * It remembers a fixed number of hashes. A forgotten or colliding hash costs a compilation or a stored blob, but never
  * gives a wrong program. One lock is held during a look-up.
@@ -16,14 +16,14 @@ enum { NATIVE_BUILDS_REMEMBERED = 1024 };
 
 struct native_builds {
     os_mutex lock;
-    struct hash128 *keys; /* under lock, like count; NULL: nothing was added yet */
-    size_t count;         /* ever added; the newest are kept */
+    struct hash128 *keys; /* guarded by lock, like count; NULL: nothing was added yet */
+    size_t count;         /* how many were ever added; the newest are kept */
 };
 
 ingot_status_t native_builds_init(struct native_builds *builds);
 void native_builds_fini(struct native_builds *builds, const ingot_allocator_t *allocator);
 bool native_builds_has(struct native_builds *builds, struct hash128 key);
-/* Does nothing if there is no memory. */
+/* Adds a program. Does nothing if out of memory. */
 void native_builds_add(struct native_builds *builds, const ingot_allocator_t *allocator, struct hash128 key);
 
 #endif

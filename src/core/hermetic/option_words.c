@@ -10,13 +10,13 @@
 struct word {
     const char *start; /* as written */
     size_t size;
-    const char *text; /* as the compiler sees it, if that is certain */
+    const char *text; /* as the compiler sees the word, if that is certain */
     size_t text_size;
     bool has_quotes;
     const char *problem;
 };
 
-/* A tab separates words for PoCL and Intel, and is part of a word for NVIDIA. */
+/* True for a blank, but not for a tab, which separates words for PoCL and Intel but is part of a word for NVIDIA. */
 static bool is_blank(char c)
 {
     return c == ' ';
@@ -30,8 +30,8 @@ static bool is_white(char c)
 static const char *const odd_character = "with a control character, which compilers read differently";
 static const char *const odd_quotes = "with quotes or a backslash, which compilers read differently";
 
-/* The word must end at the same blank for every compiler: its quotes are balanced, and no backslash escapes the
- * blank. */
+/* Returns the end of a word that ends at the same blank for every compiler: its quotes are balanced, and no backslash
+ * escapes the blank. */
 static const char *agreed_word_end(const char *from, bool may_group, struct word *word)
 {
     const char *p = from;
@@ -49,7 +49,8 @@ static const char *agreed_word_end(const char *from, bool may_group, struct word
     return p;
 }
 
-/* Both kinds of quotes group, and a backslash escapes the next character; *size is the word's size without them. */
+/* Returns the end of a word as a shell reads it: both kinds of quotes group, and a backslash escapes the next
+ * character. *size is the word's size without them. */
 static const char *shell_word_end(const char *from, char *out, size_t *size, struct word *word)
 {
     const char *p = from;
@@ -87,7 +88,7 @@ static bool read_shell_word(struct option_reader *reader, struct word *word)
     (void)shell_word_end(word->start, text, &size, word);
     word->text = text;
     if (size == 0)
-        word->problem = odd_quotes; /* compilers drop an empty word, and its option takes the next */
+        word->problem = odd_quotes; /* compilers drop an empty word, so its option would take the next word */
     return true;
 }
 
@@ -112,10 +113,10 @@ struct name {
     const char *text;
     enum option_kind kind;
     bool joined;   /* the value follows directly */
-    bool separate; /* or in the next word */
+    bool separate; /* or is the next word */
 };
 
-/* A name comes before its own prefixes. */
+/* A name comes before any prefix of it. */
 static const struct name names[] = {
     {"--include-path=", OPTION_DIRECTORY, true, false},
     {"--include-path", OPTION_DIRECTORY, false, true},
@@ -128,7 +129,7 @@ static const struct name names[] = {
     {"-U", OPTION_UNDEFINE, true, true},
 };
 
-/* OpenCL's compilers know no long names, and reject programs that use one. */
+/* Finds the option's name. OpenCL compilers do not know long names, and reject programs that use them. */
 static const struct name *find_name(const struct word *word, ingot_option_quotes_t quotes)
 {
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
@@ -166,7 +167,7 @@ static void refuse(struct option *option, const char *problem)
     option->problem = problem;
 }
 
-/* Accepts "dir" only in the form that all compilers read as dir. */
+/* Removes the quotes of "dir", only in the form that all compilers read as dir. */
 static bool take_off_quotes(struct option *option)
 {
     const char *value = option->value;
@@ -258,7 +259,7 @@ bool option_next(struct option_reader *reader, struct option *option)
 
 /* ---- uses ---- */
 
-/* -g, -gline-tables-only, -G, -lineinfo and their long forms */
+/* True for -g, -gline-tables-only, -G, -lineinfo and their long forms. */
 static bool asks_for_debug_information(const struct option *option)
 {
     static const char *const whole[] = {"-G", "-lineinfo", "--generate-line-info", "--device-debug", "-dopt"};
@@ -290,7 +291,7 @@ static void survey_option(struct option_survey *survey, const struct option *opt
         survey->unknown = *option;
 }
 
-/* Appends the options from *from up to a directory, and moves *from behind it. */
+/* Appends the options from *from up to a directory, and moves *from past the directory. */
 static void keep_up_to(struct bytes_writer *kept, const struct option *directory, const char **from)
 {
     const char *end = directory->start + directory->size;

@@ -1,5 +1,5 @@
 /*
- * option_words.h - reads an option string word by word, as far as all compilers agree on it.
+ * option_words.h - reads an option string word by word, where all compilers agree on the meaning.
  *
  * Compilers differ in what separates words and in what quotes and backslashes do. A word that they could read
  * differently is OPTION_UNKNOWN, and so is an option that might read a file. Then the program is built natively,
@@ -42,24 +42,24 @@ void option_reader_init(struct option_reader *reader, const ingot_text_rules_t *
 /* Returns false at the end, or if the arena failed. */
 bool option_next(struct option_reader *reader, struct option *option);
 
-/* What is known from the options of a program, without its sources. */
+/* What a program's options say, without its sources. */
 struct option_survey {
     bool has_directory;
     bool defines_special_name; /* a definition may name __TIME__, __FILE__ and the like */
     bool keeps_names;          /* debug information: the result contains names of files */
-    struct option unknown;     /* the first, or kind OPTION_PLAIN */
+    struct option unknown;     /* the first unknown option; its kind is OPTION_PLAIN if there is none */
 };
 void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *rules, struct arena *arena,
                        const char *options);
-/* Does the same, and appends the options without -I, for the compiler and the id; nothing if none of them is -I, so
- * that they stay as they are. */
+/* Does the same, and appends the options without -I, for the compiler and the id. Appends nothing if there is no -I, so
+ * that the options stay unchanged. */
 void option_survey_and_keep(struct option_survey *survey, struct bytes_writer *kept, const ingot_text_rules_t *rules,
                             struct arena *arena, const char *options);
-/* Adds what is known from other options. */
+/* Adds what other options say. */
 void option_survey_join(struct option_survey *survey, const struct option_survey *other);
 /* True if the option asks for debug information. */
 bool option_keeps_names(const struct option *option);
-/* True if the option may define a macro as assert, whose message has __FILE__ where the compiler brings it. */
+/* True if the option may define a macro as assert. If the compiler predefines assert, its message contains __FILE__. */
 bool option_has_assert(const struct option *option);
 
 /* Appends the options without -I. */

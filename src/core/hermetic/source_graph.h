@@ -1,5 +1,5 @@
 /*
- * source_graph.h - the texts that sources can reach, and in each of them what matters for replacing its includes.
+ * source_graph.h - the texts that sources can include, and what is needed to replace the includes in each of them.
  *
  * Everything is in the graph's arena and is freed with it. Used by one thread.
  */
@@ -31,19 +31,19 @@ enum event_kind {
     EVENT_LINE_END /* of an #else, #elif or #endif; a gap if a #line stands before it */
 };
 
-/* In the order of appearance. */
+/* An event in a text. Events are in the order of appearance. */
 struct text_event {
     struct text_event *next;
     enum event_kind kind;
-    size_t start; /* what is replaced, in the clean text */
+    size_t start; /* start of the replaced part, in the clean text */
     size_t end;
-    enum header_kind form; /* of an include: HEADER_NONE is computed from the operand */
+    enum header_kind form; /* of an include; HEADER_NONE: computed from the operand */
     const char *operand;   /* the file name, or tokens, in the clean text */
     size_t operand_size;
     bool is_guard;                   /* the condition is the file's include guard */
     struct graph_text *target;       /* NULL: not resolved */
-    const char *gap;                 /* why not: a clause */
-    bool stays_a_gap;                /* even if it could be resolved */
+    const char *gap;                 /* why it was not resolved: a clause */
+    bool stays_a_gap;                /* true if it stays a gap even if it could be resolved */
     const struct name_check *checks; /* assumptions of a computed include */
 };
 
@@ -51,11 +51,11 @@ struct text_event {
 struct scanned_macro {
     struct scanned_macro *next;
     struct macro_name name;
-    const char *definition; /* from the end of the name on; NULL: it is an #undef */
+    const char *definition; /* everything after the name; NULL: it is an #undef */
     size_t size;
 };
 
-/* All that a text alone says, whatever includes it. Immutable after the scan: the memo keeps it with a file, and each
+/* What a text alone determines, whatever includes it. Immutable after the scan: the memo keeps it with a file, and each
  * program copies the events. */
 struct text_scan {
     struct clean_text clean;
@@ -64,9 +64,9 @@ struct text_scan {
     size_t event_count;
     struct scanned_macro *first_macro;
     struct scanned_macro **last_macro;
-    bool names_matter;   /* as of the graph */
-    bool hides_macros;   /* by #pragma push_macro */
-    const char *problem; /* as of the text, up to has_once */
+    bool names_matter;   /* like the graph's field of this name */
+    bool hides_macros;   /* true if the text has #pragma push_macro */
+    const char *problem; /* this and the fields up to has_once: like the text's fields */
     const char *problem_clause;
     size_t problem_line;
     const char *guard;
@@ -75,12 +75,12 @@ struct text_scan {
 };
 
 struct graph_text {
-    struct graph_text *next;      /* all texts, in the order found */
-    struct graph_text *in_bucket; /* files, by path */
+    struct graph_text *next;      /* the next of all texts, in the order found */
+    struct graph_text *in_bucket; /* the next file in its bucket, by path */
     enum text_origin origin;
-    const char *path;    /* as composed; the name of a source or header */
+    const char *path;    /* as composed, or the name of a source or header */
     const char *normal;  /* of an embedded header: the name without "." and ".." */
-    size_t header_index; /* likewise, as given */
+    size_t header_index; /* of an embedded header: its index, as given */
     bool absent;         /* there is no such file */
     struct os_file_identity identity;
     struct known_file *file; /* a reference */
@@ -88,7 +88,7 @@ struct graph_text {
     size_t size;
     struct clean_text clean;
     struct text_event *first_event;
-    const char *problem; /* why it cannot be resolved: a noun, and a clause about it */
+    const char *problem; /* why the text cannot be resolved: a noun and a clause */
     const char *problem_clause;
     size_t problem_line;
     const char *guard; /* the name of the guard around the whole file, or NULL */
@@ -97,16 +97,16 @@ struct graph_text {
     struct graph_text *once_owner; /* the first text that is the same file: they share one mark */
     /* of the walk */
     size_t number;  /* among the texts visited, from 1; 0: not visited */
-    size_t assumed; /* how often it was included before on every path to here */
+    size_t assumed; /* how often it was certainly included before this point */
 };
 
 struct source_graph {
     struct arena arena;
     struct arena scratch;
-    struct witness *witness; /* through which alone the graph looks at files */
+    struct witness *witness; /* the graph's only access to files */
     const struct hermetic_input *input;
     struct macro_table macros;
-    const struct directory *directories; /* of -I, in order */
+    const struct directory *directories; /* the directories of -I, in order */
     const struct directory **last_directory;
     struct graph_text *first;
     struct graph_text *last;
@@ -114,13 +114,13 @@ struct source_graph {
     size_t header_count;
     struct graph_text **buckets;
     size_t file_count;
-    size_t expansions; /* of computed includes, so far */
+    size_t expansions; /* expansions of computed includes so far */
     uint64_t total_bytes;
     bool cplusplus;             /* every source is C++ with raw strings */
-    bool brings_assert;         /* a compiler may define assert by itself, and its message has __FILE__ */
+    bool brings_assert;         /* a compiler may predefine assert, whose message contains __FILE__ */
     bool renames_files;         /* a compiler may be clang, which uses the name by which it last found a file */
     bool names_matter;          /* __FILE__, debug information or the like */
-    bool has_debug_information; /* which names the current directory */
+    bool has_debug_information; /* the result contains debug information, which names the current directory */
     const char *limit;          /* which limit was exceeded */
     const char *option_problem; /* a name in a definition that prevents an id */
     ingot_status_t status;
@@ -130,7 +130,7 @@ struct directory {
     const struct directory *next;
     const char *path;
     struct os_file_identity identity;
-    bool is_late; /* the compiler may search it after all others, wherever its -I is */
+    bool is_late; /* the compiler may search it after all others, regardless of the position of its -I */
 };
 
 enum { MAX_FILES = 10000, PATH_BUCKETS = 1024 };
@@ -139,7 +139,7 @@ enum { MAX_FILES = 10000, PATH_BUCKETS = 1024 };
 struct graph_text *graph_add_text(struct source_graph *graph, enum text_origin origin, const char *path);
 const char *const *graph_late_directories(const struct source_graph *graph);
 bool graph_is_stopped(const struct source_graph *graph);
-/* The first problem is kept; at is in the clean text, or NULL. */
+/* Sets the text's problem, unless it already has one. at points into the clean text, or is NULL. */
 void graph_set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause);
 
 /* equal_files.c: sets once_owner; sets the graph's limit if names matter and a
@@ -150,10 +150,10 @@ void graph_check_file_names(struct source_graph *graph);
 /* text_scan.c: finds the events, definitions and special names of a text, and adds them to the graph. A file that is
  * known is not scanned again. */
 void graph_scan(struct source_graph *graph, struct graph_text *text);
-/* Identifies how files are scanned. With equal ones, the same content gives the same scan. */
+/* Returns a number that identifies how files are scanned. If it is equal, equal contents give equal scans. */
 uint64_t graph_reading(const struct source_graph *graph);
 
-/* special_names.c: what a name means beside the texts; sets *name if anything. */
+/* special_names.c: returns what a name means regardless of the texts; sets *name if it means anything. */
 enum special {
     NOT_SPECIAL,
     SPECIAL_PRAGMA,
@@ -171,8 +171,8 @@ bool name_has_pragma_word(size_t size, const char *text);
 /* Finds special names in an option's definition; false for a name that prevents an id. */
 bool text_scan_definition(struct source_graph *graph, size_t size, const char *value, const char **name);
 
-/* leftover_check.c: true if there may be an including directive outside of events, comments and literals; *at is
- * where. It does not use the scanner, so it also finds what the scan missed. */
+/* leftover_check.c: true if there may be an including directive outside of events, comments and literals; *at is its
+ * place. Does not use the scanner, so it also finds what the scan missed. */
 bool leftover_check(const struct source_graph *graph, const struct text_scan *text, const char **at);
 
 /* include_search.c: sets the target of an include, or its gap. */
@@ -183,12 +183,12 @@ const char *include_normal_path(struct arena *arena, const char *path);
 /* inline_walk.c: replaces what the sources include, one source at a time. */
 struct inline_walk {
     struct source_graph *graph;
-    struct bytes_writer *out;   /* NULL: only the shape is wanted */
+    struct bytes_writer *out;   /* NULL if only the shape is wanted */
     struct bytes_writer *shape; /* what replaced what, as u64s */
     struct graph_text **order;  /* visited */
     size_t count;
     size_t replaced; /* how many events */
-    size_t moved;    /* how many of them moved the following lines, which a #line corrected */
+    size_t moved;    /* how many of them shifted the following lines, which a #line corrected */
     size_t depth;
     uint64_t size;
     struct assumption *assumed; /* newest first */

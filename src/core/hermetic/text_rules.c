@@ -17,7 +17,7 @@ static void put_list(struct bytes_writer *out, const char *const *list)
     bytes_put_u64(out, list != NULL ? UINT64_MAX : UINT64_MAX - 1);
 }
 
-/* option_variables is not part of it, but the variables' values are. */
+/* Digests the rules. The names in option_variables are not part of the digest; the variables' values are. */
 static bool digest_rules(struct text_rules *rules, const ingot_allocator_t *allocator)
 {
     _Static_assert(offsetof(ingot_text_rules_t, option_variables) + sizeof(void *) == sizeof(ingot_text_rules_t),
@@ -47,7 +47,7 @@ static bool survey_variables(struct text_rules *rules, const ingot_allocator_t *
     struct arena arena;
     arena_init(&arena, allocator);
     option_survey_add(&rules->variables, &rules->of_backend, &arena, rules->variable_options);
-    rules->variables.unknown.value = NULL; /* it may be in the arena */
+    rules->variables.unknown.value = NULL; /* it may point into the arena */
     const bool is_made = !arena.failed;
     arena_fini(&arena);
     return is_made;

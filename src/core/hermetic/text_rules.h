@@ -12,10 +12,10 @@
 #include "core/hermetic/option_words.h"
 
 struct text_rules {
-    ingot_text_rules_t of_backend;  /* options is never NULL */
+    ingot_text_rules_t of_backend;  /* its options are never NULL */
     char *variable_options;         /* the values of option_variables with blanks between them; "" if none is set */
     struct option_survey variables; /* of variable_options */
-    uint8_t digest[DIGEST_SIZE];    /* of all of it */
+    uint8_t digest[DIGEST_SIZE];    /* digest of all fields above */
 };
 
 /* Gets the backend's rules and reads the variables. Fails only with INGOT_OUT_OF_MEMORY. */

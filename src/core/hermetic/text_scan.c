@@ -6,23 +6,24 @@
 #include <string.h>
 
 struct scan {
-    const struct source_graph *graph; /* for how texts are read */
+    const struct source_graph *graph; /* says how texts are read */
     struct arena *arena;
     struct text_scan *text;
-    size_t size; /* of the text as it is */
+    size_t size; /* size of the original text */
     const char *bytes;
     struct scanner scanner;
     size_t directives; /* so far, except #pragma */
     size_t depth;      /* of conditions */
-    bool had_tokens;   /* other than directives, before the first of these or after the guard's end */
+    /* true if there were tokens, other than directives, before the first directive or after the guard's end */
+    bool had_tokens;
     bool guard_is_open;
-    bool guard_is_broken; /* has an #else or text around it */
+    bool guard_is_broken; /* the guard has an #else, or there is text around it */
     bool guard_has_end;
     struct token guard; /* the name that the first directive tests */
     bool has_pragma_operator;
-    bool in_condition;     /* on the line of an #if or #elif */
-    bool had_line;         /* after a #line: the compiler's line number is unknown */
-    const char *directive; /* where the current one begins */
+    bool in_condition;     /* true on the line of an #if or #elif */
+    bool had_line;         /* true after a #line: the compiler's line number is unknown */
+    const char *directive; /* start of the current directive */
 };
 
 static void set_problem(struct scan *scan, const char *at, const char *noun, const char *clause)
@@ -56,7 +57,7 @@ static size_t offset_of(const struct scan *scan, const char *at)
     return (size_t)(at - scan->text->clean.start);
 }
 
-/* Its end is set when the line has been read. */
+/* Adds an event, whose end is set when the line has been read. */
 static struct text_event *add_event_at(struct scan *scan, enum event_kind kind, const char *at)
 {
     struct text_event *event = arena_take(scan->arena, sizeof(*event));
@@ -76,7 +77,7 @@ static struct text_event *add_event(struct scan *scan, enum event_kind kind)
     return add_event_at(scan, kind, scan->directive);
 }
 
-/* definition is NULL for an #undef. */
+/* Adds a definition, or an #undef if definition is NULL. */
 static void add_macro(struct scan *scan, const struct token *name, const char *definition, size_t size)
 {
     struct scanned_macro *macro = arena_take(scan->arena, sizeof(*macro));
@@ -265,7 +266,7 @@ static void read_if(struct scan *scan, const struct token *directive)
 {
     struct text_event *event = add_event(scan, EVENT_IF);
     if (event != NULL)
-        event->is_guard = scan->directives == 1; /* reset if it is not a guard */
+        event->is_guard = scan->directives == 1; /* reset later if it is not a guard */
     if (scan->directives == 1 && !scan->had_tokens)
         scan->guard = guard_name(scan, directive);
     if (scan->depth == 0 && scan->directives != 1)
@@ -467,7 +468,7 @@ static bool text_has(const struct scan *scan, const char *part)
     return memmem(scan->bytes, scan->size, part, strlen(part)) != NULL;
 }
 
-/* The words from which _Pragma("...") may make directives; its operand may come from a macro. */
+/* Checks for the words from which _Pragma("...") can make directives. Its operand may come from a macro. */
 static void check_pragma_operators(struct scan *scan)
 {
     if (scan->has_pragma_operator && name_has_pragma_word(scan->size, scan->bytes))
@@ -489,7 +490,8 @@ static void check_assembler(struct scan *scan)
         set_problem(scan, NULL, ".include", "by which an assembler reads files");
 }
 
-/* NVRTC accepts a byte order mark at the beginning of a source, but not of a header; clang accepts both. */
+/* True if a compiler may reject a byte order mark: NVRTC accepts one at the beginning of a source but not of a header,
+ * and clang accepts both. */
 static bool rejects_mark(const struct source_graph *graph)
 {
     return graph->input->rules->current_directory == INGOT_CURRENT_NEVER;

@@ -1,5 +1,5 @@
 /*
- * text_scanner.c - splices and tokens; see text_scanner.h.
+ * text_scanner.c - removes splices and reads tokens; see text_scanner.h.
  */
 #include "core/hermetic/text_scanner.h"
 
@@ -21,7 +21,7 @@ static size_t splice_length(const char *backslash, const char *end)
     return p < end && *p == '\n' ? (size_t)(p + 1 - backslash) : 0;
 }
 
-/* Compilers disagree about blanks in a splice; that matters if a directive or a comment is next to it. */
+/* True if compilers may disagree about a splice: it has blanks, and a directive or a comment is next to it. */
 static bool is_doubtful(const char *backslash, const char *next, const char *end, bool commented)
 {
     const bool spaced = next - backslash > 3 || (next - backslash == 3 && next[-2] != '\r');
@@ -95,7 +95,7 @@ static const char *find_problem(const struct clean_text *text, const char **at, 
         return "a backslash at its end";
     const char *from = text->start;
     const char *splice;
-    bool commented = false; /* counts joined lines as one, from its beginning to the splice */
+    bool commented = false; /* true if the joined lines before the splice may contain a // comment */
     for (*splices = 0; (splice = find_splice(from, end, &length)) != NULL; from = splice + length) {
         const char *line_end = memrchr(from, '\n', (size_t)(splice - from));
         if (line_end != NULL) {
@@ -151,7 +151,7 @@ const char *text_clean(struct arena *arena, struct clean_text *clean, size_t siz
     clean->splices = arena_take(arena, splices * sizeof(size_t));
     clean->resumes = arena_take(arena, splices * sizeof(size_t));
     if (out == NULL || clean->splices == NULL || clean->resumes == NULL)
-        *clean = (struct clean_text){.start = bytes, .raw = bytes}; /* the arena's failure tells the caller */
+        *clean = (struct clean_text){.start = bytes, .raw = bytes}; /* the caller checks the arena's failure */
     else
         join_lines(clean, out);
     return NULL;
@@ -181,7 +181,7 @@ size_t text_raw_offset(const struct clean_text *clean, size_t offset)
 
 /* ---- tokens ---- */
 
-enum { LETTER = 1, DIGIT = 2, BLANK = 4, TELLING = 8 }; /* TELLING: a plain line has none of it */
+enum { LETTER = 1, DIGIT = 2, BLANK = 4, TELLING = 8 }; /* a plain line has no TELLING character */
 
 static const unsigned char classes[256] = {
     ['\0'] = BLANK,
@@ -314,7 +314,8 @@ bool scanner_skip_space(struct scanner *scanner)
     return scanner->at != from;
 }
 
-/* If a literal is not closed on its line, some compilers read it to the line's end and others read only its quote. */
+/* Reads a literal. If it is not closed on its line, some compilers read it to the line's end and others read only its
+ * quote. */
 static enum token_kind scan_literal(struct scanner *scanner)
 {
     const char quote = *scanner->at;

@@ -1,5 +1,5 @@
 /*
- * text_scanner.h - splits a C-like text into tokens, as far as its directives need.
+ * text_scanner.h - splits C-like text into tokens, in as much detail as its directives require.
  *
  * The scanner sees through comments and line splices, so that neither can hide a directive. If compilers disagree about
  * a comment or a literal, the scan stops with a problem instead of choosing a reading.
@@ -16,7 +16,7 @@ struct clean_text {
     size_t *splices; /* where lines were joined in start */
     size_t *resumes; /* for each splice, where the text continues in raw */
     size_t splice_count;
-    const char *raw; /* the text with its splices; without a byte order mark */
+    const char *raw; /* the text with its splices, but without a byte order mark */
     size_t raw_size;
 };
 
@@ -39,7 +39,7 @@ struct token {
     size_t size;
 };
 
-/* A part of a line in which no quote of one kind is closed; NULL: there is none. */
+/* The part of a line in which quotes of one kind are not closed; NULL if there is none. */
 struct open_quotes {
     const char *from;
     const char *to;
@@ -49,14 +49,14 @@ struct scanner {
     const struct clean_text *text;
     const char *at;
     const char *end;
-    struct open_quotes open_single; /* the last that were found */
+    struct open_quotes open_single; /* the last open quotes found */
     struct open_quotes open_double;
-    bool is_in_comment;  /* the text ended in one */
+    bool is_in_comment;  /* true if the text ended in a comment */
     bool cplusplus;      /* the language certainly has raw strings and digit separators */
     const char *problem; /* what stopped the scan at `at`, or NULL */
 };
 
-/* Removes the splices; borrows bytes if there are none. Returns NULL, or a problem (a static sentence) and its
+/* Removes the splices, or borrows bytes if there are none. Returns NULL, or a problem (a static string) and its
  * *line. */
 const char *text_clean(struct arena *arena, struct clean_text *clean, size_t size, const char *bytes, size_t *line);
 size_t text_line(const struct clean_text *clean, const char *at);
@@ -64,10 +64,10 @@ size_t text_line(const struct clean_text *clean, const char *at);
 size_t text_raw_offset(const struct clean_text *clean, size_t offset);
 
 void scanner_init(struct scanner *scanner, const struct clean_text *text, const char *from, bool cplusplus);
-/* Reads the next token; TOKEN_END at the end and on a problem. */
+/* Reads the next token: TOKEN_END at the end or after a problem. */
 void scanner_next(struct scanner *scanner, struct token *token);
-/* From a line's beginning, skips whole lines without directives, comments, literals, and names that begin with "__" or
- * "_P". */
+/* Called at the beginning of a line, skips whole lines without directives, comments, literals and names that begin with
+ * "__" or "_P". */
 void scanner_skip_plain_lines(struct scanner *scanner);
 /* Skips white space and comments within the line. */
 bool scanner_skip_space(struct scanner *scanner);

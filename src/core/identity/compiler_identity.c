@@ -1,10 +1,10 @@
 /*
  * compiler_identity.c - identifies the compiler's code by the build-ids of a driver and its libraries.
  *
- * When a distribution rebuilds or patches a compiler library, version strings stay and build-ids change. Libraries that
- * are known to generate no code are omitted, because otherwise each update of one would make all stored programs stale.
- * Libraries that a driver loads only when it compiles are read as files, since loading them takes milliseconds. If it
- * is not certain which files they are, they are loaded for this, and stay.
+ * When a distribution rebuilds or patches a compiler library, its version string stays the same and its build-id
+ * changes. Libraries that are known to generate no code are omitted, because otherwise each update of one would make
+ * all stored programs stale. Libraries that a driver loads only when it compiles are read as files, since loading them
+ * takes milliseconds. If it is not certain which files they are, they are loaded, and stay loaded.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -193,7 +193,7 @@ static ingot_status_t add_field(struct library_set *set, ingot_identity_t *ident
     bytes_writer_init(&text, set->arena.allocator);
     for (size_t i = 0; i < set->line_count; ++i) {
         if (i != 0 && strcmp(set->lines[i], set->lines[i - 1]) == 0)
-            continue; /* the same library in two places */
+            continue; /* the same library listed twice */
         bytes_put_text(&text, set->lines[i]);
         bytes_put_text(&text, "\n");
     }
@@ -218,7 +218,7 @@ ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const voi
     arena_init(&set->arena, allocator);
     if (compiler_libraries != NULL && *compiler_libraries != NULL)
         library_search_init(&set->search, &set->arena);
-    set->libraries[set->count++].loaded = driver; /* under any name */
+    set->libraries[set->count++].loaded = driver; /* the driver itself, whatever its name */
     add_compilers(set, compiler_libraries);
     add_needed(set);
     ingot_status_t status = set->arena.failed ? INGOT_OUT_OF_MEMORY : add_field(set, identity);

@@ -1,5 +1,5 @@
 /*
- * device_identity.h - identifies a device with its driver and compiler, by bytes and by their digest.
+ * device_identity.h - the identity of a device with its driver and compiler: bytes, and their digest.
  *
  * Devices with equal identities share binaries. Fields are kept in the order in which the backend gave them.
  */

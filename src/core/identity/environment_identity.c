@@ -1,5 +1,5 @@
 /*
- * environment_identity.c - the environment variables that change the code which a driver's compiler generates.
+ * environment_identity.c - the environment variables that affect the code that a driver's compiler generates.
  *
  * They are read with a device's identity, once per context; the driver reads some of them once per process.
  */

@@ -1,8 +1,9 @@
 /*
- * file_identity.c - data files of a compiler: device libraries, headers that it brings, settings.
+ * file_identity.c - identifies a compiler's data files: device libraries, bundled headers, settings.
  *
- * Each process that makes an id reads tens of megabytes, so they are hashed with XXH3, not BLAKE2b. That distinguishes
- * versions of a file; anyone who can forge these files can replace the compiler, too.
+ * Each process that makes an id reads tens of megabytes, so they are hashed with XXH3, not BLAKE2b. XXH3 distinguishes
+ * versions of a file; it need not resist forgery, because anyone who can forge these files can replace the compiler,
+ * too.
  */
 #include <ingot/backend.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@
 
 enum { MAX_PATHS = 256 };
 
-/* Each part is hashed at once, with the widest instructions, and the hash of all is one of the hashes of the parts. */
+/* Hashes each part in one call, which uses the widest instructions. The file's hash combines the hashes of its
+ * parts. */
 static void update(void *user, size_t size, const void *bytes)
 {
     struct hash128 *all = user;
@@ -24,7 +26,7 @@ static void update(void *user, size_t size, const void *bytes)
     *all = hash128_of(sizeof(both), both);
 }
 
-/* *line stays NULL if there is no such file. */
+/* Makes the line of a file. *line stays NULL if there is no such file. */
 static ingot_status_t make_line(struct arena *arena, const char *path, char **line)
 {
     struct hash128 hash = {0, 0};
@@ -51,7 +53,7 @@ static int compare_lines(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* One digest for all, because the lines would be the longest part of an id. */
+/* Adds one digest of all lines, because the lines would be the longest part of an id. */
 static ingot_status_t add_lines(ingot_identity_t *identity, const char *name, const char **lines, size_t count)
 {
     struct bytes_writer text;

@@ -1,7 +1,7 @@
 /*
  * library_file.c - reads the ELF headers, notes and dynamic section of a library; see library_file.h.
  *
- * Nothing in the file is trusted: each part is read by its own call and has a limit. What is unusual is left to the
+ * Nothing in the file is trusted: each part is read by its own call and has a limit. Unusual files are left to the
  * linker.
  */
 #include "core/identity/library_file.h"
@@ -54,7 +54,7 @@ static void *read_part(const struct reading *reading, uint64_t offset, uint64_t 
     return part != NULL && read_at(reading, offset, (size_t)size, part, &got) ? part : NULL;
 }
 
-/* The linker skips libraries for other machines. */
+/* Reads the segments. A library for another machine counts as absent, because the linker skips it. */
 static enum library_place read_segments(struct reading *reading)
 {
     static const unsigned char own[] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
@@ -86,7 +86,7 @@ static bool read_build_id(const struct reading *reading, struct library_file *fi
     return true;
 }
 
-/* Finds where an address of the loaded library is in the file. */
+/* Converts an address of the loaded library to an offset in the file. */
 static bool offset_of_address(const struct reading *reading, uint64_t address, uint64_t *offset)
 {
     for (size_t i = 0; i < reading->segment_count; ++i) {
@@ -100,7 +100,7 @@ static bool offset_of_address(const struct reading *reading, uint64_t address, u
     return false;
 }
 
-/* Returns NULL if there is no such string. */
+/* Returns a string of the dynamic section, or NULL if there is no such string. */
 static const char *read_string(const struct reading *reading, uint64_t at)
 {
     char text[MAX_STRING];
@@ -125,8 +125,9 @@ static bool find_strings(struct reading *reading, size_t count, const ElfW(Dyn) 
     return offset_of_address(reading, address, &reading->strings_offset);
 }
 
-/* False also for what changes how the linker searches: an RPATH, which holds for further libraries too, a search
- * without the usual directories, and a library that stands for another one. */
+/* Takes an entry of the dynamic section. Returns false also for entries that change how the linker searches: an RPATH,
+ * which applies to further libraries too, a search without the usual directories, and a library that replaces another
+ * one. */
 static bool take_entry(const struct reading *reading, const ElfW(Dyn) * entry, struct library_file *file)
 {
     switch (entry->d_tag) {

@@ -1,14 +1,14 @@
 /*
- * library_file.h - what the dynamic linker would know of a library's file, read without loading it.
+ * library_file.h - what the dynamic linker would know about a library's file, read without loading it.
  *
- * A compiler takes 5 to 15 ms to load, and some microseconds to read like this.
+ * A compiler takes 5 to 15 ms to load, but only some microseconds to read like this.
  */
 #ifndef INGOT_CORE_IDENTITY_LIBRARY_FILE_H
 #define INGOT_CORE_IDENTITY_LIBRARY_FILE_H
 
 #include "core/base/arena.h"
 
-/* Everything lies in an arena. */
+/* What was read from a library's file. Everything is in an arena. */
 struct library_file {
     uint64_t device;
     uint64_t inode;
@@ -27,7 +27,7 @@ enum library_place {
     LIBRARY_UNSURE  /* only the linker itself can tell */
 };
 
-/* Reads the file at a path unless it is the one in `known`, which may be NULL; *file is one of the two. */
+/* Reads the file at a path, unless `known` (which may be NULL) is that file. *file is the file read, or `known`. */
 enum library_place library_file_read(struct arena *arena, const char *path, const struct library_file *known,
                                      const struct library_file **file);
 

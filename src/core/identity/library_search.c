@@ -1,8 +1,9 @@
 /*
  * library_search.c - see library_search.h.
  *
- * The linker itself tells its directories: those of LD_LIBRARY_PATH at the start of the process, of an RPATH or RUNPATH
- * and of the system. Each may have parts for newer processors below glibc-hwcaps. Then there is /etc/ld.so.cache.
+ * The linker itself lists its directories: those of LD_LIBRARY_PATH at the start of the process, of an RPATH or
+ * RUNPATH, and of the system. Each may have subdirectories for newer processors below glibc-hwcaps. Finally, there is
+ * /etc/ld.so.cache.
  */
 #include "core/identity/library_search.h"
 
@@ -28,7 +29,7 @@ enum {
     NEW_ENTRY_SIZE = 24
 };
 
-/* The flags of a library for this machine: ELF for glibc, and its architecture. */
+/* The cache's flags of a library for this machine: ELF for glibc, and its architecture. */
 #if defined(__GLIBC__) && defined(__x86_64__) && defined(__LP64__)
 #define OWN_FLAGS 0x0303u
 #elif defined(__GLIBC__) && defined(__aarch64__) && defined(__LP64__)
@@ -51,7 +52,7 @@ static void add_directory(struct library_search *search, const char *path, bool 
         search->directories[search->directory_count++] = (struct library_directory){copy, !is_of_system(path), is_part};
 }
 
-/* Adds a directory after the parts of it for newer processors. */
+/* Adds a directory's subdirectories for newer processors, then the directory itself. */
 static void add_place(struct library_search *search, const char *path)
 {
     char part[MAX_PATH];
@@ -98,7 +99,7 @@ static bool has_magic(const struct library_search *search, size_t at, size_t hea
            memcmp(search->cache.bytes + at, magic, strlen(magic)) == 0;
 }
 
-/* A cache may begin with one for older linkers. */
+/* Reads the linker's cache, which may begin with a cache for older linkers. */
 static bool read_cache(struct library_search *search)
 {
     const ingot_status_t status = os_read_file(CACHE_FILE, MAX_CACHE, &search->cache, NULL);
@@ -115,7 +116,8 @@ static bool read_cache(struct library_search *search)
     return search->entry_count <= (search->cache.size - search->cache_start - NEW_HEADER_SIZE) / NEW_ENTRY_SIZE;
 }
 
-/* If libraries are loaded between the two calls, the last ones are missing, and are found as files. */
+/* Lists the loaded libraries. If more are loaded between the two calls, the last ones are missing, and are found as
+ * files. */
 static void list_loaded(struct library_search *search)
 {
     const size_t capacity = library_put_names(0, NULL);
@@ -140,18 +142,18 @@ void library_search_init(struct library_search *search, struct arena *arena)
         arena->failed = true;
 }
 
-/* Returns a text that an entry's field refers to. A NUL follows the cache's last byte. */
+/* Returns the string that an entry's field refers to. A NUL follows the cache's last byte. */
 static const char *cache_text(const struct library_search *search, size_t entry_and_field)
 {
     const size_t at = search->cache_start + number_at(search, entry_and_field);
     return at < search->cache.size ? (const char *)search->cache.bytes + at : "";
 }
 
-/* A search that is going on. */
+/* A search in progress. */
 struct candidate {
     const struct library_search *search;
     const char *name;
-    const struct library_file *file; /* NULL: no place had it so far */
+    const struct library_file *file; /* NULL: not found so far */
     bool is_unsure;
 };
 
@@ -175,7 +177,7 @@ static void consider_directory(struct candidate *candidate, const char *director
         consider(candidate, path);
 }
 
-/* The linker takes the first entry, unless one is for newer processors. */
+/* Looks in the cache. The linker takes the first entry, unless one is for newer processors. */
 static void consider_cache(struct candidate *candidate)
 {
     const struct library_search *search = candidate->search;
@@ -192,7 +194,7 @@ static void consider_cache(struct candidate *candidate)
     }
 }
 
-/* $ORIGIN is the directory of the file that has the RUNPATH. */
+/* Looks in a file's RUNPATH, where $ORIGIN is the directory of the file. */
 static void consider_runpath(struct candidate *candidate, const struct library_file *needed_by)
 {
     const char *slash = strrchr(needed_by->path, '/');

@@ -1,5 +1,5 @@
 /*
- * loaded_library.c - the dynamic linker's tables; see loaded_library.h.
+ * loaded_library.c - reads the dynamic linker's tables; see loaded_library.h.
  */
 #include "core/identity/loaded_library.h"
 
@@ -34,7 +34,8 @@ struct link_map *library_if_loaded(const char *name)
 
 struct link_map *library_open(const char *name, void **handle)
 {
-    /* It stays when it is closed: some compilers (nvJitLink) lose memory each time they are loaded again. */
+    /* The library stays loaded after it is closed, because some compilers (nvJitLink) leak memory each time they are
+     * loaded again. */
     *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     return *handle != NULL ? library_of_handle(*handle) : NULL;
 }
@@ -48,7 +49,7 @@ void *library_handle_of_own(void)
     return own->l_name[0] != '\0' ? dlopen(own->l_name, RTLD_LAZY | RTLD_NOLOAD) : dlopen(NULL, RTLD_LAZY);
 }
 
-/* glibc puts addresses in place of offsets on most machines. */
+/* Returns a string of the dynamic section. On most machines, glibc replaces the section's offsets by addresses. */
 static const char *dynamic_string(ElfW(Addr) base, const ElfW(Dyn) * dynamic, ElfW(Sxword) tag, size_t index)
 {
     const char *strings = NULL;
@@ -75,7 +76,7 @@ const char *library_name(const struct link_map *library)
     if (name != NULL)
         return name;
     if (library->l_name == NULL || library->l_name[0] == '\0')
-        return "program"; /* a driver linked into the executable */
+        return "program"; /* the driver is linked into the executable */
     const char *slash = strrchr(library->l_name, '/');
     return slash != NULL ? slash + 1 : library->l_name;
 }
@@ -87,7 +88,7 @@ const char *library_needed(const struct link_map *library, size_t index)
 
 /* ---- all libraries ---- */
 
-/* Names, each with its NUL, as far as they fit. */
+/* A list of names, each with its NUL, that holds as many as fit. */
 struct name_list {
     size_t capacity;
     char *names;

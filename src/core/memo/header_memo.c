@@ -1,5 +1,5 @@
 /*
- * header_memo.c - remembered resolutions; see header_memo.h.
+ * header_memo.c - remembers resolutions; see header_memo.h.
  */
 #include "core/memo/header_memo.h"
 
@@ -77,7 +77,7 @@ void header_memo_retire(struct ingot_header_memo *memo)
 
 void header_memo_release(struct ingot_header_memo *memo)
 {
-    /* acq_rel: all use of the memo happens before its end */
+    /* acq_rel: all use of the memo happens before it is freed */
     if (memo == NULL || atomic_fetch_sub_explicit(&memo->references, 1, memory_order_acq_rel) != 1)
         return;
     const ingot_allocator_t allocator = memo->allocator;
@@ -166,7 +166,7 @@ static void write_resolutions(struct bytes_writer *out, const uint8_t library[DI
     bytes_put(out, MEMO_MAGIC_SIZE, MEMO_MAGIC);
     bytes_put_u32(out, MEMO_FORMAT_VERSION);
     bytes_put_u32(out, (uint32_t)count);
-    bytes_put_u64(out, 0); /* of the total size, see below */
+    bytes_put_u64(out, 0); /* placeholder for the total size, see below */
     bytes_put(out, DIGEST_SIZE, library);
     for (size_t i = 0; i < count; ++i) {
         const struct resolution *resolution = (const struct resolution *)entries[i];

@@ -26,16 +26,17 @@ struct known_file {
 struct known_files {
     struct memo_table table;
     const ingot_allocator_t *allocator;
-    uint64_t settle_ns; /* a file that changed less than this before it was read is not shared; see header_memo.h */
+    /* a file that changed less than this long before it was read is not shared; see header_memo.h */
+    uint64_t settle_ns;
 };
 
-/* Reads a file. Statuses as of os_read_file. If it last changed before settled_until_ns, any later change shows in its
- * state. reading says how a scan reads the text. */
+/* Reads a file. Returns the statuses of os_read_file. If the file last changed before settled_until_ns, any later
+ * change shows in its state. reading says how a scan reads the text. */
 ingot_status_t known_file_read(struct known_file **file, const ingot_allocator_t *allocator, const char *path,
                                size_t max_size, uint64_t settled_until_ns, uint64_t reading);
-/* Finds a file that is in this state and that this user has read; a reference, or NULL. */
+/* Finds a file that is in this state and that this user has read. Returns a reference, or NULL. */
 struct known_file *known_file_find(struct known_files *files, const struct os_file_state *state, uint64_t reading);
-/* Shares a file that was scanned. */
+/* Shares a file after it was scanned. */
 void known_file_share(struct known_files *files, struct known_file *file);
 void known_file_release(struct known_file *file);
 

@@ -15,12 +15,12 @@ ingot_status_t memo_table_init(struct memo_table *table, size_t max_bytes)
 
 void memo_entry_release(struct memo_entry *entry)
 {
-    /* acq_rel: all use of the entry happens before its end */
+    /* acq_rel: all use of the entry happens before it is freed */
     if (entry != NULL && atomic_fetch_sub_explicit(&entry->references, 1, memory_order_acq_rel) == 1)
         entry->destroy(entry);
 }
 
-/* Releases entries that were taken out; next links them. */
+/* Releases entries that were taken out and are linked by next. */
 static void release_all(struct memo_entry *dead)
 {
     while (dead != NULL) {
@@ -59,7 +59,7 @@ static void link_by_age(struct memo_table *table, struct memo_entry *entry, bool
     *(entry->older != NULL ? &entry->older->newer : &table->oldest) = entry;
 }
 
-/* Takes out the entry at a place and puts it before others that are to be released. */
+/* Takes out the entry at a place and prepends it to others that will be released. */
 static struct memo_entry *take_out(struct memo_table *table, struct memo_entry **place, struct memo_entry *dead)
 {
     struct memo_entry *entry = *place;
@@ -95,7 +95,7 @@ static void insert(struct memo_table *table, struct memo_entry *entry, bool is_n
     ++table->count;
 }
 
-/* Locks the table, with its buckets if there is memory for them. The allocator is called without the lock. */
+/* Locks the table, and allocates its buckets if there is memory for them. The allocator is called without the lock. */
 static void lock_with_buckets(struct memo_table *table, const ingot_allocator_t *allocator)
 {
     os_mutex_lock(&table->lock);

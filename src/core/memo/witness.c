@@ -1,5 +1,5 @@
 /*
- * witness.c - questions to the file system; see witness.h.
+ * witness.c - asks the file system; see witness.h.
  */
 #include "core/memo/witness.h"
 
@@ -85,7 +85,7 @@ static ingot_status_t read_file(struct witness *witness, const char *path, size_
     struct os_file_state state;
     if (files == NULL)
         return known_file_read(file, witness->answers.allocator, path, max_size, 0, reading);
-    const uint64_t now = os_file_clock_ns(); /* before the state is asked for, so not later */
+    const uint64_t now = os_file_clock_ns(); /* read before the file's state, so it is not later */
     const ingot_status_t status = os_get_file_state(path, &state);
     if (status == INGOT_NOT_FOUND)
         return status;

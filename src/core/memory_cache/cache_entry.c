@@ -1,5 +1,5 @@
 /*
- * cache_entry.c - the pool of entries, and how an entry enters and leaves the cache; see cache_entry.h.
+ * cache_entry.c - allocates entries, and moves them into and out of the cache; see cache_entry.h.
  */
 #include "core/memory_cache/cache_entry.h"
 
@@ -14,7 +14,7 @@ static size_t directory_size(size_t capacity)
     return sizeof(struct chunk_directory) + capacity * sizeof(struct cache_chunk *);
 }
 
-/* Under the lock, which writers hold. */
+/* Returns the directory. Requires the lock, which writers hold. */
 static struct chunk_directory *directory_of(const struct cache_pool *pool)
 {
     return atomic_load_explicit(&pool->directory, memory_order_relaxed);
@@ -37,7 +37,8 @@ ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t 
     return os_mutex_init(&pool->lock);
 }
 
-/* Only while a chunk's cells cannot change: under cache->lock, or at the end. */
+/* Returns a stripe's cells. Used only while a chunk's cells cannot change: under cache->lock, or when the pool is
+ * freed. */
 static struct cache_cell *cells_of(const struct cache_chunk *chunk, unsigned stripe)
 {
     return atomic_load_explicit(&chunk->cells[stripe], memory_order_relaxed);
@@ -61,7 +62,7 @@ void cache_pool_fini(struct cache_pool *pool)
     os_mutex_fini(&pool->lock);
 }
 
-/* Makes room for one more chunk. Under the lock. */
+/* Makes room for one more chunk. Requires the lock. */
 static bool reserve_number(struct cache_pool *pool)
 {
     struct chunk_directory *old = directory_of(pool);
@@ -85,7 +86,7 @@ static bool reserve_number(struct cache_pool *pool)
 static struct cache_chunk *chunk_create(struct cache_pool *pool)
 {
     struct cache_chunk *chunk = alloc_aligned(&pool->allocator, sizeof(*chunk), CHUNK_SIZE);
-    if ((uintptr_t)chunk % CHUNK_SIZE != 0) { /* an allocator that cannot do it */
+    if ((uintptr_t)chunk % CHUNK_SIZE != 0) { /* the allocator cannot align it */
         alloc_free(&pool->allocator, chunk, sizeof(*chunk));
         return NULL;
     }
@@ -107,8 +108,8 @@ static struct cache_chunk *chunk_create(struct cache_pool *pool)
     return chunk;
 }
 
-/* Under cache->lock, so that no entry of the chunk enters or leaves the cache meanwhile. Returns NULL when out of
- * memory. */
+/* Returns a stripe's cells, which the first call makes. Requires cache->lock, so that no entry of the chunk enters or
+ * leaves the cache at the same time. Returns NULL if out of memory. */
 static struct cache_cell *get_cells(struct cache_chunk *chunk, unsigned stripe)
 {
     struct cache_cell *cells = cells_of(chunk, stripe);
@@ -125,7 +126,7 @@ static struct cache_cell *get_cells(struct cache_chunk *chunk, unsigned stripe)
     return cells;
 }
 
-/* Adds a chunk's entries to the free ones. Under the lock. */
+/* Adds a new chunk's entries to the free list. Requires the lock. */
 static void add_chunk(struct cache_pool *pool)
 {
     struct cache_chunk *chunk = reserve_number(pool) ? chunk_create(pool) : NULL;
@@ -149,8 +150,8 @@ struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value)
         return NULL;
     entry->value = value;
     entry->members = NULL;
-    /* relaxed, all: other threads read them only after they got the entry from the caller or retained it after
-     * entry_publish */
+    /* relaxed, all: other threads read these fields only after the caller passed them the entry, or after they retained
+     * it following entry_publish */
     atomic_store_explicit(&entry->group_hash, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->is_ungrouped, false, memory_order_relaxed);
     atomic_store_explicit(entry_serial(entry), 0, memory_order_relaxed);
@@ -162,10 +163,11 @@ void entry_publish(struct cache_entry *entry, uint64_t serial)
 {
     struct cache_chunk *chunk = entry_chunk(entry);
 
-    (void)get_cells(chunk, stripe_number()); /* without memory this thread counts in central */
-    /* relaxed: opening a cell makes it visible to threads that retain by it */
+    (void)get_cells(chunk, stripe_number()); /* if out of memory, this thread counts in central */
+    /* relaxed: opening a cell makes it visible to threads that retain in that cell */
     atomic_store_explicit(entry_serial(entry), serial, memory_order_relaxed);
-    /* Before the cells: a thread that retains by an open one may drop the reference in central. */
+    /* Done before the cells are opened, because a thread that retains in an open cell may drop the reference in
+     * central. */
     atomic_fetch_add_explicit(&entry->central, CENTRAL_BIG + 1, memory_order_relaxed);
     entry->is_kept = true;
     for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
@@ -223,7 +225,7 @@ struct cache_cell *entry_hit_locked(struct cache_entry *entry, unsigned stripe)
 
 void entry_undo_hit(struct cache_entry *entry, unsigned stripe)
 {
-    add_hits(entry, stripe, (uint64_t)-1); /* the cell's hit may be collected by now */
+    add_hits(entry, stripe, (uint64_t)-1); /* the cell's hit may have been collected by now */
     entry_release(entry);
 }
 
@@ -234,14 +236,14 @@ void entry_move_hits(struct cache_entry *entry, unsigned stripe)
 
     do {
         if (!cell_is_open(content))
-            return; /* entry_withdraw has counted them */
+            return; /* entry_withdraw has already counted them */
         /* relaxed: a read-modify-write continues the release sequence of earlier droppers */
     } while (!atomic_compare_exchange_weak_explicit(cell, &content, content % CELL_HIT, memory_order_relaxed,
                                                     memory_order_relaxed));
     add_hits(entry, stripe, cell_hits(content));
 }
 
-/* Ends a life, after the last reference was dropped. */
+/* Ends the life of an entry after its last reference was dropped. */
 static void end_life(struct cache_entry *entry)
 {
     struct cache_pool *pool = entry_pool(entry);
@@ -258,7 +260,7 @@ static void end_life(struct cache_entry *entry)
 
 void entry_release_centrally(struct cache_entry *entry)
 {
-    /* acq_rel: each dropper's use comes before the end of the life */
+    /* acq_rel: all use of the entry comes before the end of its life */
     if (atomic_fetch_sub_explicit(&entry->central, 1, memory_order_acq_rel) == 1)
         end_life(entry);
 }

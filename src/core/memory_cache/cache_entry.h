@@ -1,13 +1,13 @@
 /*
  * cache_entry.h - entries of the in-memory cache: their memory and their reference counts.
  *
- * A reference to a cached entry is counted in a cell of the calling thread's stripe (stripe.h), so that taking and
- * dropping one writes no memory that other threads write. All other references are counted in `central`. The sum of all
- * counts is the number of references; it can be known, and be zero, only after the entry has left the cache.
+ * A reference to a cached entry is counted in a cell of the calling thread's stripe (stripe.h), so taking and dropping
+ * it writes no memory that other stripes write. All other references are counted in `central`. The sum of all counts is
+ * the number of references; it can be known, and become zero, only after the entry has left the cache.
  *
- * A hit reads little: a chunk is aligned to its size, so an entry's address leads to the chunk without reading the
- * entry; serials, and the cells of one stripe, are adjacent. Cells are allocated when a thread of the stripe first
- * finds an entry of the chunk.
+ * A hit reads little memory. A chunk is aligned to its size, so the chunk's address is computed from an entry's. The
+ * serials are adjacent, and so are the cells of one stripe. Cells are allocated when a thread of the stripe first finds
+ * an entry of the chunk.
  *
  * Invariants (doc/threading.md has the proof):
  *  - an entry's cells are open from the end of entry_publish to the beginning of entry_withdraw, once per life;
@@ -25,7 +25,7 @@
 #include "core/base/stripe.h"
 #include "core/memory_cache/cache_types.h"
 
-/* A chunk, and what malloc adds to it, fill a page. */
+/* A chunk, with what malloc adds to it, fills a page. */
 enum { CHUNK_SIZE = 4096, ENTRIES_PER_CHUNK = 44, CHUNK_NUMBERS = 64, CACHE_LINE = 64 };
 
 #define CENTRAL_BIG (INT64_C(1) << 40)
@@ -46,7 +46,7 @@ struct cache_member {
 
 struct cache_entry {
     void *value;
-    uint64_t hash; /* of the key, the low half; written before entry_publish */
+    uint64_t hash; /* low half of the key's hash; written before entry_publish */
     _Atomic int64_t central;
     /* under cache->lock, then owned by the thread that evicts */
     uint64_t stamp; /* the stamp seen when the entry was last checked */
@@ -55,20 +55,23 @@ struct cache_entry {
     size_t bytes;
     struct cache_member *members;
     uint32_t heap_index;
-    _Atomic uint32_t group_hash; /* of the first member's group, 0: none; relaxed, only saves taking the lock */
-    atomic_bool is_ungrouped;    /* also requested without a group: outlives its groups; relaxed */
-    bool is_kept;                /* under cache->lock: the entry is in the cache */
-    uint8_t reason;              /* an eviction_reason */
+    /* of the first member's group, 0: none; relaxed, because it only avoids taking the lock */
+    _Atomic uint32_t group_hash;
+    atomic_bool is_ungrouped; /* was also requested without a group, so it outlives its groups; relaxed */
+    bool is_kept;             /* under cache->lock: the entry is in the cache */
+    uint8_t reason;           /* an eviction_reason */
 };
 
 struct cache_chunk {
     struct cache_pool *pool;
     size_t number;
-    _Atomic(struct cache_cell *) cells[STRIPE_COUNT]; /* of all entries, or NULL; release/acquire */
-    _Atomic uint64_t serials[ENTRIES_PER_CHUNK];      /* of the life, unique in the cache; 0: never published */
+    _Atomic(struct cache_cell *) cells[STRIPE_COUNT]; /* the cells of all entries, or NULL; release/acquire */
+    /* serial of the current life, unique in the cache; 0: never published */
+    _Atomic uint64_t serials[ENTRIES_PER_CHUNK];
     struct cache_entry entries[ENTRIES_PER_CHUNK];
 };
-/* All chunks by number. Grows by a copy; smaller ones are kept for threads that still read them. */
+/* All chunks by number. A larger copy replaces it when it is full; smaller ones are kept for threads that still read
+ * them. */
 struct chunk_directory {
     struct chunk_directory *previous;
     size_t capacity;
@@ -76,11 +79,11 @@ struct chunk_directory {
 };
 _Static_assert(sizeof(struct cache_chunk) <= CHUNK_SIZE - 2 * sizeof(void *), "a chunk does not fit in a page");
 
-/* The cost of an entry beside its value: its share of a chunk, of the cells of two stripes, of the table and of the
+/* An entry's memory without its value: its share of a chunk, of the cells of two stripes, of the table and of the
  * eviction order. */
 enum {
     CACHE_ENTRY_TABLE_BYTES = 4 * sizeof(void *), /* four places at most */
-    CACHE_ENTRY_ORDER_BYTES = 4 * sizeof(void *), /* two items likewise */
+    CACHE_ENTRY_ORDER_BYTES = 4 * sizeof(void *), /* two items at most */
     CACHE_ENTRY_OVERHEAD = CHUNK_SIZE / ENTRIES_PER_CHUNK + 2 * sizeof(struct cache_cell) + CACHE_ENTRY_TABLE_BYTES +
                            CACHE_ENTRY_ORDER_BYTES
 };
@@ -88,7 +91,7 @@ enum {
 /* The fields that hits of one stripe write, besides cells. */
 struct cache_stripe {
     _Alignas(STRIPE_LINE) _Atomic uint64_t stamp;
-    _Atomic uint64_t hits; /* those not counted in cells */
+    _Atomic uint64_t hits; /* hits that are not counted in cells */
 };
 
 struct cache_pool {
@@ -107,25 +110,25 @@ struct cache_pool {
 ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t *allocator,
                                const struct memory_cache_ops *ops, void *user);
 void cache_pool_fini(struct cache_pool *pool);
-/* Makes an entry with one reference that is not in the cache; NULL when out of memory. */
+/* Makes an entry that has one reference and is not in the cache. Returns NULL if out of memory. */
 struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value);
 
-/* Lets threads that find the entry retain it, and adds the cache's own reference. Hash and value are set before. Under
- * cache->lock. */
+/* Lets threads that find the entry retain it, and adds the cache's own reference. The hash and the value must be set.
+ * Requires cache->lock. */
 void entry_publish(struct cache_entry *entry, uint64_t serial);
 /* Undoes entry_publish: later look-ups find nothing, and the cache's reference becomes the caller's. Returns the hits
- * in the entry's cells. Under cache->lock. */
+ * in the entry's cells. Requires cache->lock. */
 uint64_t entry_withdraw(struct cache_entry *entry);
-/* Returns the hits that are counted in a cached entry's cells; under cache->lock. */
+/* Returns the hits that are counted in a cached entry's cells. Requires cache->lock. */
 uint64_t entry_hits(const struct cache_entry *entry);
-/* Retains a cached entry and counts a hit. Returns the stripe's cell, or NULL if there is no memory for one. Under
+/* Retains a cached entry and counts a hit. Returns the stripe's cell, or NULL if there is no memory for one. Requires
  * cache->lock. */
 struct cache_cell *entry_hit_locked(struct cache_entry *entry, unsigned stripe);
-/* Undoes entry_try_hit, which found an entry of another key. */
+/* Undoes entry_try_hit after it found an entry of another key. */
 void entry_undo_hit(struct cache_entry *entry, unsigned stripe);
 /* Moves the hits from a full cell to the stripe. The caller holds the entry. */
 void entry_move_hits(struct cache_entry *entry, unsigned stripe);
-/* Drops a reference that is counted in no cell. */
+/* Drops a reference that is not counted in a cell. */
 void entry_release_centrally(struct cache_entry *entry);
 /* Returns the latest stamp in the entry's cells. */
 uint64_t entry_last_used(const struct cache_entry *entry);
@@ -146,7 +149,7 @@ static inline size_t entry_index(const struct cache_entry *entry)
     return offset / (uint32_t)sizeof(struct cache_entry);
 }
 
-/* A number instead of a pointer, never 0, for the table. */
+/* Returns the entry's number, never 0, which the table stores instead of a pointer. */
 static inline uint32_t entry_number(const struct cache_entry *entry)
 {
     return (uint32_t)(entry_chunk(entry)->number * CHUNK_NUMBERS + entry_index(entry) + 1);
@@ -154,7 +157,7 @@ static inline uint32_t entry_number(const struct cache_entry *entry)
 
 static inline struct cache_entry *entry_of_number(const struct cache_pool *pool, uint32_t number)
 {
-    /* acquire: what the number was read from was written after the chunk entered the directory */
+    /* acquire: the table's place with this number was written after the chunk entered the directory */
     const struct chunk_directory *directory = atomic_load_explicit(&pool->directory, memory_order_acquire);
     return &directory->chunks[(number - 1) / CHUNK_NUMBERS]->entries[(number - 1) % CHUNK_NUMBERS];
 }
@@ -174,8 +177,8 @@ static inline struct cache_cell *entry_cell(const struct cache_entry *entry, uns
 
 /*
  * Retains the entry and counts a hit. Works for any entry in any state, because entries are never freed before the
- * cache. Returns the stripe's cell: then the caller holds the entry, in its present life. NULL: it is not in the cache,
- * or must be looked up under the lock.
+ * cache. If it returns the stripe's cell, the caller holds the entry in its present life. NULL: the entry is not in the
+ * cache, or must be looked up under the lock.
  */
 static inline struct cache_cell *entry_try_hit(struct cache_entry *entry, unsigned stripe)
 {
@@ -190,7 +193,7 @@ static inline struct cache_cell *entry_try_hit(struct cache_entry *entry, unsign
     return cell;
 }
 
-/* The caller holds a reference, which keeps the entry alive. */
+/* Adds a reference. The caller must hold one, which keeps the entry alive. */
 static inline void entry_retain(struct cache_entry *entry)
 {
     struct cache_cell *cell = entry_cell(entry, stripe_number());

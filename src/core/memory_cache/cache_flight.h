@@ -1,12 +1,12 @@
 /*
- * cache_flight.h - one maker per key.
+ * cache_flight.h - one thread makes the value of a key, and the others wait.
  *
- * Making takes seconds, so a second request waits instead of making it again. A flight is one key that is being made by
- * its pilot for its passengers. If that fails for a reason that may not affect the next attempt, one passenger becomes
- * the pilot and tries once more.
+ * Making a value takes seconds, so a second request waits instead of making it again. In a flight, one thread, the
+ * pilot, makes the value of a key, and other threads, the passengers, wait for it. If the pilot fails for a reason that
+ * may not affect another attempt, one passenger becomes the pilot and tries once more.
  *
  * Threads that wait for each other's flights in a circle would wait forever; flight_may_wait prevents this. A forked
- * child forgets its parent's flights, because it does not have their pilots.
+ * child forgets its parent's flights, because their pilots do not exist in the child.
  * Locks: cache->lock guards flights, except for the result and the fields after it, which are written before `landed`
  * is set under the lock and read afterwards. The wait graph has its own lock, for all caches of the process.
  */
@@ -22,50 +22,51 @@ struct cache_flight;
 struct cache_passenger {
     const struct cache_request *request;
     struct ingot_worker *thread;
-    bool is_pilot; /* became the pilot, and tries once more */
+    bool is_pilot; /* this passenger became the pilot, and tries once more */
     struct cache_passenger *next;
 };
 
 struct cache_flight {
     const struct cache_request *request; /* the pilot's */
-    ingot_work_t making;                 /* the pilot's, in the wait graph */
+    ingot_work_t making;                 /* the pilot's work in the wait graph */
     struct cache_flight *next;
     struct cache_passenger *passengers; /* in the order of arrival; only those that still wait */
     os_condition changed;
     size_t references; /* the pilot's and the passengers' */
     bool is_second_try;
-    bool discard; /* the cache was cleared or closed meanwhile: the result is not kept */
+    bool discard; /* the cache was cleared or closed during the flight, so the result is not kept */
     bool landed;
 
     ingot_status_t result;
     struct cache_entry *entry; /* one reference; NULL if no thread waited, or on failure */
-    char *detail;              /* of a failure; NULL: out of memory for it */
-    int64_t code;              /* of a failure; as ingot_last_error_code */
+    char *detail;              /* a failure's sentence; NULL: there was no memory for it */
+    int64_t code;              /* a failure's code, as ingot_last_error_code returns it */
 };
 
 struct cache_flights {
     struct cache_flight *first;
-    unsigned process; /* whose flights these are; see wait_graph_process */
+    unsigned process; /* the process whose flights these are; see wait_graph_process */
 };
 
 /* How a failure affects the waiting threads. */
 enum flight_failure {
-    FAILURE_FOR_ALL,  /* caused by the key, or affects everything: all get it */
-    FAILURE_OF_PILOT, /* caused by the pilot's arguments: each of the others starts over */
+    FAILURE_FOR_ALL,  /* caused by the key, or affects everything: all threads get it */
+    FAILURE_OF_PILOT, /* caused by the pilot's arguments: each other thread starts over */
     FAILURE_SPURIOUS  /* one other thread tries once more, then all get it */
 };
 enum flight_failure flight_failure_of(ingot_status_t status);
 
-/* Makes a flight that is not listed yet, without a lock. NULL when out of memory. */
+/* Makes a flight that is not listed yet. Needs no lock. Returns NULL if out of memory. */
 struct cache_flight *flight_create(const ingot_allocator_t *allocator);
-/* Frees a flight without references, without a lock. NULL does nothing. */
+/* Frees a flight without references. Needs no lock. Does nothing if flight is NULL. */
 void flight_destroy(struct cache_flight *flight, const ingot_allocator_t *allocator);
 
-/* This and all that follow: under the lock. */
+/* This function and all below require the lock. Finds the flight of a key, or NULL. */
 struct cache_flight *flights_find(struct cache_flights *flights, const struct memory_cache_ops *ops,
                                   const struct cache_request *request);
 void flights_add(struct cache_flights *flights, struct cache_flight *flight, const struct cache_request *request);
-/* Results of the current flights for the groups that the filter selects (NULL: all) will not be kept. */
+/* Discards the results of the current flights for the groups that the filter selects (NULL: all): they will not be
+ * kept. */
 void flights_discard(struct cache_flights *flights, cache_group_filter filter, const void *wanted);
 
 /*
@@ -75,7 +76,7 @@ void flights_discard(struct cache_flights *flights, cache_group_filter filter, c
  */
 ingot_status_t flight_may_wait(struct cache_flight *flight);
 void flight_wait(struct cache_flight *flight, struct cache_passenger *passenger, os_mutex *lock);
-/* Makes the first passenger the pilot; false if there is none. */
+/* Makes the first passenger the pilot. Returns false if there is none. */
 bool flight_hand_over(struct cache_flight *flight);
 /* Removes the flight, whose result is set, from the list and wakes the waiting threads. */
 void flight_land(struct cache_flights *flights, struct cache_flight *flight);

@@ -32,7 +32,7 @@ struct cache_group *groups_find(const struct cache_groups *groups, const char *n
     return find_hashed(groups, name, hash128_of(strlen(name), name).low);
 }
 
-/* Without memory, chains get longer instead. */
+/* Adds chains. If out of memory, the existing chains get longer instead. */
 static void grow(struct cache_groups *groups, const ingot_allocator_t *allocator)
 {
     const size_t chain_count = groups->chain_count * 2;
@@ -50,7 +50,7 @@ static void grow(struct cache_groups *groups, const ingot_allocator_t *allocator
     groups->chain_count = chain_count;
 }
 
-/* Finds or makes a group; NULL when out of memory. */
+/* Finds or makes a group. Returns NULL if out of memory. */
 static struct cache_group *get(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name)
 {
     const size_t size = strlen(name);

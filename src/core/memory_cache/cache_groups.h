@@ -1,10 +1,10 @@
 /*
  * cache_groups.h - groups of entries, by name and in the order of their creation.
  *
- * An entry is in each group that requested it. A group exists as long as it has entries. Its record lives on until its
- * last evicted entry was reported, because the report has the name. The empty name is not a group: its entries are in
- * no list, and limits on groups do not apply to them.
- * Locks: under cache->lock, except for what a thread does with an entry that it evicted.
+ * An entry is in each group that requested it. A group exists as long as it has entries. Its record is kept until its
+ * last evicted entry has been reported, because the report contains the name. The empty name is not a group: its
+ * entries are not in a list, and limits on groups do not apply to them.
+ * Locks: everything here requires cache->lock, except for what a thread does with an entry that it evicted.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_GROUPS_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_GROUPS_H
@@ -14,7 +14,7 @@
 enum { GROUP_CHAINS_FIRST = 16 };
 
 struct cache_group {
-    _Atomic size_t references; /* one for being listed, and one per entry until it is reported */
+    _Atomic size_t references; /* one for the list, and one per entry until its eviction is reported */
     uint64_t hash;
     struct cache_group *next_in_chain;
     struct cache_group *older;
@@ -35,8 +35,8 @@ struct cache_groups {
 void groups_init(struct cache_groups *groups);
 void groups_fini(struct cache_groups *groups, const ingot_allocator_t *allocator);
 struct cache_group *groups_find(const struct cache_groups *groups, const char *name);
-/* Adds the entry to the group, which is made if necessary; it stays in its other groups. False: out of memory, and
- * nothing was changed. */
+/* Adds the entry to the group, which is made if necessary. The entry stays in its other groups. Returns false if out of
+ * memory; nothing is changed then. */
 bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name,
                       struct cache_entry *entry);
 bool group_has_entry(const struct cache_group *group, const struct cache_entry *entry);
@@ -45,7 +45,7 @@ void groups_leave(struct cache_groups *groups, const ingot_allocator_t *allocato
 bool member_is_only_one(const struct cache_member *member);
 /* Removes the entry from all its groups. It keeps a reference to one group's record. */
 void groups_remove_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_entry *entry);
-/* Returns the name of that group, or "". Without a lock, like the next function, which drops the reference. */
+/* Returns the name of that group, or "". Needs no lock, like the next function, which drops the reference. */
 const char *groups_last_name(const struct cache_entry *entry);
 void groups_forget_entry(struct cache_entry *entry, const ingot_allocator_t *allocator);
 

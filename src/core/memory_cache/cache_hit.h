@@ -1,5 +1,5 @@
 /*
- * cache_hit.h - a hit by memo, which may happen millions of times per second.
+ * cache_hit.h - handles a hit by memo, which may happen millions of times per second.
  *
  * It is inline, takes no lock and writes nothing that threads of other stripes write. doc/threading.md says why that is
  * safe.
@@ -19,12 +19,12 @@ static inline void cache_stamp_use(struct cache_pool *pool, unsigned stripe, str
 }
 
 /*
- * Does what memory_cache_recall says in the usual case, and calls nothing. NULL: not the usual case. Then, if *pending
- * is not NULL, a reference was taken, and cache_recall_rest continues.
+ * Does what memory_cache_recall describes, for the usual case, without calling other functions. Returns NULL if it is
+ * not the usual case. Then, if *pending is not NULL, a reference was taken, and cache_recall_rest continues.
  */
 static inline struct cache_entry *cache_recall_fast(struct cache_memo *memo, struct cache_entry **pending)
 {
-    /* acquire: pairs with memory_cache_remember; what the pointer leads to is initialized */
+    /* acquire: pairs with memory_cache_remember; the entry that the pointer leads to is initialized */
     struct cache_entry *entry = atomic_load_explicit(&memo->entry, memory_order_acquire);
     const unsigned stripe = stripe_plus_one - 1;
 
@@ -35,7 +35,8 @@ static inline struct cache_entry *cache_recall_fast(struct cache_memo *memo, str
     const uint64_t before = cell != NULL ? cell_add(&cell->count, CELL_HIT + 1) : CELL_CLOSED;
     if (!cell_is_open(before))
         return NULL;
-    /* relaxed, both: serials are unique, so equal ones are proof; cell_add acquired the entry's */
+    /* relaxed, both: serials are unique, so equal serials prove that the entry is the same; cell_add has acquired the
+     * entry's serial */
     if (atomic_load_explicit(entry_serial(entry), memory_order_relaxed) !=
             atomic_load_explicit(&memo->serial, memory_order_relaxed) ||
         before >= CELL_HITS_FULL) {
@@ -46,7 +47,7 @@ static inline struct cache_entry *cache_recall_fast(struct cache_memo *memo, str
     return entry;
 }
 
-/* Completes a hit of a full cell, or drops the reference to an entry of another key and returns NULL. */
+/* Completes a hit in a full cell, or drops the reference to an entry of another key and returns NULL. */
 struct cache_entry *cache_recall_rest(struct cache_memo *memo, struct cache_entry *entry);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * cache_state.h - the in-memory cache, for its own files.
+ * cache_state.h - the in-memory cache's state, for its own files only.
  *
- * Locks: `lock` guards everything marked so. Only the allocator and ops.matches are called under it. The order is
- * `lock`, then the wait graph's lock (wait_graph.c); the pool's lock is never taken under either.
+ * Locks: `lock` guards the fields that say so. Only the allocator and ops.matches are called under it. `lock` is taken
+ * before the wait graph's lock (wait_graph.c); the pool's lock is never taken under either.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_STATE_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_STATE_H
@@ -17,7 +17,7 @@ struct memory_cache {
     struct cache_table table;
 
     _Alignas(STRIPE_LINE) os_mutex lock;
-    /* all below: under lock */
+    /* guarded by lock, like all fields below */
     struct cache_recency recency;
     struct cache_groups groups;
     struct cache_flights flights;
@@ -25,7 +25,7 @@ struct memory_cache {
     bool closed;
     uint64_t last_serial;
     size_t bytes;
-    uint64_t hits_of_gone; /* that were counted in cells of entries that have left */
+    uint64_t hits_of_gone; /* hits that were counted in cells of entries that have left */
     uint64_t misses;
     uint64_t waits;
     uint64_t evictions[EVICTION_REASONS];
@@ -38,37 +38,37 @@ struct cache_victims {
 };
 
 void victims_init(struct cache_victims *victims);
-/* Releases the victims, without the lock. */
+/* Releases the victims. The caller must not hold the lock. */
 void victims_release(struct cache_victims *victims, struct memory_cache *cache, bool report);
 
 /*
- * Puts a new entry into the cache, and the entries that must leave for it into victims. False: it is not kept, which is
- * not a failure. Under the lock.
+ * Puts a new entry into the cache, and the entries that must leave for it into victims. Returns false if it is not
+ * kept, which is not a failure. Requires the lock.
  */
 bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
                        size_t bytes, struct cache_victims *victims);
-/* Removes an entry, for victims_release. Under the lock. */
+/* Removes an entry, for victims_release. Requires the lock. */
 void memory_cache_evict(struct memory_cache *cache, struct cache_entry *entry, enum eviction_reason reason,
                         struct cache_victims *victims);
 void memory_cache_evict_all(struct memory_cache *cache, enum eviction_reason reason, struct cache_victims *victims);
-/* Counts what one call evicted. Under the lock. */
+/* Counts what one call evicted. Requires the lock. */
 void memory_cache_count_victims(struct memory_cache *cache, const struct cache_victims *victims);
-/* True if the entry, which the caller holds, is in the cache. Under the lock. */
+/* True if the entry, which the caller holds, is in the cache. Requires the lock. */
 bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry *entry);
 
 /* ---- memory_cache_groups.c ---- */
 
-/* Drops groups until one more with this name fits, or, for NULL, until the limits are met. Under the lock. */
+/* Drops groups until one more with this name fits, or, for NULL, until the limits are met. Requires the lock. */
 void memory_cache_make_room_for_group(struct memory_cache *cache, const char *name, struct cache_victims *victims);
-/* Adds an entry that the caller holds to the request's group. Without the lock. */
+/* Adds an entry that the caller holds to the request's group. The caller must not hold the lock. */
 void memory_cache_join_group(struct memory_cache *cache, const struct cache_request *request,
                              struct cache_entry *entry);
 
-/* Evicts everything for lack of memory. Without the lock. */
+/* Evicts everything because memory ran out. The caller must not hold the lock. */
 void memory_cache_empty(struct memory_cache *cache);
-/* Returns the request's entry with a reference, and counts a hit; or NULL. Under the lock. */
+/* Returns the request's entry with a reference and counts a hit, or returns NULL. Requires the lock. */
 struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const struct cache_request *request);
-/* Finds an entry by content, without the lock; may miss one that is there. */
+/* Finds an entry by content without the lock. May miss an entry that is in the cache. */
 struct cache_entry *memory_cache_glance(struct memory_cache *cache, const struct cache_request *request);
 /* Remembers an entry that the caller holds and that has the memo's key. */
 void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, struct cache_entry *entry);

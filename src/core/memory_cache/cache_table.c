@@ -31,7 +31,7 @@ ingot_status_t cache_table_init(struct cache_table *table, const struct cache_po
     return array != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
 }
 
-/* Under the lock. All relaxed, because only threads that hold the lock write. */
+/* Returns the current array. Requires the lock; relaxed, because only threads that hold the lock write it. */
 static struct table_array *current(const struct cache_table *table)
 {
     return atomic_load_explicit(&table->array, memory_order_relaxed);
@@ -47,7 +47,7 @@ static struct cache_entry *entry_at(const struct cache_table *table, uint64_t pl
     return entry_of_number(table->pool, (uint32_t)place);
 }
 
-/* The part of a hash that a place has, and where its walk begins. */
+/* Returns the part of a hash that a place stores. It also determines where a walk begins. */
 static uint32_t hash_in_place(uint64_t hash)
 {
     return (uint32_t)hash;
@@ -129,7 +129,8 @@ bool cache_table_reserve(struct cache_table *table)
         return true;
     struct table_array *array = array_create(table->pool, old->count * 2);
     if (array == NULL)
-        return table->entry_count < old->count / 8 * 7; /* walks get longer, and must end */
+        /* a fuller table makes walks longer, and needs an empty place to end them */
+        return table->entry_count < old->count / 8 * 7;
     for (size_t i = 0; i < old->count; ++i) {
         if (place_at(old, i) != 0)
             put_in_first_empty(array, place_at(old, i));
@@ -160,7 +161,7 @@ void cache_table_remove(struct cache_table *table, struct cache_entry *entry)
 
     while (place_at(array, hole) != place)
         hole = (hole + 1) & last;
-    /* Moves an entry into the hole if the hole would end the walk to it. */
+    /* Moves an entry into the hole if the hole would otherwise end the walk to it. */
     for (size_t index = (hole + 1) & last; place_at(array, index) != 0; index = (index + 1) & last) {
         const size_t home = home_of(array, place_at(array, index));
         if (((index - home) & last) < ((index - hole) & last))

@@ -1,11 +1,12 @@
 /*
  * cache_table.h - finds entries by the hash of their key, without a lock.
  *
- * An array of places with linear probing, each with half of a hash and an entry's number: a walk passes other entries
- * without reading their memory, which would be a cache miss each in a large cache. Changes are made under the cache's
- * lock, concurrently with readers. Entries and arrays stay readable as long as the cache lives, and a reader compares
- * an entry's key once it holds the entry. So a change can only make a reader find nothing; a reader that must be sure
- * then looks again under the lock. A walk ends after a fixed number of steps, so that changes cannot prolong it.
+ * The table is an array of places with linear probing. Each place has half of a hash and an entry's number, so a walk
+ * passes other entries without reading their memory, which would be a cache miss each in a large cache. Changes are
+ * made under the cache's lock, concurrently with readers. Entries and arrays stay readable as long as the cache lives,
+ * and a reader compares an entry's key once it holds the entry. So a change can only make a reader find nothing; a
+ * reader that must be sure then looks again under the lock. A walk ends after a fixed number of steps, so that changes
+ * cannot prolong it.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_TABLE_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_TABLE_H
@@ -13,9 +14,10 @@
 #include "core/memory_cache/cache_entry.h"
 
 struct table_array {
-    struct table_array *previous; /* smaller ones, kept for walks that are still in them */
+    struct table_array *previous; /* the next smaller array, kept for walks that still use it */
     size_t count;                 /* a power of two */
-    _Atomic uint64_t places[];    /* the hash in the upper half, and entry_number; 0: empty, and the end of a walk */
+    /* the hash in the upper half and entry_number in the lower; 0: empty, which ends a walk */
+    _Atomic uint64_t places[];
 };
 
 struct cache_table {
@@ -27,11 +29,11 @@ struct cache_table {
 ingot_status_t cache_table_init(struct cache_table *table, const struct cache_pool *pool);
 void cache_table_fini(struct cache_table *table);
 
-/* Finds an entry without the lock, retains it and counts a hit, for the stripe. NULL: not found, though it may be
- * there. */
+/* Finds an entry without the lock, retains it, and counts a hit for the stripe. Returns NULL if it is not found; the
+ * lock-free search may miss an entry. */
 struct cache_entry *cache_table_glance(const struct cache_table *table, const struct cache_request *request,
                                        unsigned stripe);
-/* This and all that follow: under the lock. Finds an entry if it is there. */
+/* This function and all below require the lock. Finds an entry, or returns NULL if there is none. */
 struct cache_entry *cache_table_find(const struct cache_table *table, const struct cache_request *request);
 /* Makes room for one more entry. */
 bool cache_table_reserve(struct cache_table *table);

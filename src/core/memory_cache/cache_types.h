@@ -1,5 +1,6 @@
 /*
- * cache_types.h - types that the in-memory cache's users and its own files share: requests, limits, callbacks, entries.
+ * cache_types.h - types that the in-memory cache's own files share with its users: requests, limits, callbacks,
+ * entries.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_TYPES_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_TYPES_H
@@ -9,7 +10,7 @@
 #include "core/base/alloc.h"
 #include "core/base/digest.h"
 
-/* The tests are C++17, which has no _Atomic; std::atomic has the same layout. */
+/* Tests are written in C++17, which has no _Atomic; std::atomic has the same layout. */
 #ifdef __cplusplus
 #include <atomic>
 #define CACHE_ATOMIC(type) std::atomic<type>
@@ -37,18 +38,18 @@ struct memory_cache_ops {
     /* True if the value was made for this key; both come from the cache's user. May be called under the cache's
      * lock, and must not call the cache. */
     bool (*matches)(const void *value, const void *key);
-    /* Frees a value after its last reference was dropped. Called without any lock, as the last use of the entry: it
-     * may cause memory_cache_destroy, so the entry is recycled first and the cache is not used afterwards. */
+    /* Frees a value after its last reference was dropped. Called without any lock, after all other use of the entry. It
+     * may lead to memory_cache_destroy, so the entry is recycled first and the cache is not used afterwards. */
     void (*destroy)(void *user, void *value);
     /* Reports an eviction; the caller still holds the entry. Called without any lock. May be NULL. */
     void (*evicted)(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason);
-    /* True if two keys with equal hashes are equal; both belong to current requests. Called as matches is. NULL: equal
-     * hashes count as equal keys while there is no value to compare with. */
+    /* True if two keys with equal hashes are equal; both belong to current requests. Called under the same conditions
+     * as matches. NULL: equal hashes count as equal keys while there is no value to compare with. */
     bool (*same_key)(const void *key, const void *other);
-    /* Values cannot be made again, so a lack of memory evicts nothing. */
+    /* True if values cannot be made again, so running out of memory evicts nothing. */
     bool cannot_remake;
-    /* True if two groups, given by name, belong to one family; for max_family_groups. May be NULL. Called as matches
-     * is. */
+    /* True if two groups, given by name, belong to one family; for max_family_groups. May be NULL. Called under the
+     * same conditions as matches. */
     bool (*same_family)(const char *group, const char *other);
 };
 
@@ -70,27 +71,27 @@ struct memory_cache_counts {
     size_t groups;
 };
 
-/* A descriptor's memory of the entry that its key led to last. Zeroed before first use. Read and written without a
- * lock. */
+/* A descriptor's memo of the entry that its key last led to. Must be zeroed before first use. Read and written without
+ * a lock. */
 struct cache_memo {
     CACHE_ATOMIC(struct cache_entry *) entry;
     CACHE_ATOMIC(uint64_t) serial;
 };
 
-/* A request's key. memo and group may be NULL. A kept entry is in the groups that requested it; the cache copies their
- * names. */
+/* A request for an entry. memo and group may be NULL. A kept entry is in the groups that requested it; the cache copies
+ * their names. */
 struct cache_request {
     struct hash128 hash;
     const void *key; /* for ops.matches */
     struct cache_memo *memo;
     const char *group;
-    bool is_transient; /* neither found nor kept: only concurrent requests share the result */
+    bool is_transient; /* the entry is neither found nor kept; only concurrent requests share the result */
 };
 
 typedef bool (*cache_group_filter)(const char *group, const void *wanted);
 
 void *cache_entry_value(const struct cache_entry *entry);
-void cache_entry_retain(struct cache_entry *entry); /* the caller holds a reference */
+void cache_entry_retain(struct cache_entry *entry); /* the caller must hold a reference */
 void cache_entry_release(struct cache_entry *entry);
 
 #endif

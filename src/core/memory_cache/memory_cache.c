@@ -1,8 +1,8 @@
 /*
  * memory_cache.c - the in-memory cache: finds, keeps and evicts entries.
  *
- * Invariant: an entry is in the table, the eviction order, its groups and the sums, or in none of them; all of that
- * changes under the lock. Entries that leave are withdrawn under the lock and released after it, because releasing
+ * Invariant: an entry is either in the table, the eviction order, its groups and the totals, or in none of them; all of
+ * these change under the lock. Entries that leave are withdrawn under the lock and released after it, because releasing
  * calls the cache's user. doc/threading.md says why a hit needs no lock.
  */
 #include "core/memory_cache/memory_cache.h"
@@ -79,7 +79,7 @@ struct cache_entry *cache_recall_rest(struct cache_memo *memo, struct cache_entr
 {
     const unsigned stripe = stripe_number();
 
-    /* relaxed, both: as in cache_recall_fast */
+    /* relaxed, both: see cache_recall_fast */
     if (atomic_load_explicit(entry_serial(entry), memory_order_relaxed) !=
         atomic_load_explicit(&memo->serial, memory_order_relaxed)) {
         entry_undo_hit(entry, stripe);
@@ -105,7 +105,7 @@ void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, 
         return;
     const uint64_t serial = atomic_load_explicit(entry_serial(entry), memory_order_relaxed); /* the caller holds it */
     if (serial == 0)
-        return; /* was never in the cache */
+        return; /* the entry was never in the cache */
     /* Two threads may mix their halves: doc/threading.md says why that is harmless. */
     atomic_store_explicit(&memo->serial, serial, memory_order_relaxed);
     atomic_store_explicit(&memo->entry, entry, memory_order_release); /* pairs with memory_cache_recall */
@@ -181,9 +181,9 @@ void victims_release(struct cache_victims *victims, struct memory_cache *cache, 
 }
 
 /*
- * Under the lock. In a large cache the oldest entries have not been touched for long, and waiting for their memory
- * slows evictions. So the entry after the next one is prefetched, and for the next one the memory that its fields point
- * to.
+ * Prefetches victims. In a large cache, the oldest entries have long left the processor's caches, and waiting for their
+ * memory slows evictions. So this prefetches the entry after the next one, and the memory that the next entry's fields
+ * point to. Requires the lock.
  */
 static void prefetch_next_victim(const struct memory_cache *cache)
 {
@@ -219,7 +219,7 @@ static uint64_t advance_generation(struct memory_cache *cache)
     return atomic_fetch_add_explicit(&cache->pool.generation, 1, memory_order_relaxed) + 1; /* see recency_stamp */
 }
 
-/* Evicts the least recently used entries until this much more fits. Under the lock. */
+/* Evicts the least recently used entries until this many more entries and bytes fit. Requires the lock. */
 static void make_room(struct memory_cache *cache, size_t entries, size_t bytes, struct cache_victims *victims)
 {
     const struct memory_cache_limits *limits = &cache->limits;
@@ -337,7 +337,8 @@ bool memory_cache_put(struct memory_cache *cache, const struct cache_request *re
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
     struct cache_entry *old = cache_table_find(&cache->table, request);
-    /* The new entry is kept first: the old one keeps the group alive, and stays if the new one cannot be kept. */
+    /* The new entry is added first, because the old one keeps the group alive, and stays if the new one cannot be
+     * kept. */
     const bool kept = memory_cache_keep(cache, request, entry, bytes, &victims);
     if (kept && old != NULL && old->is_kept) { /* it may have been evicted to make room */
         memory_cache_evict(cache, old, EVICTED_REPLACED, &victims);

@@ -1,11 +1,11 @@
 /*
- * memory_cache_groups.c - the groups that an entry is in, and evictions by group.
+ * memory_cache_groups.c - adds entries to groups, and evicts by group.
  *
  * An entry is in every group that requested it. Dropping a group drops its entries that are in no other group and were
  * not requested without one. The others leave the group and get a new serial, so that descriptors that remember them
  * look them up by content and join again. The oldest group is dropped first, or, if configured, the least recently used
- * one. Finding that one reads every entry, each time a new group is over the limit, so it is meant for some thousand
- * programs.
+ * one. Finding that one reads every entry each time a new group exceeds the limit, so it is meant for a few thousand
+ * programs at most.
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ static uint64_t last_use_of(const struct cache_group *group)
     return latest;
 }
 
-/* Counts all groups, or those of a family, and finds the first one to drop. Under the lock. */
+/* Counts all groups, or those of a family, and finds the first one to drop. Requires the lock. */
 static size_t count_groups(const struct memory_cache *cache, const char *family, struct cache_group **first_to_go)
 {
     uint64_t earliest = UINT64_MAX;
@@ -71,7 +71,7 @@ static void keep_limit(struct memory_cache *cache, const char *family, size_t li
         drop_group(cache, group, reason, victims);
 }
 
-/* Under the lock: for every family, when the limit was lowered. */
+/* Drops groups of every family that exceeds the limit, after the limit was lowered. Requires the lock. */
 static void keep_family_limits(struct memory_cache *cache, struct cache_victims *victims)
 {
     bool is_kept = false;
@@ -119,7 +119,7 @@ void memory_cache_join_group(struct memory_cache *cache, const struct cache_requ
     if (memory_cache_has(cache, entry)) {
         const struct cache_group *group = groups_find(&cache->groups, request->group);
         if (group == NULL || !group_has_entry(group, entry)) {
-            /* Without memory the entry stays in the groups that it is in. */
+            /* If out of memory, the entry stays in its present groups. */
             const bool is_added = groups_add_entry(&cache->groups, &cache->pool.allocator, request->group, entry);
             if (is_added && group == NULL)
                 memory_cache_make_room_for_group(cache, NULL, &victims);

@@ -1,8 +1,8 @@
 /*
- * memory_cache_make.c - requests that make what they do not find.
+ * memory_cache_make.c - handles requests that make what they do not find.
  *
- * A request finds its entry, or boards another thread's flight, or flies itself, until it succeeds or fails. No lock is
- * held while a maker runs, while entries are released, or while a thread waits.
+ * A request finds its entry, waits for another thread's flight, or makes the entry itself, until it succeeds or fails.
+ * No lock is held while a maker runs, while entries are released, or while a thread waits.
  */
 #include "core/base/error.h"
 #include "core/memory_cache/cache_state.h"
@@ -75,7 +75,7 @@ static enum boarding board(struct voyage *voyage, struct cache_entry **entry, in
     struct cache_passenger passenger = {voyage->request, NULL, false, NULL};
     enum boarding boarding = BOARDED_AS_PILOT;
 
-    *status = INGOT_SUCCESS; /* a failure of an earlier round was another thread's */
+    *status = INGOT_SUCCESS; /* an earlier round's failure belonged to another thread */
     if (spare == NULL) {
         *status = error_out_of_memory();
         return BOARDED_REFUSED;
@@ -141,7 +141,7 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
     os_mutex_lock(&cache->lock);
     const bool retry = status != INGOT_SUCCESS && failure == FAILURE_SPURIOUS && !flight->is_second_try;
     if (!retry || !flight_hand_over(flight)) {
-        /* An entry that was put there meanwhile stays. */
+        /* An entry that was put there in the meantime stays. */
         if (status == INGOT_SUCCESS && !flight->discard && !voyage->request->is_transient &&
             cache_table_find(&cache->table, voyage->request) == NULL)
             kept = memory_cache_keep(cache, voyage->request, made, bytes, &victims);
@@ -168,7 +168,7 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
     return status;
 }
 
-/* Takes the result of a landed flight. False: the passenger must start over. */
+/* Takes the result of a landed flight. Returns false if the passenger must start over. */
 static bool arrive(struct voyage *voyage, struct cache_entry **entry, ingot_status_t *status)
 {
     struct memory_cache *cache = voyage->cache;
@@ -193,7 +193,7 @@ static bool arrive(struct voyage *voyage, struct cache_entry **entry, ingot_stat
     return arrived;
 }
 
-/* Remembers it again, because joining may have changed its serial. */
+/* Adds the entry to the request's group. Remembers it again, because joining may have changed its serial. */
 static void join(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry)
 {
     memory_cache_join_group(cache, request, entry);
@@ -208,7 +208,7 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
     struct cache_entry *got = request->memo != NULL ? memory_cache_recall(request->memo) : NULL;
     ingot_status_t status = INGOT_SUCCESS;
     enum boarding boarding = BOARDED_FOUND;
-    const bool is_remembered = got != NULL; /* and in the request's group since then */
+    const bool is_remembered = got != NULL; /* and it has been in the request's group since then */
 
     if (got == NULL && !request->is_transient)
         got = memory_cache_glance(cache, request);

@@ -1,10 +1,11 @@
 /*
- * wait_graph.c - which thread waits for which work; see wait_graph.h.
+ * wait_graph.c - records which thread waits for which work; see wait_graph.h.
  *
- * A thread keeps the work that it waits for, and the thread that a work names has not ended it, so both can be read.
+ * A work exists as long as a thread waits for it, and a thread exists as long as it has not ended its work, so both can
+ * be read.
  *
- * fork: another thread may hold the lock at that moment, and the child would wait for it forever. So the child
- * initializes it again. The parent does not take it around fork, so fork never waits, even in a signal handler.
+ * During fork, another thread may hold the lock, and the child would wait for it forever. So the child initializes it
+ * again. The parent does not take the lock around fork, so fork never waits, even in a signal handler.
  */
 #include "core/memory_cache/wait_graph.h"
 

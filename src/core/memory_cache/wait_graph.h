@@ -17,14 +17,15 @@
 
 struct ingot_worker;
 
-/* Must be called before the first work begins. False: there is no memory for the handler that a forked child needs. */
+/* Must be called before the first work begins. Returns false if there is no memory for the handler that a forked child
+ * needs. */
 bool wait_graph_prepare(void);
-/* Returns the calling thread, valid as long as it lives. */
+/* Returns the calling thread's worker, valid as long as the thread lives. */
 struct ingot_worker *wait_graph_self(void);
 /* Returns a number that is different in each forked child. The thread of a work that began under another number may not
  * exist in this process. */
 unsigned wait_graph_process(void);
-/* Makes a thread that waits for the work responsible for it. */
+/* Makes a thread that waits for the work the one that does it. */
 void wait_graph_hand_over(struct ingot_work *work, struct ingot_worker *to);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * object_cache.c - an integrator's own objects in the in-memory cache: session, group, name.
+ * object_cache.c - keeps an integrator's own objects in the in-memory cache by session, group and name.
  *
- * The in-memory cache has one level of groups, so its group is session and group together: "SIZE:SESSIONGROUP" with the
- * session's size in decimal, which is unique to the pair. The public handle of an object is the cache's entry, as for
- * programs.
+ * The in-memory cache has one level of groups, so its group name combines session and group: "SIZE:SESSIONGROUP" with
+ * the session's size in decimal, which is unique to the pair. As for programs, the public handle of an object is the
+ * cache's entry.
  *
- * Two counts, as a context has: `holders` are the application's references; `references` are all of them (each object
- * has one, the holders together have one). When the last holder releases the cache, it is closed; with the last object
- * it is destroyed.
+ * There are two counts, as in a context. `holders` counts the application's references. `references` counts all: each
+ * object has one, and the holders together have one. When the last holder releases the cache, it is closed; when the
+ * last reference is dropped, it is destroyed.
  */
 #include <ingot/object_cache.h>
 
@@ -30,7 +30,7 @@ struct ingot_object_cache {
     ingot_object_size_t size_of;
     struct trace trace; /* for the callback only */
     struct memory_cache *objects;
-    _Atomic uint64_t misses; /* of requests that do not create */
+    _Atomic uint64_t misses; /* misses of requests that do not create */
 };
 
 enum { LEVELS = 3, SIZE_DIGITS = 20 };
@@ -42,7 +42,7 @@ struct place {
 
 struct object {
     struct ingot_object_cache *cache; /* referenced */
-    void *value;                      /* NULL: still the caller's */
+    void *value;                      /* NULL: the caller still owns the value */
     ingot_object_destructor_t destructor;
     size_t sizes[LEVELS];
     char texts[]; /* session, group and name, each with its NUL */
@@ -91,7 +91,7 @@ static size_t engine_group_capacity(const struct place *place)
     return SIZE_DIGITS + 1 + place->sizes[0] + place->sizes[1] + 1;
 }
 
-/* Makes the in-memory cache's name for the place's group; NULL when out of memory. */
+/* Makes the in-memory cache's name for the place's group. Returns NULL if out of memory. */
 static char *make_engine_group(const ingot_allocator_t *allocator, const struct place *place)
 {
     const size_t capacity = engine_group_capacity(place);
@@ -160,7 +160,7 @@ static bool same_key(const void *key, const void *other)
 
 static void unreference(struct ingot_object_cache *cache)
 {
-    /* acq_rel: all use of the cache happens before its end */
+    /* acq_rel: all use of the cache happens before it is freed */
     if (atomic_fetch_sub_explicit(&cache->references, 1, memory_order_acq_rel) != 1)
         return;
     const ingot_allocator_t allocator = cache->allocator;
@@ -216,7 +216,8 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
         emit(cache, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, texts, reasons[reason]);
 }
 
-/* Two groups belong to one session if both begin with the same number and that many bytes after the colon are equal. */
+/* True if two groups belong to one session: both begin with the same number, and that many bytes after the colon are
+ * equal. */
 static bool same_session(const char *group, const char *other)
 {
     size_t size = 0;
@@ -227,12 +228,12 @@ static bool same_session(const char *group, const char *other)
     return group != digits && *group == ':' && *other == ':' && strncmp(group + 1, other + 1, size) == 0;
 }
 
-/* Objects cannot be made again, so a lack of memory drops none. */
+/* Objects cannot be made again, so running out of memory drops none. */
 static const struct memory_cache_ops object_ops = {matches, destroy_object, evicted, same_key, true, same_session};
 
 /* ---- objects ---- */
 
-/* Makes an entry for the place that is not in the cache and has no value yet. */
+/* Makes an entry for the place. The entry is not in the cache and has no value yet. */
 static struct cache_entry *make_entry(struct ingot_object_cache *cache, const struct place *place,
                                       ingot_object_destructor_t destructor)
 {
@@ -255,7 +256,7 @@ static struct cache_entry *make_entry(struct ingot_object_cache *cache, const st
     return entry;
 }
 
-/* Returns what an object counts for once it has its value. */
+/* Returns how many bytes an object counts for once it has its value. */
 static size_t bytes_of(const struct object *object)
 {
     const struct ingot_object_cache *cache = object->cache;
@@ -264,7 +265,7 @@ static size_t bytes_of(const struct object *object)
     return size <= SIZE_MAX - own ? own + size : SIZE_MAX;
 }
 
-/* Says why an object that was set is not kept. */
+/* Sets the sentence that says why an object is not kept. */
 static ingot_status_t explain_not_kept(const struct ingot_object_cache *cache, size_t bytes)
 {
     if (memory_cache_is_too_large(cache->objects, bytes))
@@ -558,7 +559,7 @@ ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache, in
         return error_null_argument("cache");
     memory_cache_get_counts(cache->objects, &counts);
     known.hits = counts.hits;
-    /* The cast: C11 cannot read an atomic through a pointer to const. */
+    /* The cast is needed because C11 cannot read an atomic through a pointer to const. */
     known.misses = counts.misses + atomic_load_explicit((_Atomic uint64_t *)&cache->misses, memory_order_relaxed);
     known.waits = counts.waits;
     known.replaced = counts.evictions[EVICTED_REPLACED];

@@ -19,7 +19,7 @@ struct device_classes {
     size_t *class_of;             /* [device position] */
 };
 
-/* The result is valid as long as the arena's pieces. */
+/* Groups a descriptor's devices. The result is valid as long as the arena's pieces. */
 ingot_status_t device_classes_init(struct device_classes *classes, const struct ingot_program_desc *desc,
                                    struct arena *arena);
 

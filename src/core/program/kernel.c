@@ -1,5 +1,5 @@
 /*
- * kernel.c - entry points of programs, as applications request, clone and lock them; see kernel_table.h.
+ * kernel.c - requests, clones and locks kernels; see kernel_table.h.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static bool find_device(const struct ingot_program_desc *desc, uint32_t device, size_t *position)
 {
-    /* Most programs are for all devices, so a device's index is its position. */
+    /* In most programs, which are for all devices, a device's index is its position. */
     if (device < desc->device_count && desc->device_indices[device] == device) {
         *position = device;
         return true;
@@ -24,8 +24,8 @@ static bool find_device(const struct ingot_program_desc *desc, uint32_t device, 
     return false;
 }
 
-/* Finds or makes the shared kernel; the caller's reference to the program becomes the kernel's. desc is the program's
- * or an equal one. */
+/* Finds or makes the shared kernel, which takes over the caller's reference to the program. desc is the program's
+ * descriptor or an equal one. */
 static ingot_status_t find_shared(struct cache_entry *program, const struct ingot_program_desc *desc, uint32_t device,
                                   const char *name, struct ingot_kernel **kernel)
 {
@@ -46,9 +46,9 @@ static ingot_status_t find_shared(struct cache_entry *program, const struct ingo
 }
 
 /*
- * Remembers the first kernel that is requested of a program: threads that use several kernels of one descriptor would
- * overwrite it in turn. One thread writes at a time, and the serial is BUSY meanwhile. So a thread that reads the same
- * serial before and after the kernel has the kernel of that serial's program.
+ * Remembers only the first kernel that is requested from a program, because threads that use several kernels of one
+ * descriptor would overwrite each other's. One thread writes at a time, and sets the serial to BUSY while it does. So a
+ * thread that reads the same serial before and after the kernel has the kernel of that serial's program.
  */
 static void remember(struct kernel_memo *memo, const struct cache_entry *program, struct ingot_kernel *kernel)
 {
@@ -77,7 +77,7 @@ ingot_status_t ingot_kernel_create(ingot_kernel_t *kernel, ingot_program_t progr
     return status;
 }
 
-/* Does what ingot_kernel_get says, for a program that was hit, or whose hit is pending (cache_hit.h), or that is to be
+/* Does what ingot_kernel_get describes, for a program that was hit, whose hit is pending (cache_hit.h), or that must be
  * found or made. */
 __attribute__((noinline)) static ingot_status_t get_slowly(ingot_kernel_t *kernel, struct ingot_program_desc *desc,
                                                            uint32_t device_index, const char *name,
@@ -104,7 +104,7 @@ ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_program_desc
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memos change */
     struct kernel_memo *memo = &shared->kernel_memo;
     /* Read before the program is hit, because an atomic addition delays what follows. The kernel is used only if the
-     * hit shows that its program is there, which keeps it alive. */
+     * hit finds its program, which keeps the kernel alive. */
     const uint64_t serial = atomic_load_explicit(&memo->serial, memory_order_acquire);
     struct ingot_kernel *known = atomic_load_explicit(&memo->kernel, memory_order_acquire);
     const bool is_whole = atomic_load_explicit(&memo->serial, memory_order_relaxed) == serial;
@@ -164,7 +164,7 @@ __attribute__((noinline)) static void release_clone(struct ingot_kernel *clone)
 {
     struct cache_entry *program = clone->program;
 
-    /* acq_rel: all use of the clone happens before its end */
+    /* acq_rel: all use of the clone happens before it is freed */
     if (atomic_fetch_sub_explicit(&clone->references, 1, memory_order_acq_rel) != 1)
         return;
     const struct program_body *body = cache_entry_value(program);

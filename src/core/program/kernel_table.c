@@ -1,5 +1,5 @@
 /*
- * kernel_table.c - the kernels of a program, each made once; see kernel_table.h.
+ * kernel_table.c - makes each kernel of a program once; see kernel_table.h.
  */
 #include "core/program/kernel_table.h"
 
@@ -71,7 +71,7 @@ struct kernel_table *kernel_table_get(struct program_body *body)
         name_offsets(table)[i] = offset;
         offset += (uint32_t)strlen(body->names + offset) + 1;
     }
-    /* The first one stays. The release pairs with the acquire above. */
+    /* The first table is kept. The release pairs with the acquire above. */
     if (atomic_compare_exchange_strong_explicit(&body->kernels, &known, table, memory_order_acq_rel,
                                                 memory_order_acquire))
         return table;
@@ -106,7 +106,7 @@ static ingot_status_t make_native(struct ingot_context *context, const struct pr
     return status;
 }
 
-/* In a forked child, the kernels in the making are the parent's, and so are the threads that wait for them. */
+/* In a forked child, the kernels that are being made and the threads that wait for them belong to the parent. */
 static void forget_makings_of_parent(struct ingot_context *context)
 {
     if (context->kernel_process == wait_graph_process())
@@ -117,8 +117,9 @@ static void forget_makings_of_parent(struct ingot_context *context)
 }
 
 /*
- * Returns the place's kernel, for which the caller waits while another thread makes it. NULL: the caller makes it now,
- * and calls end_making with `own` then. A thread whose wait would never end makes a second one, which is thrown away.
+ * Returns the place's kernel. If another thread is making it, waits for that thread. Returns NULL if the caller must
+ * make the kernel and then call end_making with `own`. A thread whose wait would never end makes a second kernel, which
+ * is thrown away.
  */
 static struct ingot_kernel *wait_or_begin(struct ingot_context *context, _Atomic(struct ingot_kernel *) *place,
                                           struct kernel_making *own)
@@ -161,7 +162,7 @@ static void end_making(struct ingot_context *context, struct kernel_making *own)
     if (*link != NULL)
         *link = own->next;
     else
-        own->waiters = 0; /* forgotten: this thread forked */
+        own->waiters = 0; /* the list was forgotten because this thread forked */
     ingot_work_end(&own->work);
     os_condition_wake_all(&context->kernel_changed);
     while (own->waiters != 0)

@@ -39,7 +39,7 @@ static void release_native(struct ingot_context *context, void *native, struct i
         context->ops.destroy_program(context->state, native);
 }
 
-/* Returns what alloc_body allocated. */
+/* Returns the size that alloc_body allocated. */
 static size_t body_size(const struct program_body *body)
 {
     const char *reason = program_native_reason(body);
@@ -115,7 +115,7 @@ static void fill_body(struct program_body *body, const struct program_parts *par
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts)
 {
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* always made on the heap */
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* always on the heap, so never const */
     struct ingot_context *context = desc->context;
 
     ingot_status_t status = check_names(parts->names_size, parts->names);
@@ -138,7 +138,7 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
 
 /* ---- the cache's view ---- */
 
-/* A program without an id is only for its own descriptor. */
+/* True if the program is for the descriptor. A program without an id is only for its own descriptor. */
 static bool matches(const void *value, const void *key)
 {
     const struct program_body *body = value;
@@ -169,7 +169,7 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
     program_emit(body->desc, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, reasons[reason]);
 }
 
-/* This function is here because a context's in-memory cache holds programs. */
+/* This function is in this file because a context's in-memory cache holds programs. */
 ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backend_ops_t *ops, void *state,
                                     uint32_t device_count, const ingot_context_info_t *info)
 {

@@ -6,36 +6,37 @@
 
 #include "core/program/program_body.h"
 
-/* Makes a program that is not in the cache. It owns native (or the reference to its owner) from now on, also on
- * failure; names and log are copied. */
+/* The parts of a program that is not in the cache yet. The program owns native (or the reference to its owner) from
+ * then on, even if making it fails; names and log are copied. */
 struct program_parts {
     void *native;
-    struct ingot_program *owner; /* as program_body's */
+    struct ingot_program *owner; /* as in program_body */
     size_t names_size;
     const char *names; /* ascending, each with its NUL */
     size_t log_size;
     const char *log;
     size_t device_bytes;
     bool is_from_blob;
-    uint64_t build_ns;         /* as program_body's */
-    const char *native_reason; /* as program_body's */
+    uint64_t build_ns;         /* as in program_body */
+    const char *native_reason; /* as in program_body */
     size_t source_name_size;
-    const char *source_name; /* as program_body's, without NUL */
+    const char *source_name; /* as in program_body, without NUL */
 };
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts);
 
-/* Does what ingot_program_create says, where a hit by memo was not the usual case; pending is of cache_recall_fast. */
+/* Does what ingot_program_create describes, if a hit by memo was not the usual case. pending was set by
+ * cache_recall_fast. */
 ingot_status_t program_request(struct ingot_program **program, const struct ingot_program_desc *desc,
                                struct cache_entry *pending);
 
-/* Frees a kept blob. NULL does nothing. */
+/* Frees a kept blob. Does nothing if blob is NULL. */
 void program_free_blob(struct kept_blob *blob, const ingot_allocator_t *allocator);
 
-/* Returns what the in-memory cache counts for the program, or SIZE_MAX if it must not be kept. */
+/* Returns how many bytes the program counts for in the in-memory cache, or SIZE_MAX if it must not be kept. */
 size_t program_count_bytes(const struct program_body *body);
 
-/* Emits an event of this descriptor. Cold, because most contexts have neither a callback nor a trace. */
+/* Emits an event about this descriptor. Marked cold, because most contexts have neither a callback nor a trace. */
 __attribute__((cold)) void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind,
                                         ingot_status_t status, uint64_t start_ns, size_t bytes, const char *reason);
 

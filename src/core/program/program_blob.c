@@ -2,7 +2,7 @@
  * program_blob.c - makes a program's blob.
  *
  * The driver is called without a lock. A size query keeps the blob until it is copied out, so that the usual two calls
- * ask the driver once. Afterwards nothing is kept, because a thousand cached programs would take twice their memory.
+ * ask the driver only once. Afterwards the blob is not kept, because that would double the memory of cached programs.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "core/program/device_classes.h"
 #include "core/program/program.h"
 
-/* Gets all classes' binaries, one after the other; sizes[i] is the end of the i-th. */
+/* Gets the binaries of all classes, one after the other. sizes[i] is the end of the i-th. */
 static ingot_status_t gather(const struct program_body *body, const struct device_classes *classes,
                              struct ingot_sink *binaries, size_t *ends)
 {
@@ -152,7 +152,7 @@ void program_free_blob(struct kept_blob *blob, const ingot_allocator_t *allocato
     alloc_free(allocator, blob, sizeof(*blob));
 }
 
-/* Keeps the blob until the next call, which copies it out. Without memory that call asks the driver again. */
+/* Keeps the blob until the next call, which copies it out. If out of memory, that call asks the driver again. */
 static void keep_blob(struct program_body *body, size_t size, uint8_t *bytes)
 {
     const ingot_allocator_t *allocator = &body->desc->context->allocator;
@@ -163,7 +163,8 @@ static void keep_blob(struct program_body *body, size_t size, uint8_t *bytes)
         return;
     }
     *blob = (struct kept_blob){size, bytes};
-    /* release: pairs with the acquire of the thread that takes it; acquire: one that another thread kept is freed */
+    /* release: pairs with the acquire of the thread that takes the blob; acquire: a blob that another thread kept is
+     * freed here */
     program_free_blob(atomic_exchange_explicit(&body->blob, blob, memory_order_acq_rel), allocator);
 }
 

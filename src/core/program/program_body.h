@@ -1,8 +1,8 @@
 /*
  * program_body.h - built programs, which are the values of entries of the in-memory cache.
  *
- * The public handle is the cache's entry, whose reference count is the program's. The body is immutable, except for its
- * kernels, which first requests make, and the blob that a size query gathered.
+ * The public handle is the cache's entry, whose reference count is also the program's. The body is immutable, except
+ * for its kernels, which are made by the first request for each, and the blob that a size query gathered.
  */
 #ifndef INGOT_CORE_PROGRAM_PROGRAM_BODY_H
 #define INGOT_CORE_PROGRAM_PROGRAM_BODY_H
@@ -12,25 +12,25 @@
 struct ingot_kernel;
 struct kernel_table;
 
-/* Gathered by a size query and not yet copied out. */
+/* A blob that a size query gathered and that has not been copied out yet. */
 struct kept_blob {
     size_t size;
     uint8_t *bytes;
 };
 
-/* One block of memory with the names and the log. */
+/* A program, in one block of memory with its names and its log. */
 struct program_body {
     struct ingot_program_desc *desc;        /* referenced */
     _Atomic(struct kernel_table *) kernels; /* made by the first request for one; release/acquire */
     uint32_t name_count;
     uint32_t names_size;
     void *native;
-    struct ingot_program *owner;      /* of native, referenced; NULL: this body owns it */
+    struct ingot_program *owner;      /* the owner of native, referenced; NULL: this body owns it */
     size_t log_size;                  /* with NUL; the log follows the names */
-    uint64_t build_ns;                /* how long compiling took, also if it is from a blob; 0: unknown */
-    _Atomic size_t device_bytes;      /* of the binaries; an estimate until the blob is taken; relaxed */
+    uint64_t build_ns;                /* how long compiling took, even if it is from a blob; 0: unknown */
+    _Atomic size_t device_bytes;      /* size of the binaries; an estimate until the blob is taken; relaxed */
     _Atomic(struct kept_blob *) blob; /* or NULL; exchanged by threads that want it */
-    bool is_from_blob;                /* for at least one of its devices */
+    bool is_from_blob;                /* true if at least one device's binary is from a blob */
     bool is_native;                   /* was compiled natively and has no id */
     char names[];                     /* sorted, each with its NUL; log, the blob's source name, and why it is native */
 };
@@ -40,9 +40,9 @@ static inline const char *program_log(const struct program_body *body)
     return body->names + body->names_size;
 }
 
-/* Returns why it was compiled natively and has no id; or NULL. */
+/* Returns why the program was compiled natively and has no id, or NULL. */
 const char *program_native_reason(const struct program_body *body);
-/* Returns the name of its first source, or "". */
+/* Returns the name of the program's first source, or "". */
 const char *program_source_name(const struct program_body *body);
 
 static inline struct cache_entry *program_entry(const struct ingot_program *program)

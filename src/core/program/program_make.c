@@ -1,5 +1,5 @@
 /*
- * program_make.c - makes programs without the in-memory cache, by compiling or from a blob.
+ * program_make.c - makes programs by compiling or from a blob, without the in-memory cache.
  *
  * Equal devices share one compilation: the first device compiles, and the others load its binary. If a blob lacks some
  * devices' binaries, these are compiled in the same way.
@@ -15,10 +15,10 @@
 #include "core/program/device_classes.h"
 #include "core/program/program.h"
 
-/* Enough for a few sources and devices, so that loading a small program allocates only what it keeps. */
+/* Room for a few sources and devices, so that loading a small program allocates only what it keeps. */
 enum { WORKSHOP_ROOM = 512 };
 
-/* The state of making a program; init before, fini after, also on failure. */
+/* The state of making a program. Needs init before and fini after, even on failure. */
 struct workshop {
     const struct ingot_program_desc *desc;
     struct ingot_context *context;
@@ -26,12 +26,12 @@ struct workshop {
     struct device_classes classes;
     struct ingot_sink log;
     struct ingot_sink names;
-    struct ingot_sink binaries; /* what was compiled here for load */
+    struct ingot_sink binaries; /* the binaries that were compiled here, for load */
     size_t device_bytes;
-    uint64_t build_ns; /* of all compilations here */
+    uint64_t build_ns; /* time of all compilations here */
     struct hermetic_request hermetic;
     struct arena arena;
-    _Alignas(max_align_t) uint8_t room[WORKSHOP_ROOM]; /* of the arena */
+    _Alignas(max_align_t) uint8_t room[WORKSHOP_ROOM]; /* memory for the arena */
 };
 
 static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_program_desc *desc)
@@ -50,7 +50,7 @@ static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_pr
     return desc_request_init(&shop->request, desc, &shop->arena);
 }
 
-/* Runs before anything is compiled. */
+/* Prepares the texts before anything is compiled. */
 static ingot_status_t prepare_texts(struct workshop *shop)
 {
     return hermetic_request_make(&shop->hermetic, shop->desc, &shop->request, &shop->arena);
@@ -65,7 +65,7 @@ static void workshop_fini(struct workshop *shop)
     arena_fini(&shop->arena);
 }
 
-/* The detail has the driver's sentence; a compiler's log says more. */
+/* Sets the detail to the compiler's log, which says more than the driver's sentence. */
 static ingot_status_t explain_failure(struct workshop *shop, ingot_status_t status)
 {
     if (status == INGOT_BUILD_FAILED && shop->log.writer.size != 0) {
@@ -91,8 +91,8 @@ static ingot_status_t run_compiler(struct workshop *shop, const ingot_build_requ
     return status;
 }
 
-/* Compiles the texts without includes first. If they do not build, the program is compiled natively, which also gives a
- * broken program its expected log; the result has no id. */
+/* Compiles the texts without includes first. If they do not build, the program is compiled natively, so a broken
+ * program gets the log that the application expects. The result of a native compilation has no id. */
 static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
 {
     const size_t log_start = shop->log.writer.size;
@@ -190,7 +190,7 @@ static ingot_status_t load_binaries(struct workshop *shop, void **native)
     return status;
 }
 
-/* Compiles once for equal devices. INGOT_UNIMPLEMENTED: no devices are equal. */
+/* Compiles once for equal devices. Returns INGOT_UNIMPLEMENTED if no devices are equal. */
 static ingot_status_t build_by_class(struct workshop *shop, void **native)
 {
     const struct ingot_program_desc *desc = shop->desc;
@@ -205,7 +205,7 @@ static ingot_status_t build_by_class(struct workshop *shop, void **native)
     return status == INGOT_SUCCESS ? load_binaries(shop, native) : status;
 }
 
-/* A device without an identity or a driver without binaries does not prevent compiling. */
+/* Compiles natively. A device without an identity or a driver without binaries does not prevent that. */
 static ingot_status_t build_native(struct workshop *shop, void **native)
 {
     const ingot_status_t status = build_by_class(shop, native);
@@ -226,7 +226,7 @@ static size_t known_size(const struct workshop *shop, void *native)
     return shop->device_bytes;
 }
 
-/* Takes ownership of the native program. */
+/* Makes the program from its parts. Takes ownership of the native program. */
 static ingot_status_t finish(struct workshop *shop, struct program_parts *parts, ingot_program_t *program)
 {
     parts->device_bytes = known_size(shop, parts->native);
@@ -239,7 +239,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Backends list names in any order; blobs have them sorted. */
+/* Sorts the kernel names, because backends list them in any order and blobs have them sorted. */
 static ingot_status_t sort_names(struct workshop *shop, size_t *size, const char **names)
 {
     const struct bytes_writer *given = &shop->names.writer;
@@ -268,7 +268,7 @@ static ingot_status_t sort_names(struct workshop *shop, size_t *size, const char
     return INGOT_SUCCESS;
 }
 
-/* The backend knows a built program's names, and the compiler made its log. */
+/* Describes a built program: the names are from the backend, and the log is from the compiler. */
 static ingot_status_t describe_built(struct workshop *shop, struct program_parts *parts)
 {
     const struct ingot_context *context = shop->context;
@@ -309,7 +309,7 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
     return status;
 }
 
-/* Checks that a sound blob is for this descriptor, and finds its binaries for the devices. */
+/* Checks that a valid blob is for this descriptor, and finds its binaries for the devices. */
 static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *blob, const struct cache_blob_id *id,
                                  size_t *found)
 {

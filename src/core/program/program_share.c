@@ -1,5 +1,5 @@
 /*
- * program_share.c - makes a program of one descriptor from a program of another with an equal id.
+ * program_share.c - makes a program for one descriptor from a program of another descriptor with an equal id.
  *
  * Equal ids mean equal results of a build, so the native program serves both. The new program holds a reference to the
  * program that owns the native one, never to another sharer, so that no chains form.
