@@ -69,12 +69,11 @@ void flights_add(struct cache_flights *flights, struct cache_flight *flight, con
  * kept. */
 void flights_discard(struct cache_flights *flights, cache_group_filter filter, const void *wanted);
 
-/*
- * Waits, with the lock dropped meanwhile, until the flight has landed or the passenger has become its pilot.
- * INGOT_INVALID_ARGUMENTS: the wait would never end, because the calling thread is the pilot, or the pilot waits,
- * directly or through other threads, for a flight of the calling thread. Then nothing was changed.
- */
+/* Must be called before flight_wait. Records that the calling thread waits for the flight. Returns
+ * INGOT_INVALID_ARGUMENTS, and records nothing, if the wait would never end: the calling thread is the pilot, or the
+ * pilot waits, directly or through other threads, for a flight of the calling thread. */
 ingot_status_t flight_may_wait(struct cache_flight *flight);
+/* Waits, with the lock released, until the flight has landed or the passenger has become its pilot. */
 void flight_wait(struct cache_flight *flight, struct cache_passenger *passenger, os_mutex *lock);
 /* Makes the first passenger the pilot. Returns false if there is none. */
 bool flight_hand_over(struct cache_flight *flight);

@@ -1,9 +1,9 @@
 /*
  * checksum.c - the store's hashes, in the byte order of the files.
  *
- * xxHash's plain entry point uses only what the distribution's oldest processor has, which takes longer than reading
- * the file. AVX2 suits ids and most blobs. Wider instructions have a cost at the start that only a long blob recovers,
- * so xxHash chooses the widest only for those.
+ * xxHash's plain entry point uses only instructions of the oldest processor that the distribution supports, which takes
+ * longer than reading the file. AVX2 suits ids and most blobs. Wider instructions have a start-up cost that only long
+ * blobs make up for, so xxHash chooses the widest ones only for those.
  */
 #include "persist/base/checksum.h"
 

@@ -14,13 +14,13 @@ struct checksum {
     uint8_t bytes[CHECKSUM_SIZE];
 };
 
-/* XXH3-128 of size bytes. */
+/* Returns the XXH3-128 hash of size bytes. */
 struct checksum checksum_of(size_t size, const void *bytes);
 
 /* True if the bytes match the checksum. */
 bool checksum_holds(const struct checksum *checksum, size_t size, const void *bytes);
 
-/* XXH3-64 of size bytes: the bucket of an id. */
+/* Returns the XXH3-64 hash of an id, which is the number of its bucket. */
 uint64_t checksum_bucket_of(size_t size, const uint8_t *id);
 
 #endif

@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DIGITS_MAX 20 /* of a 64-bit number */
+#define DIGITS_MAX 20 /* digits of the largest 64-bit number */
 
-/* Reads the digits at the beginning of a text of this size and sets *count to how many there are. False: there are
- * none, or the number is over max. */
+/* Reads the digits at the beginning of a text of this size, and sets *count to how many there are. Returns false if
+ * there are none, or if the number is larger than max. */
 static inline bool digits_read(size_t size, const char *text, uint64_t max, uint64_t *number, size_t *count)
 {
     uint64_t value = 0;

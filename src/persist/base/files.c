@@ -125,7 +125,7 @@ static bool may_leave(const char *path)
     return false;
 }
 
-/* Does what openat2 with RESOLVE_NO_SYMLINKS does, one component at a time. */
+/* Does what openat2 does with RESOLVE_NO_SYMLINKS, but one component at a time. */
 static int open_by_components(int at, const char *path, int flags, mode_t mode)
 {
     int directory = at;
@@ -196,7 +196,7 @@ int files_replace(int fd, int replaced)
     int result;
     do {
         result = result_of(dup3(fd, replaced, O_CLOEXEC));
-    } while (result == -EINTR || result == -EBUSY); /* busy: another thread is opening a file just now */
+    } while (result == -EINTR || result == -EBUSY); /* EBUSY: another thread is opening a file right now */
     return result;
 }
 
@@ -474,7 +474,7 @@ static int remove_below(int at, const char *name, int depth);
 static bool remove_one(void *user, const char *name)
 {
     const struct removal *removal = user;
-    (void)remove_below(removal->at, name, removal->depth); /* a failure shows when the directory itself is removed */
+    (void)remove_below(removal->at, name, removal->depth); /* a failure shows up when the directory itself is removed */
     return true;
 }
 

@@ -20,10 +20,10 @@ struct file_facts {
     uint32_t mode; /* its permissions */
     bool is_directory;
     bool is_file;
-    bool is_closed; /* to writing by users other than the owner */
+    bool is_closed; /* true if only the owner may write it */
 };
 
-/* The effective user. */
+/* Returns the effective user. */
 uint32_t files_user(void);
 
 /* As a user: any user, and others may write. The number is no user's: chown leaves an owner as it is for it. */
@@ -44,16 +44,16 @@ static inline bool files_are_private(const struct file_facts *facts, uint32_t us
 ingot_status_t files_read_failed(int error, const char *action, const char *name);
 ingot_status_t files_write_failed(int error, const char *action, const char *name);
 
-/* Returns INGOT_UNTRUSTED. The detail says what was found, what is required (a directory or a file that this user
- * owns and that no other user may write), and how to correct it. */
+/* Returns INGOT_UNTRUSTED. The detail says what was found, what is required (a directory or a file that this user owns
+ * and that no other user may write), and how to fix it. */
 ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name);
 
-/* Opens the root itself, by any path. The last component must not be a link; the permissions of a new root do not
- * depend on umask. */
+/* Opens the root itself; path may be any path. The last component must not be a link; the permissions of a new root do
+ * not depend on umask. */
 int files_open_root(const char *path);
 int files_make_root(const char *path);
 
-/* Writes the path of the working directory. -ERANGE: it is too long. */
+/* Writes the path of the working directory. Returns -ERANGE if it is too long. */
 int files_working_directory(char *path, size_t capacity);
 /* Makes the descriptor `replaced` refer to what fd refers to, for all threads at once. */
 int files_replace(int fd, int replaced);
@@ -61,7 +61,8 @@ int files_replace(int fd, int replaced);
 /* Opens the directory that contains the object at a path; *name is the path's last component. */
 int files_open_parent(const char *path, const char **name);
 
-/* These open below a handle. open_place returns a handle that serves only other calls and is the cheapest. */
+/* These functions open a path below a handle. open_place is the cheapest; its handle can only be passed to other
+ * calls. */
 int files_open_place(int at, const char *path);
 int files_open_read(int at, const char *path);
 int files_open_update(int at, const char *path); /* for reading and writing; created if missing */
@@ -73,7 +74,7 @@ int files_close(int fd);
 int files_facts(int fd, struct file_facts *facts);
 int files_facts_at(int at, const char *path, struct file_facts *facts);
 
-/* Reads from offset; fewer bytes than size only at the end of the file. Returns 0 and sets *got. */
+/* Reads from offset. Returns 0 and sets *got, which is less than size only at the end of the file. */
 int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got);
 /* Reads exactly size bytes; the detail of a failure contains the name. INGOT_BLOB_TRUNCATED: the file is shorter. */
 ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes);
@@ -82,7 +83,7 @@ int files_write(int fd, size_t size, const void *bytes);
 int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes); /* as many calls as it takes */
 int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
 int files_truncate(int fd, uint64_t size_bytes);
-/* Returns the largest file that the process may write; writing more would raise a signal. */
+/* Returns the size of the largest file that the process may write; writing more would raise a signal. */
 uint64_t files_size_limit(void);
 /* True if the process may let a file grow to this size. */
 bool files_may_grow_to(uint64_t size_bytes);
@@ -98,12 +99,13 @@ int files_remove_tree(int at, const char *name);
 
 /* Calls visit with each name except "." and ".." until it returns false. */
 int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user);
-/* Does the same for this many names, starting at a position: 0, or where the last call ended. 1: there are no more. */
+/* Does the same for this many names, starting at *position: 0, or where the last call ended. Returns 1 if there are no
+ * more. */
 int files_list_some(int at, const char *path, uint64_t *position, unsigned most,
                     bool (*visit)(void *user, const char *name), void *user);
 
-/* Locks one byte of a file; the kernel drops the lock at the latest when its holder ends. -EAGAIN: another holder
- * has it. */
+/* Locks one byte of a file. The kernel drops the lock when its holder ends, at the latest. Returns -EAGAIN if another
+ * holder has it. */
 int files_try_lock(int fd, uint64_t byte);
 /* Takes it together with others that take it so, or exchanges this file's exclusive lock for such a shared one. */
 int files_try_lock_shared(int fd, uint64_t byte);
@@ -122,7 +124,7 @@ void files_pause_ns(uint64_t duration_ns);
 uint64_t files_random(void);
 /* Gives this thread less processor time than the application's threads, but enough to release a driver's lock soon. */
 void files_lower_priority(void);
-/* Returns the process's number, and asks the system for it once per process: a store does so several times. */
+/* Returns the process's number. It is cached, because each store needs it several times. */
 unsigned long files_process(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * main_thread.h - the thread in which the process began, and what it does first in exit().
+ * main_thread.h - detects the thread in which the process began, and registers what it does first in exit().
  */
 #ifndef INGOT_PERSIST_BASE_MAIN_THREAD_H
 #define INGOT_PERSIST_BASE_MAIN_THREAD_H
@@ -9,7 +9,7 @@
 /* Returns true if the calling thread is the main one. */
 bool main_thread_is_this(void);
 /* Calls a function when the main thread calls exit() or returns from main, before all functions of atexit. The caller
- * is the main thread. False: the function will not be called. */
+ * must be the main thread. Returns false if the function will not be called. */
 bool main_thread_call_at_exit(void (*function)(void));
 
 #endif

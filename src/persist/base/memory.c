@@ -17,15 +17,16 @@
 
 #include "util/c_allocator.h"
 
-/* The kernel copies from pages. Some processors take six times as long to copy to 1 to 31 bytes behind a page's start,
- * and a tenth longer to any other place than its start, which matters to large blobs. */
+/* Alignment of a blob's bytes, which the kernel copies from pages. Some processors take six times as long to copy to an
+ * address 1 to 31 bytes after a page's start, and a tenth longer to any other place than its start, which matters for
+ * large blobs. */
 #define BUFFER_ALIGNMENT 64u
 #define LARGE_SIZE 65536u
 #define LARGE_ALIGNMENT 4096u
 
 struct buffer_head {
     alignas(max_align_t) ingot_allocator_t allocator;
-    size_t size_bytes; /* head, what aligns the bytes, and bytes */
+    size_t size_bytes; /* size of the header, the padding and the bytes */
 };
 
 ingot_status_t memory_init(ingot_allocator_t *allocator, const ingot_allocator_t *wanted)

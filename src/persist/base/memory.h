@@ -6,11 +6,11 @@
 
 #include <ingot/storage.h>
 
-/* Copies the caller's allocator, or the C library's for NULL. INGOT_INVALID_ARGUMENTS if it is incomplete. */
+/* Copies the caller's allocator, or the C library's for NULL. Returns INGOT_INVALID_ARGUMENTS if it is incomplete. */
 ingot_status_t memory_init(ingot_allocator_t *allocator, const ingot_allocator_t *wanted);
 
-/* Allocates memory for any object; NULL if there is not enough. It must be freed with the same size; freeing NULL
- * does nothing. */
+/* Allocates memory for any object. Returns NULL if there is not enough. The memory must be freed with the same size;
+ * freeing NULL does nothing. */
 void *memory_allocate(const ingot_allocator_t *allocator, size_t size);
 void memory_free(const ingot_allocator_t *allocator, void *memory, size_t size);
 

@@ -1,8 +1,8 @@
 /*
  * process_lock.h - a mutex that a forked child creates again.
  *
- * At the fork, a thread that the child does not have may hold the mutex. The first thread of the child that takes the
- * lock therefore creates it again, and has its owner forget the parent's state that it guards; the other threads wait
+ * During fork, a thread that does not exist in the child may hold the mutex. The first thread of the child that takes
+ * the lock therefore creates it again, and calls `forget` to drop the parent's state that it guards; other threads wait
  * for that.
  */
 #ifndef INGOT_PERSIST_BASE_PROCESS_LOCK_H
@@ -16,12 +16,13 @@
 
 struct process_lock {
     pthread_mutex_t mutex;
-    atomic_long process; /* that owns the lock; acquire pairs with the release of the thread that took it over */
+    /* the process that owns the lock; acquire pairs with the release of the thread that took it over */
+    atomic_long process;
 };
 
 ingot_status_t process_lock_init(struct process_lock *lock);
 void process_lock_fini(struct process_lock *lock);
-/* forget is called in a child before the lock is taken for the first time. */
+/* Takes the lock. forget is called in a child before the lock is taken for the first time. */
 void process_lock_take(struct process_lock *lock, void (*forget)(void *user), void *user);
 /* Takes the lock if no thread holds it, otherwise returns false. */
 bool process_lock_try(struct process_lock *lock, void (*forget)(void *user), void *user);
@@ -30,12 +31,11 @@ void process_lock_give(struct process_lock *lock);
  * would keep the lock. */
 void process_lock_wait(struct process_lock *lock, pthread_cond_t *condition);
 
-#define PROCESS_NO_TIME UINT64_MAX /* as a moment: never */
+#define PROCESS_NO_TIME UINT64_MAX /* as a time: never */
 
-/* Makes a condition for process_lock_wait_until. False: no memory. */
+/* Makes a condition for process_lock_wait_until. Returns false if out of memory. */
 bool process_lock_condition_init(pthread_cond_t *condition);
-/* Waits until a moment on the clock of files_steady_clock_ns, with the lock taken. It is not a cancellation point: the
- * lock would stay taken. */
+/* Does the same as process_lock_wait, but at most until a time on the clock of files_steady_clock_ns. */
 void process_lock_wait_until(struct process_lock *lock, pthread_cond_t *condition, uint64_t moment_ns);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * replacement.c - a file that takes another's place when it is complete.
+ * replacement.c - writes a file that replaces another one when it is complete.
  *
  * An incomplete file always has the same name, so killed processes leave at most one. The lock belongs to the file and
  * not to the name: if another process has renamed the file in the meantime, the process that locked it must not write
- * to it. A file that also has another name is not written either; only its name here is removed.
+ * to it. A file that also has another name is not written to, either; only its name here is removed.
  */
 #include "persist/base/replacement.h"
 
@@ -16,7 +16,7 @@
 #define ATTEMPTS 16
 #define LOCK_BYTE 0u
 
-/* Empties the file if it still has this name and no other. -EEXIST: it does not; try again. */
+/* Empties the file if it still has this name and no other. Otherwise returns -EEXIST, and the caller tries again. */
 static int empty(const struct replacement *replacement, int fd, const struct file_facts *opened)
 {
     struct file_facts named;

@@ -1,5 +1,5 @@
 /*
- * replacement.h - a file that takes another's place when it is complete.
+ * replacement.h - writes a file that replaces another one when it is complete.
  */
 #ifndef INGOT_PERSIST_BASE_REPLACEMENT_H
 #define INGOT_PERSIST_BASE_REPLACEMENT_H
@@ -10,18 +10,18 @@
 
 struct replacement {
     int parent;
-    int fd; /* to be written */
+    int fd; /* the file to write */
     char name[REPLACEMENT_NAME_CAPACITY];
     char new_name[REPLACEMENT_NAME_CAPACITY];
 };
 
-/* INGOT_BUSY: another process is replacing it. */
+/* Begins a replacement. Returns INGOT_BUSY if another process is replacing the file. */
 ingot_status_t replacement_begin(struct replacement *replacement, const char *path);
 /* Writes there. */
 ingot_status_t replacement_write(const struct replacement *replacement, uint64_t offset, size_t size,
                                  const void *bytes);
-/* Ends the replacement; with INGOT_SUCCESS the file takes the other's place. Returns the status, or why it could
- * not. */
+/* Ends the replacement. If status is INGOT_SUCCESS, the new file replaces the other one. Returns status, or why that
+ * failed. */
 ingot_status_t replacement_end(struct replacement *replacement, ingot_status_t status);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * steady_calls.h - files.c's system calls that are cancellation points, without being cancellation points here.
+ * steady_calls.h - wraps the system calls of files.c so that they are not cancellation points.
  *
- * A store locks bytes of files, and has open files that no other thread would close; see util/cancellation.h.
+ * A canceled thread would leave bytes of files locked, and files open that no other thread closes; see
+ * util/cancellation.h.
  */
 #ifndef INGOT_PERSIST_BASE_STEADY_CALLS_H
 #define INGOT_PERSIST_BASE_STEADY_CALLS_H

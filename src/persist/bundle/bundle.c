@@ -1,10 +1,10 @@
 /*
  * bundle.c - an open bundle: its index, its file, and the entries that were loaded from it.
  *
- * Nothing is mapped: if a mapped file is truncated, a signal ends the process, and a careless update of a file must not
- * do that. An entry is read and verified when it is first loaded, and then stays in memory until the storage and the
- * last of its blobs are released, so that later loads need no copy. Of two threads that load an entry first, one
- * publishes it; the other drops what it read.
+ * The file is not mapped: if a mapped file is truncated, a signal ends the process, and a careless update of a file
+ * must not do that. An entry is read and verified when it is first loaded, and then stays in memory until the storage
+ * and the last of its blobs are released, so that later loads need no copy. If two threads load an entry for the first
+ * time at once, one publishes it, and the other drops what it read.
  */
 #include "persist/bundle/bundle.h"
 
@@ -28,7 +28,7 @@ struct bundle {
     int fd;
     struct bundle_file file;
     uint8_t *index;
-    kept_entry *kept; /* one per entry: its id, and its blob from lead_of on */
+    kept_entry *kept; /* one per entry: its id, followed by its blob at lead_of */
 };
 
 static size_t index_size(const struct bundle_file *file)
@@ -41,7 +41,7 @@ static size_t kept_size(const struct bundle_file *file)
     return (size_t)file->entry_count * sizeof(kept_entry);
 }
 
-/* Returns how far a blob begins behind its id if bundle_write.c wrote both. */
+/* Returns the distance from the start of an id to the start of its blob, if bundle_write.c wrote both. */
 static size_t lead_of(const struct bundle_record *record)
 {
     return (size_t)(record->id_size + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
@@ -86,8 +86,8 @@ static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, u
     return files_read_all(bundle->fd, "the bundle", offset, (size_t)size, bytes);
 }
 
-/* Reads the id of a record, and its blob from its lead on, and verifies the blob. A NULL id matches any.
- * INGOT_NOT_FOUND: the record has another id. If bundle_write.c placed the two, this takes one system call. */
+/* Reads the id of a record and, at its lead, the blob, and verifies the blob. A NULL id matches any. Returns
+ * INGOT_NOT_FOUND if the record has another id. If bundle_write.c placed the two, this takes one system call. */
 static ingot_status_t read_entry(const struct bundle *bundle, const struct bundle_record *record, const uint8_t *id,
                                  uint8_t *bytes)
 {
@@ -159,7 +159,7 @@ uint64_t bundle_entry_count(const struct bundle *bundle)
     return bundle->file.entry_count;
 }
 
-/* Reads ids from the file in their order, into memory that grows. */
+/* Reads ids from the file in order, into a growing buffer. */
 struct id_reader {
     const struct bundle *bundle;
     ingot_buffer_t memory;

@@ -32,12 +32,12 @@ struct bundle_file {
 };
 
 /*
- * Verifies a header, of which header_size bytes were read, for a file of this size. The index is then within the file.
- * INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION.
+ * Verifies a header, of which header_size bytes were read, for a file of this size. On success, the index is within the
+ * file. Otherwise returns INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT or INGOT_BLOB_VERSION.
  */
 ingot_status_t bundle_file_parse(struct bundle_file *file, uint64_t file_size, size_t header_size,
                                  const uint8_t *header);
-/* Verifies the index, and that every range of every record is within the file. INGOT_BLOB_CORRUPT. */
+/* Verifies the index, and that every range of every record is within the file. Returns INGOT_BLOB_CORRUPT if not. */
 ingot_status_t bundle_file_take_index(struct bundle_file *file, const uint8_t *index);
 
 struct bundle_record bundle_file_record(const struct bundle_file *file, uint64_t number);

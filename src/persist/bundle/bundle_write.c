@@ -2,7 +2,7 @@
  * bundle_write.c - writes a bundle from a store or from another bundle.
  *
  * Ids and blobs are written in the order in which they are found. The index is kept in memory; at the end it is sorted
- * and duplicates are dropped. Entries that are bad, or that vanish meanwhile, are left out.
+ * and duplicates are dropped. Entries that are bad, or that vanish while they are read, are left out.
  */
 #include <ingot/backend.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct writing {
     void *user;
     ingot_allocator_t allocator;
     struct replacement replacement;
-    uint64_t end; /* of the bytes written */
+    uint64_t end; /* end of the bytes written so far */
     struct bundle_record *records;
     size_t count;
     size_t capacity;
@@ -105,7 +105,8 @@ static int compare(const void *left_record, const void *right_record)
     return (left->id_offset > right->id_offset) - (left->id_offset < right->id_offset);
 }
 
-/* *is_same: two records that were written have the same id. The ids are read back: they are rarely needed. */
+/* Sets *is_same to true if two written records have the same id. The ids are read back from the file, because they are
+ * rarely needed. */
 static ingot_status_t have_same_id(const struct writing *writing, const struct bundle_record *left,
                                    const struct bundle_record *right, bool *is_same)
 {

@@ -1,9 +1,9 @@
 /*
- * headers.c - the memos of headers of a storage's contexts, and their file; see headers.h.
+ * headers.c - keeps the header memos of a storage's contexts, and their file; see headers.h.
  *
- * The file is replaced as a whole. A process that saves first adds what the file has to its own memo, so processes keep
- * one another's resolutions; if two save at once, the second waits for a moment. The lock guards the list, and is not
- * held while a file is read or written. A forked child forgets the list: the parent saves what the parent learned.
+ * The file is replaced as a whole. Before a process saves, it adds the file's content to its own memo, so processes
+ * keep one another's resolutions. If two save at once, the second waits for a moment. The lock guards the list, and is
+ * not held while a file is read or written. A forked child forgets the list: the parent saves what the parent learned.
  */
 #include "persist/memo/headers.h"
 
@@ -28,12 +28,12 @@
 struct kept_memo {
     struct kept_memo *next;
     ingot_header_memo_t memo; /* a reference */
-    uint64_t saved;           /* how many it had learned when it was saved; under the lock */
+    uint64_t saved;           /* how many resolutions it had learned when it was last saved; under the lock */
 };
 
 struct headers {
     ingot_allocator_t allocator;
-    ingot_storage_t storage; /* whose part this is */
+    ingot_storage_t storage; /* the storage that this is part of */
     struct process_lock lock;
     struct kept_memo *first; /* under lock */
     bool is_read_only;
@@ -59,7 +59,7 @@ static ingot_status_t read_file(const struct headers *headers, int fd, uint8_t *
     const int result = files_facts(fd, &facts);
     if (result < 0)
         return files_read_failed(result, "examining", headers->path);
-    const bool is_of_system = headers->is_read_only && facts.owner == 0; /* as the store itself */
+    const bool is_of_system = headers->is_read_only && facts.owner == 0; /* trusted, as for the store itself */
     if (!facts.is_file || !files_are_private(&facts, is_of_system ? 0 : files_user()))
         return files_untrusted(&facts, false, files_user(), headers->path);
     if (facts.size_bytes == 0 || facts.size_bytes > MAX_MEMO_SIZE)
@@ -71,7 +71,7 @@ static ingot_status_t read_file(const struct headers *headers, int fd, uint8_t *
     return files_read_all(fd, headers->path, 0, *size, *bytes);
 }
 
-/* Adds what the file has to a memo. A file that is missing, damaged or of another build has nothing. */
+/* Adds the file's content to a memo. A file that is missing, damaged or from another build counts as empty. */
 static ingot_status_t add_file(const struct headers *headers, ingot_header_memo_t memo)
 {
     const char *name;
@@ -93,7 +93,7 @@ static ingot_status_t add_file(const struct headers *headers, ingot_header_memo_
     return is_replaceable ? INGOT_SUCCESS : status;
 }
 
-/* The memo may grow between the two calls. */
+/* Gets the memo's bytes. Tries again if the memo grows between the two calls. */
 static ingot_status_t get_bytes(const struct headers *headers, ingot_header_memo_t memo, uint8_t **bytes, size_t *size)
 {
     ingot_status_t status = ingot_header_memo_get_bytes(memo, size, NULL);
@@ -113,7 +113,8 @@ static ingot_status_t get_bytes(const struct headers *headers, ingot_header_memo
     return status;
 }
 
-/* Called after the replacement has begun, so no other process writes. */
+/* Adds the file's content to the memo, and writes the memo. Called after the replacement has begun, so no other process
+ * writes. */
 static ingot_status_t write_memo(const struct headers *headers, ingot_header_memo_t memo,
                                  const struct replacement *replacement)
 {
@@ -142,7 +143,7 @@ static ingot_status_t save_memo(const struct headers *headers, ingot_header_memo
 
 /* ---- the list ---- */
 
-/* Removes a memo that learns nothing more. Locked; the caller releases it without the lock. */
+/* Removes from the list a memo that learns nothing more. Requires the lock; the caller releases the memo without it. */
 static struct kept_memo *take_unused(struct headers *headers)
 {
     for (struct kept_memo **at = &headers->first; *at != NULL; at = &(*at)->next) {
@@ -163,8 +164,8 @@ static void release(const struct headers *headers, struct kept_memo *kept)
     memory_free(&headers->allocator, kept, sizeof(*kept));
 }
 
-/* Returns a reference to a memo that should be saved and takes it for saved; NULL: there is none. If it is not urgent,
- * a memo in use waits until it has learned twice as much as at its last save. */
+/* Returns a reference to a memo that should be saved, and marks it as saved; NULL if there is none. If saving is not
+ * urgent, a memo in use waits until it has learned twice as much as at its last save. */
 static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent, uint64_t *saved_before)
 {
     ingot_header_memo_t memo = NULL;
@@ -183,7 +184,7 @@ static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent,
     return memo;
 }
 
-/* Has the next flush try again. */
+/* Marks a memo as unsaved, so that the next flush tries again. */
 static void take_for_unsaved(struct headers *headers, ingot_header_memo_t memo, uint64_t saved)
 {
     lock(headers);
@@ -219,7 +220,7 @@ void headers_note(ingot_storage_t storage)
 {
     struct headers *headers = storage_get_part(storage, STORAGE_HEADERS);
     if (headers != NULL)
-        (void)save(headers, false); /* the next run learns again what was not saved */
+        (void)save(headers, false); /* what was not saved, the next run learns again */
 }
 
 ingot_status_t headers_save(ingot_storage_t storage)

@@ -1,12 +1,12 @@
 /*
- * headers.h - keeps what contexts learned about included files in a store, for the next process.
+ * headers.h - keeps in a store, for the next process, what contexts learned about included files.
  */
 #ifndef INGOT_PERSIST_MEMO_HEADERS_H
 #define INGOT_PERSIST_MEMO_HEADERS_H
 
 #include <ingot/persist.h>
 
-/* Called when a program was created: saves now and then, so that a process that never flushes keeps most of it. */
+/* Called after a program was created. Saves now and then, so that a process that never flushes loses little. */
 void headers_note(ingot_storage_t storage);
 /* Saves what was learned since the last save. */
 ingot_status_t headers_save(ingot_storage_t storage);

@@ -1,5 +1,5 @@
 /*
- * id_list.h - an ordered list of distinct ids, with look-up by content. The bytes are the caller's.
+ * id_list.h - an ordered list of distinct ids, with look-up by content. The caller owns the bytes.
  */
 #ifndef INGOT_PERSIST_PREWARM_ID_LIST_H
 #define INGOT_PERSIST_PREWARM_ID_LIST_H
@@ -20,14 +20,15 @@ struct id_list {
     struct listed_id *ids;
     size_t count;
     size_t capacity;
-    uint32_t *slots; /* 2 * capacity: 1 + an index, or 0; an id is in the slot of its hash or in one of the next */
+    /* 2 * capacity slots: 1 + an index, or 0; an id is in the slot of its hash or in one of those after it */
+    uint32_t *slots;
 };
 
 void id_list_init(struct id_list *list, const ingot_allocator_t *allocator);
 void id_list_fini(struct id_list *list);
 /* Returns the index of an id, or ID_LIST_NONE. */
 size_t id_list_find(const struct id_list *list, size_t size, const uint8_t *id);
-/* Adds an id that is not in the list. INGOT_OUT_OF_MEMORY. */
+/* Adds an id that is not in the list. May return INGOT_OUT_OF_MEMORY. */
 ingot_status_t id_list_add(struct id_list *list, size_t size, const uint8_t *id, uint32_t age);
 
 #endif

@@ -11,12 +11,13 @@
 #define MANIFEST_MAX_SIZE ((size_t)1 << 26)
 #define MANIFEST_MAX_ENTRIES 65536u
 
-/* Adds the ids to an empty list, which refers to bytes. */
+/* Adds the ids to an empty list, whose ids point into bytes. */
 ingot_status_t manifest_decode(struct id_list *ids, size_t size, const uint8_t *bytes);
-/* Encodes a list that is within the limits. memory_free frees the bytes, with their size. INGOT_OUT_OF_MEMORY. */
+/* Encodes a list that is within the limits. The caller frees the bytes with memory_free and their size. May return
+ * INGOT_OUT_OF_MEMORY. */
 ingot_status_t manifest_encode(const struct id_list *ids, uint8_t **bytes, size_t *size);
 
-/* A manifest that was read; manifest_fini must release both parts in any case. */
+/* A manifest that was read. manifest_fini releases both parts, and must be called even on failure. */
 struct manifest {
     ingot_allocator_t allocator;
     uint8_t *bytes;
@@ -26,7 +27,7 @@ struct manifest {
 
 void manifest_init(struct manifest *manifest, const ingot_allocator_t *allocator);
 void manifest_fini(struct manifest *manifest);
-/* INGOT_NOT_FOUND: no such file. On failure the manifest is empty. */
+/* Reads a manifest. Returns INGOT_NOT_FOUND if there is no such file. On failure, the manifest is empty. */
 ingot_status_t manifest_read(struct manifest *manifest, const char *path);
 
 #endif

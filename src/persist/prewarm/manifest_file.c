@@ -1,5 +1,5 @@
 /*
- * manifest_file.c - reads a manifest's file, which may come from any source.
+ * manifest_file.c - reads a manifest's file, which may come from anywhere.
  */
 #include <ingot/backend.h>
 #include <ingot/prewarm.h>

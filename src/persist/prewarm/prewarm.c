@@ -1,15 +1,15 @@
 /*
  * prewarm.c - loads programs before they are requested, and hands them to callers that request them.
  *
- * The prewarms of a storage, their items and counts are under the lock of its list, which is held for a few
- * assignments: loads take thousands of times longer. A caller that requests an item which is loading waits for that
- * item. If the item's turn has not come, the caller marks it as gone and loads the program itself. A prewarming
- * thread never waits for an item (the callback of an event may request one), so no two of them can wait for each other.
+ * The lock of a storage's list guards its prewarms, their items and their counts. It is held only for a few
+ * assignments; loads take thousands of times longer. A caller that requests an item that is loading waits for that
+ * item. If the item's turn has not come, the caller marks it as gone and loads the program itself. A prewarming thread
+ * never waits for an item, even if the callback of an event requests one, so no two of them can wait for each other.
  * Other cycles of waiting threads involve builders of the in-memory cache. The core detects them, because each wait
  * here is reported to it (ingot_work_t).
  *
- * A forked child has neither the threads nor the driver's state: it forgets the list, and a prewarm's handle is of no
- * further use.
+ * A forked child has neither the threads nor the driver's state. It forgets the list, and a prewarm's handle is useless
+ * there.
  */
 #include "persist/prewarm/prewarm.h"
 
@@ -43,8 +43,8 @@ static bool is_own_thread(const struct ingot_prewarm *prewarm)
     return false;
 }
 
-/* Locked when called and when it returns; a prewarm lives while a thread waits for it. False: it did not wait,
- * because the thread that does the work waits for this one. */
+/* Waits for a work of a prewarm, which lives while a thread waits for it. The lock is held when this is called and when
+ * it returns. Returns false, without waiting, if the thread that does the work waits for this thread. */
 static bool wait_for(struct ingot_prewarm *prewarm, const ingot_work_t *work, pthread_cond_t *condition)
 {
     struct prewarm_list *list = prewarm->list;
@@ -58,7 +58,7 @@ static bool wait_for(struct ingot_prewarm *prewarm, const ingot_work_t *work, pt
     return true;
 }
 
-/* Locked, except while it waits. */
+/* Takes the program of an item, or waits for it if it is loading. The lock is held, except while it waits. */
 static bool take_item(struct ingot_prewarm *prewarm, struct prewarm_item *item, ingot_program_t *program,
                       bool *has_waited)
 {
@@ -146,7 +146,7 @@ static void destroy(struct ingot_prewarm *prewarm)
     memory_free(&allocator, prewarm, size_of(prewarm));
 }
 
-/* A manifest without ids is not a failure: there is nothing to load. */
+/* Reads the manifest. One without ids is not a failure: there is nothing to load. */
 static ingot_status_t read_manifest(struct ingot_prewarm *prewarm)
 {
     const uint64_t started_ns = files_steady_clock_ns();
@@ -175,7 +175,7 @@ static bool start_thread(struct ingot_prewarm *prewarm)
     return own->runs;
 }
 
-/* Locked. The threads take no signals, because signals belong to the application. */
+/* Starts the threads. Requires the lock. The threads block all signals, because signals belong to the application. */
 static void start_threads(struct ingot_prewarm *prewarm)
 {
     sigset_t all;
@@ -231,7 +231,7 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_context_t con
     status = prewarm_list_make(storage, &made->list);
     if (status == INGOT_SUCCESS)
         status = read_manifest(made);
-    made->info.manifest = NULL; /* the caller's text, not read any more */
+    made->info.manifest = NULL; /* the caller's string, which is no longer read */
     if (status == INGOT_SUCCESS)
         status = start(made);
     if (status != INGOT_SUCCESS) {
@@ -259,11 +259,11 @@ static void join_threads(struct ingot_prewarm *prewarm)
     cancellation_allow(before);
 }
 
-/* Locked when called and when it returns. One of the waiting threads joins the prewarm's threads. INGOT_BUSY: one of
- * them waits for the calling thread. */
+/* Waits until the prewarm's threads have ended; one of the waiting threads joins them. The lock is held when this is
+ * called and when it returns. Returns INGOT_BUSY if one of them waits for the calling thread. */
 static ingot_status_t wait_for_threads(struct ingot_prewarm *prewarm)
 {
-    static const ingot_work_t short_work; /* of the thread that joins */
+    static const ingot_work_t short_work; /* work of the thread that joins */
     pthread_cond_t *changed = &prewarm->list->changed;
     for (size_t i = 0; i < prewarm->thread_count; ++i) {
         while (prewarm->threads[i].runs) {
@@ -360,7 +360,7 @@ void ingot_prewarm_release(ingot_prewarm_t prewarm)
             process_lock_wait(&prewarm->list->lock, &prewarm->list->changed);
         prewarm_list_unlock(prewarm->list);
         destroy(prewarm);
-    } /* otherwise its programs belong to a driver that a forked child does not have, and are leaked */
+    } /* otherwise this is a forked child; the programs belong to the parent's driver, and are leaked */
     ingot_context_release(context);
     ingot_storage_release(storage);
     kept_error_restore(&kept);

@@ -44,7 +44,7 @@ static ingot_status_t init(struct prewarm_list *list)
     return status;
 }
 
-/* The list is empty, because each prewarm holds its storage. */
+/* Destroys the list, which is empty, because each prewarm holds its storage. */
 static void destroy(void *part)
 {
     struct prewarm_list *list = part;

@@ -23,18 +23,18 @@ enum prewarm_outcome { PREWARM_LOADED, PREWARM_STALE, PREWARM_MISSING, PREWARM_F
 
 struct prewarm_item {
     enum prewarm_item_state state;
-    ingot_work_t work;       /* of the thread that loads it, while it is loading */
-    ingot_program_t program; /* once it is ready */
+    ingot_work_t work;       /* work of the thread that loads it, while it is loading */
+    ingot_program_t program; /* set once it is ready */
 };
 
 struct prewarm_thread {
     struct ingot_prewarm *prewarm;
     pthread_t thread;
     bool runs;
-    ingot_work_t work; /* while it runs */
+    ingot_work_t work; /* work of this thread, while it runs */
 };
 
-/* Everything except what is set before the first thread starts is under the lock of the list. */
+/* A prewarm. The list's lock guards all fields except those that are set before the first thread starts. */
 struct ingot_prewarm {
     struct ingot_prewarm *next;
     ingot_allocator_t allocator;
@@ -42,15 +42,15 @@ struct ingot_prewarm {
     struct prewarm_list *list;
     ingot_context_t context;
     ingot_prewarm_info_t info;
-    long process; /* that started it; in a forked child the prewarm is of no further use */
+    long process; /* the process that started it; the prewarm is useless in a forked child */
     uint64_t start_ns;
     struct manifest manifest;
     struct prewarm_item *items; /* one per id of the manifest */
     size_t next_item;
     ingot_prewarm_progress_t progress;
-    bool is_ending;       /* begin no more loads */
-    size_t active_count;  /* threads that run */
-    size_t waiting_count; /* of threads that wait for an item, or for the end */
+    bool is_ending;       /* true: no more loads begin */
+    size_t active_count;  /* number of running threads */
+    size_t waiting_count; /* number of threads that wait for an item, or for the end */
     size_t thread_count;
     bool is_being_joined;
     bool is_joined;
@@ -61,10 +61,11 @@ struct ingot_prewarm {
 struct prewarm_list {
     ingot_allocator_t allocator;
     struct process_lock lock;
-    pthread_cond_t loaded;       /* an item is no longer loading; not for threads that wait for an end */
-    pthread_cond_t changed;      /* a thread has ended, or no thread waits any more */
+    pthread_cond_t loaded;       /* signaled when an item is no longer loading */
+    pthread_cond_t changed;      /* signaled when a thread has ended, or no thread waits any more */
     struct ingot_prewarm *first; /* under lock */
-    atomic_size_t count;         /* not 0: taking the lock is worthwhile; relaxed, because the lock decides */
+    /* of prewarms; 0 saves taking the lock; relaxed, because the count is checked again under the lock */
+    atomic_size_t count;
 };
 
 /* Returns a storage's list, or NULL before its first prewarm. */

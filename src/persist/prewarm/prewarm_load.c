@@ -1,6 +1,5 @@
 /*
- * prewarm_load.c - what a prewarming thread does: it loads one item after the other, until none is left or it is told
- * to end.
+ * prewarm_load.c - a prewarming thread: loads one item after the other, until none is left or it is told to end.
  *
  * No lock is held while the storage or the driver loads, or during callbacks.
  */
@@ -32,7 +31,7 @@ static size_t begin_item(struct ingot_prewarm *prewarm)
     const uint64_t max_time_ns = prewarm->info.max_time_ns;
     while (prewarm->next_item < prewarm->manifest.ids.count &&
            prewarm->items[prewarm->next_item].state != PREWARM_WAITING)
-        ++prewarm->next_item; /* a caller requested it before its turn */
+        ++prewarm->next_item; /* skipped, because a caller requested it before its turn */
     if (prewarm->is_ending || prewarm->next_item == prewarm->manifest.ids.count)
         return ID_LIST_NONE;
     if (max_time_ns != 0 && files_steady_clock_ns() - prewarm->start_ns > max_time_ns) {
@@ -76,7 +75,8 @@ static bool reserve_bytes(struct ingot_prewarm *prewarm, size_t size)
 
 /* ---- without it ---- */
 
-/* Calls the driver in one of Ingot's threads, so the driver must not be shutting down. */
+/* Makes the program from its blob. Calls the driver in one of Ingot's threads, so the driver must not be shutting
+ * down. */
 static bool make_program(struct ingot_prewarm *prewarm, const struct listed_id *id, ingot_program_desc_t desc,
                          ingot_buffer_t *blob, ingot_program_t *program)
 {
@@ -124,7 +124,7 @@ static enum prewarm_outcome load(struct ingot_prewarm *prewarm, const struct lis
     return outcome;
 }
 
-/* Locked when called and when it returns, but not during the callback. */
+/* Reports progress. The lock is held when this is called and when it returns, but not during the callback. */
 static void tell_progress(struct ingot_prewarm *prewarm)
 {
     const ingot_prewarm_progress_t progress = prewarm->progress;

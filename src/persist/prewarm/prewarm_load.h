@@ -1,10 +1,10 @@
 /*
- * prewarm_load.h - what a prewarming thread does.
+ * prewarm_load.h - a prewarming thread.
  */
 #ifndef INGOT_PERSIST_PREWARM_PREWARM_LOAD_H
 #define INGOT_PERSIST_PREWARM_PREWARM_LOAD_H
 
-/* For pthread_create. */
+/* The thread's start function, for pthread_create. */
 void *prewarm_run(void *prewarm_thread);
 
 #endif

@@ -29,13 +29,14 @@
 
 struct record {
     ingot_allocator_t allocator;
-    ingot_persist_record_info_t info; /* its path is in this structure */
-    size_t users;                     /* the recorder and threads that save; under its lock, like all below */
-    struct id_list ids;               /* each id has its own memory */
-    uint64_t bytes;                   /* the size of a manifest with these ids */
+    ingot_persist_record_info_t info; /* its path points into this structure */
+    /* the recorder, and threads that save; guarded by the recorder's lock, like all fields below */
+    size_t users;
+    struct id_list ids; /* each id has its own memory */
+    uint64_t bytes;     /* the size of a manifest with these ids */
     bool is_full;
     bool is_dirty;
-    bool has_aged; /* the ids of other runs have aged, at the first save */
+    bool has_aged; /* true if the ids of other runs have aged, which happens at the first save */
     size_t path_size;
     char path[];
 };
@@ -44,10 +45,10 @@ struct recorder {
     ingot_allocator_t allocator;
     struct process_lock lock;
     struct record *record;    /* under lock; NULL: not recording */
-    atomic_bool is_recording; /* true if taking the lock is worthwhile; relaxed, because the lock decides */
+    atomic_bool is_recording; /* false saves taking the lock; relaxed, because record is checked again under the lock */
 };
 
-/* Returns NULL before the first record. */
+/* Returns the storage's recorder, or NULL before the first record. */
 static struct recorder *recorder_of(ingot_storage_t storage)
 {
     return storage_get_part(storage, STORAGE_RECORDER);
@@ -74,7 +75,7 @@ static void lock(struct recorder *recorder)
     process_lock_take(&recorder->lock, forget, recorder);
 }
 
-/* Locked when called, and unlocked when it returns. */
+/* Unlocks the recorder, and releases one use of the record. The lock is held when this is called. */
 static void unlock_and_release(struct recorder *recorder, struct record *record)
 {
     const bool is_last = --record->users == 0;
@@ -100,7 +101,7 @@ static void tell(const ingot_persist_record_info_t *info, ingot_event_kind_t kin
 
 /* ---- noting ---- */
 
-/* Locked. False: the id does not fit, or there is no memory for it. */
+/* Notes an id. Requires the lock. Returns false if the id does not fit or there is no memory for it. */
 static bool note(struct record *record, size_t id_size, const uint8_t *id)
 {
     const uint64_t bytes = record->bytes + MANIFEST_ENTRY_OVERHEAD + id_size;
@@ -168,7 +169,7 @@ static bool is_replaceable(ingot_status_t status)
            status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_VERSION;
 }
 
-/* Called after the replacement has begun, so no other process writes. */
+/* Writes the merged list. Called after the replacement has begun, so no other process writes. */
 static ingot_status_t write_merged(const ingot_persist_record_info_t *info, uint64_t bytes, struct id_list *ids,
                                    bool ages, const struct replacement *replacement, size_t *size)
 {
@@ -211,7 +212,7 @@ static ingot_status_t save(const ingot_persist_record_info_t *info, uint64_t byt
     return status;
 }
 
-/* Locked. Makes a second list of the same ids. */
+/* Makes a second list of the same ids. Requires the lock. */
 static ingot_status_t copy_list(const struct id_list *ids, struct id_list *copy)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -313,7 +314,7 @@ static ingot_status_t replace_record(struct recorder *recorder, struct record *r
     return status;
 }
 
-/* Saves, after the last reference to the storage was released. */
+/* Saves the record after the last reference to the storage was released, and frees the recorder. */
 static void end_recorder(void *part)
 {
     struct recorder *recorder = part;

@@ -26,8 +26,7 @@ struct single_file {
 
 ingot_status_t single_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header)
 {
-    /* The size that the key's part should have if the header is right. If it is not, decoding fails at the header
-     * first. */
+    /* The size that the key's part has if the header is valid. If it is not, decoding fails at the header first. */
     const uint64_t blob_size = header_size >= KEY_FILE_HEADER_SIZE ? le_get_u64(header + KEY_BIN_AT_BLOB_SIZE) : 0;
     return key_file_decode(key, file_size > blob_size ? file_size - blob_size : 0, header_size, header);
 }
