@@ -1,5 +1,5 @@
 /*
- * directory.c - opening a directory store, and its operations.
+ * directory.c - opens a directory store, and implements its operations.
  */
 #include "persist/directory/directory.h"
 

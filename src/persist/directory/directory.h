@@ -1,5 +1,5 @@
 /*
- * directory.h - opening a directory store.
+ * directory.h - opens a directory store.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_DIRECTORY_H
 #define INGOT_PERSIST_DIRECTORY_DIRECTORY_H
@@ -7,12 +7,12 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
-/* Does what ingot_persist_open does; the caller supplies the function from ids to buckets, so that a test can make
+/* Does what ingot_persist_open does. The caller passes the function that maps ids to buckets, so that a test can make
  * ids share a bucket. */
 ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *info,
                               uint64_t (*bucket_of)(size_t id_size, const uint8_t *id));
 
-/* Returns the absolute path of a directory store's root; NULL: the storage is NULL or of another kind. */
+/* Returns the absolute path of a directory store's root, or NULL if the storage is NULL or of another kind. */
 const char *directory_path_of(ingot_storage_t storage, bool *is_read_only);
 
 #endif

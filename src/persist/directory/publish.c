@@ -21,7 +21,7 @@
 #include "persist/directory/upkeep/evict.h"
 
 #define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
-/* The most rounds of evictions that one entry may cause; each removes some entries. */
+/* The maximum number of eviction rounds that one entry may cause; each removes some entries. */
 #define MAX_ROUNDS (UINT32_C(1) << 20)
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -32,9 +32,9 @@ struct publication {
     const uint8_t *id;
     struct bucket bucket;
     bool has_made_bucket;
-    bool is_replacing; /* the entry that has bucket.number */
+    bool is_replacing; /* true: replaces the entry that has bucket.number */
     uint64_t bytes;
-    uint64_t file_limit; /* at the beginning */
+    uint64_t file_limit; /* the limit at the beginning */
     uint64_t created_ns;
     char prepared[PATH_CAPACITY]; /* in tmp; "" once published */
     char aside[PATH_CAPACITY];    /* the replaced entry, in tmp; "" if there is none */
@@ -74,8 +74,7 @@ static ingot_status_t make_name_space(const struct directory *directory)
     return INGOT_SUCCESS;
 }
 
-/* Creates the bucket, or looks for the id in an existing one. INGOT_SUCCESS with *is_done: nothing needs to be
- * stored. */
+/* Creates the bucket, or looks for the id in an existing one. Sets *is_done if nothing needs to be stored. */
 static ingot_status_t enter_bucket(struct publication *publication, size_t blob_size, const uint8_t *blob,
                                    bool *is_done)
 {
@@ -126,9 +125,9 @@ static ingot_status_t prepare(struct publication *publication, size_t blob_size,
                        &publication->created_ns);
 }
 
-/* What has the wanted number. */
+/* The object that has the wanted number. */
 enum occupant {
-    OCCUPANT_OTHER,  /* it stays: try the next number */
+    OCCUPANT_OTHER,  /* it stays, so try the next number */
     OCCUPANT_EQUAL,  /* another writer was faster */
     OCCUPANT_GONE,   /* it vanished or was moved to tmp; try again */
     OCCUPANT_UNKNOWN /* it could not be read or moved; continuing might make two entries with one id */
@@ -185,7 +184,7 @@ static bool is_no_directory(const struct directory *directory, const char *path)
 
 /*
  * True if the id has an entry by now, under any number. Another writer of the id may have stored it after an entry of
- * another id that is gone since; then the first number is free although the id has an entry.
+ * another id that has gone since. Then the first number is free although the id has an entry.
  */
 static bool was_published_meanwhile(const struct publication *publication)
 {
@@ -262,7 +261,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     return files_write_failed(result, "publishing in", bucket->path);
 }
 
-/* Makes some room, and renames if there is enough. *is_done: nothing is left to do. */
+/* Makes some room, and renames if there is enough. Sets *is_done if nothing is left to do. */
 static ingot_status_t try_to_commit(struct publication *publication, uint64_t deadline_ns, bool *is_done)
 {
     struct directory *directory = publication->directory;

@@ -6,7 +6,7 @@
 
 #include "persist/directory/layout/state.h"
 
-/* Stores a blob. Also returns INGOT_SUCCESS if an equal entry exists already or another writer was faster. */
+/* Stores a blob. Also returns INGOT_SUCCESS if an equal entry already exists or another writer was faster. */
 ingot_status_t publish_entry(struct directory *directory, size_t id_size, const uint8_t *id, size_t blob_size,
                              const uint8_t *blob);
 

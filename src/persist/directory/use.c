@@ -1,8 +1,8 @@
 /*
- * use.c - what a hit does to its entry: notes the time of use, or removes the entry if it is too old.
+ * use.c - handles a hit's entry: notes the time of use, or removes the entry if it is too old.
  *
- * Only LRU needs the time, so only LRU notes it: four bytes of the entry's record in the index, without a lock, if the
- * second has changed. A store that cannot be written uses the time that is noted there.
+ * Only LRU needs the time, so only LRU notes it: it writes four bytes of the entry's record in the index, without a
+ * lock, if the second has changed. A store that cannot be written uses the time that was last noted.
  */
 #include "persist/directory/use.h"
 
@@ -16,7 +16,7 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define ATTEMPTS 3u
 
-/* Finds an entry's record without the lock, so the index may change meanwhile. */
+/* Finds an entry's record without the lock, so the index may change during the search. */
 static int find_record(int index_fd, const struct bucket *bucket, struct index_place *place)
 {
     int result = 0;

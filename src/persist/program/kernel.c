@@ -1,8 +1,9 @@
 /*
- * kernel.c - kernels through a storage; a driver may refuse a blob only when a kernel is created from it.
+ * kernel.c - creates kernels through a storage; a driver may refuse a blob only when a kernel is created from it.
  *
- * Drivers check a binary closely only then. Such a program is useless, so it is removed from memory and its blob from
- * the storage, and a newly compiled program replaces both. Existing references to the old program stay valid.
+ * Some drivers check a binary closely only then. A program with a refused binary is useless, so it is removed from
+ * memory and its blob from the storage, and a newly compiled program replaces both. Existing references to the old
+ * program stay valid.
  */
 #include <ingot/backend.h>
 #include <ingot/persist.h>
@@ -13,11 +14,11 @@
 #include "persist/storage/common/events.h"
 #include "persist/storage/program_blob.h"
 
-/* Another thread may load the same blob once more before it is removed. */
+/* The number of attempts. Another thread may load the same blob once more before it is removed. */
 #define ATTEMPTS 3u
 
-/* True if the driver refused the binary. A missing name or a lack of memory does not show that, and a program that
- * was just compiled cannot be replaced by a better one. */
+/* True if the driver refused the binary. A missing name or a lack of memory is not a refusal, and a program that was
+ * just compiled cannot be replaced by a better one. */
 static bool is_refused(ingot_status_t status, const_ingot_program_t program)
 {
     return (status == INGOT_BACKEND_ERROR || storage_is_refusal(status)) && ingot_program_is_from_cache_blob(program);

@@ -1,5 +1,5 @@
 /*
- * program.c - programs through a storage: from memory, otherwise from the storage, otherwise from the compiler.
+ * program.c - creates programs through a storage: from memory, otherwise from the storage, otherwise from the compiler.
  *
  * A failure of the storage is reported to callers only by an event. A program is stored after it was returned to all
  * callers that waited for it, usually by the storage's queue.
@@ -47,7 +47,8 @@ const char *ingot_origin_name(ingot_origin_t origin)
     return "unknown origin";
 }
 
-/* After a build, only a program that the storage lacked or should not have had is stored. */
+/* Loads the program. After a build, a program is stored only if its blob was missing from the storage or was
+ * useless. */
 static ingot_status_t load_program(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -91,7 +92,7 @@ static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t
     return status;
 }
 
-/* A load saves the time of the build, less its own. */
+/* Notes a load, which saves the time of the build minus its own time. */
 static void note_loaded(const_ingot_program_t program, const struct request *request, uint64_t started_ns)
 {
     uint64_t build_ns = 0;
@@ -163,7 +164,7 @@ static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_progra
     return build(program, desc, request);
 }
 
-/* The storage's own thread does not call a driver while the driver works for the application. */
+/* Loads or builds the program. Meanwhile the storage's thread does not call the driver. */
 static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
 {
     struct request *request = user;
@@ -179,7 +180,8 @@ static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_d
     request->has_id = has_id(desc, request);
     request->is_to_store = request->has_id;
     store_queue_note_making(request->storage);
-    if (request->has_id) /* here and not earlier: another thread may have replaced it, and then this does not run */
+    /* done here and not earlier, because this does not run if another thread has already replaced it */
+    if (request->has_id)
         storage_reject(request->storage, request->context, request->id_size, request->id);
     const ingot_status_t status = build(program, desc, request);
     store_queue_note_made(request->storage);

@@ -1,5 +1,5 @@
 /*
- * program.h - programs through a storage.
+ * program.h - creates programs through a storage.
  */
 #ifndef INGOT_PERSIST_PROGRAM_PROGRAM_H
 #define INGOT_PERSIST_PROGRAM_PROGRAM_H

@@ -2,10 +2,10 @@
  * chain.c - several storages in order, used as one.
  *
  * A chain's only state is its references, so it needs no lock. A failure of a tier counts as a miss of that tier; the
- * first reason is reported if no other tier has the blob.
+ * first failure is reported if no other tier has the blob.
  *
  * A blob from a lower tier is stored in the tiers above it by the chain's queue, so that the load does not wait for
- * that. The queue's copy is dropped when the id is removed or stored, because a driver may have just refused it.
+ * that. The queue's copy is dropped when the id is removed or stored, because a driver may just have refused it.
  */
 #include <ingot/backend.h>
 #include <stdbool.h>
@@ -34,7 +34,7 @@ struct chain {
     ingot_storage_t tiers[MAX_TIERS];
 };
 
-/* Tells the first tier that has a callback, because a promoted blob belongs to no context. */
+/* Reports to the first tier that has a callback, because a promoted blob does not belong to a context. */
 static void tell_degraded(ingot_storage_t storage, ingot_status_t status, const char *reason)
 {
     const struct ingot_storage *listener = storage->listener != NULL ? storage->listener : storage;
@@ -47,7 +47,7 @@ static bool takes_blobs(ingot_storage_t tier)
     return storage_keeps_blobs(tier) && storage_is_on(tier);
 }
 
-/* Stores a blob in the first tiers, as far as they are writable. Returns true if a tier took it. */
+/* Stores a blob in those of the first tiers that are writable. Returns true if a tier stored it. */
 static bool promote_now(ingot_storage_t storage, size_t tier_count, size_t id_size, const uint8_t *id,
                         const ingot_buffer_t *blob)
 {
@@ -71,7 +71,7 @@ static void withdraw(ingot_storage_t storage, size_t tier_count, size_t id_size,
 {
     const struct chain *chain = storage->self;
     for (size_t i = 0; i < tier_count; ++i)
-        (void)ingot_storage_remove(chain->tiers[i], id_size, id); /* a tier that does not have it is as wanted */
+        (void)ingot_storage_remove(chain->tiers[i], id_size, id); /* nothing to do for a tier that does not have it */
 }
 
 /* If a tier cannot take it, the next load tries again. */
@@ -170,8 +170,8 @@ static bool has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
     return status == INGOT_SUCCESS;
 }
 
-/* Removes the id from all tiers. If a tier cannot be written, a blob stored later in a tier before it hides the blob
- * that stays there; one stored in a tier behind it does not. */
+/* Removes the id from all tiers. If a tier cannot be written, its blob stays, and is hidden only by a blob that is
+ * stored later in a tier before it. */
 static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
 {
     const struct chain *chain = self;

@@ -1,9 +1,9 @@
 /*
  * environment.c - reads the settings of persistence from the environment; no other file of persist does.
  *
- * Only an application's call leads here, because a library that lets the environment choose where it writes surprises
- * its users. An invalid value is an error, because silently ignoring a limit would fill a disk. It is an error only if
- * the value is used: a store that is off or read-only has no limits.
+ * This file runs only if an application calls it, because a library that lets the environment choose where it writes
+ * surprises its users. An invalid value is an error, because silently ignoring a limit would fill a disk. It is an
+ * error only if the value is used: a store that is off or read-only has no limits.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -41,7 +41,7 @@ static ingot_status_t nonsense(const char *name, const char *value, const char *
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, value, expected);
 }
 
-/* Leaves number as it is if the variable is unset; is_set may be NULL. */
+/* Reads a number. Leaves it unchanged if the variable is unset. is_set may be NULL. */
 static ingot_status_t read_number(const struct environment *environment, const char *name, enum environment_kind kind,
                                   uint64_t *number, bool *is_set)
 {
@@ -61,7 +61,7 @@ static ingot_status_t read_flag(const struct environment *environment, const cha
     return status;
 }
 
-/* In a variable 0 means no limit; in a field it means something else. */
+/* Reads a limit. In a variable, 0 means no limit; in a field, it means something else. */
 static ingot_status_t read_limit(const struct environment *environment, const char *name, uint64_t none,
                                  uint64_t *limit)
 {
@@ -73,7 +73,7 @@ static ingot_status_t read_limit(const struct environment *environment, const ch
     return status;
 }
 
-/* In milliseconds. In a field 0 means the default, so another value stands for the variable's 0. */
+/* Reads a time in milliseconds. In a field, 0 means the default, so another value stands for the variable's 0. */
 static ingot_status_t read_time(const struct environment *environment, const char *name, uint32_t zero,
                                 uint32_t *time_ms)
 {
@@ -103,7 +103,7 @@ static ingot_status_t read_age(const struct environment *environment, uint64_t *
     return status;
 }
 
-/* Sets *chosen to the number of the word; leaves it as it is if the variable is unset. */
+/* Sets *chosen to the number of the word. Leaves it unchanged if the variable is unset. */
 static ingot_status_t read_choice(const struct environment *environment, const char *name, size_t count,
                                   const char *const *words, const char *expected, size_t *chosen)
 {
@@ -222,7 +222,7 @@ static ingot_status_t find_root(const struct environment *environment, size_t ca
     return ingot_set_error_detail(INGOT_NOT_FOUND, "none of INGOT_PERSIST_DIR, XDG_CACHE_HOME and HOME is set");
 }
 
-/* Copies a text to the caller's memory, after the root and the texts that are already there. */
+/* Copies a variable's value to the caller's memory, after the root and the values that are already there. */
 static ingot_status_t find_text(const struct environment *environment, const char *name,
                                 bool (*is_valid)(const char *text), const char *expected, size_t capacity, char *path,
                                 size_t *used, const char **text)

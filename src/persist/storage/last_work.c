@@ -1,9 +1,9 @@
 /*
- * last_work.c - what storages do while the process ends, and events about programs that were not stored.
+ * last_work.c - has storages store while the process ends, and emits events about programs that were not stored.
  *
  * exit() runs in a thread that may hold any of the application's locks. So that thread stores nothing and runs no
  * callback. The storages' threads store, and one further thread emits the events. exit() waits for them, but never
- * longer than the storages' time plus one second. It only tries locks.
+ * longer than the storages' time plus one second, and never waits for a lock.
  *
  * The lock of the list of storages is held briefly. While it is held, only the queue's functions for the end of the
  * process are called. A forked child begins with an empty list.
@@ -101,8 +101,8 @@ static bool retain_if_alive(ingot_storage_t storage)
     return count != 0;
 }
 
-/* Finds a storage with programs of one context that were not stored, and returns their number; the storage is never
- * freed. 0: there is none. */
+/* Finds a storage with programs of one context that were not stored. Returns their number, or 0 if there is none. The
+ * storage is never freed. */
 static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **context)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 /*
- * last_work.h - what storages do while the process ends.
+ * last_work.h - has storages store while the process ends.
  */
 #ifndef INGOT_PERSIST_STORAGE_LAST_WORK_H
 #define INGOT_PERSIST_STORAGE_LAST_WORK_H

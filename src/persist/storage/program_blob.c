@@ -1,5 +1,5 @@
 /*
- * program_blob.c - the blob of a program: loading it from a storage, creating a program from it, and rejecting it.
+ * program_blob.c - loads a program's blob from a storage, creates the program from it, and rejects it.
  */
 #include "persist/storage/program_blob.h"
 

@@ -1,5 +1,5 @@
 /*
- * program_blob.h - the blob of a program: loading it from a storage, creating a program from it, and rejecting it.
+ * program_blob.h - loads a program's blob from a storage, creates the program from it, and rejects it.
  */
 #ifndef INGOT_PERSIST_STORAGE_PROGRAM_BLOB_H
 #define INGOT_PERSIST_STORAGE_PROGRAM_BLOB_H
@@ -7,15 +7,15 @@
 #include <ingot/storage.h>
 #include <stdbool.h>
 
-/* Requests a blob from the storage and tells the context. A directory leaves the check of its bytes to the core, so the
- * blob is only for storage_make_program. */
+/* Requests a blob from the storage and reports it to the context. A directory does not check the blob's bytes, so the
+ * blob must only be passed to storage_make_program, where the core checks them. */
 ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
                                  const uint8_t *id, ingot_buffer_t *blob);
-/* Creates the program from a blob, or from what the storage has after a check if that one is damaged; a refused blob is
- * rejected. */
+/* Creates the program from a blob. If the blob is damaged, loads another one from the storage, with a check. A refused
+ * blob is rejected. */
 ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
                                     size_t id_size, const uint8_t *id, const ingot_buffer_t *blob);
-/* Counts a useless blob and removes it. If it cannot be removed, tells the context. */
+/* Counts a useless blob and removes it. If it cannot be removed, reports that to the context. */
 void storage_reject(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id);
 /* True if the core or the driver refused a blob with this status. */
 bool storage_is_refusal(ingot_status_t status);

@@ -1,13 +1,12 @@
 /*
  * savings.c - counts the programs that storages delivered without a compiler; see savings.h.
  *
- * The counts wait at the directory store that a storage stores to. A flush, the last release and exit() add them to the
- * store's file, so a process that is killed loses only its own. Failures are not reported, because nothing but a count
- * is lost.
+ * The counts wait in the directory store that a storage stores to. A flush, the last release and exit() add them to the
+ * store's file, so a killed process loses only its own. Failures are not reported, because nothing but a count is lost.
  *
- * The lock guards the waiting counts and the list of stores that have some. It is held for a few additions, and in
- * exit(), where no store may vanish meanwhile, also while the files are written. exit() runs in a thread that may hold
- * any lock, so it only tries this one. A forked child begins with an empty list: its parent saves the parent's counts.
+ * The lock guards the waiting counts and the list of stores that have some. It is held for a few additions. In exit(),
+ * it is also held while the files are written, so that no store vanishes. exit() runs in a thread that may hold any
+ * lock, so it only tries this one. A forked child begins with an empty list: its parent saves the parent's counts.
  */
 #include "persist/storage/savings.h"
 
@@ -26,7 +25,7 @@ static bool is_watching;      /* exit() calls save_all */
 static void forget(void *user)
 {
     (void)user;
-    first = NULL; /* its stores still name the parent, so each is listed anew */
+    first = NULL; /* its stores still name the parent, so each is listed again */
 }
 
 static void add(struct savings_counts *to, const struct savings_counts *more)
@@ -42,7 +41,7 @@ static bool is_empty(const struct savings_counts *counts)
     return counts->hits == 0 && counts->builds == 0 && counts->longest_ns == 0;
 }
 
-/* Returns what waits at a store, which may be the parent's, and leaves nothing. Locked. */
+/* Takes the counts that wait in a store, which may be the parent's. Requires the lock. */
 static struct savings_counts take(ingot_storage_t store)
 {
     const struct savings_counts none = {0, 0, 0, 0};
@@ -68,7 +67,8 @@ static void save_all(void)
     process_lock_give(&lock);
 }
 
-/* Locked. If the handler cannot be registered, only the counts of a process that does not flush are lost. */
+/* Adds a store to the list. Requires the lock. If the handler cannot be registered, only the counts of a process that
+ * does not flush are lost. */
 static void enlist(ingot_storage_t store)
 {
     struct storage_savings *savings = &store->savings;

@@ -14,7 +14,7 @@ void savings_note_longest(ingot_storage_t store, uint64_t duration_ns);
 /* Adds what was counted since the last save to the file of the directory store that the storage stores to. If that
  * fails, the next save tries again. */
 void savings_save(ingot_storage_t storage);
-/* Saves for the last time. Only from the last release. */
+/* Saves for the last time. Called only by the last release. */
 void savings_fini(ingot_storage_t storage);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * serving.c - switching a storage on and off, and choosing its backends, while it is in use.
+ * serving.c - switches a storage on and off, and chooses its backends, while it is in use.
  */
 #include "persist/storage/serving.h"
 

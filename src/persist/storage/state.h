@@ -19,38 +19,38 @@
 
 struct store_queue {
     struct process_lock lock;
-    pthread_cond_t has_work;                          /* for the thread */
-    pthread_cond_t is_done;                           /* for callers that flush */
+    pthread_cond_t has_work;                          /* signaled for the thread */
+    pthread_cond_t is_done;                           /* signaled for callers that flush */
     struct store_queue_list lists[STORE_QUEUE_LISTS]; /* one per store_queue_when; under lock, like all fields below */
     struct store_queue_list active;                   /* items that a thread is storing */
-    size_t active_count;                              /* of these, and of items that are being freed */
+    size_t active_count;                              /* number of these, and of items that are being freed */
     size_t making_count;                              /* programs that are being loaded or built */
     uint64_t last_made_ns;                            /* when the last program was loaded or built */
     uint64_t urgent_until_ns;                         /* until this time the thread works on all lists */
     uint64_t taken_ns; /* how long taking all blobs so far took; the next field: building their programs */
     uint64_t built_ns;
     ingot_persist_flush_progress_t total; /* since the storage was created */
-    ingot_status_t failure;               /* the first one that no flush has returned yet */
+    ingot_status_t failure;               /* the first failure that no flush has returned yet */
     bool has_thread;
     bool is_ending;
     bool is_orphan;   /* the last reference was released in the thread itself, which finishes the storage */
-    pthread_t thread; /* where has_thread */
-    struct store_queue_list inherited[STORE_QUEUE_LISTS]; /* a forked child's: its parent's, never touched */
-    ingot_storage_t next;                                 /* of last_work.c */
+    pthread_t thread; /* valid if has_thread is set */
+    struct store_queue_list inherited[STORE_QUEUE_LISTS]; /* in a forked child: the parent's lists, never used */
+    ingot_storage_t next;                                 /* the list of last_work.c */
 };
 
-/* Stores a blob in the first tiers of a chain, as far as they are writable; events report failures. Returns true if
- * a tier took it. */
+/* Stores a blob in those of the first tiers of a chain that are writable; events report failures. Returns true if a
+ * tier stored it. */
 typedef bool (*storage_promote_t)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
                                   const ingot_buffer_t *blob);
-/* Removes what was promoted. */
+/* Removes a promoted blob. */
 typedef void (*storage_withdraw_t)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id);
 
-/* Of savings.c, under its lock; save is constant. */
+/* The state of savings.c, under its lock; save is constant. */
 struct storage_savings {
     storage_save_counts_t save; /* NULL: not a directory store, or one that is read-only */
     struct savings_counts waiting;
-    unsigned long process; /* in which the counts are waiting; 0: none yet */
+    unsigned long process; /* the process in which the counts wait; 0: none yet */
     ingot_storage_t next;
 };
 
@@ -74,7 +74,7 @@ struct ingot_storage {
     _Atomic uint32_t exit_time_ms;                  /* as in ingot_persist_storing_t */
     _Atomic uint32_t quiet_time_ms;
     atomic_size_t references;                           /* release pairs with acquire of the last one */
-    _Atomic(ingot_persist_store_mode_t) inherited_mode; /* of a switch: the mode that applies if none was set on it */
+    _Atomic(ingot_persist_store_mode_t) inherited_mode; /* in a switch: the mode that applies if none was set on it */
     _Atomic uint32_t inherited_exit_ms;
     _Atomic uint32_t inherited_quiet_ms;
     _Atomic unsigned off;           /* of STORAGE_OFF_...; relaxed: a few requests may see the old value */
@@ -88,7 +88,7 @@ struct ingot_storage {
     _Atomic uint64_t distrusted;              /* blobs whose seal was refused; relaxed, a count */
     struct counters counters;                 /* of loads and stores; a directory store also has its own */
     ingot_storage_t listener;                 /* a chain's tier whose callback hears of promotions; NULL: none */
-    storage_promote_t promote;                /* a chain's, as the next one; else NULL */
+    storage_promote_t promote;                /* in a chain, like the next field; otherwise NULL */
     storage_withdraw_t withdraw;
     void (*finish)(ingot_storage_t);            /* what the last release does */
     ingot_storage_t (*take_target)(void *self); /* a switch's: a reference to its target, or NULL; else NULL */

@@ -17,10 +17,10 @@
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               void *self, const ingot_allocator_t *allocator, const ingot_persist_info_t *info);
 
-/* Sets the operation of a storage for blobs that the core checks before anything else uses them: it need not hash them
- * as well. Only right after the storage's creation. */
+/* Sets the operation that loads blobs that the core checks before any other use, so the operation need not hash them.
+ * May be called only right after the storage's creation. */
 void storage_set_load_for_core(ingot_storage_t storage, storage_load_t load);
-/* Does what ingot_storage_load does, by that operation if there is one. */
+/* Does what ingot_storage_load does, with that operation if there is one. */
 ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 
 /*
@@ -55,7 +55,7 @@ const ingot_allocator_t *storage_allocator(ingot_storage_t storage);
 /* Returns the tier that a chain stores to, or the storage itself. */
 ingot_storage_t storage_stored_to(ingot_storage_t storage);
 
-/* Fills in all counters: those of `own`, or the storage's if that is NULL. */
+/* Fills in all counters: those of `own`, or the storage's if own is NULL. */
 void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ingot_persist_stats_t *stats);
 
 /* Returns a part, or NULL if it was not added yet. */

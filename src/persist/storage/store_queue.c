@@ -1,16 +1,16 @@
 /*
- * store_queue.c - stores programs' blobs, and blobs that a chain promotes, later: in the background, at a flush, or at
- * the end of the process.
+ * store_queue.c - defers the storing of programs' blobs, and of blobs that a chain promotes: they are stored in the
+ * background, at a flush, or at the end of the process.
  *
  * Each storage has one thread, started with the first item for it. Waiting items are bounded in number and in the bytes
  * of their ids; the blob of a program is in memory only while it is being stored. The lock is not held while an item is
  * being stored.
  *
  * A driver that generates code at launch (PoCL) takes up to 20 times as long to provide a blob as it took to build the
- * program, and holds its own locks meanwhile, so the application's builds wait. Its blobs also lack the code of later
- * launches. Such items therefore wait until no program was loaded or built for a while, and the thread has a lower
- * priority. The time of a blob is estimated from its program's build time and from the times of earlier blobs. Blobs
- * that would delay the end of the process for too long are left for a flush.
+ * program. It holds its own locks while it does, so the application's builds wait. Its blobs also lack the code of
+ * later launches. Such items therefore wait until no program has been loaded or built for a while, and the thread has a
+ * lower priority. The time of a blob is estimated from its program's build time and from the times of earlier blobs.
+ * Blobs that would delay the end of the process for too long are left for a flush.
  *
  * A forked child has neither the thread nor the driver's state, so it treats the queue as empty and creates its locks
  * again, because they may have been held during the fork. When the process ends, last_work.c has waiting items stored.
@@ -40,8 +40,8 @@
 #define MAX_BYTES ((size_t)64 << 20)
 #define NO_TIME PROCESS_NO_TIME
 
-static _Thread_local ingot_storage_t own_storage; /* whose thread this is */
-static atomic_bool is_watched_for_blobs;          /* relaxed: a handler too many does no harm */
+static _Thread_local ingot_storage_t own_storage; /* the storage whose thread this is */
+static atomic_bool is_watched_for_blobs;          /* relaxed: an extra handler does no harm */
 static _Thread_local unsigned work_depth;         /* a callback may flush, or ask for the process to end */
 
 static ingot_status_t init_conditions(struct store_queue *queue)
@@ -100,14 +100,14 @@ static uint64_t time_left(uint64_t until_ns)
     return until_ns == NO_TIME ? NO_TIME : until_ns > now_ns ? until_ns - now_ns : 0;
 }
 
-/* Locked. Finds a suitable item: the oldest in the list of those to store soon, or the most expensive to build in
- * other lists. */
+/* Finds a suitable item: the oldest in the list of those to store soon, or the most expensive to build in the other
+ * lists. Requires the lock. */
 static struct store_queue_item **find(struct store_queue *queue, enum store_queue_when when, uint64_t limit_ns)
 {
     return store_list_find(&queue->lists[when], when == STORE_QUEUE_SOON, limit_ns, queue->taken_ns, queue->built_ns);
 }
 
-/* Locked. Returns NULL if no item is suitable. */
+/* Removes and returns a suitable item, or NULL. Requires the lock. */
 static struct store_queue_item *pop(struct store_queue *queue, enum store_queue_when when, uint64_t limit_ns)
 {
     struct store_queue_item **at = find(queue, when, limit_ns);
@@ -139,7 +139,8 @@ static uint64_t count_waiting(const struct store_queue *queue)
     return count;
 }
 
-/* Releasing a program may call the driver, which the storage's thread must not do once the process is ending. */
+/* Frees an item. Releasing its program may call the driver, which the storage's thread must not do once the process is
+ * ending. */
 static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
 {
     const bool may_call = process_end_enter();
@@ -152,7 +153,8 @@ static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bo
     return may_call || !is_own_thread;
 }
 
-/* Locked. If a build showed that a program is not cacheable, that is not a failure of the storage. */
+/* Notes a failure for the next flush. A program that turned out not to be cacheable is not a failure of the storage.
+ * Requires the lock. */
 static void note_failure(struct store_queue *queue, ingot_status_t status)
 {
     if (queue->failure == INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE)
@@ -163,7 +165,7 @@ static void note_failure(struct store_queue *queue, ingot_status_t status)
 static void count_outcome(struct store_queue *queue, const struct storage_outcome *outcome, uint64_t build_ns)
 {
     if (outcome->status == INGOT_SUCCESS) {
-        queue->total.stored_count += outcome->bytes != 0; /* a blob that no tier took does not count */
+        queue->total.stored_count += outcome->bytes != 0; /* a blob that no tier stored does not count */
         queue->total.stored_bytes += outcome->bytes;
     } else if (outcome->status != INGOT_NOT_CACHEABLE) {
         ++queue->total.failed_count;
@@ -187,8 +189,8 @@ static struct storage_outcome store_item(ingot_storage_t storage, const struct s
     return (struct storage_outcome){.status = INGOT_SUCCESS, .bytes = is_stored ? blob.size : 0};
 }
 
-/* Locked when called and when it returns, not in between. Returns false if no more work is possible; the item keeps
- * waiting. */
+/* Stores an item. The lock is held when this is called and when it returns, but not in between. Returns false if no
+ * more work is possible; the item keeps waiting. */
 static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
 {
     struct store_queue *queue = &storage->queue;
@@ -203,7 +205,7 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
     events_leave(before);
     lock(queue);
     struct store_queue_item **at = store_list_find_item(&queue->active, item);
-    if (*at != NULL) /* not in a child that was forked meanwhile */
+    if (*at != NULL) /* not in a child that was forked in the meantime */
         (void)store_list_take_out(&queue->active, at);
     const bool is_cancelled = item->is_cancelled;
     unlock(queue);
@@ -222,7 +224,7 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
     return is_done;
 }
 
-/* Locked. Returns an item for the thread, or when to look again. */
+/* Returns an item for the thread, or sets when to look again. Requires the lock. */
 static struct store_queue_item *next_item(ingot_storage_t storage, uint64_t *look_again_ns)
 {
     struct store_queue *queue = &storage->queue;
@@ -266,7 +268,7 @@ static void *run(void *user)
     return NULL;
 }
 
-/* Locked. The thread takes no signals, because signals belong to the application. */
+/* Starts the thread. Requires the lock. The thread blocks all signals, because signals belong to the application. */
 static bool start_thread(ingot_storage_t storage)
 {
     struct store_queue *queue = &storage->queue;
@@ -326,7 +328,8 @@ static void add(ingot_storage_t storage, struct store_queue_item *item, enum sto
 {
     struct store_queue *queue = &storage->queue;
     if (item->program != NULL || !atomic_exchange_explicit(&is_watched_for_blobs, true, memory_order_relaxed))
-        process_end_watch(); /* for blobs once: a tier is not a driver, and there are only so many handlers */
+        /* only once for blobs, because a tier is not a driver and the number of handlers is limited */
+        process_end_watch();
     lock(queue);
     store_list_append(&queue->lists[when], item);
     keep_bounds(storage, when);
@@ -409,7 +412,7 @@ void store_queue_note_making(ingot_storage_t storage)
 void store_queue_note_made(ingot_storage_t storage)
 {
     lock(&storage->queue);
-    if (storage->queue.making_count != 0) /* a child that was forked meanwhile starts with none */
+    if (storage->queue.making_count != 0) /* a child that was forked in the meantime starts with none */
         --storage->queue.making_count;
     storage->queue.last_made_ns = files_steady_clock_ns();
     unlock(&storage->queue);
@@ -425,7 +428,8 @@ uint64_t store_queue_count(ingot_storage_t storage)
 
 /* ---- flushing ---- */
 
-/* With a time limit the storage's thread does the work, so that the caller returns in time if the driver is slow. */
+/* The state of a flush. With a time limit, the storage's thread does the work, so that the caller returns in time even
+ * if the driver is slow. */
 struct flush {
     ingot_storage_t storage;
     ingot_persist_flush_info_t info;
@@ -448,11 +452,12 @@ static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
     return progress;
 }
 
-/* Locked when called and when it returns, not in between. Returns false if the caller wants to stop. */
+/* Reports progress. The lock is held when this is called and when it returns, but not in between. Returns false if the
+ * caller wants to stop. */
 static bool report(struct flush *flush)
 {
     const ingot_persist_flush_progress_t progress = progress_of(flush);
-    const ingot_persist_flush_progress_t *reported = &flush->reported; /* what has no id only stops waiting */
+    const ingot_persist_flush_progress_t *reported = &flush->reported; /* an item without an id only stops waiting */
     if (flush->info.on_progress == NULL ||
         (progress.stored_count + progress.failed_count == reported->stored_count + reported->failed_count &&
          progress.waiting_count == reported->waiting_count))
@@ -464,7 +469,8 @@ static bool report(struct flush *flush)
     return goes_on;
 }
 
-/* Locked when called and when it returns, not in between. Returns when no item waits, or when it should stop. */
+/* Stores all items. The lock is held when this is called and when it returns, but not in between. Returns when no item
+ * waits, or when it should stop. */
 static void work_all(struct flush *flush)
 {
     struct store_queue *queue = &flush->storage->queue;
@@ -505,7 +511,8 @@ ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_fl
     flush.reported.waiting_count = count_waiting(queue);
     work_all(&flush);
     const ingot_persist_flush_progress_t reached = progress_of(&flush);
-    const bool is_cut_short = reached.waiting_count > work_depth; /* without items that this thread is storing */
+    /* not counting the items that this thread is storing */
+    const bool is_cut_short = reached.waiting_count > work_depth;
     ingot_status_t status = queue->failure;
     if (is_cut_short && (flush.until_ns != NO_TIME || info->on_progress != NULL))
         status = ingot_set_error_detail(INGOT_BUSY, "%llu programs are not stored yet",

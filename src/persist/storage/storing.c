@@ -9,7 +9,7 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define DEFAULT_EXIT_TIME_MS 5000u
 
-/* The chain's own setting comes first, then the setting of the tier that it stores to. */
+/* Returns a storage's mode. In a chain, its own setting comes first, then the setting of the tier that it stores to. */
 ingot_persist_store_mode_t storage_store_mode(ingot_storage_t storage)
 {
     ingot_persist_store_mode_t mode = INGOT_PERSIST_STORE_AUTO;

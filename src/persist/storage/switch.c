@@ -1,5 +1,5 @@
 /*
- * switch.c - a storage that stands for another one, which can be exchanged at any time.
+ * switch.c - a storage that forwards to another one, which can be exchanged at any time.
  *
  * Each operation takes a reference to the current target, under a lock that is not held while the operation runs. A
  * previous target therefore lives until its last operation has ended.
@@ -35,7 +35,7 @@ static ingot_storage_t take_target_if_any(void *opaque)
     return target;
 }
 
-/* Returns NULL, with an error set, if there is none. */
+/* Returns a reference to the target. If there is none, sets an error and returns NULL. */
 static ingot_storage_t take_target(struct storage_switch *self)
 {
     ingot_storage_t target = take_target_if_any(self);
@@ -44,14 +44,15 @@ static ingot_storage_t take_target(struct storage_switch *self)
     return target;
 }
 
-/* Returns the previous target, which the caller releases. */
+/* Sets the target. Returns the previous one, which the caller releases. */
 static ingot_storage_t exchange_target(ingot_storage_t storage, ingot_storage_t target)
 {
     struct storage_switch *self = storage_self(storage, STORAGE_SWITCH);
     process_lock_take(&self->lock, forget_nothing, NULL);
     ingot_storage_t before = self->target;
     self->target = target;
-    storage_set_off(storage, STORAGE_OFF_BY_SWITCH, target == NULL); /* with the target, for two threads that switch */
+    /* set together with the target, in case two threads switch */
+    storage_set_off(storage, STORAGE_OFF_BY_SWITCH, target == NULL);
     process_lock_give(&self->lock);
     return before;
 }

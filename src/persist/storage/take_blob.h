@@ -6,10 +6,10 @@
 
 #include <ingot/storage.h>
 
-/* The result for one program. */
+/* The result of storing one program. */
 struct storage_outcome {
     ingot_status_t status;
-    uint64_t take_ns; /* of the driver */
+    uint64_t take_ns; /* time that the driver took */
     size_t bytes;     /* of the blob; 0: the driver provided none */
 };
 

@@ -2,8 +2,8 @@
  * index.c - index.bin: which entries a namespace has, how large they are, and when they were made and used.
  *
  * A hash table of pages that grows and shrinks by one page at a time (linear hashing), so that a change takes no longer
- * in a large store. A record outside its bucket's page counts as a free place. A page is therefore split by writing
- * only the new page, which exists as soon as the header counts it.
+ * in a large store. A record outside its bucket's page counts as a free place, so a split writes only the new page,
+ * which exists as soon as the header counts it.
  */
 #include "persist/directory/format/index.h"
 
@@ -35,7 +35,7 @@ int index_write_header(int fd, struct index_header *header)
     return files_write_at(fd, 0, sizeof(bytes), bytes);
 }
 
-/* Places beyond the end of the file are free. */
+/* Reads a page. Places beyond the end of the file are free. */
 static int read_page(int fd, uint64_t page, uint8_t bytes[INDEX_PAGE_SIZE])
 {
     size_t got = 0;
@@ -56,7 +56,7 @@ int index_reset(int fd, struct index_header *header)
     return result < 0 ? result : files_write_at(fd, index_page_offset(0), sizeof(empty), empty);
 }
 
-/* True if a place in a page has a record of this page. */
+/* Decodes a place in a page. Returns true if it has a record that belongs in this page. */
 static bool decode(const uint8_t *at, uint64_t page_count, uint64_t page, struct index_record *record)
 {
     return index_record_decode(record, at) && index_page_of(record->bucket, page_count) == page;
@@ -142,7 +142,7 @@ int index_visit(int fd, uint64_t page_count, uint64_t page,
 }
 
 /* Appends to `into`, after its used_bytes, those records of `from` that belong in `page` when there are new_count
- * pages. False: there is no room for them. */
+ * pages. Returns false if there is no room for them. */
 static bool gather(const uint8_t *from, uint64_t from_page, uint64_t old_count, uint64_t page, uint64_t new_count,
                    uint8_t *into, size_t *used_bytes)
 {

@@ -1,8 +1,8 @@
 /*
  * index.h - index.bin: which entries a namespace has, how large they are, and when they were made and used.
  *
- * Functions that write require the lock of the index, except for index_note_use. Functions return 0, or 1 where their
- * comment says so, or a negated errno.
+ * Functions that write require the lock of the index, except for index_note_use. Functions return 0, a negated errno,
+ * or 1 where their comment says so.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_H
 #define INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_H
@@ -26,7 +26,7 @@ int index_find(int fd, uint64_t page_count, uint64_t bucket, uint32_t number, st
 int index_is_at(int fd, uint64_t offset, const struct index_record *record);
 int index_put(int fd, uint64_t offset, const struct index_record *record);
 int index_free(int fd, uint64_t offset);
-/* Notes a use without the lock: the place may have another record by now, which then counts as used. */
+/* Notes a use without the lock. The place may have another record by now, which then counts as used. */
 int index_note_use(int fd, uint64_t offset, uint32_t last_use_s);
 
 /* Calls visit with each record of a page. */

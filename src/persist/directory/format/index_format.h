@@ -25,8 +25,8 @@ struct index_record {
     uint32_t last_use_s;
 };
 
-/* What the lock's holder is doing to an entry. It is done when the entry's record says so. A process that finds a
- * change half done completes or undoes it. */
+/* What the lock's holder is doing to an entry. The change is complete when the entry's record shows it. A process that
+ * finds an incomplete change completes or undoes it. */
 enum index_change { INDEX_CHANGE_NONE, INDEX_CHANGE_ADD, INDEX_CHANGE_REMOVE };
 
 struct index_header {
@@ -38,22 +38,22 @@ struct index_header {
     uint64_t drain_entries;
     uint64_t scan_position;   /* in the namespace's directory */
     bool is_scanning;         /* there may be entries without a record */
-    enum index_change change; /* the last one; the totals are those before it */
+    enum index_change change; /* the last change; the totals are those before it */
     struct index_record changed;
     uint64_t changed_offset; /* of its record in the file */
     uint64_t checksum;       /* the first half of the checksum last encoded or decoded */
 };
 
 void index_header_encode(struct index_header *header, uint8_t bytes[INDEX_HEADER_SIZE]);
-/* Returns false if it is not a header, or has another version. */
+/* Decodes a header. Returns false if the bytes are not a header, or have another version. */
 bool index_header_decode(struct index_header *header, const uint8_t bytes[INDEX_HEADER_SIZE]);
 
 void index_record_encode(const struct index_record *record, uint8_t bytes[INDEX_RECORD_SIZE]);
 bool index_record_is_empty(const uint8_t bytes[INDEX_RECORD_SIZE]);
-/* Returns false if the place is empty or damaged. */
+/* Decodes a record. Returns false if the place is empty or damaged. */
 bool index_record_decode(struct index_record *record, const uint8_t bytes[INDEX_RECORD_SIZE]);
 
-/* Returns the number of the page, from 0, that has the records of a bucket. */
+/* Returns the number, from 0, of the page that has a bucket's records. */
 uint64_t index_page_of(uint64_t bucket, uint64_t page_count);
 /* Returns where a page begins in the file. */
 uint64_t index_page_offset(uint64_t page);

@@ -1,8 +1,8 @@
 /*
  * key_file.c - encodes and decodes the header of key.bin; see doc/store-format.md.
  *
- * Nothing in a decoded header is used before the header's checksum was verified, and no size before it was compared
- * with the file's.
+ * Nothing in a decoded header is used before the header's checksum has been verified, and no size before it has been
+ * compared with the file's.
  */
 #include "persist/directory/format/key_file.h"
 

@@ -1,7 +1,7 @@
 /*
- * paths.c - the names in a store: recognizing and writing them.
+ * paths.c - recognizes and writes the names in a store.
  *
- * A load formats its path, so this is plain digits instead of a format string.
+ * Each load formats a path, so this file writes digits itself instead of using a format string.
  */
 #include "persist/directory/format/paths.h"
 
@@ -13,7 +13,7 @@
 
 static const char hex[] = "0123456789abcdef";
 
-/* Two digits per division, since each division waits for the one before it. */
+/* Appends a number. Writes two digits per division, because each division waits for the one before it. */
 static char *append_number(char *end, uint64_t number)
 {
     char digits[DIGITS_MAX];

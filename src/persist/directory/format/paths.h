@@ -1,5 +1,5 @@
 /*
- * paths.h - the names in a store: recognizing and writing them.
+ * paths.h - recognizes and writes the names in a store.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_FORMAT_PATHS_H
 #define INGOT_PERSIST_DIRECTORY_FORMAT_PATHS_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define NAMESPACE_MAX 64
-/* Namespace, bucket, number and the longest file name, with their slashes and the NUL. */
+/* The longest path: namespace, bucket, number and the longest file name, with their slashes and the NUL. */
 #define PATH_CAPACITY 128
 /* The file whose bytes processes lock; it has no content. */
 #define PATHS_LOCK "lock"
@@ -22,17 +22,17 @@
 void paths_bucket(char path[PATH_CAPACITY], const char *name_space, uint64_t bucket);
 /* "<parent>/number". */
 void paths_entry(char path[PATH_CAPACITY], const char *parent, uint32_t number);
-/* "<parent>/name". Parent and name are short enough by construction. */
+/* Writes "<parent>/<name>". Parent and name are short enough by construction. */
 void paths_join(char path[PATH_CAPACITY], const char *parent, const char *name);
-/* The number alone. */
+/* Writes the number alone. */
 void paths_number(char text[PATH_CAPACITY], uint64_t number);
-/* "<parent>/<16 hex digits of session>-<number>". */
+/* Writes "<parent>/<16 hex digits of session>-<number>". */
 void paths_temporary(char path[PATH_CAPACITY], const char *parent, uint64_t session, uint64_t number);
 
 /* Parses a number as a store writes it: decimal, no sign, no leading zero, at most max. */
 bool paths_parse_number(const char *name, uint64_t max, uint64_t *number);
 bool paths_is_temporary(const char *name, uint64_t *session);
-/* "<pid>-<16 hex digits>", of version 1. */
+/* True for a temporary name of version 1: "<pid>-<16 hex digits>". */
 bool paths_is_old_temporary(const char *name);
 /* True if it may be the name of a namespace. */
 bool paths_is_namespace(const char *name);

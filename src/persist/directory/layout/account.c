@@ -2,7 +2,7 @@
  * account.c - the account of a namespace: its lock, its index, and the total in size.txt.
  *
  * The header of the index is authoritative; size.txt repeats the total for people and tools and is never trusted. The
- * lock is polled, because waiting in the kernel has no deadline. The first polls do not pause, because holders keep the
+ * lock is polled, because a wait in the kernel has no deadline. The first polls do not pause, because holders keep the
  * lock for only a few system calls.
  */
 #include "persist/directory/layout/account.h"
@@ -154,7 +154,7 @@ static int finish_change(struct account *account)
     if (header->change == INDEX_CHANGE_NONE)
         return 0;
     int result = header->checksum == account->open.files.finished
-                     ? header->change == INDEX_CHANGE_ADD /* it was ours */
+                     ? header->change == INDEX_CHANGE_ADD /* the entry belonged to us */
                      : index_is_at(index_fd_of(account), header->changed_offset, &header->changed);
     if (result >= 0 && (header->change == INDEX_CHANGE_ADD) == (result == 1)) {
         count_change(header);
@@ -191,7 +191,7 @@ ingot_status_t account_begin(struct directory *directory, const char *name_space
                              uint64_t file_limit, struct account *account)
 {
     *account = (struct account){.directory = directory, .name_space = name_space, .file_limit = file_limit};
-    /* before locking, so that the lock is held for less time */
+    /* done before locking, so that the lock is held for less time */
     ingot_status_t status = account_files_get(directory, name_space, &account->open);
     if (status != INGOT_SUCCESS)
         return status;

@@ -1,5 +1,5 @@
 /*
- * account_files.c - the files in which a namespace keeps its accounts, open for one thread at a time.
+ * account_files.c - opens the files of a namespace's account, each for one thread at a time.
  *
  * A lock belongs to the open file, so each thread that uses it opens its own: threads then exclude each other as
  * processes do. Files are kept open for the next use, but only in the process that opened them, and while their names

@@ -1,5 +1,5 @@
 /*
- * account_files.h - the files in which a namespace keeps its accounts, open for one thread at a time.
+ * account_files.h - opens the files of a namespace's account, each for one thread at a time.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_FILES_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_FILES_H
@@ -16,12 +16,12 @@ struct open_account_files {
 ingot_status_t account_files_get(struct directory *directory, const char *name_space, struct open_account_files *open);
 void account_files_give(struct open_account_files *open);
 
-/* Returns the descriptor of an index in which one thread may read and note uses. *kept is the kept one, or NULL if
- * the descriptor was opened for this use and the caller must close it. A negated errno if there is no index. */
+/* Returns the descriptor of an index in which one thread may read and note uses. *kept is the kept one, or NULL if the
+ * descriptor was opened for this use and the caller must close it. Returns a negated errno if there is no index. */
 int account_files_borrow_index(struct directory *directory, struct account_files **kept);
 void account_files_return_index(struct account_files *kept, int index_fd);
 
-/* Closes the kept files; no thread may use the store any more. */
+/* Closes the kept files. No thread may still be using the store. */
 void account_files_fini(struct directory *directory);
 
 /* "[namespace/]name". */

@@ -1,5 +1,5 @@
 /*
- * bucket.c - the entries of one bucket: finding the one with an id, finding a free number, and removing one.
+ * bucket.c - finds the entry with an id in a bucket, finds a free number, and removes an entry.
  *
  * Number 0 is tried by its path; the bucket is listed only if that does not end the search. A search takes no lock.
  */
@@ -100,7 +100,7 @@ static ingot_status_t refuse(const struct search *search, const char *entry_path
     return status;
 }
 
-/* Reads the entry of one number. Reads a bad one again, because it may have been replaced meanwhile. */
+/* Reads the entry of one number. Reads a bad one again, because it may have been replaced during the read. */
 static ingot_status_t try_number(const struct search *search, uint32_t number)
 {
     struct directory *directory = search->directory;

@@ -1,10 +1,10 @@
 /*
- * root.c - the directory that a store is in.
+ * root.c - opens the directory that a store is in.
  *
  * The root is opened once, and everything else relative to it. If the path later names another directory, the store
- * keeps working in the one that it opened. The path is resolved again only if the directory was deleted: a user who
- * deletes a cache wants it empty, not off. The new directory is put under the old one's descriptor, so other threads
- * need not know.
+ * keeps working in the one that it opened. The path is resolved again only if the directory was deleted, because a user
+ * who deletes a cache wants it empty, not off. The new directory replaces the old one under the same descriptor, so
+ * other threads do not notice.
  */
 #include "persist/directory/layout/root.h"
 
@@ -35,7 +35,7 @@ static void furnish(struct directory *directory)
 }
 
 /* Copies the path without a trailing slash, which would follow a link, and makes it absolute, because a relative one
- * would change its meaning with the working directory. */
+ * would depend on the working directory. */
 static ingot_status_t copy_path(struct directory *directory, const char *path)
 {
     char copy[ROOT_PATH_MAX];
@@ -62,7 +62,7 @@ static ingot_status_t copy_path(struct directory *directory, const char *path)
     return INGOT_SUCCESS;
 }
 
-/* Leaves what exists as it is; a failure shows when the root itself is created. */
+/* Makes the parents of the root. Leaves existing ones unchanged; a failure shows up when the root itself is created. */
 static void make_parents(const char *path)
 {
     char copy[ROOT_PATH_MAX];

@@ -6,9 +6,9 @@
 
 #include "persist/directory/layout/state.h"
 
-/* Adds to the counts of the store's namespace. Returns false if that was not possible, and changes nothing then. */
+/* Adds to the counts of the store's namespace. If that is not possible, changes nothing and returns false. */
 bool savings_file_add(const struct directory *directory, const struct savings_counts *more);
-/* Reads the counts of a namespace, without a lock. Returns false, and zeros, if there are none. */
+/* Reads the counts of a namespace, without a lock. If there are none, sets zeros and returns false. */
 bool savings_file_read(const struct directory *directory, const char *name_space, struct savings_counts *counts);
 
 #endif

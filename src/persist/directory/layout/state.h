@@ -15,12 +15,13 @@
 #include "persist/directory/format/paths.h"
 #include "persist/storage/common/counters.h"
 
-/* size.txt and index.bin, kept open for the next store: opening and closing them takes as long as using them. */
+/* size.txt and index.bin, kept open for the next store: opening and closing them would take as long as using them. */
 struct account_files {
     atomic_int use; /* of enum account_use; acquire when taken, release when put back */
     int size_fd;
     int index_fd;
-    unsigned long process; /* that opened them: a forked child must not use them, because it would share their locks */
+    /* the process that opened them; a forked child would share their locks, so it must not use them */
+    unsigned long process;
     uint64_t size_inode;
     uint64_t index_inode;
     uint64_t size_bytes; /* of size.txt */
@@ -44,13 +45,13 @@ struct directory {
     int root;   /* the descriptor stays the same, but the directory behind it may change: see root.c */
     char *path; /* absolute, of the root */
     size_t path_size;
-    uint32_t owner; /* of the root, and of everything in it that is trusted */
+    uint32_t owner; /* the user who owns the root and everything in it that is trusted */
     bool makes_parents;
     bool accepts_any_owner; /* read-only, and every blob must be sealed */
     bool is_read_only;
     bool is_durable;
     ingot_persist_eviction_t eviction;
-    _Atomic uint64_t max_bytes;   /* this and the next two may change, see limits.c */
+    _Atomic uint64_t max_bytes;   /* this and the next two fields may change, see limits.c */
     _Atomic uint64_t max_entries; /* UINT64_MAX: no limit, here and below */
     _Atomic uint64_t max_age_ns;
     uint64_t min_blob_bytes;
@@ -84,11 +85,11 @@ static inline uint64_t directory_age_ns(const struct directory *directory, uint6
 
 /* Does the same for public functions: INGOT_INVALID_ARGUMENTS for NULL, INGOT_UNIMPLEMENTED for another kind. */
 ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory);
-/* Returns its namespace, or NULL if it has none. */
+/* Returns the store's namespace, or NULL if it has none. */
 const char *directory_name_space(const struct directory *directory);
 
-/* Tells the store's callback. Unless the event is a load or a store, also tells the context for which the thread
- * works. */
+/* Reports an event to the store's callback and, unless the event is a load or a store, to the context that the thread
+ * works for. */
 void directory_tell(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
                     uint64_t started_ns, const char *name, const char *reason);
 

@@ -1,5 +1,5 @@
 /*
- * temporary.c - the place where entries are prepared, and to which they are moved before they are deleted.
+ * temporary.c - the directory tmp, where entries are prepared, and where they are moved before they are deleted.
  *
  * Nothing here is ever loaded, so leftovers are harmless and only take space. A lock shows that a process is still
  * running. The kernel drops it when the process ends, so another process cannot be mistaken for it. The lock belongs to
@@ -54,7 +54,7 @@ static int open_tmp(const struct directory *directory)
     return made == 0 || made == -EEXIST ? files_open_place(directory->root, TEMPORARY) : made;
 }
 
-/* Opens tmp anew, under the number of the handle, because other threads may be using it. */
+/* Opens tmp again under the same descriptor, because other threads may be using that. */
 static int renew_tmp(struct directory *directory)
 {
     struct temporary_session *session = &directory->session;
@@ -101,7 +101,7 @@ int temporary_below(const struct directory *directory, const char **path)
 {
     const int tmp = atomic_load_explicit(&directory->session.tmp, memory_order_acquire);
     if (tmp < 0)
-        return directory->root; /* not ready: leftovers are deleted before the first use */
+        return directory->root; /* tmp is not ready: leftovers are deleted before its first use */
     *path += sizeof(TEMPORARY); /* with its slash */
     return tmp;
 }

@@ -1,7 +1,7 @@
 /*
- * temporary.h - the place where entries are prepared, and to which they are moved before they are deleted.
+ * temporary.h - the directory tmp, where entries are prepared, and where they are moved before they are deleted.
  *
- * A handle of tmp stays open, because to examine it takes a third of the time that its path does, and each store does
+ * A handle of tmp stays open, because examining it takes a third of the time of examining its path, and each store does
  * so. Names are paths below the store's root; temporary_below gives them below the handle. Each name contains the byte
  * of the file `lock` that its process keeps locked while the store is open: if that byte is free, the process has
  * ended.
@@ -11,7 +11,7 @@
 
 #include "persist/directory/layout/state.h"
 
-/* What processes that have ended left behind. */
+/* What ended processes left behind. */
 struct leftovers {
     uint64_t count;
     uint64_t bytes;
@@ -19,12 +19,13 @@ struct leftovers {
 
 ingot_status_t temporary_init(struct directory *directory);
 void temporary_fini(struct directory *directory);
-/* Ends the session, because the store is in another directory now; the next name starts a session there. */
+/* Ends the session because the store has moved to another directory; the next name starts a session there. */
 void temporary_renew(struct directory *directory);
 
 /* Opens tmp, creates it if it is missing, and checks it. Callers call it before the functions below. */
 ingot_status_t temporary_ready(struct directory *directory);
-/* Returns a handle, of tmp once it is ready, and has *path be the same path below it. */
+/* Returns a handle and sets *path to the same path below it. The handle is tmp's once that is ready, otherwise the
+ * root's. */
 int temporary_below(const struct directory *directory, const char **path);
 
 /* Makes a new private directory in tmp. */
@@ -32,7 +33,7 @@ ingot_status_t temporary_make(struct directory *directory, char path[PATH_CAPACI
 /* Returns a path in tmp that does not exist yet. */
 ingot_status_t temporary_name(struct directory *directory, char path[PATH_CAPACITY]);
 
-/* Deletes what was prepared or moved here; what cannot be deleted stays. */
+/* Deletes what was prepared in tmp or moved there. What cannot be deleted stays. */
 void temporary_delete(const struct directory *directory, const char *path);
 
 /* Counts leftovers, and deletes them if is_removing. A name of version 1 does not identify its process, so such an

@@ -1,8 +1,8 @@
 /*
  * adopt.c - adds entries that the index lacks: those of version 1, or all if the index was lost.
  *
- * The namespace's directory is listed a few names at a time, starting where the last store of any process stopped. An
- * entry that is published meanwhile gets its record from the thread that publishes it.
+ * The namespace's directory is listed a few names at a time, starting where the last store of any process stopped. If
+ * an entry is published during this, the publishing thread adds its record.
  */
 #include "persist/directory/upkeep/adopt.h"
 

@@ -9,7 +9,7 @@
 /* The number of buckets that one store examines. */
 #define ADOPT_STEP 64u
 
-/* Under the account's lock: examines some more buckets, at most ADOPT_STEP, if the index may be incomplete. */
+/* Examines some more buckets, at most ADOPT_STEP, if the index may be incomplete. Requires the account's lock. */
 void adopt_some(struct account *account, unsigned bucket_count);
 /* Starts again with the first bucket. */
 void adopt_begin(struct account *account);

@@ -1,9 +1,9 @@
 /*
- * evict.c - keeps a store below its limits, a few entries at a time, however many there are.
+ * evict.c - keeps a store below its limits by evicting a few entries at a time.
  *
- * The index determines which entries are evicted. A small index is read completely, so the order is exact. Of a large
- * index some pages are read, in turn. Entries are in pages by their buckets, which are hashes, so these pages are a
- * random sample; only the oldest sixteenth of their records may be evicted.
+ * The index determines which entries are evicted. A small index is read completely, so the order is exact. If the index
+ * is large, some of its pages are read, in turn. Entries are assigned to pages by their buckets, which are hashes, so
+ * these pages are a random sample; only the oldest sixteenth of their records may be evicted.
  */
 #include "persist/directory/upkeep/evict.h"
 
@@ -16,15 +16,16 @@
 
 /* The largest index that is read completely, in pages: about 5,000 entries. */
 #define EXACT_PAGES 128u
-/* Of a larger index, at least SAMPLE_PAGES pages and SAMPLE_RECORDS records are read, and at most SAMPLE_MOST_PAGES. */
+/* For a larger index, at least SAMPLE_PAGES pages and SAMPLE_RECORDS records are read, but at most SAMPLE_MOST_PAGES
+ * pages. */
 #define SAMPLE_PAGES 4u
 #define SAMPLE_RECORDS 64u
 #define SAMPLE_MOST_PAGES 64u
 #define SAMPLE_SHARE 16u
-/* How long one store evicts further entries on the way to the low-water mark, at the speed of the previous eviction. */
+/* How long one store keeps evicting towards the low-water mark, at the speed of the previous eviction. */
 #define DRAIN_BUDGET_NS UINT64_C(3000000)
 #define DRAIN_LEAST 2u
-/* Rounds when a store is opened. */
+/* The number of eviction rounds when a store is opened. */
 #define EXPIRY_ROUNDS 4u
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -71,7 +72,7 @@ static void look_at(void *user, const struct index_record *record)
     choice->oldest[at] = *record;
 }
 
-/* Reads some pages from the cursor on and moves the cursor behind them. */
+/* Reads some pages, starting at the cursor, and moves the cursor past them. */
 static int choose_from_some(struct account *account, struct choice *choice)
 {
     struct index_header *header = &account->header;
@@ -149,7 +150,7 @@ static bool is_expired(const struct eviction *eviction, const struct index_recor
            directory->max_age_ns;
 }
 
-/* Evicts one entry. INGOT_NOT_FOUND: the entry had vanished, and its record is dropped. */
+/* Evicts one entry. Returns INGOT_NOT_FOUND if the entry had vanished; its record is dropped then. */
 static ingot_status_t let_go(struct eviction *eviction, const struct index_record *record)
 {
     struct account *account = eviction->account;
@@ -182,7 +183,7 @@ static size_t drain_at_most(const struct directory *directory)
     return most < DRAIN_LEAST ? DRAIN_LEAST : most < EVICT_BATCH ? (size_t)most : EVICT_BATCH;
 }
 
-/* Evicts those of the chosen entries that are too old, and as many of the first `most` as there is no room for. */
+/* Evicts the chosen entries that are too old, and of the first `most`, as many as needed to make room. */
 static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choice *choice, size_t most, uint64_t bytes,
                                     uint64_t entry_count)
 {
@@ -194,7 +195,7 @@ static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choi
         const bool is_over = may_evict && (!account_has_room(eviction->account, bytes, entry_count) ||
                                            (eviction->entry_count < drain_most && is_draining(eviction->account)));
         if (!is_expired(eviction, &choice->oldest[i]) && !(is_over && i < most))
-            break; /* all that follow are younger */
+            break; /* all following ones are younger */
         const ingot_status_t status = let_go(eviction, &choice->oldest[i]);
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             result = status;
@@ -214,7 +215,7 @@ ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t en
     if (!has_room && may_evict)
         begin_draining(account, bytes, entry_count);
     const bool is_over = may_evict && (!has_room || is_draining(account));
-    const bool has_age_limit = directory->max_age_ns != UINT64_MAX; /* which may change */
+    const bool has_age_limit = directory->max_age_ns != UINT64_MAX; /* read once, because it may change */
     size_t most = EVICT_BATCH;
     int result = 0;
     ingot_status_t status = INGOT_SUCCESS;

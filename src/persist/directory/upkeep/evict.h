@@ -1,12 +1,12 @@
 /*
- * evict.h - keeps a store below its limits, a few entries at a time, however many there are.
+ * evict.h - keeps a store below its limits by evicting a few entries at a time.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_EVICT_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_EVICT_H
 
 #include "persist/directory/layout/account.h"
 
-/* The most entries that are evicted before the lock is released. */
+/* The maximum number of entries that are evicted before the lock is released. */
 #define EVICT_BATCH 16u
 
 struct evicted_entry {
@@ -27,15 +27,15 @@ struct eviction {
 
 void evict_begin(struct eviction *eviction, struct account *account);
 /*
- * Under the account's lock: moves up to EVICT_BATCH entries to tmp: those that are too old, and, if this many bytes of
- * this many entries do not fit, as many as needed and some more on the way to the low-water mark. INGOT_NO_SPACE: there
- * is no room, and eviction is off or finds no entry.
+ * Moves up to EVICT_BATCH entries to tmp: those that are too old, and, if this many bytes of this many entries do not
+ * fit, as many as needed and some more towards the low-water mark. Requires the account's lock. Returns INGOT_NO_SPACE
+ * if there is no room, and eviction is off or finds no entry.
  */
 ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t entry_count);
-/* Without the lock: deletes the entries and emits events. */
+/* Deletes the entries and emits events. The caller must not hold the lock. */
 void evict_end(struct eviction *eviction);
 
-/* When a store is opened: evicts some entries that are too old, unless another process is doing so. */
+/* Called when a store is opened: evicts some entries that are too old, unless another process is doing so. */
 void evict_expired(struct directory *directory);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * inspect.c - visits the entries of a store, for tools.
  *
- * A list is made first, so that a callback may change the store; entries that vanish meanwhile are left out.
+ * A list is made first, so that a callback may change the store; entries that have vanished by the time they are
+ * visited are left out.
  */
 #include "persist/directory/upkeep/inspect.h"
 

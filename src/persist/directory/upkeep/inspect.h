@@ -1,5 +1,5 @@
 /*
- * inspect.h - one entry, as the public functions show it.
+ * inspect.h - reads one entry, as the public functions show it.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_INSPECT_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_INSPECT_H

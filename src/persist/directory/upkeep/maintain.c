@@ -1,5 +1,5 @@
 /*
- * maintain.c - the public functions that maintain a directory store: its statistics, evict, clear and recount.
+ * maintain.c - the public functions that maintain a directory store: statistics, evict, clear and recount.
  */
 #include <ingot/backend.h>
 

@@ -1,8 +1,8 @@
 /*
- * reduce.c - operations on a whole store, on request, however long they take.
+ * reduce.c - operations on a whole store, which run on request and may take long.
  *
  * The lock is taken for one entry, one page of the index or some buckets at a time, so that other threads and processes
- * can store meanwhile.
+ * can store in between.
  */
 #include "persist/directory/upkeep/reduce.h"
 
@@ -23,7 +23,7 @@ static bool is_over(const struct directory *directory, const struct reduce_limit
            directory_age_ns(directory, now_ns, entry->created_ns, entry->last_use_ns) > limits->age_ns;
 }
 
-/* Evicts one entry. Callers go in the order of age, so entries that are too old come first. */
+/* Evicts one entry. Callers evict in the order of age, so entries that are too old come first. */
 static ingot_status_t let_go(struct directory *directory, struct survey *survey, const struct reduce_limits *limits,
                              struct upkeep_watch *watch, struct reduce_result *result)
 {
@@ -102,7 +102,7 @@ static ingot_status_t forget_vanished(struct account *account, uint64_t page)
     return result < 0 ? files_read_failed(result, "reading", "index.bin") : INGOT_SUCCESS;
 }
 
-/* Adds what a namespace has recorded. */
+/* Adds the totals that a namespace has recorded. */
 static void add_recorded(const struct directory *directory, const char *name_space, ingot_persist_count_t *count)
 {
     uint64_t bytes = 0;
@@ -127,7 +127,7 @@ struct recount {
     uint64_t told_bytes;
 };
 
-/* Without the lock: reports progress to the watch. */
+/* Reports progress to the watch. The caller must not hold the lock. */
 static void tell(struct recount *recount)
 {
     const struct index_header *header = &recount->header;
@@ -138,7 +138,7 @@ static void tell(struct recount *recount)
     (void)upkeep_watch_found(recount->watch, count, bytes);
 }
 
-/* Takes the lock for one step. *goes_on is the step's result. */
+/* Takes the lock for one step. *goes_on says whether there are more steps. */
 static ingot_status_t do_step(struct recount *recount,
                               ingot_status_t (*step)(struct account *account, uint64_t number, bool *goes_on))
 {

@@ -1,5 +1,5 @@
 /*
- * survey.c - a list of everything in a store.
+ * survey.c - lists everything in a store.
  *
  * It takes time in proportion to the store, so it is made only when something must be evicted or counted, and never
  * while the total is locked.
@@ -236,7 +236,7 @@ ingot_status_t survey_init(struct survey *survey, const struct directory *direct
     return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
 }
 
-/* Stops at the first bucket. */
+/* Returns false at the first bucket, which ends the listing. */
 static bool is_no_bucket(void *user, const char *name)
 {
     uint64_t bucket;

@@ -1,5 +1,5 @@
 /*
- * survey.h - a list of everything in a store.
+ * survey.h - lists everything in a store.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_SURVEY_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_SURVEY_H
@@ -26,19 +26,19 @@ struct survey {
     char (*name_spaces)[NAMESPACE_MAX + 1]; /* 0 is "" */
     size_t name_space_count;
     size_t name_space_capacity;
-    uint64_t *buckets; /* of the namespace that is being read */
+    uint64_t *buckets; /* buckets of the namespace that is being read */
     size_t bucket_count;
     size_t bucket_capacity;
     uint64_t total_bytes;
-    uint64_t unread_count; /* of entries and buckets that could not be read */
+    uint64_t unread_count; /* number of entries and buckets that could not be read */
     bool is_out_of_memory;
     struct upkeep_watch *watch; /* NULL: none; if it ends the work, the list is incomplete */
 };
 
 /*
- * Lists every entry of the store, or of one namespace where that is not NULL. Entries of other users are left out.
- * Entries that appear or vanish meanwhile may or may not be listed. Callers must call survey_fini in any case. watch
- * may be NULL.
+ * Lists every entry of the store, or of one namespace if that is not NULL. Entries of other users are left out. Entries
+ * that appear or vanish in the meantime may or may not be listed. Callers must call survey_fini in any case. watch may
+ * be NULL.
  */
 ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space,
                            struct upkeep_watch *watch);
@@ -47,13 +47,13 @@ ingot_status_t survey_init_name_spaces(struct survey *survey, const struct direc
                                        const char *name_space);
 void survey_fini(struct survey *survey);
 
-/* Reads one entry from its files, without the index. 1: there is no entry that the store may have made. May return a
- * negated errno. */
+/* Reads one entry from its files, without the index. Returns 0, a negated errno, or 1 if there is no entry that the
+ * store may have made. */
 int survey_read(const struct directory *directory, const char *name_space, uint64_t bucket, uint32_t number,
                 struct survey_entry *entry);
 
-/* Sorts by the order of eviction: oldest created, or least recently used, first; equal times by bucket, number, and
- * the name of the namespace. */
+/* Sorts by the order of eviction: the oldest or the least recently used entry first, and entries with equal times by
+ * bucket, number and name of the namespace. */
 void survey_sort(struct survey *survey, ingot_persist_eviction_t order);
 
 /* Sorts by bucket, number and namespace. */

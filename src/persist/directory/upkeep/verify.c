@@ -46,7 +46,7 @@ static void verify_all(ingot_storage_t storage, struct directory *directory, con
     }
 }
 
-/* For bundle_for_each. */
+/* The state of a bundle's verification, for bundle_for_each. */
 struct bundle_verification {
     ingot_storage_t storage;
     ingot_persist_progress_t progress;
@@ -86,7 +86,7 @@ static ingot_status_t verify_bundle(ingot_storage_t storage, int repair, ingot_p
     return status;
 }
 
-/* Counts the leftovers that exist; with repair, all that this open store has removed, because opening it also
+/* Counts the leftovers. With repair, counts all leftovers that this open store has removed, because opening it also
  * removes them. */
 static void count_leftovers(struct directory *directory, int repair, ingot_persist_verification_t *so_far)
 {

@@ -1,5 +1,5 @@
 /*
- * watch.h - reports the progress of long work on a store to its caller, who can end it.
+ * watch.h - reports the progress of long work on a store to the caller, who can end it.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_WATCH_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_WATCH_H
@@ -11,7 +11,7 @@ struct upkeep_watch {
     ingot_persist_upkeep_callback_t on_progress; /* NULL: none */
     void *user;
     ingot_persist_upkeep_progress_t progress;
-    bool is_ended; /* by the callback */
+    bool is_ended; /* true: the callback ended the work */
 };
 
 static inline struct upkeep_watch upkeep_watch_of(ingot_persist_upkeep_callback_t on_progress, void *user)

@@ -1,5 +1,5 @@
 /*
- * counters.c - what loads and stores did, and how they failed.
+ * counters.c - counts loads and stores, and their failures by reason.
  */
 #include "persist/storage/common/counters.h"
 

@@ -1,7 +1,8 @@
 /*
- * counters.h - what loads and stores did, and how they failed, counted for ingot_persist_get_stats.
+ * counters.h - counts loads and stores, and their failures by reason, for ingot_persist_get_stats.
  *
- * Relaxed: the counters order nothing. A directory store also keeps counts for later processes.
+ * All accesses are relaxed, because the counters order nothing. A directory store also keeps counts for later
+ * processes.
  */
 #ifndef INGOT_PERSIST_STORAGE_COMMON_COUNTERS_H
 #define INGOT_PERSIST_STORAGE_COMMON_COUNTERS_H

@@ -13,12 +13,12 @@
 const struct ingot_context *events_enter(const struct ingot_context *context);
 void events_leave(const struct ingot_context *before);
 
-/* Tells a storage's callback, which may be NULL, and the thread's context. Callers tell the context of loads and
- * stores. */
+/* Reports an event to a storage's callback, which may be NULL, and to the thread's context. Callers report loads and
+ * stores to the context themselves. */
 void events_tell(ingot_event_callback_t on_event, void *user, ingot_event_kind_t kind, ingot_status_t status,
                  uint64_t bytes, uint64_t started_ns, const char *name, const char *reason);
 
-/* Tells only a context. */
+/* Reports an event only to a context. */
 void events_tell_context(const struct ingot_context *context, ingot_event_kind_t kind, ingot_status_t status,
                          size_t bytes, uint64_t started_ns, const char *reason);
 

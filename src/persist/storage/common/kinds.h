@@ -1,5 +1,5 @@
 /*
- * kinds.h - the kinds of storages, the parts that other rooms attach to one, and when it stores.
+ * kinds.h - the kinds of storages, the parts that other rooms attach to a storage, and when it stores.
  */
 #ifndef INGOT_PERSIST_STORAGE_COMMON_KINDS_H
 #define INGOT_PERSIST_STORAGE_COMMON_KINDS_H
@@ -7,10 +7,10 @@
 #include <ingot/storage.h>
 #include <stdbool.h>
 
-/* The implementation of a storage, if another file must know it. */
+/* The kind of a storage, for files that must know it. */
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CHAIN, STORAGE_SWITCH };
 
-/* Parts that rooms above attach to a storage. */
+/* The parts that higher rooms attach to a storage. */
 enum storage_part { STORAGE_RECORDER, STORAGE_PREWARMS, STORAGE_HEADERS, STORAGE_PART_COUNT };
 
 typedef void (*storage_destroy_part_t)(void *part);

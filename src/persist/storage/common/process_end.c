@@ -7,13 +7,13 @@
  * within their time (process_end_set_work), then waits for the call in progress and prevents further calls. It is
  * registered again with each program and after the first calls, because drivers create static objects during use.
  *
- * An application may build its last program, then launch it, and thereby make the driver create static objects: LLVM's
- * code generator, in PoCL, does. They would be destroyed before the handler runs, and the handler's work would crash.
- * Most processes end in the main thread, where the handler therefore also runs before all others.
+ * If an application launches a program after its last build, the launch may make the driver create static objects, as
+ * LLVM's code generator does in PoCL. They would be destroyed before the handler runs, and the handler's work would
+ * crash. Most processes end in the main thread, where the handler therefore also runs before all others.
  *
- * The handler waits for no lock, because other threads may hold theirs forever while the process ends. It waits for at
- * most 30 seconds, or the exit time if that is longer. The count of threads in a driver includes the process's number,
- * so a forked child starts with none.
+ * The handler does not wait for locks, because other threads may hold them forever while the process ends. It waits for
+ * at most 30 seconds, or the exit time if that is longer. The count of threads in a driver includes the process's
+ * number, so a forked child starts with none.
  */
 #include "persist/storage/common/process_end.h"
 
@@ -27,7 +27,7 @@
 
 #define MAX_HANDLERS 4096u /* each takes a few words that are never freed */
 #define HANDLERS_AFTER_CALLS 4
-#define MAX_CALL_NS UINT64_C(10000000000) /* a call that should take longer does not begin */
+#define MAX_CALL_NS UINT64_C(10000000000) /* a call that is expected to take longer does not begin */
 #define MAX_WAIT_NS UINT64_C(30000000000) /* for a call that takes longer than expected */
 #define PAUSE_NS 500000u
 
@@ -38,8 +38,8 @@ static void (*_Atomic finish_work)(void);
 static atomic_uint handler_count;
 static atomic_int handlers_wanted;
 static _Thread_local bool is_watched;    /* the main thread's end */
-static _Thread_local unsigned own_depth; /* of enter; a callback may ask for the process to end */
-static _Thread_local int cancellation;   /* what it was before the outermost enter */
+static _Thread_local unsigned own_depth; /* calls of enter; a callback may ask for the process to end */
+static _Thread_local int cancellation;   /* its state before the outermost enter */
 
 static uint64_t process_bits(void)
 {
@@ -69,7 +69,7 @@ static uint64_t longer(uint64_t a_ns, uint64_t b_ns)
 
 static void on_exit_of_process(void)
 {
-    static uint64_t wait_until_ns; /* for all handlers together, which exit() runs one after the other */
+    static uint64_t wait_until_ns; /* shared by all handlers, which exit() runs one after the other */
     const uint64_t began_ns = files_steady_clock_ns();
     const bool is_first = !atomic_load_explicit(&is_ending, memory_order_relaxed);
     uint64_t (*const begin)(uint64_t) = atomic_load_explicit(&begin_work, memory_order_acquire);
@@ -95,7 +95,7 @@ uint64_t process_end_max_call_ns(uint64_t exit_time_ns)
     return longer(exit_time_ns, MAX_CALL_NS);
 }
 
-/* Relaxed here and in leave: only the number of handlers depends on it. */
+/* Adds a handler. Relaxed here and in leave, because only the number of handlers depends on it. */
 static void add_handler(void)
 {
     if (atomic_fetch_add_explicit(&handler_count, 1, memory_order_relaxed) < MAX_HANDLERS)

@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sets further work for the end of the process. begin runs first and returns the longest time that it may take;
- * finish runs when no thread calls a driver any more. There is only one such pair; it may be set any number of
+/* Sets additional work for the end of the process. begin runs first and returns the longest time that the work may
+ * take; finish runs when no thread calls a driver any more. There is only one such pair; it may be set any number of
  * times. */
 void process_end_set_work(uint64_t (*begin)(uint64_t now_ns), void (*finish)(void));
 
-/* Watches for the end of the process. Called before work is deferred that calls a driver, once the driver is loaded,
- * so that this handler runs before the driver shuts down. May be called any number of times. */
+/* Watches for the end of the process. Must be called after a driver is loaded and before work that calls it is
+ * deferred, so that this handler runs before the driver shuts down. May be called any number of times. */
 void process_end_watch(void);
 
 /* If the main thread calls this, the end of the process begins before any other handler of exit(), unless another

@@ -13,9 +13,9 @@ struct store_queue_item {
     ingot_program_t program; /* holds its context, too; NULL: a blob to promote, and context is NULL */
     const struct ingot_context *context;
     uint64_t build_ns;
-    bool is_given_up;  /* an event told of it */
-    bool is_cancelled; /* a blob that was removed or replaced while it was promoted */
-    size_t tier_count; /* of a chain, to which the blob is to be promoted */
+    bool is_given_up;  /* true: an event reported it */
+    bool is_cancelled; /* true: the blob was removed or replaced while it was being promoted */
+    size_t tier_count; /* number of a chain's first tiers that the blob is promoted to */
     size_t blob_size;  /* 0 with a program */
     size_t id_size;
     uint8_t id[]; /* followed by the blob */
@@ -28,7 +28,7 @@ struct store_queue_list {
     size_t bytes; /* of blobs and ids; ids contain the sources' digests and the options */
 };
 
-/* Makes an item from an id and a blob, or from an id alone; returns NULL if memory is short. */
+/* Makes an item from an id and a blob, or from an id alone; returns NULL if out of memory. */
 struct store_queue_item *store_list_make_item(const ingot_allocator_t *allocator, size_t id_size, const uint8_t *id,
                                               size_t blob_size, const uint8_t *blob);
 void store_list_free_item(const ingot_allocator_t *allocator, struct store_queue_item *item);
@@ -41,8 +41,8 @@ bool store_list_is_blob(const struct store_queue_item *item, size_t id_size, con
 /* Returns a link to a blob to be promoted under this id, or NULL. */
 struct store_queue_item **store_list_find_blob(struct store_queue_list *list, size_t id_size, const uint8_t *id);
 
-/* Return links to items: to this one, which is NULL in a child that was forked meanwhile, and to the one that was the
- * fastest to build in a list that is not empty. */
+/* Return links to items. The first function's link is to this item, or to NULL in a child that was forked in the
+ * meantime. The second one's is to the item that was fastest to build, in a list that is not empty. */
 struct store_queue_item **store_list_find_item(struct store_queue_list *list, const struct store_queue_item *item);
 struct store_queue_item **store_list_find_cheapest(struct store_queue_list *list);
 
