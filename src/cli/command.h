@@ -1,6 +1,6 @@
 /*
- * command.h - the commands, one file each. The C library's argp parses the arguments. Help and parser use one table, so
- * they always agree.
+ * command.h - the commands, each in its own file. The C library's argp parses the arguments. Its parser and its help
+ * use the same table, so they always agree.
  */
 #ifndef INGOT_CLI_COMMAND_H
 #define INGOT_CLI_COMMAND_H

@@ -25,15 +25,15 @@ cJSON *entry_to_json(const ingot_persist_entry_t *facts);
 /* Describes the content of a blob and releases the blob. Returns NULL on failure; the library's last sentence is the
  * reason. */
 cJSON *entry_describe_blob(ingot_buffer_t *blob);
-/* Loads an entry's blob and does the same. */
+/* Loads an entry's blob and describes it in the same way. */
 cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts);
 
 /* Visits entries, with progress on a terminal, until all are visited or the user interrupts; reports failures.
  * Returns an exit_code. */
 int entry_visit_all(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
 
-/* Finds the one entry whose name is or begins with `wanted`. Returns EXIT_FINDING, after a message, if there is none
- * or there are several. */
+/* Finds the only entry whose name is or begins with `wanted`. Returns EXIT_FINDING, after a message, if there are none
+ * or several. */
 int entry_find(struct entry *entry, ingot_storage_t storage, const char *wanted);
 
 #endif

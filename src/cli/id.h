@@ -19,7 +19,7 @@ struct id_view {
 void id_read(struct id_view *view, size_t size, const uint8_t *id);
 void id_fini(struct id_view *view);
 
-/* True if part occurs in a source's kind or in the name of a header or file, or begins the digest of a source. */
+/* True if part occurs in a source's kind or in the name of a header or file, or if a source's digest begins with it. */
 int id_has_source(const struct id_view *view, const char *part);
 
 /* Returns the fields that differ as an array, or NULL if one of the two ids cannot be read. */

@@ -1,5 +1,5 @@
 /*
- * interrupt.c - the tool's one signal handler; see interrupt.h.
+ * interrupt.c - the tool's only signal handler; see interrupt.h.
  */
 #include "cli/interrupt.h"
 

@@ -1,7 +1,7 @@
 /*
  * interrupt.h - ends long work between two entries on Ctrl-C, so that the findings so far are still reported.
  *
- * Killing the process at any point does no harm to a store; this is only for the report. A second Ctrl-C kills the
+ * Killing the process at any point does not harm a store; this is only for the report. A second Ctrl-C kills the
  * process.
  */
 #ifndef INGOT_CLI_INTERRUPT_H

@@ -7,17 +7,17 @@
 #include <cjson/cJSON.h>
 #include <stdint.h>
 
-/* Must be called before all other functions of cJSON. Afterwards no function that creates or adds returns NULL. */
+/* Must be called before any cJSON function. Afterwards, functions that create or add values never return NULL. */
 void json_init(void);
 void json_add_u64(cJSON *object, const char *name, uint64_t value); /* exact, not rounded to a double */
 void json_add_time(cJSON *object, const char *name, uint64_t since_epoch_ns);
-/* Returns the value of a number that is not negative; 0: there is none. */
+/* Returns the value of a non-negative number, or 0 if there is none. */
 uint64_t json_get_u64(const cJSON *object, const char *name);
-/* NULL becomes null. */
+/* Adds a string; NULL becomes null. */
 void json_add_text(cJSON *object, const char *name, const char *text);
 /* Prints the value and deletes it. */
 void json_print(cJSON *json);
-/* Does the same on one line without a line end: for an item of a list that is not in memory as a whole. */
+/* Does the same on one line without a line end, for an item of a list that is never whole in memory. */
 void json_print_item(cJSON *json);
 
 #endif

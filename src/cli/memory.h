@@ -1,5 +1,5 @@
 /*
- * memory.h - allocations that end the process if there is no memory: the tool has no changes of its own to undo.
+ * memory.h - allocations that end the process if there is no memory, because the tool has nothing to undo.
  */
 #ifndef INGOT_CLI_MEMORY_H
 #define INGOT_CLI_MEMORY_H

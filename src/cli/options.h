@@ -18,12 +18,12 @@ struct common_options {
     const char *key_files;                     /* NULL: those of INGOT_PERSIST_KEYS */
 };
 
-/* For struct argp; its parser expects the common options as input. */
+/* The common options, for struct argp. Their parser expects a struct common_options as input. */
 extern const struct argp_child options_common[];
 
-/* What a command's own parser does with an unknown key. */
+/* Handles a key that a command's own parser does not know. */
 error_t options_parse_other(int key, struct argp_state *state);
-/* The parser of a command that has no options of its own. */
+/* The parser of a command without its own options. */
 error_t options_parse_none(int key, char *value, struct argp_state *state);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * store.c - opening stores; see store.h.
+ * store.c - opens stores; see store.h.
  *
- * A store is opened for writing only if it exists, so that a mistyped directory stays as it is.
+ * A store is opened for writing only if it exists, so that a mistyped directory is not changed.
  */
 #include "cli/store.h"
 
@@ -23,7 +23,8 @@ int store_failed(const char *doing, ingot_status_t status)
     return EXIT_FAILED;
 }
 
-/* A process that opens a store for writing creates the tag; the first that stores creates the lock. */
+/* True if the directory is a store. A process that opens a store for writing creates the tag; the first one that stores
+ * creates the lock. */
 static bool is_store(const char *path)
 {
     const int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -12,8 +12,8 @@
 /* The purpose of opening. Only STORE_MAKE creates a store that does not exist. */
 enum store_access { STORE_READ, STORE_WRITE, STORE_MAKE };
 
-/* Opens a store. A NULL order means that of the environment. Returns EXIT_DONE, or another exit_code after a
- * message. */
+/* Opens a store. A NULL order means the order that the environment sets. Returns EXIT_DONE, or another exit_code after
+ * a message. */
 int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
                const ingot_persist_eviction_t *order);
 

@@ -10,7 +10,7 @@
 #include "cli/memory.h"
 
 /* Returns the size of a character that makes a terminal do more than show it: controls, U+0080 to U+009F, line and
- * paragraph separators, and characters that change the direction of text. 0: the character may be shown. */
+ * paragraph separators, and characters that change the direction of text. Returns 0 if the character may be shown. */
 static size_t commands_terminal(const unsigned char *c)
 {
     if (c[0] < 0x20 || c[0] == 0x7f)

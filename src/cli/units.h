@@ -11,7 +11,7 @@ enum { UNITS_TEXT_SIZE = 48 };
 
 /* Formats a size: "17 B", "4.0 KiB". */
 const char *units_bytes(uint64_t bytes, char text[UNITS_TEXT_SIZE]);
-/* Formats the age of a moment: "3h", "12d"; "0s" for a moment in the future. */
+/* Formats how long ago a time was: "3h", "12d", or "0s" for a time in the future. */
 const char *units_age(uint64_t since_ns, uint64_t now_ns, char text[UNITS_TEXT_SIZE]);
 /* Formats a duration: "230.0 us", "2.4 s", "3m 05s", "1h 03m". */
 const char *units_duration(uint64_t duration_ns, char text[UNITS_TEXT_SIZE]);

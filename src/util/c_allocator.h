@@ -1,5 +1,5 @@
 /*
- * c_allocator.h - the C library's allocator, for applications that bring none.
+ * c_allocator.h - the C library's allocator, for applications that do not provide one.
  */
 #ifndef INGOT_UTIL_C_ALLOCATOR_H
 #define INGOT_UTIL_C_ALLOCATOR_H

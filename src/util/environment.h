@@ -64,7 +64,7 @@ static inline const char *const *environment_names(void)
     return names;
 }
 
-/* Finds which of count words the text is. */
+/* Finds the text among count words. */
 static inline bool environment_choose(const char *text, size_t count, const char *const *words, size_t *chosen)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -86,7 +86,7 @@ static inline bool environment_read_switch(const char *text, uint64_t *value)
     return true;
 }
 
-/* Leaves *value untouched if it returns false. */
+/* Parses a value. Leaves *value unchanged if it returns false. */
 static inline bool environment_parse(enum environment_kind kind, const char *text, uint64_t *value)
 {
     static const struct quantity_unit times[] = {{"ms", 1},      {"s", 1000},     {"m", 60000},
@@ -100,7 +100,7 @@ static inline bool environment_parse(enum environment_kind kind, const char *tex
     return false;
 }
 
-/* For a sentence: "NAME: "VALUE" is not ...". */
+/* Returns what a value must be, for the sentence "NAME: "VALUE" is not ...". */
 static inline const char *environment_expected(enum environment_kind kind)
 {
     switch (kind) {
@@ -134,7 +134,8 @@ static inline size_t environment_distance(const char *a, size_t a_size, const ch
     return row[b_size];
 }
 
-/* Returns NULL if the name is known or is not Ingot's (tests use INGOT_TEST_...). */
+/* Returns the known name that is most similar to this one, or NULL if this name is known or is not one of Ingot's.
+ * Names that begin with INGOT_TEST_ are for tests. */
 static inline const char *environment_nearest(const char *name, size_t size)
 {
     const char *nearest = NULL;

@@ -1,5 +1,5 @@
 /*
- * error_text.h - copies of the sentence about a thread's last failure.
+ * error_text.h - copies the sentence about a thread's last failure.
  */
 #ifndef INGOT_UTIL_ERROR_TEXT_H
 #define INGOT_UTIL_ERROR_TEXT_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* As much of a sentence as is kept, with its NUL. */
+/* The maximum size of a copy, with its NUL. */
 #define ERROR_TEXT_CAPACITY 8192u
 
 /* Copies as much of a sentence as fits; capacity must not be 0. */

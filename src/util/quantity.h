@@ -15,7 +15,7 @@ static inline char text_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* True if the text is the word, which has small letters. */
+/* True if the text is the word, in either case. The word must be in lower case. */
 static inline bool text_is_word(const char *text, const char *word)
 {
     while (*text != '\0' && text_lower(*text) == *word) {
@@ -26,12 +26,12 @@ static inline bool text_is_word(const char *text, const char *word)
 }
 
 struct quantity_unit {
-    const char *name; /* NULL: the last one */
+    const char *name; /* NULL: the end of the list */
     uint64_t factor;
 };
 
-/* Reads digits and a unit. Without a unit the factor is `plain`; if plain is 0, the unit is required. Returns false
- * for any other text and for a value that is too large, and leaves *value as it is. */
+/* Reads digits and a unit. Without a unit the factor is `plain`; if plain is 0, the unit is required. For any other
+ * text and for a value that is too large, returns false and leaves *value unchanged. */
 static inline bool quantity_read(const char *text, uint64_t plain, const struct quantity_unit *units, uint64_t *value)
 {
     uint64_t number = 0;

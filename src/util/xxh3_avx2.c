@@ -5,7 +5,7 @@
 #include "util/xxh3_avx2.h"
 
 #if defined(__AVX2__)
-#include <sys/platform/x86.h> /* from the C library, which has queried processor and system */
+#include <sys/platform/x86.h> /* from the C library, which has queried the processor and the system */
 #endif
 
 bool xxh3_has_avx2(void)

@@ -1,7 +1,7 @@
 /*
  * backend.h - the table of the CUDA backend's operations, and the operations of each file.
  *
- * The core compares tables to tell this backend's objects from those of other backends.
+ * The core compares the tables' addresses to distinguish this backend's objects from those of other backends.
  */
 #ifndef INGOT_BACKENDS_CUDA_BACKEND_H
 #define INGOT_BACKENDS_CUDA_BACKEND_H

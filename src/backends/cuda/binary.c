@@ -1,5 +1,5 @@
 /*
- * binary.c - takes programs apart into binaries, and makes programs of binaries.
+ * binary.c - splits programs into binaries, and makes programs from binaries.
  *
  * A binary is an image (image.h), whose code is a cubin: machine code, and nothing that a driver could compile. PTX is
  * refused here, because the driver would accept and compile it.

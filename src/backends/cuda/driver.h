@@ -24,7 +24,8 @@ struct cuda_driver {
     CUresult (*get_function)(CUfunction *, CUmodule, const char *);
 };
 
-/* Opens the driver and fills in the functions, not the version. INGOT_UNIMPLEMENTED: there is no driver. */
+/* Opens the driver and fills in the functions, but not the version. Returns INGOT_UNIMPLEMENTED if there is no
+ * driver. */
 ingot_status_t cuda_driver_open(struct cuda_driver *driver);
 
 #endif

@@ -6,11 +6,11 @@
 
 #include "backends/cuda/driver.h"
 
-/* Returns INGOT_OUT_OF_MEMORY if the driver lacked memory, otherwise `otherwise`. The detail has the call, and the
- * result by name and number. */
+/* Returns INGOT_OUT_OF_MEMORY if the driver ran out of memory, otherwise `otherwise`. The detail has the call and the
+ * result's name and number. */
 ingot_status_t cuda_fail(const struct cuda_driver *driver, ingot_status_t otherwise, const char *call, CUresult result);
 
-/* True if the driver refused the image and nothing else is wrong. */
+/* True if the driver refused the image, and the failure has no other cause. */
 bool cuda_refused_image(CUresult result);
 
 #endif

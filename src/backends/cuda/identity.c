@@ -1,10 +1,10 @@
 /*
- * identity.c - the fields that tell devices, drivers and compilers apart.
+ * identity.c - the fields that distinguish devices, drivers and compilers.
  *
  * Devices with equal fields run each other's binaries. The compute capability selects the code, NVRTC (with its library
- * of built-in functions) and nvJitLink make it, and the driver loads it. So their build-ids are fields, and so are the
- * variables from which NVRTC takes more options. Whatever belongs to one machine or one process (UUIDs,
- * ordinals, clock rates, memory sizes, handles) is not a field.
+ * of built-in functions) and nvJitLink generate it, and the driver loads it. So their build-ids are fields, and so are
+ * the variables that add options to NVRTC's. Whatever belongs to one machine or one process (UUIDs, ordinals, clock
+ * rates, memory sizes, handles) is not a field.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/compiler/nvrtc_library.h"
@@ -44,9 +44,9 @@ static void add_name(struct compiler_names *names, const char *format, unsigned 
     names->names[names->count++] = text;
 }
 
-/* All compilers that the driver is new enough for: only a loaded NVRTC tells its minor version, and loading it takes
- * longer than all else here. A machine without a compiler also has an identity, but it loads nothing that a
- * compiler made elsewhere. */
+/* Adds all compilers that the driver is new enough for. Only a loaded NVRTC reports its minor version, and loading it
+ * would take longer than everything else here. A machine without a compiler also has an identity, but it loads nothing
+ * that a compiler made elsewhere. */
 static ingot_status_t add_compilers(const struct cuda_state *state, ingot_identity_t *identity)
 {
     struct compiler_names names = {.count = 0};

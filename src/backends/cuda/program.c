@@ -99,7 +99,7 @@ size_t cuda_get_program_size(void *state, void *opaque_program)
     size_t total = 0;
     (void)state;
     for (size_t i = 0; i < program->part_count; ++i)
-        total += program->parts[i].built.size + program->parts[i].image.cubin_size; /* here, and on the device */
+        total += program->parts[i].built.size + program->parts[i].image.cubin_size; /* on the host, and on the device */
     return total + program->block_size - room_offset(program->part_count);
 }
 

@@ -14,7 +14,8 @@ struct cuda_part {
     size_t size;
     const uint8_t *bytes;    /* the image; equal parts share it */
     struct cuda_image image; /* parsed from the bytes */
-    struct cuda_bytes built; /* if the image was compiled here; a loaded one is in the same block, behind the parts */
+    /* set if the image was compiled here; a loaded image is in the same block, after the parts */
+    struct cuda_bytes built;
 };
 
 struct cuda_program {
@@ -23,8 +24,8 @@ struct cuda_program {
     struct cuda_part parts[];
 };
 
-/* Creates a program for these devices, without images and modules. The same block has room for the bytes of images: a
- * load is too short for another allocation. */
+/* Creates a program for these devices, without images and modules. The same block has room for the images' bytes,
+ * because another allocation would slow a load noticeably. */
 ingot_status_t cuda_program_create(const struct cuda_state *state, size_t device_count, const uint32_t *device_indices,
                                    size_t room, struct cuda_program **program);
 uint8_t *cuda_program_room(struct cuda_program *program);

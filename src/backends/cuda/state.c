@@ -1,5 +1,5 @@
 /*
- * state.c - queries to the driver that several files of the backend make.
+ * state.c - driver queries that several files of the backend need.
  */
 #include "backends/cuda/state.h"
 

@@ -28,13 +28,13 @@ struct cuda_state {
     struct cuda_device *devices;
 };
 
-/* Opens the driver. INGOT_UNIMPLEMENTED: there is no driver, or it is too old. */
+/* Opens the driver. Returns INGOT_UNIMPLEMENTED if there is no driver, or if it is too old. */
 ingot_status_t cuda_state_open_driver(struct cuda_state *state);
 
 /* Queries the device of a CUDA context. */
 ingot_status_t cuda_device_init(const struct cuda_driver *driver, CUcontext context, struct cuda_device *device);
 
-/* Between these two calls the device's context is the thread's current one. `pushed` is false if it already was. */
+/* Makes the device's context the thread's current one until cuda_leave. `pushed` is false if it already was. */
 ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context, bool *pushed);
 void cuda_leave(const struct cuda_driver *driver, bool pushed);
 

@@ -1,5 +1,5 @@
 /*
- * text_rules.c - NVRTC's options and search for included files, as documented and as found by experiment.
+ * text_rules.c - NVRTC's options, and its search for included files, as documented and as found by experiment.
  *
  * compiler/options.c splits the words. The list leaves out options that read or write files, or that change where files
  * are looked for: --pre-include, --no-source-include, --use-pch and the like, --time, --fdevice-time-trace,

@@ -1,7 +1,7 @@
 /*
  * backend.h - the table of the Level Zero backend's operations; the operations and shared functions of each file.
  *
- * The core compares tables to tell this backend's objects from those of other backends.
+ * The core compares the tables' addresses to distinguish this backend's objects from those of other backends.
  */
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_BACKEND_H
 #define INGOT_BACKENDS_LEVEL_ZERO_BACKEND_H
@@ -21,15 +21,15 @@ ingot_status_t level_zero_identify_device(void *state, uint32_t device_index, in
 /* build.c */
 ingot_status_t level_zero_build(void *state, const ingot_build_request_t *request, size_t device_count,
                                 const uint32_t *device_indices, ingot_sink_t *log, void **program);
-/* Joins compile options, link options, and `more` with spaces. */
+/* Joins the compile options, the link options and `more` with spaces. */
 ingot_status_t level_zero_build_flags(const struct level_zero_state *state, const char *compile_options,
                                       const char *link_options, const char *more, struct level_zero_text *flags);
 /* Resolves the imports of a device's modules from each other. `log` may be NULL. */
 ingot_status_t level_zero_link_modules(const struct level_zero_state *state, size_t count, ze_module_handle_t *modules,
                                        ingot_sink_t *log);
 
-/* build_log.c: returns the status of a call that compiles or links, with its detail. INGOT_BUILD_FAILED: the
- * compiler refused the program. Writes the native log, which it destroys, and then the refusal, because the driver
+/* build_log.c: returns the status of a call that compiles or links, with its detail. Returns INGOT_BUILD_FAILED if the
+ * compiler refused the program. Writes the native log, destroys it, and then writes the refusal, because the driver
  * logs nothing for some refusals. */
 ingot_status_t level_zero_conclude(const struct level_zero_state *state, const char *call, ze_result_t result,
                                    ze_module_build_log_handle_t native_log, ingot_sink_t *log);

@@ -1,17 +1,17 @@
 /*
- * binary.c - takes programs apart into binaries, and makes programs of binaries.
+ * binary.c - splits programs into binaries, and makes programs from binaries.
  *
  * A device's binary is the binary of its module, as the driver returns it. If its modules are linked dynamically, it is
  * a sequence: PARTS_MAGIC, the number of modules, the size of each, then their bytes. Numbers are 64-bit little-endian.
  *
  * What Intel's driver 22.43 does with bytes that are not its own, as seen here:
- *  - A module's native binary holds machine code alone. The driver refuses one of another generation of devices with
- *    ZE_RESULT_ERROR_INVALID_NATIVE_BINARY. It accepts one of another product of the same generation (tgllp, adlp)
- *    without a warning, so only the identity keeps them apart.
- *  - ocloc's device binaries hold SPIR-V too. The driver compiles a binary of another device or driver from that, and
- *    says so only in the build log. That counts as a refusal.
+ *  - A module's native binary contains only machine code. The driver refuses a binary for another generation of devices
+ *  with ZE_RESULT_ERROR_INVALID_NATIVE_BINARY. It accepts one for another product of the same generation (tgllp, adlp)
+ *  without a warning, so only the identity distinguishes them.
+ *  - ocloc's device binaries also contain SPIR-V. The driver recompiles a binary for another device or driver from
+ *  that, and says so only in the build log. That counts as a refusal.
  *  - Damaged bytes end the process. Only verified bytes may be passed.
- *  - The driver ignores the build flags of a native binary, even unknown ones. It gets them nevertheless.
+ *  - The driver ignores the build flags of a native binary, even unknown ones. They are passed nevertheless.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"

@@ -3,7 +3,7 @@
  *
  * One source is one module. Several become one module if the driver links them (ZE_experimental_module_program), and
  * otherwise one module each, linked dynamically. A driver accepts a module with unresolved imports and refuses its
- * kernels later. Here that is a failed build.
+ * kernels later. Here, the build fails then.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
@@ -12,14 +12,14 @@
 
 #include <string.h>
 
-#define LIBRARY_FLAG "-library-compilation" /* Intel's compiler: other modules may call functions */
+#define LIBRARY_FLAG "-library-compilation" /* tells Intel's compiler that other modules may call functions */
 
 /* The state of a build. */
 struct job {
     const struct level_zero_state *state;
     const ingot_build_request_t *request;
     size_t module_count;
-    struct level_zero_text *flags; /* of each source */
+    struct level_zero_text *flags; /* one per source */
     struct level_zero_spec_constants constants;
     ingot_sink_t *log;
 };
@@ -72,7 +72,7 @@ static ingot_status_t create_of_source(const struct job *job, size_t source, uin
     return create_module(job, device_index, &desc, module);
 }
 
-/* The driver takes arrays with one element per source. */
+/* Creates one module from all sources. The driver takes arrays with one element per source. */
 static ingot_status_t create_of_all(const struct job *job, uint32_t device_index, ze_module_handle_t *module)
 {
     const ingot_allocator_t *allocator = &job->state->allocator;
@@ -121,7 +121,7 @@ static ingot_status_t refuse_imports(const struct job *job, ze_module_handle_t m
     return ingot_refuse_program(job->log, 0, "a function or variable is declared, but no module defines it");
 }
 
-/* The log of a success has addresses, which differ in every process. So only the log of a failure is kept. */
+/* Only the log of a failure is kept, because the log of a success contains addresses, which differ in every process. */
 ingot_status_t level_zero_link_modules(const struct level_zero_state *state, size_t count, ze_module_handle_t *modules,
                                        ingot_sink_t *log)
 {

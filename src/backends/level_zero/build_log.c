@@ -1,7 +1,7 @@
 /*
  * build_log.c - the compiler's messages, and the outcome of a build.
  *
- * A refusal of the program is the only failure that would repeat for every caller, so it needs its own status.
+ * A refusal of the program is the only failure that every caller would get again, so it has its own status.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"

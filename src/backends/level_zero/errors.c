@@ -1,8 +1,8 @@
 /*
  * errors.c - Level Zero's result codes as Ingot's statuses and sentences.
  *
- * The detail of every failure has the driver's code by name and number. Lack of memory has its own status, because the
- * core answers it by emptying the in-memory cache and retrying once.
+ * The detail of every failure has the driver's code by name and number. A lack of memory has its own status, because
+ * the core then empties the in-memory cache and retries once.
  */
 #include "backends/level_zero/errors.h"
 

@@ -1,9 +1,9 @@
 /*
- * identity.c - the fields that tell devices, drivers and compilers apart.
+ * identity.c - the fields that distinguish devices, drivers and compilers.
  *
  * Devices with equal fields run each other's binaries. So everything that selects code is a field: what the driver says
- * of the device and of the code that it accepts, the build-ids of driver and compiler (some upgrades keep the version),
- * and the environment variables that make the compiler generate other code. Whatever belongs to one machine or one
+ * about the device and about the code that it accepts, the build-ids of the driver and the compiler (some upgrades keep
+ * the version), and the environment variables that change the generated code. Whatever belongs to one machine or one
  * process (UUIDs, ordinals, clock rates, memory sizes, handles) is not a field. The driver's version stands for its
  * extensions.
  */
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Functions that a driver has and the loader does not, and libraries of drivers, in case none of the functions is
- * known. */
+/* Functions that drivers have and the loader does not, and drivers' libraries, in case a driver has none of these
+ * functions. */
 static const char *const driver_functions[] = {"zexDriverImportExternalPointer", "zexDriverGetHostPointerBaseAddress"};
 static const char *const driver_libraries[] = {"libze_intel_gpu.so.1", "libze_intel_npu.so.1", "libze_intel_vpu.so.1"};
 
@@ -25,8 +25,8 @@ static const char *const driver_libraries[] = {"libze_intel_gpu.so.1", "libze_in
 static const char *const compilers[] = {
     "libigc.so.2", "libigc.so.1", "libigdfcl.so.2", "libigdfcl.so.1", "libnpu_driver_compiler.so", NULL};
 
-/* Variables that change the code a driver generates. Intel's graphics compiler takes every option from a variable.
- * Intel's driver reads its own keys only if one of the switches is set. */
+/* Variables that change the code that a driver generates. Intel's graphics compiler reads all its options from
+ * variables. Intel's driver reads its own keys only if one of the switches is set. */
 static const char *const code_variables[] = {"IGC_*", NULL};
 static const char *const switches[] = {"NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_L0_NEOReadDebugKeys"};
 static const char *const code_variables_and_keys[] = {
@@ -108,7 +108,7 @@ static ingot_status_t add_device(const struct level_zero_state *state, uint32_t 
     return add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]) - (state->tells_ip_version ? 0 : 1), numbers);
 }
 
-/* Adds the format of native binaries, if the driver tells it. */
+/* Adds the format of native binaries, if the driver reports it. */
 static ingot_status_t add_native_kernel(ingot_identity_t *identity, const ze_native_kernel_uuid_t *uuid)
 {
     char text[2 * sizeof(uuid->id) + 1] = "";

@@ -2,8 +2,8 @@
  * spec_constants.c - specialization constants of SPIR-V.
  *
  * The driver refuses a module, without a message, if it gets a constant that the module lacks. So each module gets only
- * the constants that it has. Drivers read eight bytes of every value, even if the constant is smaller, so each value
- * has eight bytes of its own.
+ * the constants that it has. Drivers read eight bytes of every value, even if the constant is smaller, so each value is
+ * stored in eight bytes.
  */
 #include "backends/level_zero/spec_constants.h"
 

@@ -6,7 +6,7 @@
 
 #include "backends/level_zero/state.h"
 
-/* A request's constants in the form that the driver takes: for each source the constants that it has. */
+/* A request's constants in the form that the driver takes: for each source, the constants that it has. */
 struct level_zero_spec_constants {
     size_t source_count;
     size_t constant_count;

@@ -18,7 +18,7 @@ struct level_zero_state {
     ingot_allocator_t allocator;
     ze_driver_handle_t driver;
     ze_context_handle_t context;
-    bool links_programs; /* several modules in one zeModuleCreate */
+    bool links_programs; /* the driver accepts several modules in one zeModuleCreate */
     bool tells_ip_version;
     uint32_t device_count;
     ze_device_handle_t *devices;
@@ -30,10 +30,10 @@ ingot_status_t level_zero_device_properties(const struct level_zero_state *state
 ingot_status_t level_zero_module_properties(const struct level_zero_state *state, uint32_t device_index,
                                             ze_device_module_properties_t *properties);
 
-/* Finds out which of the extensions used here the driver has. */
+/* Finds out which of the extensions that this backend uses the driver has. */
 ingot_status_t level_zero_learn_extensions(struct level_zero_state *state);
 
-/* A NUL-terminated text of the driver, and the size of its memory. */
+/* A NUL-terminated string from the driver, and the size of its memory. */
 struct level_zero_text {
     char *chars;
     size_t size;

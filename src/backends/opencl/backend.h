@@ -1,7 +1,7 @@
 /*
  * backend.h - the table of the OpenCL backend's operations; the operations and shared functions of each file.
  *
- * The core compares tables to tell this backend's objects from those of other backends.
+ * The core compares the tables' addresses to distinguish this backend's objects from those of other backends.
  */
 #ifndef INGOT_BACKENDS_OPENCL_BACKEND_H
 #define INGOT_BACKENDS_OPENCL_BACKEND_H
@@ -28,7 +28,7 @@ ingot_status_t opencl_build(void *state, const ingot_build_request_t *request, s
 ingot_status_t opencl_set_spec_constants(const struct opencl_state *state, const ingot_build_request_t *request,
                                          const cl_program *programs);
 
-/* build_log.c: returns the status of a call that compiles or links, with its detail. INGOT_BUILD_FAILED: the
+/* build_log.c: returns the status of a call that compiles or links, with its detail. Returns INGOT_BUILD_FAILED if the
  * compiler refused the program or its options. Writes the log of every device, and then the refusal, because some
  * drivers write no log. `native` may be NULL. */
 ingot_status_t opencl_conclude(const struct opencl_state *state, const char *call, cl_int error, cl_program native,
@@ -40,9 +40,9 @@ void opencl_destroy_program(void *state, void *program);
 /* kernel_names.c */
 ingot_status_t opencl_get_kernel_names(void *state, void *program, ingot_sink_t *names);
 
-/* size.c: returns the size of all binaries of a program that was built here, or 0 if it is not known. The estimate
- * is for program->code_estimate: the size of the binary that PoCL makes from these sources for one device, without a
- * file for each kernel. */
+/* size.c: returns the size of all binaries of a program that was built here, or 0 if it is not known. The second
+ * function returns an estimate, for program->code_estimate: the size of the binary that PoCL makes from these sources
+ * for one device, without the kernels' files. */
 size_t opencl_get_program_size(void *state, void *program);
 size_t opencl_estimate_code(const ingot_build_request_t *request);
 

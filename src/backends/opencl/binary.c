@@ -1,17 +1,17 @@
 /*
- * binary.c - takes programs apart into binaries, and makes programs of binaries.
+ * binary.c - splits programs into binaries, and makes programs from binaries.
  *
  * What drivers do, as seen with PoCL 3.1 and with Intel's driver 22.43:
- *  - PoCL generates machine code when a binary is first requested (even for its size) and returns the same bytes from
- *    then on: code for later launches is not in it. So this file requests a binary only when the core does. A binary
- *    has PoCL's LLVM bitcode, and for each kernel code for any local size and for the local sizes launched so far. PoCL
- *    compiles code for other local sizes from the bitcode at launch.
+ *  - PoCL generates machine code when a binary (or even its size) is first requested, and returns the same bytes from
+ *  then on, without the code of later launches. So this file requests a binary only when the core does. A binary has
+ *  PoCL's LLVM bitcode and, for each kernel, code for any local size and for the local sizes launched so far. For other
+ *  local sizes, PoCL compiles the bitcode at launch.
  *  - PoCL aborts the process if a binary is damaged. Only verified bytes may be passed.
- *  - Intel's driver recompiles a binary of another device or driver from the SPIR-V in it, and says so only in the
+ *  - Intel's driver recompiles a binary for another device or driver from the SPIR-V in it, and says so only in the
  *    build log. That counts as a refusal: equal identities should have prevented it.
  *  - NVIDIA's binary is PTX, which the driver compiles at each load; see vendor/nvidia_binary.h.
- *  - PoCL and Intel's driver load a binary with any options. They get the options nevertheless, because PoCL uses those
- *    that matter at run time (denormals).
+ *  - PoCL and Intel's driver load a binary with any options. The options are passed nevertheless, because PoCL uses
+ *  those that matter at run time (denormals).
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
@@ -24,7 +24,8 @@
 
 #define RECOMPILED_MARK "recompiled-from-ir"
 
-/* A load's log is usually empty or short: one call to the driver is enough, without an allocation. */
+/* Looks for the mark in the log. A load's log is usually empty or short, so one call to the driver is enough, without
+ * an allocation. */
 static ingot_status_t look_for_mark(const struct opencl_state *state, cl_program native, cl_device_id device,
                                     bool *found)
 {
@@ -73,7 +74,7 @@ static ingot_status_t write_smallest(const struct opencl_state *state, cl_device
     return status;
 }
 
-/* True if a program of the machine code can replace one of the PTX. */
+/* True if a program made from the machine code can replace one made from the PTX. */
 static bool can_replace(const struct opencl_state *state, cl_device_id device, const ingot_binary_t *ptx,
                         const ingot_binary_t *native)
 {
@@ -184,7 +185,8 @@ static ingot_status_t build_with(const struct opencl_state *state, const struct 
     return error == CL_SUCCESS ? INGOT_SUCCESS : opencl_fail(INGOT_BLOB_REJECTED, "clBuildProgram of a binary", error);
 }
 
-/* A load takes no link options, but all except those that make libraries are build options too. */
+/* Builds a loaded program. A load takes no link options, but all of them are build options too, except those that make
+ * libraries. */
 static ingot_status_t build_loaded(const struct opencl_state *state, const struct opencl_program *program,
                                    const ingot_build_request_t *request)
 {

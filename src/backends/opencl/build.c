@@ -1,8 +1,8 @@
 /*
  * build.c - compiles and links.
  *
- * One source without headers and link options is built in one step, which all drivers do best. Otherwise each source is
- * compiled, and then all are linked. Every path releases the native objects that it made.
+ * One source without headers and link options is built in one step, which every driver handles best. Otherwise each
+ * source is compiled, and then all are linked. Every path releases the native objects that it creates.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"

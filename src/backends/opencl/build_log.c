@@ -1,10 +1,10 @@
 /*
  * build_log.c - the compiler's messages, and the outcome of a build.
  *
- * A refusal of the program is the only failure that would repeat for every caller, so it needs its own status. Drivers
- * report it with different codes. CL_OUT_OF_RESOURCES is one of them here, and only here: a compiler reports it if the
- * program does not fit the device. Treated as a lack of memory, as in other calls, it would empty the in-memory cache
- * in vain.
+ * A refusal of the program is the only failure that every caller would get again, so it has its own status. Drivers
+ * report it with different codes. For a build, and only for a build, CL_OUT_OF_RESOURCES is one of them: a compiler
+ * reports it if the program does not fit the device. If it were treated as a lack of memory, as in other calls, the
+ * in-memory cache would be emptied in vain.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
@@ -46,7 +46,7 @@ static bool compiler_refused(cl_int error)
     }
 }
 
-/* Explains an error about which the driver's log says nothing. */
+/* Explains an error that the driver's log does not mention. */
 static const char *explanation_of(cl_int error)
 {
     return error == CL_OUT_OF_RESOURCES ? ": the program needs more of the device than it has, e.g. local memory" : "";

@@ -218,7 +218,7 @@ done:
     return status;
 }
 
-/* The caller frees *devices, with *count elements. */
+/* Gets the native context's devices. The caller frees *devices, which has *count elements. */
 static ingot_status_t get_context_devices(const cl_icd_dispatch *cl, const ingot_allocator_t *allocator,
                                           cl_context context, uint32_t *count, cl_device_id **devices)
 {
@@ -244,7 +244,7 @@ static ingot_status_t get_context_devices(const cl_icd_dispatch *cl, const ingot
     return INGOT_SUCCESS;
 }
 
-/* The functions that every operation relies on. The others are checked where they are called. */
+/* True if the table has the functions that every operation relies on. The others are checked where they are called. */
 static bool is_complete(const cl_icd_dispatch *cl)
 {
     return cl->clGetPlatformInfo != NULL && cl->clGetDeviceInfo != NULL && cl->clRetainDevice != NULL &&

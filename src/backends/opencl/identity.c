@@ -1,11 +1,11 @@
 /*
- * identity.c - the fields that tell devices, drivers and compilers apart.
+ * identity.c - the fields that distinguish devices, drivers and compilers.
  *
  * Devices with equal fields run each other's binaries. So everything that selects code is a field: what the driver says
- * of platform and device, the build-ids of driver and compiler (some upgrades keep the version), the data files that
- * they compile with, and the environment variables that make them generate other code. Whatever belongs to one machine
- * or one process (UUIDs, ordinals, paths, handles) is not a field, and neither is the vendor's number, which PoCL
- * increments. A sub-device answers queries like its parent and shares its binaries.
+ * about the platform and the device, the build-ids of the driver and the compiler (some upgrades keep the version), the
+ * data files that they compile with, and the environment variables that change the generated code. Whatever belongs to
+ * one machine or one process (UUIDs, ordinals, paths, handles) is not a field, and neither is the vendor's number,
+ * which PoCL increments. A sub-device answers queries like its parent and shares its binaries.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/state.h"
@@ -41,7 +41,8 @@ static ingot_status_t add_device(const struct opencl_state *state, cl_device_id 
     return status;
 }
 
-/* Programs can test each extension as a macro. The list is longer than 1 KiB. */
+/* Adds a digest of the extensions, because the list is longer than 1 KiB. Programs can test each extension as a
+ * macro. */
 static ingot_status_t add_extensions(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
 {
     struct opencl_text text = {NULL, 0};
@@ -52,7 +53,7 @@ static ingot_status_t add_extensions(const struct opencl_state *state, cl_device
     return status;
 }
 
-/* Finds a function inside the driver. The clBuildProgram of the context's table belongs to the loader, but a platform
+/* Finds a function inside the driver. The clBuildProgram of the context's table belongs to the loader, but the platform
  * of a driver for loaders (cl_khr_icd) begins with the driver's own table. */
 static ingot_status_t find_driver_function(const struct opencl_state *state, const void **function)
 {

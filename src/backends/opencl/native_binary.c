@@ -1,5 +1,5 @@
 /*
- * native_binary.c - binaries as the driver returns them, and native programs made of them.
+ * native_binary.c - reads binaries as the driver returns them, and makes native programs from them.
  *
  * PoCL lists binaries for the devices that a program was built for, other drivers for those that it belongs to. PoCL
  * writes to every pointer of CL_PROGRAM_BINARIES, even to NULL.
@@ -45,8 +45,8 @@ static ingot_status_t find_among(size_t count, const cl_device_id *devices, cl_d
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the program was not made for this device");
 }
 
-/* Finds the device's binary: among the devices built for, if the driver lists as many, otherwise among all that it
- * lists. */
+/* Finds the device's binary. If the driver lists as many binaries as devices were built for, they are for these
+ * devices; otherwise they are for all devices of the program. */
 static ingot_status_t find_device(const struct opencl_state *state, const struct opencl_program *program,
                                   cl_device_id device, struct listing *listing)
 {
@@ -69,7 +69,8 @@ static ingot_status_t find_device(const struct opencl_state *state, const struct
     return status;
 }
 
-/* The driver writes all binaries. Those that were not requested overwrite each other in one scratch buffer. */
+/* Copies one binary. The driver writes all binaries; those that were not requested overwrite each other in one scratch
+ * buffer. */
 static ingot_status_t copy_binary(const struct opencl_state *state, const struct opencl_program *program,
                                   const struct listing *listing, void *bytes)
 {
@@ -128,7 +129,7 @@ done:
     return status;
 }
 
-/* Builds a native program of these binaries. The caller releases it. */
+/* Builds a native program from these binaries. The caller releases it. */
 static ingot_status_t make_of_binaries(const struct opencl_state *state, cl_uint count, const cl_device_id *devices,
                                        const size_t *sizes, const unsigned char **bytes, cl_program *native)
 {

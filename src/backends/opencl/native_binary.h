@@ -1,5 +1,5 @@
 /*
- * native_binary.h - binaries as the driver returns them, and native programs made of them.
+ * native_binary.h - reads binaries as the driver returns them, and makes native programs from them.
  */
 #ifndef INGOT_BACKENDS_OPENCL_NATIVE_BINARY_H
 #define INGOT_BACKENDS_OPENCL_NATIVE_BINARY_H
@@ -10,12 +10,12 @@
 ingot_status_t opencl_read_native_binary(const struct opencl_state *state, const struct opencl_program *program,
                                          cl_device_id device, size_t *size, void **bytes);
 
-/* Builds a native program of a binary for one device. The caller releases it. */
+/* Builds a native program from a binary for one device. The caller releases it. */
 ingot_status_t opencl_make_of_binary(const struct opencl_state *state, cl_device_id device, size_t size,
                                      const unsigned char *bytes, cl_program *native);
 
-/* Builds another native program from the binary of the program's first device: for that device alone, or with that
- * binary for all devices of the native context. The caller releases it. */
+/* Builds another native program from the binary of the program's first device, either for that device only, or with
+ * that binary for all devices of the native context. The caller releases it. */
 ingot_status_t opencl_copy_program(const struct opencl_state *state, const struct opencl_program *program, bool for_all,
                                    cl_program *native);
 

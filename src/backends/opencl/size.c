@@ -1,11 +1,12 @@
 /*
  * size.c - the size of a program's binaries, for the byte limit of the in-memory cache.
  *
- * Most drivers have the binary right after the build, and copying it takes a thousandth of the build. PoCL makes it at
- * the first request, even for its size. That takes up to twenty times as long as the build (2 s after 0.3 s for eight
- * kernels), so the size is estimated: bitcode with each program's part of PoCL's library, and an ELF file for each
- * kernel, both by the length of the text. For the programs of the tests and examples the estimate was within 20%. It
- * does not include text that compilers find by -I. The core replaces it with the real size when it takes the blob.
+ * Most drivers have the binary right after the build, and copying it takes a thousandth of the build's time. PoCL makes
+ * it at the first request, even if only for its size. That takes up to twenty times as long as the build (2 s after 0.3
+ * s for eight kernels), so the size is estimated: bitcode with each program's part of PoCL's library, and an ELF file
+ * for each kernel, both by the length of the source. For the programs of the tests and examples, the estimate was
+ * within 20%. It does not include files that compilers find through -I. The core replaces it with the real size when it
+ * takes the blob.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/native_binary.h"
@@ -37,7 +38,7 @@ static size_t estimate(const struct opencl_state *state, const struct opencl_pro
     return program->device_count * (program->code_estimate + kernels * ESTIMATE_PER_KERNEL);
 }
 
-/* Returns the size of the blob's binaries, or 0 if the driver does not say. */
+/* Returns the total size of the binaries, or 0 if the driver does not say. */
 static size_t binaries_size(const struct opencl_state *state, const struct opencl_program *program)
 {
     size_t total = 0;

@@ -1,7 +1,7 @@
 /*
- * state.c - reads the driver's texts for the rest of the backend.
+ * state.c - reads the driver's strings for the rest of the backend.
  *
- * Every text is read in the same two steps, size and content, and gets a NUL, whatever the driver wrote.
+ * Every string is read in two steps, first its size and then its content, and gets a NUL, whatever the driver wrote.
  */
 #include "backends/opencl/state.h"
 
@@ -45,7 +45,7 @@ static ingot_status_t read_text(const ingot_allocator_t *allocator, const struct
     cl_int error = query->get(query, 0, NULL, &size);
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, query->call, error);
-    read.size = size + 1; /* with room for a NUL: not every driver terminates an empty text */
+    read.size = size + 1; /* with room for a NUL, because not every driver terminates an empty string */
     read.chars = ingot_allocate(allocator, read.size);
     if (read.chars == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of text", read.size);

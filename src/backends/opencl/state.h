@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Version of the platform or device, 10 * major + minor. From these on a function needs no extension. */
+/* Versions of a platform or device, 10 * major + minor, from which on a function needs no extension. */
 #define OPENCL_VERSION_2_1 21u
 #define OPENCL_VERSION_2_2 22u
 
@@ -28,9 +28,9 @@ struct opencl_device {
 
 struct opencl_state {
     ingot_allocator_t allocator;
-    const cl_icd_dispatch *cl; /* every call to OpenCL goes through it; the embedder's, or loader.c's */
+    const cl_icd_dispatch *cl; /* every call to OpenCL goes through this table; it is the caller's, or loader.c's */
     cl_context context;
-    cl_platform_id platform; /* all devices of a context have the same */
+    cl_platform_id platform; /* shared by all devices of the context */
     unsigned version;
     enum opencl_vendor vendor;
     bool takes_spirv;
@@ -40,7 +40,7 @@ struct opencl_state {
     struct opencl_device devices[];
 };
 
-/* A NUL-terminated text of the driver. `size` is that of the memory, which may be larger. */
+/* A NUL-terminated string from the driver. `size` is the size of its memory, which may be larger. */
 struct opencl_text {
     char *chars;
     size_t size;

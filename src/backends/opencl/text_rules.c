@@ -1,5 +1,6 @@
 /*
- * text_rules.c - the options that all OpenCL compilers may get. vendor/vendor.c has the differences between vendors.
+ * text_rules.c - the options that any OpenCL compiler may accept. For the differences between vendors, see
+ * vendor/vendor.c.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/state.h"

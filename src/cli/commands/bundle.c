@@ -56,7 +56,8 @@ static int choose(const ingot_persist_entry_t *entry, void *user)
     return 1;
 }
 
-/* Ctrl-C ends it at once: an existing file is replaced only when the new one is complete. */
+/* Writes a bundle. Ctrl-C may end this at any time, because an existing file is replaced only when the new one is
+ * complete. */
 static int create(const struct bundling *bundling)
 {
     ingot_storage_t storage = NULL;
@@ -110,7 +111,7 @@ static int extract_entry(const ingot_persist_entry_t *entry, void *user)
         (void)store_failed("extracting an entry", status);
     if (status != INGOT_SUCCESS)
         extraction->status = status;
-    return true; /* continue with the others if one cannot be stored */
+    return true; /* continues with the other entries if one cannot be stored */
 }
 
 static int extract(const struct bundling *bundling)

@@ -25,15 +25,15 @@
 
 enum { SOURCE_WEIGHT = 1000 };
 
-static const double order_weight = 0.01; /* of a field that differs at all */
+static const double order_weight = 0.01; /* the least weight of a field that differs */
 
 struct explaining {
     struct common_options common;
     const char *wanted_name; /* a file or an entry */
     const char *other_name;  /* a single file or an entry; NULL: the nearest */
-    struct entry wanted;     /* of a file: its id only */
-    bool is_stored;          /* wanted is an entry; then it is not its own neighbor */
-    bool is_of_file;         /* it is compared with a single file */
+    struct entry wanted;     /* if it is from a file, only its id is set */
+    bool is_stored;          /* true if wanted is an entry, which must not count as its own neighbor */
+    bool is_of_file;         /* true if it is compared with a single file */
     struct entry nearest;
     cJSON *differences; /* NULL: nothing to compare with */
     double distance;
@@ -209,7 +209,7 @@ static ingot_status_t load_nearest(const struct explaining *explaining, ingot_st
                                   : ingot_persist_load_entry(storage, &explaining->nearest.facts, blob);
 }
 
-/* An equal id is a hit only if its blob is valid. */
+/* Judges the result. An equal id is a hit only if its blob is valid. */
 static int judge(struct explaining *explaining, ingot_storage_t storage)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;

@@ -1,5 +1,5 @@
 /*
- * id_file.c - ids in files; see id_file.h.
+ * id_file.c - reads ids from files; see id_file.h.
  */
 #include "cli/commands/id_file.h"
 

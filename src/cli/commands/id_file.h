@@ -1,5 +1,5 @@
 /*
- * id_file.h - ids in files: an id alone, a store's key.bin, or a single file, which also has a blob.
+ * id_file.h - reads ids from files: a file with only an id, a store's key.bin, or a single file, which also has a blob.
  */
 #ifndef INGOT_CLI_COMMANDS_ID_FILE_H
 #define INGOT_CLI_COMMANDS_ID_FILE_H
@@ -11,8 +11,8 @@
 
 bool id_file_is(const char *path);
 
-/* Returns NULL if there is no such file. A directory does not count: inside a store, the name of an entry is that of
- * a directory. */
+/* Opens a file, or returns NULL if there is none. A directory does not count, because inside a store, an entry's name
+ * is also a directory's. */
 FILE *id_file_open(const char *path);
 
 /* Reads the file's id and sizes into an entry's facts. Returns an exit_code, after a message on failure. */

@@ -1,7 +1,7 @@
 /*
  * ls.c - `ingot ls`: lists entries, filtered and sorted.
  *
- * A row keeps only what is shown and not the id, so that a hundred thousand entries fit in memory.
+ * A row keeps only what is shown, without the id, so that a hundred thousand entries fit in memory.
  */
 #include "cli/commands/ls.h"
 
@@ -161,7 +161,7 @@ static bool is_wanted(const struct listing *listing, const struct row *row)
             text_contains(row->source_name, listing->source));
 }
 
-/* Reads the source name and the build time from the blob, which is their only place. A bad blob has neither. */
+/* Reads the source name and the build time, which are only in the blob. A damaged blob has neither. */
 static void read_blob(struct row *row, ingot_storage_t storage, const ingot_persist_entry_t *facts)
 {
     cJSON *blob = facts->status == INGOT_SUCCESS ? entry_read_blob(storage, facts) : NULL;

@@ -16,7 +16,7 @@ struct listing {
     struct common_options common;
     const char *path;
     struct table table;
-    cJSON *json; /* instead of the table */
+    cJSON *json; /* used instead of the table */
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state)

@@ -33,7 +33,7 @@ struct running {
 
 static const struct argp_option run_options[] = {
     {"store", 'd', "DIR", 0, "The store. Default: from the environment, INGOT_PERSIST_DIR first", 0},
-    {"dir", KEY_DIR, "DIR", OPTION_HIDDEN, NULL, 0}, /* as it is called elsewhere */
+    {"dir", KEY_DIR, "DIR", OPTION_HIDDEN, NULL, 0}, /* the name of this option in other commands */
     {"read-only", 'r', NULL, 0, "Load programs, but store none", 0},
     {"namespace", 'n', "NAME", 0, "The namespace. Default: INGOT_PERSIST_NAMESPACE, or each program's file name", 0},
     {"trace", 't', "FILE", OPTION_ARG_OPTIONAL, "Trace to standard error, or append the trace to FILE", 0},
@@ -78,7 +78,7 @@ static void set_path(const char *name, const char *path)
     free(absolute);
 }
 
-/* True if a list with colons has this word. */
+/* True if a colon-separated list contains this word. */
 static bool has_word(const char *list, const char *word)
 {
     const size_t length = strlen(word);
@@ -90,7 +90,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* Puts the layer in front of others: ocl-icd leaves only the first to child processes. */
+/* Puts the layer before all others, because ocl-icd passes only the first one on to child processes. */
 static bool set_layer(void)
 {
     const char *others = getenv(LAYERS);

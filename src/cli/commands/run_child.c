@@ -1,11 +1,11 @@
 /*
  * run_child.c - executes a command; see run_child.h.
  *
- * While a child runs, this process only waits. Signals that another process sent to it alone are passed on; those of
- * the terminal reach the child by themselves. If a process sends a signal to the whole process group, the child gets it
- * twice: here it looks like one for this process alone, which must not be lost. Signals are blocked from before the
- * fork until the handlers know the child, and again before the child is reaped, because its number may then belong to
- * another process.
+ * While a child runs, this process only waits. Signals that another process sends to this process alone are forwarded;
+ * the terminal's signals reach the child directly. If a process sends a signal to the whole process group, the child
+ * gets it twice, because here it looks like a signal for this process alone, which must not be lost. Signals are
+ * blocked from before the fork until the handlers know the child's number, and again before the child is reaped,
+ * because its number may then belong to another process.
  */
 #include "cli/commands/run_child.h"
 
@@ -102,7 +102,7 @@ bool run_child_wait(char **command, int *status)
 int run_child_end(int status)
 {
     sigset_t one;
-    const struct rlimit no_core = {0, 0}; /* the child's is enough */
+    const struct rlimit no_core = {0, 0}; /* the child's core dump is enough */
 
     if (!WIFSIGNALED(status))
         return WEXITSTATUS(status);

@@ -8,10 +8,10 @@
 
 /* Replaces this process by the command. If that fails, prints why and returns 127 (command not found) or 126. */
 int run_child_execute(char **command);
-/* Executes it in a child, forwards signals to the child, and waits for its end. *status is that of waitpid. Returns
+/* Executes the command in a child, forwards signals to the child, and waits for its end. *status is waitpid's. Returns
  * false, after a message, if there is no child. */
 bool run_child_wait(char **command, int *status);
-/* Ends as the child did: returns its exit status, or raises the signal that killed it. */
+/* Ends the way the child did: returns its exit status, or raises the signal that killed it. */
 int run_child_end(int status);
 
 #endif

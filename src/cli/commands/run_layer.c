@@ -1,5 +1,5 @@
 /*
- * run_layer.c - finds the OpenCL layer's library: beside the tool, as installed or in the build tree.
+ * run_layer.c - finds the OpenCL layer's library: relative to the tool, as installed or in the build tree.
  */
 #include "cli/commands/run_layer.h"
 
@@ -15,7 +15,8 @@
 
 #define LAYER_NAME "libIngotOpenCLLayer.so"
 
-/* From the tool's directory; INGOT_LIB_FROM_BIN is of an installation, and the second is of the build tree. */
+/* Where the layer is, relative to the tool's directory: INGOT_LIB_FROM_BIN in an installation, and the second place in
+ * the build tree. */
 static const char *const places[] = {INGOT_LIB_FROM_BIN, "../layers/opencl", INGOT_FULL_LIBDIR};
 
 enum { PLACE_COUNT = sizeof(places) / sizeof(places[0]) };
@@ -26,7 +27,7 @@ char *run_layer_absolute(const char *path)
     return directory != NULL ? text_append(directory, "/", path) : memory_copy_text(path);
 }
 
-/* Returns where the tool is, without a slash at the end. */
+/* Returns the tool's directory, without a trailing slash. */
 static char *find_own_directory(void)
 {
     char path[PATH_MAX];

@@ -1,5 +1,5 @@
 /*
- * run_stats.h - what the OpenCL layer did in all processes of a command.
+ * run_stats.h - adds up what the OpenCL layer did in all processes of a command.
  */
 #ifndef INGOT_CLI_COMMANDS_RUN_STATS_H
 #define INGOT_CLI_COMMANDS_RUN_STATS_H

@@ -23,7 +23,7 @@ struct showing {
     struct common_options common;
     char **names;
     size_t name_count;
-    bool is_first; /* nothing was shown yet */
+    bool is_first; /* true if nothing has been shown yet */
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -122,7 +122,7 @@ static void print_blob(const cJSON *blob, const char *why_not)
     }
 }
 
-/* Shows an entry and frees the description of its blob. NULL: the library's last sentence is the reason. */
+/* Shows an entry, and frees the description of its blob. If that is NULL, the library's last sentence is the reason. */
 static void show(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
 {
     char *refusal = blob == NULL ? memory_copy_text(ingot_last_error_detail()) : NULL;

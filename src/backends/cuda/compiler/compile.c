@@ -1,9 +1,9 @@
 /*
- * compile.c - compiles a request to the binary for one architecture, without a GPU, a driver or a context.
+ * compile.c - compiles a request to a binary for one architecture, without a GPU, a driver or a context.
  *
  * NVRTC alone compiles one source of CUDA C++ to machine code. For several sources, PTX, relocatable code and link
- * options, nvJitLink follows. As a library of the toolkit it makes the same code on every machine, and its result is a
- * cubin like NVRTC's, so that a load compiles nothing.
+ * options, nvJitLink follows. It is a library of the toolkit, so it makes the same code on every machine. Its result is
+ * a cubin like NVRTC's, so a load compiles nothing.
  */
 #include "backends/cuda/compiler/compile.h"
 
@@ -58,7 +58,7 @@ static void look_at_sources(struct plan *plan)
     }
 }
 
-/* Compiling and linking use the same architecture, no matter which option names it. */
+/* Sets the architecture. Compiling and linking use the same one, no matter which option names it. */
 static ingot_status_t set_architecture(struct plan *plan)
 {
     char own[ARCHITECTURE_SIZE] = "";
@@ -123,7 +123,7 @@ static ingot_status_t compile_with(struct plan *plan, size_t index, const struct
     return cuda_nvrtc_compile(&job, &plan->head, cubin);
 }
 
-/* A source's own options cannot choose an architecture: a program has one. */
+/* Compiles one source. Its own options cannot choose an architecture, because a program has only one. */
 static ingot_status_t compile_source(struct plan *plan, size_t index, struct cuda_bytes *cubin)
 {
     const ingot_allocator_t *allocator = &plan->target->allocator;

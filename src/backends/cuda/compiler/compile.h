@@ -1,5 +1,5 @@
 /*
- * compile.h - compiles a request to the binary for one architecture, without a GPU, a driver or a context.
+ * compile.h - compiles a request to a binary for one architecture, without a GPU, a driver or a context.
  */
 #ifndef INGOT_BACKENDS_CUDA_COMPILER_COMPILE_H
 #define INGOT_BACKENDS_CUDA_COMPILER_COMPILE_H
@@ -14,7 +14,8 @@ struct cuda_target {
     int minor;
 };
 
-/* INGOT_BUILD_FAILED, with the log: a compiler refused the program. INGOT_UNIMPLEMENTED: there is no compiler. */
+/* Compiles. Returns INGOT_BUILD_FAILED, with the log, if a compiler refused the program, and INGOT_UNIMPLEMENTED if
+ * there is no compiler. */
 ingot_status_t cuda_compile(const struct cuda_target *target, const ingot_build_request_t *request, ingot_sink_t *log,
                             struct cuda_bytes *image);
 

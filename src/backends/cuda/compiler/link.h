@@ -1,5 +1,5 @@
 /*
- * link.h - links pieces of code, PTX among them, to machine code that is complete.
+ * link.h - links pieces of code, including PTX, to complete machine code.
  */
 #ifndef INGOT_BACKENDS_CUDA_COMPILER_LINK_H
 #define INGOT_BACKENDS_CUDA_COMPILER_LINK_H

@@ -26,8 +26,8 @@ struct cuda_nvrtc {
     nvrtcResult (*cubin)(nvrtcProgram, char *);
 };
 
-/* Opens the newest NVRTC whose major version the driver knows: a driver need not accept the code of a newer one.
- * INGOT_UNIMPLEMENTED: there is none. */
+/* Opens the newest NVRTC whose major version the driver knows, because a driver need not accept the code of a newer
+ * one. INGOT_UNIMPLEMENTED: there is none. */
 ingot_status_t cuda_nvrtc_open(int driver_version, struct cuda_nvrtc *nvrtc);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * intel_binary.c - the container of Intel's OpenCL binaries.
  *
- * It is a 64-bit little-endian ELF file of type 0xff04 without program headers. The driver knows sections by their type
- * alone and skips those of type SHT_NULL (seen in its sources, shared/source/device_binary_format, and with 22.43). The
- * section of the intermediate code becomes one of these, and whatever follows it moves towards the beginning by a
+ * It is a 64-bit little-endian ELF file of type 0xff04 without program headers. The driver identifies sections only by
+ * their type, and skips those of type SHT_NULL (seen in its sources, shared/source/device_binary_format, and with
+ * 22.43). The section of the intermediate code gets this type, and everything after it moves towards the beginning by a
  * multiple of 8 bytes, so that it stays aligned.
  */
 #include "backends/opencl/vendor/intel_binary.h"
@@ -18,7 +18,7 @@
 #define SHT_OPENCL_SPIRV 0xff000009u
 #define ALIGNMENT 8u
 
-/* A header may be at any address, so it is copied. */
+/* Returns a copy of a section header, which may be at any address. */
 static Elf64_Shdr get_section(const uint8_t *bytes, const Elf64_Ehdr *header, unsigned index)
 {
     Elf64_Shdr section;

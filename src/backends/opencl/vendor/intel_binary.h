@@ -1,8 +1,8 @@
 /*
  * intel_binary.h - removes the intermediate code that Intel's driver packs beside the machine code.
  *
- * The driver keeps it to recompile for another device or driver, which an identity rules out. It is most of a binary:
- * 5.4 of 5.5 MB of a hashcat kernel.
+ * The driver keeps the intermediate code to recompile it for another device or driver, which the identity rules out. It
+ * is most of a binary: 5.4 of 5.5 MB for a hashcat kernel.
  */
 #ifndef INGOT_BACKENDS_OPENCL_VENDOR_INTEL_BINARY_H
 #define INGOT_BACKENDS_OPENCL_VENDOR_INTEL_BINARY_H

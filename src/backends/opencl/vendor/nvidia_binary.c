@@ -1,5 +1,5 @@
 /*
- * nvidia_binary.c - machine code in place of the PTX that NVIDIA's driver returns as a program's binary.
+ * nvidia_binary.c - replaces the PTX that NVIDIA's driver returns as a program's binary with machine code.
  *
  * Seen with driver 580: clCreateProgramWithBinary accepts an ELF file of machine code as well as PTX, and such a
  * program returns the same file as its binary. The linker does not know the options that change the driver's own
@@ -49,7 +49,7 @@ static bool has_translation_options(const cl_icd_dispatch *cl, const ingot_alloc
     return has;
 }
 
-/* 0: the driver does not say. */
+/* Returns the device's compute capability, 10 * major + minor, or 0 if the driver does not say. */
 static unsigned capability_of(const cl_icd_dispatch *cl, cl_device_id device)
 {
     cl_uint major = 0;
@@ -60,7 +60,7 @@ static unsigned capability_of(const cl_icd_dispatch *cl, cl_device_id device)
     return 10 * major + minor;
 }
 
-/* Reads the 13 of "OpenCL 3.0 CUDA 13.0.98". 0: the driver does not say. */
+/* Returns the 13 of "OpenCL 3.0 CUDA 13.0.98", or 0 if the driver does not say. */
 static unsigned cuda_major_of(const cl_icd_dispatch *cl, cl_platform_id platform)
 {
     char version[128] = "";

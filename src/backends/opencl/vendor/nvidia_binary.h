@@ -1,8 +1,8 @@
 /*
- * nvidia_binary.h - machine code in place of the PTX that NVIDIA's driver returns as a program's binary.
+ * nvidia_binary.h - replaces the PTX that NVIDIA's driver returns as a program's binary with machine code.
  *
- * The driver compiles PTX at each load. That takes 5 to 25 ms for the programs of the digits example, none of which
- * takes 20 us as machine code.
+ * The driver compiles PTX at each load. That takes 5 to 25 ms for the programs of the digits example, and less than 20
+ * us as machine code.
  */
 #ifndef INGOT_BACKENDS_OPENCL_VENDOR_NVIDIA_BINARY_H
 #define INGOT_BACKENDS_OPENCL_VENDOR_NVIDIA_BINARY_H
@@ -19,8 +19,8 @@ ingot_status_t nvidia_binary_translate(const cl_icd_dispatch *cl, const ingot_al
                                        cl_platform_id platform, cl_program program, cl_device_id device,
                                        const ingot_binary_t *binary, size_t *native_size, void **native);
 
-/* True if the program of machine code has the kernels of the one of PTX, and answers queries about them the same way.
- * */
+/* True if the program of machine code has the same kernels as the one of PTX, and answers queries about them in the
+ * same way. */
 bool nvidia_binary_is_equal(const cl_icd_dispatch *cl, const ingot_allocator_t *allocator, cl_device_id device,
                             cl_program of_ptx, cl_program of_native);
 

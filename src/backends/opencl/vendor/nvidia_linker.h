@@ -7,8 +7,8 @@
 #include <ingot/backend.h>
 
 /* Translates PTX for GPUs of this compute capability (10 * major + minor), with the newest nvJitLink that is not newer
- * than the driver's major version of CUDA. The caller frees *native with its size. INGOT_UNIMPLEMENTED: there is no
- * nvJitLink. INGOT_BACKEND_ERROR: it refused the PTX. */
+ * than the driver's major version of CUDA. The caller frees *native with its size. Returns INGOT_UNIMPLEMENTED if there
+ * is no nvJitLink, and INGOT_BACKEND_ERROR if it refused the PTX. */
 ingot_status_t nvidia_link_ptx(const ingot_allocator_t *allocator, unsigned cuda_major, unsigned capability,
                                size_t size, const void *ptx, size_t *native_size, void **native);
 

@@ -2,9 +2,9 @@
  * pocl_files.c - the data files of PoCL's compiler.
  *
  * They are in share/pocl of the prefix under which PoCL's library is installed: include/ with the headers that precede
- * each program, and a kernel-TRIPLE-VARIANT.bc of 9 MB for each kind of processor. The libraries for kinds of devices
+ * each program, and a kernel-TRIPLE-VARIANT.bc of 9 MB for each type of processor. The libraries for kinds of devices
  * are beside PoCL's library. A device's name contains its processor, which selects the variant that its programs are
- * linked with. If it does not, all variants count.
+ * linked with. If the name does not contain it, all variants count.
  */
 #include "backends/opencl/vendor/pocl_files.h"
 
@@ -41,7 +41,8 @@ static bool has_suffix(const char *name, const char *suffix)
     return length >= suffix_length && strcmp(name + length - suffix_length, suffix) == 0;
 }
 
-/* "pthread-haswell-AMD EPYC" gives "-avx2.bc". An unknown processor gives ".bc", which all variants end in. */
+/* Finds the end of the library's file name: "-avx2.bc" for "pthread-haswell-AMD EPYC". For an unknown processor it is
+ * ".bc", which all variants end with. */
 static void library_suffix(const char *device_name, size_t size, char *suffix)
 {
     const char *processor = strchr(device_name, '-');

@@ -6,7 +6,7 @@
 
 #include <ingot/backend.h>
 
-/* Adds the field "device_library". `function` is one of PoCL's: the files are beside its library. */
+/* Adds the field "device_library". `function` is a function of PoCL, whose library leads to the files. */
 ingot_status_t pocl_add_files(const ingot_allocator_t *allocator, const char *device_name, const void *function,
                               ingot_identity_t *identity);
 

@@ -1,8 +1,8 @@
 /*
- * vendor.c - the vendors whose drivers differ: how their compilers read options, and what selects their code.
+ * vendor.c - how vendors' drivers differ: how their compilers read options, and what selects their code.
  *
  * doc/hermetic-builds.md has the experiments behind the text rules, and tests/conformance repeats them with the
- * installed driver. What was not tried with a driver keeps its careful default.
+ * installed driver. What was not tried with a driver keeps a careful default.
  */
 #include "backends/opencl/vendor/vendor.h"
 
@@ -29,7 +29,7 @@ static const struct {
     {"AMD", amd_compilers},
 };
 
-/* Variables that change the code a driver generates. */
+/* Variables that change the code that a driver generates. */
 static const char *const code_variables[] = {
     "IGC_*",  /* Intel's graphics compiler: every option */
     "POCL_*", /* PoCL: all except for its cache, its reports, and the number of processors */

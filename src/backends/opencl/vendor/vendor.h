@@ -1,5 +1,5 @@
 /*
- * vendor.h - the vendors whose drivers differ: how their compilers read options, and what selects their code.
+ * vendor.h - how vendors' drivers differ: how their compilers read options, and what selects their code.
  *
  * The files of this folder do not depend on the rest of the backend.
  */
@@ -19,7 +19,8 @@ void opencl_vendor_get_text_rules(enum opencl_vendor vendor, ingot_text_rules_t 
  * and not on enum opencl_vendor, because more drivers have them. */
 const char *const *opencl_vendor_compilers(const char *platform_name);
 
-/* Adds the fields "environment" and "settings": the variables and files that change the code a driver generates. */
+/* Adds the fields "environment" and "settings": the variables and files that change the code that a driver
+ * generates. */
 ingot_status_t opencl_vendor_add_settings(enum opencl_vendor vendor, ingot_identity_t *identity);
 
 #endif
