@@ -1,5 +1,5 @@
 /*
- * layer.c - what a loader calls to load the layer: its name, and the table of its functions.
+ * layer.c - the functions that a loader calls to load the layer: they return its name and the table of its functions.
  *
  * The table has the target's own pointer for every function that the layer does not replace, so calls such as
  * clSetKernelArg cost nothing more. Loaders initialize layers before the application's first call, in one thread.
@@ -17,7 +17,7 @@
 #define LAYER_NAME "Ingot"
 #define ENTRY_COUNT (sizeof(cl_icd_dispatch) / sizeof(void *))
 
-/* Of newer loaders. Not all headers have them, so the names are those of symbols alone. */
+/* These functions are for newer loaders. Not all headers declare them, so only their symbols have these names. */
 INGOT_API cl_int CL_API_CALL init_with_properties(cl_uint target_count, const cl_icd_dispatch *target, cl_uint *count,
                                                   const cl_icd_dispatch **functions,
                                                   const void *properties) __asm__("clInitLayerWithProperties");
@@ -94,7 +94,8 @@ static void keep_target_loaded(void)
     }
 }
 
-/* A layer that is off, or that the user's list and the system's both name, adds nothing. */
+/* Initializes the layer. It adds nothing if it is off, or if it is loaded a second time because both the user's list
+ * and the system's name it. */
 static cl_int init_layer(cl_uint target_count, const cl_icd_dispatch *target, cl_uint *count,
                          const cl_icd_dispatch **functions)
 {
@@ -131,7 +132,7 @@ cl_int CL_API_CALL init_with_properties(cl_uint target_count, const cl_icd_dispa
     return init_layer(target_count, target, count, functions);
 }
 
-/* A loader ends with the process, and so does the layer. */
+/* Does nothing, because a loader ends with the process, and so does the layer. */
 cl_int CL_API_CALL deinit(void)
 {
     return CL_SUCCESS;

@@ -1,5 +1,5 @@
 /*
- * lock.c - the layer's one lock.
+ * lock.c - the layer's only lock.
  */
 #include "layers/opencl/lock.h"
 
@@ -28,7 +28,7 @@ void lock_wake(void)
     (void)pthread_cond_broadcast(&changed);
 }
 
-/* The threads that waited are not in the child. */
+/* Resets the lock in a forked child, which does not have the waiting threads. */
 static void begin_child(void)
 {
     (void)pthread_cond_init(&changed, NULL);

@@ -1,5 +1,5 @@
 /*
- * lock.h - the layer's one lock.
+ * lock.h - the layer's only lock.
  *
  * It guards the table of handles, the shadows' fields that say so, and the list of contexts. It is held for a few
  * instructions, never during a call to the driver, to Ingot or to the application. A fork waits until it is free.
@@ -11,7 +11,7 @@ void lock_init(void);
 void lock_take(void);
 void lock_release(void);
 
-/* Waits, with the lock free meanwhile, until another thread called lock_wake. */
+/* Waits, with the lock released, until another thread has called lock_wake. */
 void lock_wait(void);
 void lock_wake(void);
 

@@ -35,7 +35,8 @@ static bool is_plain(char c)
            c == '-';
 }
 
-/* Some names have a meaning of their own in a store, and a number is a bucket: an underscore keeps clear of them. */
+/* True if a store reserves the name: some names have a special meaning, and a number is a bucket. An underscore avoids
+ * them. */
 static bool is_reserved(const char *name)
 {
     static const char *const reserved[] = {".",         "..",   "CACHEDIR.TAG", "headers.memo", "headers.memo.new",
@@ -47,7 +48,7 @@ static bool is_reserved(const char *name)
     return strspn(name, "0123456789") == strlen(name);
 }
 
-/* Writes the name of the program's file, as a namespace can have it. */
+/* Writes the name of the program's file, made valid as a name of a namespace. */
 static void name_program(char name[MAX_NAME + 1])
 {
     char path[4096];

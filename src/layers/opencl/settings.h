@@ -8,13 +8,13 @@
 
 #include <stdbool.h>
 
-/* True if INGOT_LAYER_DISABLE is set, or if the process runs with more rights than its user has. */
+/* True if INGOT_LAYER_DISABLE is set, or if the process has more rights than its user. */
 bool settings_are_off(void);
 
-/* Returns the user's store, which the first call opens, or NULL if there is none: the layer then caches nothing. It
- * stays open. */
+/* Returns the user's store, which the first call opens and which stays open, or NULL if there is none; the layer caches
+ * nothing then. */
 ingot_storage_t settings_store(void);
-/* The same, but does not open it. */
+/* Returns the store if it is already open, otherwise NULL. */
 ingot_storage_t settings_open_store(void);
 
 #endif

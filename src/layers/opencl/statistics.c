@@ -1,5 +1,5 @@
 /*
- * statistics.c - what the layer did, for `ingot run --stats`.
+ * statistics.c - counts what the layer did, for `ingot run --stats`.
  *
  * Each event is appended in one write, so a process that is killed is counted, a command and its children can share a
  * file, and a reader adds up equal names. What the store did is appended at the end. The file is opened for each event:

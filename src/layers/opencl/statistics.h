@@ -1,5 +1,5 @@
 /*
- * statistics.h - what the layer did, for `ingot run --stats`.
+ * statistics.h - counts what the layer did, for `ingot run --stats`.
  */
 #ifndef INGOT_LAYERS_OPENCL_STATISTICS_H
 #define INGOT_LAYERS_OPENCL_STATISTICS_H
@@ -14,7 +14,7 @@ enum statistic {
     STATISTIC_BUILDS,   /* builds that Ingot compiled */
     STATISTIC_PASSED,   /* builds, compilations and links that the driver did as the application asked */
     STATISTIC_FAILED,   /* of these, those that failed */
-    STATISTIC_SAVED_NS, /* the time that the hits' compilations took once, less that of the loads */
+    STATISTIC_SAVED_NS, /* how long the hits' programs took to compile once, minus the time of the loads */
     STATISTIC_BUILD_NS,
     STATISTIC_COUNT
 };

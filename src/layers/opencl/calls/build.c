@@ -1,9 +1,10 @@
 /*
  * build.c - clBuildProgram.
  *
- * A build that Ingot can answer gets a result. Everything else goes to the driver, word for word: wrong arguments,
- * builds for some of the devices, programs that Ingot cannot cache, and programs that do not compile. A build that
- * continues an earlier one goes there too, after that one: other devices keep what they have, and messages add up.
+ * A build that Ingot can answer gets a result. Everything else goes to the driver unchanged: wrong arguments, builds
+ * for some of the devices, programs that Ingot cannot cache, and programs that do not compile. A build that continues
+ * an earlier one also goes there, after the earlier one has been repeated: other devices keep what they have, and
+ * messages add up.
  */
 #include <ingot/backend.h>
 
@@ -42,7 +43,8 @@ static ingot_status_t build_with_ingot(struct shadow *shadow, const char *option
     return status;
 }
 
-/* False: the driver must do it. Another thread may just have built the program, and created a kernel of it. */
+/* Builds through Ingot. Returns false if the driver must build, because another thread may just have built the program
+ * and created a kernel from it. */
 static bool build_cached(struct shadow *shadow, const char *options, cl_int *error)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -88,7 +90,7 @@ static bool refuse_build(struct shadow *shadow, cl_uint device_count, const cl_d
     return is_refused;
 }
 
-/* Intel's driver adds a build's messages to those of the build before. */
+/* True if an earlier build left messages, to which Intel's driver adds a build's messages. */
 static bool has_messages(struct shadow *shadow)
 {
     struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);

@@ -1,8 +1,8 @@
 /*
- * callbacks.c - the application's callbacks, which must see its own handle and not the driver's.
+ * callbacks.c - passes the application's handle, not the driver's, to the application's callbacks.
  *
- * A driver may call back before its call returns, afterwards, or after wrong arguments not at all. So a callback has
- * two references, of the call and of the driver, and in the last case both end, unless the driver has called back.
+ * A driver may call back before its call returns or afterwards, or never if the arguments were wrong. So a callback has
+ * two references, the call's and the driver's. In the last case both end, unless the driver has called back.
  */
 #include "layers/opencl/calls/callbacks.h"
 

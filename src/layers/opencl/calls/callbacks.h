@@ -1,5 +1,5 @@
 /*
- * callbacks.h - the application's callbacks, which must see its own handle and not the driver's.
+ * callbacks.h - passes the application's handle, not the driver's, to the application's callbacks.
  */
 #ifndef INGOT_LAYERS_OPENCL_CALLS_CALLBACKS_H
 #define INGOT_LAYERS_OPENCL_CALLS_CALLBACKS_H
@@ -8,7 +8,7 @@
 
 struct callback;
 
-/* Prepares a callback for the shadow's handle. Returns NULL without memory. */
+/* Prepares a callback for the shadow's handle. Returns NULL if out of memory. */
 struct callback *callback_create(cl_program program, program_callback_t notify, void *user);
 
 /* What a driver gets in place of an application's callback. */
@@ -23,8 +23,8 @@ bool callback_pair_init(struct callback_pair *pair, cl_program program, program_
 /* For the driver, with the callback as its user data: calls the application's, then ends. It is called at most once. */
 void CL_CALLBACK callback_call(cl_program native, void *callback);
 
-/* To be called when the driver's call has returned. `is_over`: the driver does not call back any more. NULL does
- * nothing. */
+/* Must be called when the driver's call has returned. `is_over`: the driver will not call back any more. Does nothing
+ * if callback is NULL. */
 void callback_end_call(struct callback *callback, bool is_over);
 
 #endif

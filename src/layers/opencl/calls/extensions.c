@@ -1,5 +1,5 @@
 /*
- * extensions.c - functions that a driver has beyond the table.
+ * extensions.c - functions of a driver that are not in the table.
  *
  * An application gets the layer's function in place of each one that sees a program, if the driver has it.
  */

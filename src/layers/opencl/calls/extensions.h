@@ -1,5 +1,5 @@
 /*
- * extensions.h - functions that a driver has beyond the table.
+ * extensions.h - functions of a driver that are not in the table.
  */
 #ifndef INGOT_LAYERS_OPENCL_CALLS_EXTENSIONS_H
 #define INGOT_LAYERS_OPENCL_CALLS_EXTENSIONS_H

@@ -1,9 +1,9 @@
 /*
- * kernels.c - kernels, which are the driver's own, and what they say about their programs.
+ * kernels.c - creates kernels, which are the driver's own, and answers queries about their programs.
  *
- * Some drivers lose what a compiler knew when they make a program of a binary. And to PoCL, options that are NULL are
- * not those that are empty: only the former keep argument information. The native program is then built as the
- * application asked, and a kernel of it is asked instead.
+ * Some drivers lose what the compiler knew when they make a program from a binary. And PoCL distinguishes NULL options
+ * from empty ones: only NULL keeps argument information. In these cases, the native program is built as the application
+ * asked, and answers through one of its kernels.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 #include "layers/opencl/program/repeats.h"
 #include "layers/opencl/program/shadow.h"
 
-/* A driver may examine a binary only when it creates a kernel. */
+/* True if the driver rejected the binary, which some drivers examine only when they create a kernel. */
 static bool is_rejected(const struct shadow_use *use, cl_int error)
 {
     return use->result != NULL && use->result->is_loaded && error != CL_SUCCESS && error != CL_INVALID_KERNEL_NAME &&
            error != CL_INVALID_VALUE && error != CL_OUT_OF_HOST_MEMORY;
 }
 
-/* False: the native program could not be built either. */
+/* Replaces a rejected result by a native build. Returns false if the native program could not be built either. */
 static bool replace_rejected(const struct shadow_use *use)
 {
     repeats_remove(use->result->desc);
@@ -48,7 +48,7 @@ cl_int CL_API_CALL layer_create_kernels(cl_program program, cl_uint capacity, cl
     return error;
 }
 
-/* False: nothing in the program's text or options can give a kernel attributes. */
+/* False if nothing in the program's source or options can give a kernel attributes. */
 static bool may_have_attributes(const struct shadow_use *use)
 {
     const char *options = use->result->options;
@@ -83,7 +83,8 @@ static cl_kernel create_twin_in(struct shadow *shadow, cl_kernel kernel)
     return twin;
 }
 
-/* Returns a kernel of the native program in place of one that was made of a binary, or NULL. The caller releases it. */
+/* Returns a kernel of the native program, to replace one that was made from a binary, or NULL. The caller releases
+ * it. */
 static cl_kernel create_twin(cl_kernel kernel, bool is_for_attributes)
 {
     cl_program program = NULL;
@@ -110,7 +111,7 @@ static cl_int get_program(cl_kernel kernel, size_t capacity, cl_program *program
     return error;
 }
 
-/* PoCL has no attributes of a kernel that was made of a binary. */
+/* Gets a kernel's attributes, which PoCL lacks if the kernel was made from a binary. */
 static cl_int get_attributes(cl_kernel kernel, size_t capacity, char *value, size_t *size_ret)
 {
     size_t size = 0;

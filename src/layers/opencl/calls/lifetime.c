@@ -1,5 +1,5 @@
 /*
- * lifetime.c - references, release callbacks and specialization constants of programs, and what ends with kernels.
+ * lifetime.c - references, release callbacks and specialization constants of programs, and the releases of kernels.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ cl_int CL_API_CALL layer_release_kernel(cl_kernel kernel)
     if (burial_is_due())
         (void)layer_target.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(program), &program, NULL);
     const cl_int error = layer_target.clReleaseKernel(kernel);
-    burial_try(program); /* another thread may have released the program meanwhile */
+    burial_try(program); /* another thread may have released the program in the meantime */
     return error;
 }
 
@@ -60,7 +60,7 @@ cl_int CL_API_CALL layer_set_release_callback(cl_program program, program_callba
     return error;
 }
 
-/* False: a build through Ingot would lack the constant. */
+/* Keeps a constant. Returns false if a build through Ingot would lack it. */
 static bool keep_constant(struct shadow *shadow, cl_uint id, size_t size, const void *value)
 {
     size_t at = 0;

@@ -77,7 +77,7 @@ cl_int native_call_end(struct native_call *call, cl_int error)
     if (!is_about_arguments(error)) {
         shadow_forget_object(call->shadow);
         call->shadow->is_drivers = true;
-        call->shadow->is_native_built = false; /* not with the result's options any more */
+        call->shadow->is_native_built = false; /* it is no longer built with the result's options */
     }
     result_release(call->result);
     shadow_unpin(call->shadow);

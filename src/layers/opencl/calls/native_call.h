@@ -24,7 +24,8 @@ bool native_call_is_refused(struct shadow *shadow, struct callback *callback, cl
 bool native_call_continue(struct shadow *shadow);
 /* Prepares a call for the shadow's native program, which answers from now on. False: no memory. */
 bool native_call_begin(struct native_call *call, struct shadow *shadow, program_callback_t notify, void *user);
-/* The driver's call has returned. If it refused its arguments, nothing has changed. Returns `error`. */
+/* Must be called when the driver's call has returned. If the driver refused the arguments, restores the previous state.
+ * Returns `error`. */
 cl_int native_call_end(struct native_call *call, cl_int error);
 
 #endif

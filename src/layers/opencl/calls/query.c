@@ -26,8 +26,8 @@ static bool generates_code_at_launch(const struct shadow *shadow)
            info.generates_code_at_launch;
 }
 
-/* A blob has what the driver needs to load it. An application may want what else a fresh binary has, such as
- * intermediate code, so it gets a fresh one. */
+/* Returns a program whose binaries the application may have. A blob has only what the driver needs to load it. An
+ * application may want more, such as intermediate code, so it gets a fresh binary. */
 static cl_program with_binaries(const struct shadow_use *use)
 {
     const bool is_whole = use->result == NULL || !use->result->is_loaded || use->result->is_whole ||

@@ -1,9 +1,9 @@
 /*
- * burial.c - the end of shadows.
+ * burial.c - ends shadows that nothing uses any more.
  *
  * When the last shadow with a result has ended, no waiting program can be launched, and they are stored: a driver such
- * as PoCL generates code at the launch, and must not be asked for a program that is launched for the first time. These
- * flushes take, together, at most the time that the store has while the process exits.
+ * as PoCL generates code at the launch, and must not be asked for a program that is launched for the first time. All
+ * these flushes together take at most the time that the store may take while the process exits.
  */
 #include "layers/opencl/program/burial.h"
 
@@ -22,18 +22,19 @@
 #define NS_PER_MS 1000000u
 #define MOST_OTHERS 16u
 
-static atomic_size_t waiting_count;  /* changed under the lock */
-static struct shadow *first_waiting; /* under the lock, and so is the whole list; the one tried last is at the end */
+static atomic_size_t waiting_count; /* changed under the lock */
+/* under the lock, like the whole list; the one that was tried last is at the end */
+static struct shadow *first_waiting;
 static struct shadow *last_waiting;
 static atomic_bool is_ending;     /* the store flushes itself then */
-static _Atomic uint64_t flush_ns; /* of all flushes */
+static _Atomic uint64_t flush_ns; /* time of all flushes */
 
 bool burial_is_due(void)
 {
     return atomic_load_explicit(&waiting_count, memory_order_relaxed) > 0;
 }
 
-/* Under the lock, as the next function. */
+/* Adds a shadow to the list. Requires the lock, like the next function. */
 static void begin_waiting(struct shadow *shadow)
 {
     shadow->previous_waiting = last_waiting;
@@ -114,7 +115,7 @@ bool burial_release(struct shadow *shadow)
     return before > 0;
 }
 
-/* Returns the shadow, busy, if it waits and no other thread needs it. Under the lock. */
+/* Marks the shadow as busy and returns it, if it waits and no other thread needs it. Requires the lock. */
 static struct shadow *begin(struct shadow *shadow)
 {
     if (shadow == NULL || shadow->references > 0)
@@ -131,8 +132,8 @@ static struct shadow *begin(struct shadow *shadow)
     return shadow;
 }
 
-/* True: no other thread can reach the shadow any more. If another thread wanted to try meanwhile, the shadow stays
- * busy, and this thread has to. */
+/* Returns true if no other thread can reach the shadow any more. Sets *is_to_retry if another thread wanted to bury the
+ * shadow in the meantime; the shadow then stays busy, and this thread must try again. */
 static bool end(struct shadow *shadow, bool is_used, bool *is_to_retry)
 {
     lock_take();
@@ -172,7 +173,7 @@ static bool bury_program(cl_program program)
     return bury(shadow);
 }
 
-/* Those that were not tried for longest. */
+/* Buries some of the waiting shadows: those that have not been tried for longest. */
 static bool bury_some(size_t most)
 {
     const size_t count = atomic_load_explicit(&waiting_count, memory_order_relaxed);

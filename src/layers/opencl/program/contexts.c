@@ -1,5 +1,5 @@
 /*
- * contexts.c - an Ingot context for each OpenCL context with a program of the layer, and its devices.
+ * contexts.c - keeps an Ingot context for each OpenCL context that has a program of the layer.
  */
 #include "layers/opencl/program/contexts.h"
 

@@ -1,7 +1,7 @@
 /*
- * contexts.h - an Ingot context for each OpenCL context with a program of the layer, and its devices.
+ * contexts.h - keeps an Ingot context for each OpenCL context that has a program of the layer.
  *
- * It lives as long as such a program, so that an OpenCL context ends when the application expects it.
+ * The Ingot context lives as long as such a program, so that the OpenCL context ends when the application expects it.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H
@@ -14,7 +14,7 @@ struct layer_context {
     ingot_context_t links;
     cl_context native;
     cl_uint device_count;
-    cl_device_id *devices; /* of its programs, in this order */
+    cl_device_id *devices; /* the devices of its programs, in order */
     /* below: for contexts.c, under the lock */
     size_t user_count;
     struct layer_context *next;

@@ -1,5 +1,5 @@
 /*
- * describe.c - a program as Ingot describes it.
+ * describe.c - describes a program to Ingot.
  *
  * The source is the driver's copy, so the layer keeps none.
  */
@@ -71,7 +71,7 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* A debugger wants what the driver keeps of a build with -g. */
+/* True if a debugger needs what the driver keeps from a build with -g. */
 static bool wants_debugger(const char *options)
 {
     for (const char *found = options; (found = strstr(found, "-g")) != NULL; ++found) {
@@ -126,7 +126,7 @@ static ingot_status_t create_desc(ingot_context_t context, const struct shadow *
     info.link_options = link_options;
     info.spec_constants = constants;
     info.spec_constant_count = shadow->constant_count;
-    info.flags = INGOT_PROGRAM_NO_MEMORY_CACHE; /* globals of a program are its own: no two shadows share one */
+    info.flags = INGOT_PROGRAM_NO_MEMORY_CACHE; /* each program has its own globals, so no two shadows may share one */
     if (status == INGOT_SUCCESS)
         status = ingot_program_desc_create(desc, context, &info);
     for (size_t i = 0; i < 1 + headers->count && sources != NULL; ++i)

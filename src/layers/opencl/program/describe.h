@@ -1,13 +1,13 @@
 /*
- * describe.h - a program as Ingot describes it.
+ * describe.h - describes a program to Ingot.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_DESCRIBE_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_DESCRIBE_H
 
 #include "layers/opencl/program/shadow.h"
 
-/* Describes a build of the shadow, which must have a context. The caller releases the descriptor. INGOT_NOT_CACHEABLE,
- * with a detail: the build must pass through. */
+/* Describes a build of the shadow, which must have a context. The caller releases the descriptor. Returns
+ * INGOT_NOT_CACHEABLE, with a detail, if the build must pass through. */
 ingot_status_t describe_build(const struct shadow *shadow, const char *options, ingot_program_desc_t *desc);
 
 /* Describes a compilation of the shadow, which must have a context for objects, with these headers. `options` may be

@@ -1,7 +1,7 @@
 /*
- * handles.h - which pointers are programs that the layer knows.
+ * handles.h - finds out which pointers are programs that the layer knows.
  *
- * The layer must not look into a foreign object to find out what it is, so it keeps a table: of its shadows, and of the
+ * The layer must not look into a foreign object to find out what it is, so it keeps a table of its shadows and of the
  * drivers' programs behind them. Callers hold the lock.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_HANDLES_H
@@ -18,7 +18,7 @@ struct handle {
     struct handle *next;
 };
 
-/* The key must not be in the table yet. */
+/* Adds a handle, whose key must not be in the table yet. */
 void handles_add(struct handle *handle, const void *key, struct shadow *shadow);
 /* Does nothing if the handle is not in the table. */
 void handles_remove(struct handle *handle);

@@ -27,7 +27,7 @@ static bool read_platform_name(cl_program native, char name[MAX_NAME])
            layer_target.clGetPlatformInfo(platform, CL_PLATFORM_NAME, MAX_NAME, name, NULL) == CL_SUCCESS;
 }
 
-/* True if a list with commas has this word, or "*". */
+/* True if a comma-separated list contains this word, or "*". */
 static bool has_word(const char *list, const char *word)
 {
     const size_t length = strlen(word);

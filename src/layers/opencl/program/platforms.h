@@ -1,15 +1,16 @@
 /*
  * platforms.h - the platforms whose programs the layer caches.
  *
- * By default these are the ones on which the layer was compared with the bare driver, because drivers differ in corners
- * that the specification leaves open. INGOT_LAYER_PLATFORMS names others.
+ * By default, these are the platforms on which the layer was compared with the bare driver, because drivers differ in
+ * details that the specification leaves open. INGOT_LAYER_PLATFORMS names others.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_PLATFORMS_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_PLATFORMS_H
 
 #include "layers/opencl/layer.h"
 
-/* True if the programs of a driver's program's platform are cached. Otherwise the trace says why, once per process. */
+/* True if the layer caches programs of the platform that this program, which is a driver's, belongs to. Otherwise the
+ * trace says why, once per process. */
 bool platforms_have(cl_program native);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * repeats.c - programs that an application builds again and again.
+ * repeats.c - handles programs that an application builds again and again.
  *
  * Where programs are stored later, each compiled one waits and keeps its native program. One of each kind is enough: a
  * program that this process has compiled before is compiled as often as the application wants, but waits only once.
@@ -15,7 +15,7 @@
 
 static uint64_t known[MAX_KNOWN]; /* hashes of ids, by their low bits; under the lock */
 
-/* FNV-1a. If two ids have one hash, a program is not stored in this process. */
+/* Returns the FNV-1a hash. If two ids have the same hash, one of the programs is not stored in this process. */
 static uint64_t hash_id(size_t size, const uint8_t *id)
 {
     uint64_t hash = 0xcbf29ce484222325u;

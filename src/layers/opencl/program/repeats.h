@@ -1,15 +1,15 @@
 /*
- * repeats.h - programs that an application builds again and again.
+ * repeats.h - handles programs that an application builds again and again.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_REPEATS_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_REPEATS_H
 
 #include "layers/opencl/layer.h"
 
-/* Returns the program of `desc` from the store, or else compiles and stores it. */
+/* Returns the program of `desc` from the store, or compiles and stores it. */
 ingot_status_t repeats_create_program(ingot_program_t *program, ingot_program_desc_t desc);
 
-/* Removes the program's blob from the store: the driver rejected it. The next one is stored again. */
+/* Removes the program's blob from the store, because the driver rejected it. The next one is stored again. */
 void repeats_remove(ingot_program_desc_t desc);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * result.c - a program that Ingot built or loaded, and what it answers to queries.
+ * result.c - a program that Ingot built or loaded, and its answers to queries.
  */
 #include "layers/opencl/program/result.h"
 

@@ -1,7 +1,8 @@
 /*
- * result.h - a program that Ingot built or loaded, and what it answers to queries.
+ * result.h - a program that Ingot built or loaded, and its answers to queries.
  *
- * Immutable and counted: a thread that asks it holds a reference while another thread may build the shadow again.
+ * Immutable and reference-counted: a thread that queries it holds a reference while another thread may build the shadow
+ * again.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_RESULT_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_RESULT_H
@@ -13,7 +14,7 @@ struct result {
     ingot_program_desc_t desc;
     ingot_program_t program;
     cl_program native;
-    cl_uint own_references; /* of `native`, when it had no kernel */
+    cl_uint own_references; /* references of `native`, when it had no kernel */
     bool is_loaded;         /* from the store */
     bool is_whole;          /* its binary is all that a fresh one has */
     uint64_t duration_ns;   /* of the build or load */
@@ -22,8 +23,8 @@ struct result {
     char *log;
 };
 
-/* Gets the program of `desc`, for a native context with this many devices. `options` may be NULL. A failure has a
- * detail. */
+/* Gets the program of `desc`, for a native context with this many devices. `options` may be NULL. Sets a detail on
+ * failure. */
 ingot_status_t result_create(struct result **result, ingot_program_desc_t desc, cl_uint device_count,
                              const char *options);
 /* Returns the result of a linked program that was loaded, or NULL without memory. Takes over the references on success.

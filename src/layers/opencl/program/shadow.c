@@ -1,7 +1,7 @@
 /*
  * shadow.c - the program that the application holds.
  *
- * Locks: lock.h, for the fields that shadow.h says. A thread works on a shadow while it is busy, without the lock.
+ * Locks: lock.h, for the fields that shadow.h says. While a shadow is busy, a thread works on it without the lock.
  */
 #include "layers/opencl/program/shadow.h"
 

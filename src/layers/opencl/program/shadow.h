@@ -39,15 +39,15 @@ struct shadow {
     ingot_program_t waiting;  /* a linked program that may have to be stored, or NULL; never changes */
     /* for the thread that works on it; see shadow_begin_work */
     struct layer_context *context; /* NULL: not needed yet */
-    _Atomic bool is_native_built;  /* with the result's options, to ask it what the result cannot answer */
-    _Atomic bool is_drivers;       /* the driver built it as the application asked, and does from then on */
+    _Atomic bool is_native_built;  /* built with the result's options, for queries that the result cannot answer */
+    _Atomic bool is_drivers;       /* the driver built it as the application asked, and also does all later builds */
     size_t constant_count;
     struct shadow_constant *constants;
     /* below: under the lock */
     cl_uint references; /* the application's */
     bool is_busy;
     bool is_building;
-    bool is_to_retry; /* for burial.c, as the next two */
+    bool is_to_retry; /* for burial.c, like the next two */
     struct shadow *previous_waiting;
     struct shadow *next_waiting;
     cl_uint pin_count; /* calls of the driver that need the shadow, although their callbacks may release it */
@@ -59,7 +59,7 @@ struct shadow {
     struct handle by_result;
 };
 
-/* Returns a shadow with one reference, or NULL without memory. It takes over the reference to the native program. */
+/* Returns a shadow with one reference, or NULL if out of memory. It takes over the reference to the native program. */
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind);
 /* The same for a linked program, which the driver made (`native`, and `result` NULL), or which was loaded (`native`
  * NULL). Takes over all references on success. `waiting` may be NULL. */
@@ -70,7 +70,7 @@ struct recipe *shadow_create_recipe(const struct link_call *call);
 void shadow_destroy_recipe(struct recipe *recipe);
 /* Takes it out of the table. The caller holds the lock. */
 void shadow_forget(struct shadow *shadow);
-/* For a shadow that no thread can reach any more. */
+/* Destroys a shadow that no thread can reach any more. */
 void shadow_destroy(struct shadow *shadow);
 
 /* Returns the shadow with this handle, or NULL for any other program. */
@@ -86,7 +86,7 @@ void shadow_end_work(struct shadow *shadow);
 
 /* Takes the result out; the caller releases it. */
 struct result *shadow_take_result(struct shadow *shadow);
-/* Sets the result, and takes over the reference to it. False: another shadow has its program. */
+/* Sets the result, and takes over the reference to it. Returns false if another shadow has the result's program. */
 bool shadow_set_result(struct shadow *shadow, struct result *result);
 
 /* Returns the object with a reference, or NULL. */
@@ -101,13 +101,13 @@ bool shadow_has_result(struct shadow *shadow);
 /* True if any shadow has a result. */
 bool shadow_has_any_result(void);
 
-/* Returns how many references and kernels there are beyond the application's references to the shadow. */
+/* Returns how many references and kernels there are in addition to the application's references to the shadow. */
 cl_uint shadow_count_uses(struct shadow *shadow);
 
 /* True if there is a kernel of the result: such a program cannot be built again. */
 bool shadow_has_kernels_of_result(struct shadow *shadow);
 
-/* Keeps the shadow while the driver may call the application back. Then call burial_try. */
+/* Keep the shadow while the driver may call the application back. burial_try must be called after shadow_unpin. */
 void shadow_pin(struct shadow *shadow);
 void shadow_unpin(struct shadow *shadow);
 
@@ -115,7 +115,7 @@ void shadow_unpin(struct shadow *shadow);
  * for calls that continue. False: that failed, or the application did nothing of it. */
 bool shadow_build_native(struct shadow *shadow);
 
-/* The program that answers, while a thread asks it. */
+/* The program that answers a thread's query. */
 struct shadow_use {
     struct shadow *shadow; /* NULL: not a shadow */
     struct result *result; /* NULL: none */

@@ -1,7 +1,7 @@
 /*
- * trace.c - tells INGOT_TRACE what passed through, and why.
+ * trace.c - reports to INGOT_TRACE what passed through, and why.
  *
- * An Ingot context writes the trace. Where a program has none yet, one is made for it, so only if there is a trace.
+ * An Ingot context writes the trace. If a program has none yet, one is made for it, but only if there is a trace.
  */
 #include "layers/opencl/program/trace.h"
 
