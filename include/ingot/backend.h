@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file backend.h
- * The interface for backend authors: the table of operations with which Ingot compiles, loads and inspects programs.
+ * The interface for authors of backends: the table of operations with which Ingot compiles, loads and inspects
+ * programs.
  *
  * Ingot's own backends use only this interface. doc/backends.md explains how to write a backend that passes the
  * conformance suite.
@@ -43,16 +44,16 @@ ingot_set_error_detail(ingot_status_t status, const char *format, ...);
 
 /**
  * Returns zeroed memory for a backend's objects, or NULL. @p allocator is a copy of the allocator in the context's
- * info. If its functions are NULL, it stands for the C library's.
+ * info. If its functions are NULL, the C library's allocator is used.
  */
 INGOT_API void *ingot_allocate(const ingot_allocator_t *allocator, size_t size);
-/** Returns memory as ingot_allocate does, but does not zero it. For memory that is written at once. */
+/** Returns memory like ingot_allocate, but does not zero it. Use it for memory that is overwritten at once. */
 INGOT_API void *ingot_allocate_bytes(const ingot_allocator_t *allocator, size_t size);
-/** Releases memory. @p size is the size that was allocated. NULL memory does nothing. */
+/** Releases memory. @p size must be the allocated size. Does nothing if @p memory is NULL. */
 INGOT_API void ingot_deallocate(const ingot_allocator_t *allocator, void *memory, size_t size);
 /**
- * Returns the allocator of a context's info, for a backend's function that creates contexts. Its functions are NULL if
- * @p info is NULL, names no allocator, or is of a version without one.
+ * Returns the allocator of a context's info, for a backend's function that creates contexts. The allocator's functions
+ * are NULL if @p info is NULL, has no allocator, or is from a version without that field.
  */
 INGOT_API ingot_allocator_t ingot_context_info_get_allocator(const ingot_context_info_t *info);
 
@@ -89,7 +90,8 @@ typedef struct ingot_identity ingot_identity_t;
 /** Adds a field. @p name is a stable word such as "driver_version"; @p value is any bytes, text if possible. */
 INGOT_API ingot_status_t ingot_identity_add(ingot_identity_t *identity, const char *name, size_t size,
                                             const void *value);
-/** Adds a field with the digest of @p value (BLAKE2b-256 in hexadecimal), for values too long for every id. */
+/** Adds a field with the digest of @p value (BLAKE2b-256 in hexadecimal), for values that would make every id too
+ *  long. */
 INGOT_API ingot_status_t ingot_identity_add_digest(ingot_identity_t *identity, const char *name, size_t size,
                                                    const void *value);
 /**
@@ -117,12 +119,12 @@ INGOT_API ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, co
 
 /**
  * Adds the field "environment": the variables of @p variables that are set, sorted, one "NAME=value" per line. If none
- * is set, no field is added. List variables that change the generated code, not those that say where the driver keeps
- * it or how it reports.
+ * is set, no field is added. List variables that change the generated code, not those that say where the driver caches
+ * it or what the driver reports.
  *
  * @param[in] variables  NULL-terminated. A name that ends in '*' stands for all names with that prefix. "Aa*" stands
  * for all names in camel case (letters and digits, a capital first, at least one lower-case letter), as Intel's driver
- * names its keys. A '!' before a name excludes names that others include.
+ * names its keys. A '!' before a name excludes names that other entries include.
  */
 INGOT_API ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const char *const *variables);
 
@@ -131,10 +133,10 @@ typedef struct ingot_source_view {
     ingot_source_kind_t kind;
     size_t size;
     const void *bytes; /**< Text is followed by a NUL that @p size does not count. */
-    const char *name;  /**< "" if it has none. */
+    const char *name;  /**< "" if the source has none. */
 } ingot_source_view_t;
 
-/** The settings of one source: options and headers of the program, the environment and the source, joined. */
+/** The settings of one source: the options and headers of the program, the environment and the source, joined. */
 typedef struct ingot_source_settings {
     const char *compile_options; /**< Never NULL. */
     const ingot_source_view_t *headers;
@@ -148,11 +150,12 @@ typedef struct ingot_build_request {
     size_t source_count;
     const ingot_source_view_t *headers;
     size_t header_count;
-    const char *compile_options;                 /**< The descriptor's and the environment's, joined; never NULL. */
+    /** The descriptor's options and the environment's, joined; never NULL. */
+    const char *compile_options;
     const char *link_options;                    /**< Likewise. */
     const ingot_spec_constant_t *spec_constants; /**< Sorted by id. */
     size_t spec_constant_count;
-    const char *const *name_expressions; /**< Sorted by bytes; only for a backend with takes_name_expressions. */
+    const char *const *name_expressions; /**< Sorted bytewise; only for a backend with takes_name_expressions. */
     size_t name_expression_count;
     /** One per source, if any source has its own options or headers; only for a backend with takes_source_settings.
      *  NULL: the options and headers above apply to all sources. */
@@ -191,7 +194,7 @@ typedef struct ingot_binary {
 /** How a compiler splits its option string. */
 typedef enum ingot_option_quotes {
     /** Unknown, or quotes and backslashes are ordinary characters: blanks separate words. Ingot understands a word only
-     *  if every known compiler reads it alike. */
+     *  if every known compiler reads it in the same way. */
     INGOT_QUOTES_UNKNOWN = 0,
     /** The same, but double quotes group the text between them and are removed. */
     INGOT_QUOTES_DOUBLE = 1,
@@ -203,25 +206,26 @@ typedef enum ingot_option_quotes {
 typedef enum ingot_current_directory {
     INGOT_CURRENT_UNKNOWN = 0,
     INGOT_CURRENT_FIRST = 1, /**< Before the directories of -I. */
-    INGOT_CURRENT_LAST = 2,  /**< After them; for "x.h" in a source also before. */
+    INGOT_CURRENT_LAST = 2,  /**< After the directories of -I; for "x.h" in a source also before them. */
     INGOT_CURRENT_NEVER = 3
 } ingot_current_directory_t;
 
 /**
  * How a compiler reads options and finds included files. With these rules, Ingot replaces the includes of text sources
  * by the included text, so that the compiler needs no search path (doc/hermetic-builds.md). All zeros is a careful
- * default. If the rules leave a case open, the program is not cacheable; it is never wrong. The backend owns all texts.
- * They must live as long as the state.
+ * default. If the rules leave a case open, the program is not cacheable, but it is never wrong. The backend owns all
+ * strings, which must live as long as the state.
  */
 typedef struct ingot_text_rules {
     size_t struct_size;
     ingot_option_quotes_t option_quotes;
     ingot_current_directory_t current_directory;
-    int searches_beside_source; /**< The compiler looks for "x.h" of a source in the directory of the source's name, not
-                                 *   in the current directory. */
-    int knows_all_directories;  /**< The compiler looks only in the places named here. */
-    const char *unnamed_source; /**< How messages call a source without a name, if the compiler accepts line markers
-                                 * with names; NULL: it reads `# 2 "" 2` as the return to the including text. */
+    /** The compiler looks for a source's "x.h" in the directory of the source's name, not in the current directory. */
+    int searches_beside_source;
+    int knows_all_directories; /**< The compiler looks only in the places named here. */
+    /** The name of an unnamed source in messages, if the compiler accepts line markers with names; NULL: it reads
+     *  `# 2 "" 2` as the return to the including text. */
+    const char *unnamed_source;
     const char *const *options; /**< NULL-terminated: options known to read no file, such as `-w`, `-cl-*`. Ingot knows
                                  *   -I, -D and -U. NULL: the options that compilers have in common. */
     /** NULL-terminated: options that read no file and whose value is the next word. Or NULL. */
@@ -244,46 +248,48 @@ typedef struct ingot_backend_ops {
     /** Destroys the state. This is the last call. Required. */
     void (*destroy)(void *state);
 
-    /** Adds the fields that distinguish this device, its driver and its compiler from others; no handles, paths,
-     *  ordinals or times. Devices with equal identities share binaries. Called when first needed, by each thread that
-     *  needs it then. Required. */
+    /** Adds the fields that distinguish this device, its driver and its compiler from others, but no handles, paths,
+     *  ordinals or times. Devices with equal identities share binaries. Called when the identity is first needed,
+     *  perhaps by several threads at once. Required. */
     ingot_status_t (*identify_device)(void *state, uint32_t device_index, ingot_identity_t *identity);
     /** Fills in @p info, which has struct_size and zeros. NULL: all zeros. */
     ingot_status_t (*get_device_info)(void *state, uint32_t device_index, ingot_device_info_t *info);
     /** Returns nonzero if the backend can build sources of this kind. Required. */
     int (*accepts)(void *state, ingot_source_kind_t kind);
 
-    /** Compiles (and links) for these devices. @p log receives the compiler's messages, also on failure.
+    /** Compiles (and links) for these devices. @p log receives the compiler's messages, even on failure.
      *  INGOT_BUILD_FAILED: the compiler rejected the program. Required. */
     ingot_status_t (*build)(void *state, const ingot_build_request_t *request, size_t device_count,
                             const uint32_t *device_indices, ingot_sink_t *log, void **program);
-    /** Destroys a program after its kernels were destroyed. Required. */
+    /** Destroys a program, after its kernels have been destroyed. Required. */
     void (*destroy_program)(void *state, void *program);
     /** Writes the names of all kernels, each followed by its NUL, in any order. Required. */
     ingot_status_t (*get_kernel_names)(void *state, void *program, ingot_sink_t *names);
 
-    /** Binaries (both or neither): writes the device's binary, as complete as the driver can make it. */
+    /** Writes the device's binary, as complete as the driver can make it. A backend has both this and load, or
+     *  neither. */
     ingot_status_t (*get_binary)(void *state, void *program, uint32_t device_index, ingot_sink_t *binary);
-    /** Creates a program from one binary per device. The request's options apply. Its sources are for reference; there
-     *  are none if a program is loaded by its id alone. This operation must not compile silently.
+    /** Creates a program from one binary per device. The request's options apply. Its sources are only informative;
+     *  there are none if a program is loaded by its id alone. This operation must not compile silently.
      *  INGOT_BLOB_REJECTED: the driver does not accept a binary. */
     ingot_status_t (*load)(void *state, const ingot_build_request_t *request, size_t device_count,
                            const uint32_t *device_indices, const ingot_binary_t *binaries, void **program);
 
-    /** Kernels (both required): creates a kernel. INGOT_NOT_FOUND: no such entry point. */
+    /** Creates a kernel. INGOT_NOT_FOUND: there is no such entry point. This and destroy_kernel are required. */
     ingot_status_t (*create_kernel)(void *state, void *program, uint32_t device_index, const char *name, void **kernel);
     /** Destroys a kernel. */
     void (*destroy_kernel)(void *state, void *kernel);
     /** Creates another native object for the same entry point. NULL: ingot_kernel_clone is INGOT_UNIMPLEMENTED. */
     ingot_status_t (*clone_kernel)(void *state, void *program, void *kernel, void **clone);
 
-    /** Returns the bytes of the program's binaries for the byte limit of the in-memory cache; 0: unknown. If asking the
-     *  driver costs more than a build, returns an estimate, which get_binary's sizes replace. NULL: unknown. */
+    /** Returns the size of the program's binaries, for the byte limit of the in-memory cache; 0: unknown. If asking the
+     *  driver would take longer than a build, returns an estimate, which get_binary's sizes replace later. NULL:
+     *  unknown. */
     size_t (*get_program_size)(void *state, void *program);
 
-    /** Returns nonzero if programs may have name expressions. Then get_kernel_names also names kernels by their
-     * expressions, and create_kernel finds them by these, also after load: get_binary keeps the data for that. NULL:
-     * no. */
+    /** Returns nonzero if programs may have name expressions. Then get_kernel_names also lists kernels by their
+     *  expressions, and create_kernel accepts expressions, even after a load, for which get_binary includes the
+     *  necessary data. NULL: no. */
     int (*takes_name_expressions)(void *state);
 
     /** Describes how the compiler of text sources reads options and finds files. @p rules has struct_size and zeros.
@@ -309,9 +315,12 @@ INGOT_API ingot_status_t ingot_context_create(ingot_context_t *context, const in
 
 /** Returns the backend's state if the context has these operations (compared by ops->build), otherwise NULL. */
 INGOT_API void *ingot_context_get_backend_state(const_ingot_context_t context, const ingot_backend_ops_t *ops);
-/** Returns the program of ops->build or ops->load under the same condition. Borrowed while the program is held. */
+/** Returns the program that ops->build or ops->load created, or NULL if the context does not have these operations.
+ *  Valid as long as
+ *  @p program is held. */
 INGOT_API void *ingot_program_get_backend_program(const_ingot_program_t program, const ingot_backend_ops_t *ops);
-/** Returns the kernel of ops->create_kernel or ops->clone_kernel. Condition and lifetime as above. */
+/** Returns the kernel that ops->create_kernel or ops->clone_kernel created, or NULL if the context does not have these
+ *  operations. Valid as long as @p kernel is held. */
 INGOT_API void *ingot_kernel_get_backend_kernel(const_ingot_kernel_t kernel, const ingot_backend_ops_t *ops);
 
 #ifdef __cplusplus

@@ -31,7 +31,7 @@ extern "C" {
  * object of the new context is released, because CUDA does not count references. CUDA contexts of the same GPU, or of
  * equal GPUs, share binaries.
  *
- * When a call of Ingot returns, the thread's current CUDA context is the same as before.
+ * No Ingot call changes the thread's current CUDA context.
  *
  * @param[out] context        The new context; its device indices follow @p cuda_contexts.
  * @param[in]  context_count  At least 1.
@@ -54,7 +54,7 @@ INGOT_API ingot_status_t ingot_cuda_program_get_native(const_ingot_program_t pro
 
 /**
  * Returns the lowered name of one of the program's name expressions, e.g. of "&ns::table<int>" for cuModuleGetGlobal.
- * Programs that were loaded from a blob have it too.
+ * Programs that were loaded from a blob also have it.
  *
  * @param[out] lowered_name  Valid as long as @p program is held.
  * @retval INGOT_NOT_FOUND          The program descriptor does not have this expression.

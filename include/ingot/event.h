@@ -18,25 +18,26 @@ extern "C" {
 
 /** The kind of an event. Each kind defines what the event's status, bytes and duration_ns mean. */
 typedef enum ingot_event_kind {
-    INGOT_EVENT_HIT = 0,               /**< Found in memory. */
-    INGOT_EVENT_MISS = 1,              /**< Not in memory: a builder runs next. */
-    INGOT_EVENT_WAIT = 2,              /**< Waited duration_ns for another thread's build; status: its result. */
+    INGOT_EVENT_HIT = 0,  /**< Found in memory. */
+    INGOT_EVENT_MISS = 1, /**< Not in memory, so a builder runs next. */
+    /** Waited duration_ns for another thread's build; status: the build's result. */
+    INGOT_EVENT_WAIT = 2,
     INGOT_EVENT_BUILD = 3,             /**< Compiled; status, duration_ns. */
     INGOT_EVENT_LOAD = 4,              /**< Made from a blob: bytes, status (a refusal says why), duration_ns. */
     INGOT_EVENT_TAKE_BLOB = 5,         /**< Asked the driver for binaries: bytes, duration_ns, status. */
-    INGOT_EVENT_EVICT = 6,             /**< Left the in-memory cache: bytes; reason: the cause. */
+    INGOT_EVENT_EVICT = 6,             /**< Evicted from the in-memory cache: bytes; reason: the cause. */
     INGOT_EVENT_STORAGE_LOAD = 7,      /**< Asked a storage: status (INGOT_NOT_FOUND: a miss), bytes, duration_ns. */
     INGOT_EVENT_STORAGE_STORE = 8,     /**< Passed a blob to a storage: status, bytes, duration_ns. */
     INGOT_EVENT_STORAGE_EVICT = 9,     /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
     INGOT_EVENT_STORAGE_DEGRADED = 10, /**< A storage continued with reduced function; see status and reason. */
-    INGOT_EVENT_PREWARM = 11, /**< Loading ahead ended: bytes, duration_ns; reason: why, and how much was loaded. */
+    INGOT_EVENT_PREWARM = 11,      /**< A prewarm ended: bytes, duration_ns; reason: why, and how much was loaded. */
     INGOT_EVENT_NATIVE_BUILD = 12, /**< Compiled with the files that the compiler found itself, so the program has no
                                     *   blob; reason: the include that Ingot could not replace. */
     INGOT_EVENT_ENVIRONMENT = 13, /**< name is an INGOT_* variable that Ingot does not know; reason: the nearest one. */
     INGOT_EVENT_PASSED_THROUGH = 14 /**< A layer left a build to the driver, as the application asked; reason: why. */
 } ingot_event_kind_t;
 
-/** An event. Its pointers are valid during the callback only and never NULL. */
+/** An event. Its pointers are never NULL, and valid only during the callback. */
 typedef struct ingot_event {
     size_t struct_size;
     ingot_event_kind_t kind;
@@ -54,8 +55,8 @@ typedef struct ingot_event {
     }
 
 /**
- * Receives events. Ingot calls it in the thread in which the event happened, with no lock held. It may call Ingot,
- * except for calls that would cause the same event endlessly. It must not throw or longjmp.
+ * Receives events. Ingot calls it in the thread in which the event occurred, with no lock held. It may call Ingot,
+ * except in ways that would cause the same event endlessly. It must not throw or longjmp.
  */
 typedef void (*ingot_event_callback_t)(const ingot_event_t *event, void *user);
 

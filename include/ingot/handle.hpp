@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file handle.hpp
- * What the C++ headers share: errors, views of bytes, and the reference that every handle is. ingot.hpp includes it.
+ * What the C++ headers share: errors, views of bytes, and the base class of handles. ingot.hpp includes it.
  */
 #ifndef INGOT_HANDLE_HPP
 #define INGOT_HANDLE_HPP
@@ -52,7 +52,7 @@ namespace detail
 
 } // namespace detail
 
-/** Throws ingot::error with the thread's sentence unless @p status is INGOT_SUCCESS; for calls to the C interface. */
+/** Throws ingot::error with the thread's sentence unless @p status is INGOT_SUCCESS. For calls of the C interface. */
 inline void check(ingot_status_t status)
 {
     if (status != INGOT_SUCCESS)
@@ -104,7 +104,7 @@ public:
         reference(std::move(other)).swap(*this);
         return *this;
     }
-    ~reference() { Release(handle_); } /* does nothing for NULL; a test here would cost every hit */
+    ~reference() { Release(handle_); } /* does nothing for NULL; a test here would slow down every hit */
 
     /** Returns the borrowed C handle; NULL for an empty handle. */
     Handle get() const noexcept { return handle_; }
@@ -120,7 +120,7 @@ public:
 protected:
     /* Takes ownership of the caller's reference. */
     explicit reference(Handle handle) noexcept : handle_(handle) {}
-    Handle *out() noexcept { return &handle_; } /* of an empty handle, for a function that creates */
+    Handle *out() noexcept { return &handle_; } /* called on an empty handle, for a function that creates an object */
 
 private:
     Handle handle_ = nullptr;
@@ -151,7 +151,7 @@ template <typename Get> std::string copy_text(Get get)
     return text;
 }
 
-/* Runs a callback whose exceptions must not reach C: catches and keeps the exception, and returns a status to C. */
+/* Runs a callback whose exceptions must not reach C. It catches and keeps an exception, and returns a status to C. */
 class exception_keeper
 {
 public:

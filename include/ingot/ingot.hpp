@@ -3,8 +3,8 @@
  * @file ingot.hpp
  * ingot.h for C++17: reference-counting handles, statuses as exceptions, bytes as vectors. Header-only.
  *
- * Each function calls the function of ingot.h with its name. That function's contract applies: results, threads,
- * lifetime. object_cache.hpp, persist.hpp and prewarm.hpp do the same for their headers.
+ * Each function calls the function of ingot.h with the same name, whose contract applies: results, threads, lifetime.
+ * object_cache.hpp, persist.hpp and prewarm.hpp do the same for their headers.
  *
  * @par Handles
  * A handle is one reference. Copying it adds a reference (and does not copy the object), moving transfers it,
@@ -18,7 +18,7 @@
  * exception from a callback leaves the C++ function that got the callback, in the thread that called it.
  *
  * @par Contexts
- * The function of a backend creates a context:
+ * A backend's function creates a context:
  * @code
  * auto context = ingot::context::create(ingot_opencl_context_create, cl_ctx, 1u, &device, nullptr);
  * ingot::program_desc desc(context, ingot::source(INGOT_SOURCE_OPENCL_C, text), "-cl-mad-enable");
@@ -203,7 +203,7 @@ public:
         return bytes_view(id, size);
     }
 
-    /** Returns its devices in ascending order. */
+    /** Returns the descriptor's devices in ascending order. */
     std::vector<uint32_t> devices() const
     {
         size_t count = 0;
@@ -295,10 +295,10 @@ public:
     }
 
     /**
-     * Gets the program from memory or from @p builder. This thread calls it as
-     * `program builder(const program_desc &)`; it creates programs by build() and load(). One builder runs per key,
-     * however many threads ask. This function rethrows the builder's exceptions. Waiting threads get the status of an
-     * ingot::error. After any other exception, one of them retries with its own builder.
+     * Gets the program from memory or from @p builder. The builder runs in this thread. It is called as
+     * `program builder(const program_desc &)`, and creates programs with build() or load(). Only one builder runs per
+     * key, however many threads ask. This function rethrows the builder's exceptions. Waiting threads get the status of
+     * an ingot::error. After any other exception, one of them retries with its own builder.
      */
     template <typename Builder> static program get_or_create(const program_desc &desc, Builder &&builder)
     {
@@ -352,7 +352,7 @@ public:
         return detail::copy_out<std::vector<uint8_t>>(
             [this](size_t *size, uint8_t *to) { return ingot_program_get_cache_blob(get(), size, to); });
     }
-    /** Returns how long compiling took, in nanoseconds, also for a program from a blob; 0: unknown. */
+    /** Returns how long compiling took, in nanoseconds, even for a program from a blob; 0: unknown. */
     uint64_t build_time_ns() const noexcept
     {
         uint64_t ns = 0;
@@ -384,7 +384,8 @@ public:
     kernel() noexcept = default;
     /** Takes ownership of a reference. */
     explicit kernel(ingot_kernel_t handle) noexcept : reference(handle) {}
-    /** @throws error  INGOT_NOT_FOUND: the program has no such kernel; INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY */
+    /** Creates a kernel. @throws error  INGOT_NOT_FOUND: the program has no such kernel; INGOT_BACKEND_ERROR,
+     *  INGOT_OUT_OF_MEMORY */
     kernel(const program &program, const char *name, uint32_t device_index = 0)
     {
         check(ingot_kernel_create(out(), program.get(), device_index, name));

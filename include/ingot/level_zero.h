@@ -4,9 +4,10 @@
  * Makes contexts over the application's own Level Zero driver, context and devices, and returns native handles. Library
  * ingot::level_zero.
  *
- * Sources: INGOT_SOURCE_SPIRV. Several modules are linked into one program by ZE_experimental_module_program if the
- * driver has it, otherwise by zeModuleDynamicLink. Level Zero has one kind of build flags: each module gets the compile
- * options and then the link options. Headers are part of the id but change nothing, because SPIR-V includes nothing.
+ * Sources: INGOT_SOURCE_SPIRV. Several modules are linked into one program with ZE_experimental_module_program if the
+ * driver has it, otherwise with zeModuleDynamicLink. Level Zero has only one kind of build flags: each module gets the
+ * compile options and then the link options. Headers are part of the id but change nothing, because SPIR-V includes
+ * nothing.
  */
 #ifndef INGOT_LEVEL_ZERO_H
 #define INGOT_LEVEL_ZERO_H
@@ -20,8 +21,8 @@ extern "C" {
 #endif
 
 /**
- * Makes a context over @p ze_context, which must live until the last object of the new context is released: Level Zero
- * does not count references. A later Level Zero context at the same address shares nothing with it.
+ * Makes a context over @p ze_context, which must live until the last object of the new context is released, because
+ * Level Zero does not count references. A later Level Zero context at the same address shares nothing with it.
  *
  * @param[out] context       The new context; its device indices follow @p devices.
  * @param[in]  driver        The driver of @p ze_context and @p devices.

@@ -30,8 +30,8 @@ typedef struct ingot_object *ingot_object_t;
 typedef const struct ingot_object *const_ingot_object_t;
 
 /**
- * Destroys an object. The cache calls it exactly once for each object that it took over, after the cache and all
- * holders have released the object, in the thread that released it last, with no lock held. It may call the cache.
+ * Destroys an object. Called exactly once for each object that the cache took over, after the cache and all holders
+ * have released it. Called in the thread that released it last, with no lock held. It may call the cache.
  *
  * @param[in] value  The value that was set.
  * @param[in] user   ingot_object_cache_info_t::user.
@@ -39,8 +39,8 @@ typedef const struct ingot_object *const_ingot_object_t;
 typedef void (*ingot_object_destructor_t)(void *value, void *user);
 
 /**
- * Returns how many bytes an object counts for, in addition to the cache's own memory for it. The cache calls it once
- * for each object, when it takes the object over, in that thread and with no lock held. It must not call the cache.
+ * Returns how many bytes an object counts for, in addition to the cache's own memory for it. Called once for each
+ * object, when the cache takes it over, in that thread and with no lock held. It must not call the cache.
  *
  * @param[in] value  The value that was set or created.
  * @param[in] user   ingot_object_cache_info_t::user.
@@ -49,14 +49,14 @@ typedef size_t (*ingot_object_size_t)(const void *value, void *user);
 
 /** Flags of an object cache's limits. */
 typedef enum ingot_object_cache_flags {
-    /** Over a limit of groups, evicts the least recently used group; without this flag, the oldest group. */
+    /** If a limit on groups is exceeded, evicts the least recently used group; without this flag, the oldest group. */
     INGOT_OBJECT_CACHE_LRU_GROUPS = 1
 } ingot_object_cache_flags_t;
 
 /** Limits of an object cache. 0 in any of them means no limit. */
 typedef struct ingot_object_cache_limits {
     size_t struct_size;
-    size_t max_groups;         /**< Over all sessions; the same group name in two sessions counts twice. */
+    size_t max_groups;         /**< In all sessions together; the same group name in two sessions counts twice. */
     size_t max_session_groups; /**< In each session. */
     size_t max_bytes;          /**< Of all objects (ingot_object_size_t); evicts the least recently used first. */
     uint32_t flags;            /**< ingot_object_cache_flags_t */
@@ -126,24 +126,24 @@ INGOT_API ingot_status_t ingot_object_cache_get(ingot_object_t *object, ingot_ob
                                                 const char *group, const char *name);
 
 /**
- * Takes the object at a place out of the cache. If several threads take it, one of them gets it. Existing references
- * stay valid. Parameters and statuses as ingot_object_cache_get.
+ * Takes the object at a place out of the cache. If several threads take it at once, only one of them gets it. Existing
+ * references stay valid. Parameters and statuses as ingot_object_cache_get.
  */
 INGOT_API ingot_status_t ingot_object_cache_take(ingot_object_t *object, ingot_object_cache_t cache,
                                                  const char *session, const char *group, const char *name);
 
 /**
  * Creates the object for ingot_object_cache_get_or_create. Called with no lock held. It may request other objects from
- * the cache; requesting its own is INGOT_INVALID_ARGUMENTS. On failure it should call ingot_set_error_detail of
- * ingot/backend.h.
+ * the cache; requesting the one that it creates is INGOT_INVALID_ARGUMENTS. On failure it should call
+ * ingot_set_error_detail of ingot/backend.h.
  */
 typedef ingot_status_t (*ingot_object_creator_t)(void **value, void *user);
 
 /**
- * Returns the object at a place and creates it if there is none. One creator runs per place, however many threads ask;
- * the others wait. All waiters get a creator's INGOT_BUILD_FAILED. On INGOT_OUT_OF_MEMORY the creator is called once
- * more; if that fails too, all waiters get the status. After any other failure one waiter retries once, with its own
- * creator. Failures are not cached. If the place is cleared, or another thread sets it, while the creator runs, the
+ * Returns the object at a place and creates it if there is none. Only one creator runs per place, however many threads
+ * ask; the others wait. All waiters get a creator's INGOT_BUILD_FAILED. On INGOT_OUT_OF_MEMORY the creator is called
+ * once more; if that fails too, all waiters get the status. After any other failure one waiter retries once, with its
+ * own creator. Failures are not cached. If the place is cleared, or another thread sets it, while the creator runs, the
  * requesting threads get the created object but the cache does not keep it.
  *
  * @param[in] creator_user  Passed to @p creator.
@@ -175,8 +175,9 @@ INGOT_API void *ingot_object_get_value(const_ingot_object_t object);
 INGOT_API ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, const char *session, const char *group);
 
 /**
- * Sets how many groups the cache keeps over all sessions. The other limits do not change. Over this limit the cache
- * drops the oldest group with all its objects. Groups that exceed it now are dropped before this returns.
+ * Sets how many groups the cache keeps in all sessions together. The other limits do not change. If this limit is
+ * exceeded, the cache drops the oldest group with all its objects. Groups that exceed it now are dropped before this
+ * returns.
  *
  * @param[in] max_groups  0: no limit; the cache then never drops an object by itself. This is the default.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file object_cache.hpp
- * object_cache.h for C++17: takes objects as std::unique_ptr and returns them as counted handles. Header-only.
+ * object_cache.h for C++17: takes objects as std::unique_ptr and returns them as reference-counted handles.
+ * Header-only.
  *
  * ingot.hpp describes the conventions: handles, exceptions, threads.
  *
@@ -75,7 +76,7 @@ public:
         return found<T>(status, handle);
     }
 
-    /** Takes the object at a place out of the cache. If several threads take it, one of them gets it. */
+    /** Takes the object at a place out of the cache. If several threads take it at once, only one of them gets it. */
     template <typename T> object<T> take(const object_place &place)
     {
         ingot_object_t handle = nullptr;
@@ -84,9 +85,9 @@ public:
     }
 
     /**
-     * Returns the object at a place. If there is none, `std::unique_ptr<T> creator()` creates it in this thread. One
-     * creator runs per place. This function rethrows the creator's exceptions. Waiting threads also get an ingot::error
-     * with INGOT_BUILD_FAILED.
+     * Returns the object at a place. If there is none, `std::unique_ptr<T> creator()` creates it in this thread. Only
+     * one creator runs per place. This function rethrows the creator's exceptions. Waiting threads also get an
+     * ingot::error with INGOT_BUILD_FAILED.
      */
     template <typename T, typename Creator> object<T> get_or_create(const object_place &place, Creator &&creator)
     {
@@ -109,7 +110,7 @@ public:
         return object<T>(handle);
     }
 
-    /** Drops objects. @param session, group  NULL: all of them. */
+    /** Drops objects. @param session, group  NULL: all sessions, or all groups. */
     void clear(const char *session = nullptr, const char *group = nullptr)
     {
         check(ingot_object_cache_clear(get(), session, group));

@@ -42,10 +42,11 @@ INGOT_API ingot_status_t ingot_opencl_context_create(ingot_context_t *context, c
 
 /**
  * Creates a context as ingot_opencl_context_create does, but calls only @p functions, and never the loader. For code
- * that sits between an application and the driver, such as a layer, which would otherwise call itself.
+ * between an application and the driver, such as a layer, which would otherwise call itself.
  *
- * @param[in] functions  The table of CL/cl_icd.h. Must stay valid as long as any object of the context. The functions
- * of OpenCL 2.1 and later may be NULL: what needs them is then INGOT_UNIMPLEMENTED.
+ * @param[in] functions  The table of CL/cl_icd.h. It must stay valid until the last object of the context is released.
+ *                       The functions of OpenCL 2.1 and later may be NULL; calls that need them then return
+ *                       INGOT_UNIMPLEMENTED.
  * @retval INGOT_INVALID_ARGUMENTS  Also if @p functions lacks a function of OpenCL 1.2 that Ingot calls.
  * Other statuses as ingot_opencl_context_create.
  */

@@ -20,8 +20,9 @@ extern "C" {
 /** The order in which a full store evicts entries. */
 typedef enum ingot_persist_eviction {
     INGOT_PERSIST_EVICT_FIFO = 0, /**< Evicts the oldest entry first. */
-    INGOT_PERSIST_EVICT_LRU = 1,  /**< Least recently loaded first, to the second; FIFO if uses cannot be noted. */
-    INGOT_PERSIST_EVICT_OFF = 2   /**< Never evicts: blobs that would exceed the limit are not stored. */
+    /** Evicts the least recently loaded entry first, to the second; FIFO if uses cannot be noted. */
+    INGOT_PERSIST_EVICT_LRU = 1,
+    INGOT_PERSIST_EVICT_OFF = 2 /**< Never evicts: blobs that would exceed the limit are not stored. */
 } ingot_persist_eviction_t;
 
 /** When a storage takes blobs from the driver and stores them. */
@@ -30,16 +31,16 @@ typedef enum ingot_persist_store_mode {
      * Depends on the cost of taking a blob. For most devices it is low, and the blob is stored before
      * ingot_persist_program_create returns.
      *
-     * A device that generates code at launch (ingot_device_info_t) may need many times as long for a blob as for the
-     * build. Its blobs lack the code of later launches, and the application's builds wait meanwhile. For such a device,
-     * blobs are stored while the process ends, within the storage's exit time, the most expensive builds first. If a
-     * quiet time is set, blobs are also stored in the background after no program was created through the storage for
-     * that time. An event reports lost programs.
+     * A device that generates code at launch (ingot_device_info_t) may take many times as long to provide a blob as it
+     * took to build. Its blobs lack the code of later launches, and the application's builds wait while a blob is
+     * taken. For such a device, blobs are stored while the process ends, within the storage's exit time, the most
+     * expensive builds first. If a quiet time is set, blobs are also stored in the background once no program has been
+     * created through the storage for that time. An event reports lost programs.
      */
     INGOT_PERSIST_STORE_AUTO = 0,
     INGOT_PERSIST_STORE_NOW = 1,      /**< Before ingot_persist_program_create returns. */
     INGOT_PERSIST_STORE_ON_FLUSH = 2, /**< At ingot_persist_flush, the last release, or while the process ends. */
-    /** In a thread of the storage, as soon as it can. */
+    /** In the storage's thread, as soon as possible. */
     INGOT_PERSIST_STORE_BACKGROUND = 3
 } ingot_persist_store_mode_t;
 
@@ -54,27 +55,28 @@ typedef enum ingot_persist_flags {
 /** Directory store configuration. */
 typedef struct ingot_persist_info {
     size_t struct_size;
-    const char *path;       /**< The root, created (0700) if missing; its parent must exist. Required. */
-    const char *name_space; /**< First level below the root: 1 to 64 of [A-Za-z0-9._-], not digits alone, and
-                                 none of ".", "..", "CACHEDIR.TAG", "headers.memo", "headers.memo.new",
-                                 "index.bin", "lock", "saved.txt", "size.txt", "tmp". NULL: none. */
-    uint64_t max_bytes;     /**< All files of the namespace's entries together; 0: 1 GiB. UINT64_MAX: no limit. */
+    const char *path; /**< The root, created (0700) if missing; its parent must exist. Required. */
+    /** First level below the root: 1 to 64 of [A-Za-z0-9._-], not only digits, and none of ".", "..", "CACHEDIR.TAG",
+     *  "headers.memo", "headers.memo.new", "index.bin", "lock", "saved.txt", "size.txt", "tmp". NULL: none. */
+    const char *name_space;
+    uint64_t max_bytes; /**< All files of the namespace's entries together; 0: 1 GiB. UINT64_MAX: no limit. */
     ingot_persist_eviction_t eviction;
     ingot_persist_store_mode_t store_mode;
     uint32_t lock_timeout_ms;           /**< How long accounting may wait for another process; 0: 200 ms. */
     uint32_t flags;                     /**< ingot_persist_flags_t */
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
-    ingot_event_callback_t on_event;    /**< NULL: none. ingot_persist_program_create also calls the context's. */
+    /** NULL: none. ingot_persist_program_create also calls the context's callback. */
+    ingot_event_callback_t on_event;
     void *on_event_user;
-    /** The number of entries in the namespace; 0: no limit. */
+    /** The maximum number of entries in the namespace; 0: no limit. */
     uint64_t max_entries;
     /** Older entries are misses and are removed, some when the store is opened and some with each store. Age counts
      * from creation, or with LRU from the last load; 0: no limit. */
     uint64_t max_age_seconds;
     uint64_t min_blob_bytes; /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
     uint64_t max_blob_bytes; /**< Larger blobs are not stored either; 0: the format's limit. */
-    /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. The stores that follow do most
-     *  of the eviction. */
+    /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. Most of the eviction is left to
+     *  the stores that follow. */
     uint32_t low_water_percent;
     uint32_t exit_time_ms;  /**< See ingot_persist_storing_t. */
     uint32_t quiet_time_ms; /**< See ingot_persist_storing_t. */
@@ -97,12 +99,12 @@ typedef struct ingot_persist_info {
     }
 
 /**
- * Sets the fields of @p info that the user's environment names. Only this function reads these variables.
+ * Sets the fields of @p info that the user's environment specifies. Only this function reads these variables.
  *
  * INGOT_PERSIST=0 turns persistence off; 1 is the same as unset. INGOT_PERSIST_DIR is the root. If it is unset, the
- * root is $XDG_CACHE_HOME/ingot or else $HOME/.cache/ingot (both only if absolute), with INGOT_PERSIST_MAKE_PARENTS. If
- * there is no root, persistence is off. doc/environment.md lists all variables and the syntax of their values. Values
- * without an effect, such as a limit of a read-only store, are not checked. A setuid program reads no variables.
+ * root is $XDG_CACHE_HOME/ingot, otherwise $HOME/.cache/ingot (each only if absolute), with INGOT_PERSIST_MAKE_PARENTS.
+ * If there is no root, persistence is off. doc/environment.md lists all variables and the syntax of their values.
+ * Values without an effect, such as a limit of a read-only store, are not checked. A setuid program reads no variables.
  *
  * @param[in,out] info           Initialized. Its path becomes @p path; its name_space, backends and key_files follow in
  *                               the same memory.
@@ -140,12 +142,12 @@ INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingo
  * descriptors, and use the same storage for the programs.
  *
  * Adds what earlier processes learned to the context's memo. What this process learns is saved by a flush, by the last
- * release of the storage, and now and then when a program is created. The file is headers.memo in the store's root; one
- * that is damaged, or that another build of Ingot wrote, is replaced. It is neither read nor written while the storage
- * is off (ingot_persist_set_enabled). Does nothing if the context's memo is off.
+ * release of the storage, and now and then when a program is created. The file is headers.memo in the store's root. A
+ * file that is damaged, or that another build of Ingot wrote, is replaced. It is neither read nor written while the
+ * storage is off (ingot_persist_set_enabled). Does nothing if the context's memo is off.
  *
- * @param[in] storage  A directory store, or a chain that stores to one. Holds no reference to @p context, but to its
- *                     memo: the context's allocator must work until the storage is released.
+ * @param[in] storage  A directory store, or a chain that stores to one. It holds a reference to the memo of @p context,
+ *                     not to the context; the context's allocator must work until the storage is released.
  * @par Threads  Any number at once.
  * @retval INGOT_UNTRUSTED      Another user could write the file.
  * @retval INGOT_UNIMPLEMENTED  Another kind of storage, or the library has no build-id.
@@ -163,7 +165,7 @@ typedef enum ingot_origin {
 INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
 
 /**
- * Returns the program of @p desc from memory, or else from @p storage, or else compiles and stores it.
+ * Returns the program of @p desc from memory or, failing that, from @p storage. Otherwise compiles and stores it.
  *
  * If a blob is rejected, it is removed from the storage, and the program is compiled and stored again. A program that
  * is not cacheable is compiled. Failures of the storage do not make this function fail; events report them.
@@ -197,7 +199,7 @@ INGOT_API ingot_status_t ingot_persist_program_create(ingot_program_t *program, 
  * compiled again.
  *
  * @param[in]  device_index  The index in the context of one of the program's devices.
- * @param[out] origin        The program's; INGOT_ORIGIN_BUILD also if its blob was rejected. May be NULL.
+ * @param[out] origin        The program's origin; INGOT_ORIGIN_BUILD also if its blob was rejected. May be NULL.
  * @retval INGOT_NOT_FOUND   The program has no such kernel.
  * Other statuses as ingot_persist_program_create and ingot_kernel_create.
  */
@@ -212,7 +214,7 @@ INGOT_API ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, con
 typedef struct ingot_persist_storing {
     size_t struct_size;
     ingot_persist_store_mode_t store_mode;
-    /** How long exit() may take to store waiting programs; 0: 5000. INGOT_PERSIST_NO_TIME: not at all. */
+    /** How long exit() may take to store waiting programs; 0: 5000. INGOT_PERSIST_NO_TIME: exit() stores nothing. */
     uint32_t exit_time_ms;
     /** For INGOT_PERSIST_STORE_AUTO and devices that generate code at launch: the time without a new program through
      * the storage after which it stores in the background. Make it long enough for the first launches. 0 and
@@ -226,9 +228,9 @@ typedef struct ingot_persist_storing {
     }
 
 /**
- * Sets when a storage of any kind stores programs that are created from now on. The times also apply to waiting
- * programs. For a chain, INGOT_PERSIST_STORE_AUTO or 0 means the setting of its first writable tier: a chain over a
- * store that stores at once stores at once.
+ * Sets when a storage of any kind stores programs that are created from then on. The times also apply to waiting
+ * programs. For a chain, INGOT_PERSIST_STORE_AUTO or 0 means the setting of its first writable tier: if that tier
+ * stores at once, so does the chain.
  *
  * @par Threads  Any number at once.
  * @retval INGOT_INVALID_ARGUMENTS
@@ -238,22 +240,22 @@ INGOT_API ingot_status_t ingot_persist_set_storing(ingot_storage_t storage, cons
 INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingot_persist_storing_t *storing);
 
 /**
- * Takes and stores all waiting blobs, and returns after the storage's thread has finished its current one too. If the
+ * Takes and stores all waiting blobs, and returns after the storage's thread has also finished its current one. If the
  * storage records requests (ingot/prewarm.h), saves the record as well. Adds to the counts of a directory store
  * (ingot_persist_count_t).
  *
  * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
- * the context's event callback. At most 256 programs and blobs that a chain promotes, and 64 MiB of these blobs and of
- * ids wait. A thread that adds one more stores the oldest first. Among programs that wait for a quiet time, the one
- * with the fastest build is dropped instead, and an event reports it. After fork, the child's queue is empty. If a
- * storage's event callback calls this, it does not wait for the operation that called the callback. Such a callback
- * must not release the last reference.
+ * the context's event callback. The queue holds at most 256 items (programs, and blobs that a chain promotes) and 64
+ * MiB of such blobs and of ids. A thread that adds one more stores the oldest first. Among programs that wait for a
+ * quiet time, the one with the fastest build is dropped instead, and an event reports it. After fork, the child's queue
+ * is empty. If a storage's event callback calls this function, it does not wait for the operation that called the
+ * callback. Such a callback must not release the last reference.
  *
  * @par exit()
  * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not
- * begin a program that is expected to take longer. exit() then waits for the one driver call that a thread of a storage
- * is in, until 30 s after exit() began, or for the exit time if that is longer. Afterwards no more blobs are taken.
- * This function then returns INGOT_BUSY if programs still wait. A thread of Ingot emits an
+ * begin a program that is expected to take longer. exit() then waits for any driver call of a storage's thread that is
+ * still in progress, until 30 s after exit() began, or for the exit time if that is longer. Afterwards no more blobs
+ * are taken. This function then returns INGOT_BUSY if programs still wait. A thread of Ingot emits an
  * INGOT_EVENT_STORAGE_DEGRADED with the number of lost programs. Everything that event callbacks and custom storages
  * use must therefore live until exit() has run all handlers that were registered after the context was created. A
  * longer driver call may crash the process, because the driver shuts down during the call. Nothing is stored if the
@@ -297,12 +299,12 @@ typedef struct ingot_persist_flush_info {
 /**
  * Flushes like ingot_persist_flush, with a time limit and progress. Stores the most expensive builds first.
  *
- * With max_time_ns the storage's thread does the work, and this returns in time even if a driver call takes longer. The
- * program that is being stored at that moment is finished in the background. A program that is expected to take longer
- * than the remaining time is not begun. Programs that are not stored keep waiting.
+ * With max_time_ns, the storage's thread does the work, and this function returns in time even if a driver call takes
+ * longer. A program that is being stored when the time runs out is finished in the background. A program that is
+ * expected to take longer than the remaining time is not begun. Programs that are not stored keep waiting.
  *
  * @param[in]     info      NULL: as ingot_persist_flush.
- * @param[in,out] progress  The progress made, set for every status; the caller sets struct_size. May be NULL.
+ * @param[in,out] progress  The progress, set for every status; the caller sets struct_size. May be NULL.
  * @par Threads  Any number at once.
  * @retval INGOT_BUSY  The time ran out, or the callback stopped the flush: programs still wait.
  * @retval INGOT_INVALID_ARGUMENTS
@@ -324,11 +326,12 @@ typedef struct ingot_persist_stats {
     uint64_t not_kept;  /**< Blobs outside the range of min_blob_bytes and max_blob_bytes. */
     uint64_t expired;   /**< Entries older than max_age_seconds that a load found. */
     uint64_t unstamped; /**< Loads whose time could not be noted: LRU is FIFO for these entries. */
-    uint64_t rejected;  /**< Valid entries that the core or the driver rejected, at a load or at a kernel. */
-    uint64_t waiting;   /**< Programs that wait to be stored now. */
+    /** Valid entries that the core or the driver rejected, during a load or when a kernel was created. */
+    uint64_t rejected;
+    uint64_t waiting;   /**< Programs that are waiting to be stored. */
     uint64_t leftovers; /**< Leftovers of killed processes that were removed from the store. */
-    /** The time that loads saved: the build times of the programs that were loaded through the storage, less the time
-     * that this took. ingot_persist_recount returns what all processes saved. */
+    /** The time that loads saved: the build times of the programs that were loaded through the storage, minus the time
+     *  of the loads. ingot_persist_recount returns what all processes saved. */
     uint64_t saved_ns;
     uint64_t awaited;       /**< Programs that were loaded after waiting for another process, which compiled them. */
     uint64_t wait_timeouts; /**< Programs that were compiled because waiting for another process took too long. */
@@ -352,11 +355,11 @@ INGOT_API ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_
 /* ---- inspecting and maintaining a directory store --------------------------------------------------------- */
 
 /* These functions work on the namespace that the store was opened with, or on all namespaces if it was opened without
- * one. They may run at the same time as anything else; they may or may not see entries that appear or disappear
- * meanwhile. Killing a process in any of them does no harm. INGOT_UNIMPLEMENTED means that the storage is not a
- * directory store nor, where a function accepts one, a bundle. */
+ * one. They may run at the same time as any other function; they may or may not see entries that appear or disappear in
+ * the meantime. Killing a process during any of them does no harm. INGOT_UNIMPLEMENTED means that the storage is not a
+ * directory store and, where a function also accepts a bundle, not a bundle either. */
 
-/** A store entry, as read from its files. Pointers are valid during the callback only. */
+/** A store entry, as read from its files. Pointers are valid only during the callback. */
 typedef struct ingot_persist_entry {
     size_t struct_size;
     const char *name_space; /**< "" without a namespace. */
@@ -366,11 +369,11 @@ typedef struct ingot_persist_entry {
      * format; INGOT_UNTRUSTED; INGOT_IO_ERROR or INGOT_OUT_OF_MEMORY for an entry that could not be read. */
     ingot_status_t status;
     const char *reason;   /**< "" with INGOT_SUCCESS. */
-    uint64_t identity;    /**< Changes when another entry takes its place. */
+    uint64_t identity;    /**< Changes when another entry replaces this one. */
     uint64_t bytes;       /**< Size of all its files. */
-    size_t blob_size;     /**< This and all fields below are 0 or NULL if the header is bad. */
+    size_t blob_size;     /**< This and all fields below are 0 or NULL if the header is damaged. */
     uint64_t created_ns;  /**< Since 1970-01-01 00:00 UTC. */
-    uint64_t last_use_ns; /**< Likewise; created_ns if no use was noted. */
+    uint64_t last_use_ns; /**< created_ns if no use was noted. */
     size_t id_size;
     const uint8_t *id;
 } ingot_persist_entry_t;
@@ -404,7 +407,7 @@ INGOT_API ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, con
 typedef struct ingot_persist_verification {
     size_t struct_size;
     uint64_t entry_count; /**< Entries to verify. */
-    uint64_t done_count;  /**< Verified entries; fewer if the callback stopped it. */
+    uint64_t done_count;  /**< Verified entries; fewer than entry_count if the callback stopped the verification. */
     uint64_t done_bytes;
     uint64_t bad_count;      /**< Truncated or corrupt. */
     uint64_t removed_count;  /**< Bad entries that were removed. */
@@ -443,18 +446,18 @@ typedef struct ingot_persist_upkeep_progress {
     uint64_t removed_bytes;
 } ingot_persist_upkeep_progress_t;
 
-/** Not 0: continue. Called in the caller's thread, with no lock held, after each entry or after some. */
+/** Receives progress after each entry or after several, in the calling thread with no lock held. Not 0: continue. */
 typedef int (*ingot_persist_upkeep_callback_t)(const ingot_persist_upkeep_progress_t *so_far, void *user);
 
-/** The limits to which a store is reduced. */
+/** The limits that a store is reduced to. */
 typedef struct ingot_persist_limits {
     size_t struct_size;
-    /** UINT64_MAX in any field means no limit; INGOT_PERSIST_LIMITS_INIT sets all to it. Unlike in other structures,
-     * zero is a limit here: nothing remains. */
+    /** UINT64_MAX in any field means no limit; INGOT_PERSIST_LIMITS_INIT sets all fields to it. Unlike in other
+     *  structures, zero is a real limit: nothing remains. */
     uint64_t max_bytes;
     uint64_t max_entries;
-    uint64_t max_age_seconds; /**< Depends on the eviction order: since creation, or since the last use. */
-    /** For ingot_persist_evict alone. NULL: none. */
+    uint64_t max_age_seconds; /**< Since creation or since the last use, depending on the eviction order. */
+    /** Only for ingot_persist_evict. NULL: none. */
     ingot_persist_upkeep_callback_t on_progress;
     void *user;
 } ingot_persist_limits_t;
@@ -467,7 +470,7 @@ typedef struct ingot_persist_limits {
  * Evicts entries in the store's order (FIFO if eviction is off) until the store is within these limits.
  *
  * @param[out] entry_count, bytes  The evicted amount, set for every status; each may be NULL.
- * @retval INGOT_SUCCESS  Also if the callback ended it.
+ * @retval INGOT_SUCCESS  Also if the callback ended the eviction.
  * @retval INGOT_BUSY  The lock was not acquired within its timeout.
  * @retval INGOT_READ_ONLY, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
@@ -475,8 +478,8 @@ INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingo
                                              uint64_t *entry_count, uint64_t *bytes);
 
 /** Removes every entry of the store (of its namespace, if it has one) and the leftovers of killed processes. The counts
- * of ingot_persist_count_t, and what was learned about included files, stay. Statuses as ingot_persist_evict, which
- * removes the entries with progress if max_entries is 0. */
+ *  of ingot_persist_count_t are kept, and so is what was learned about included files. Statuses as ingot_persist_evict,
+ *  which with max_entries 0 removes all entries and reports progress. */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
 
 /** The result of a recount. */
@@ -489,8 +492,9 @@ typedef struct ingot_persist_count {
     /** In: receives progress; NULL: none. If it ends the recount, entry_count and counted_bytes are incomplete. */
     ingot_persist_upkeep_callback_t on_progress;
     void *user;
-    /** How many programs all processes loaded through the store and compiled because it lacked them, and the time that
-     * the loads saved, according to saved.txt. A flush, the last release of the storage and exit() add to these. */
+    /** How many programs all processes loaded through the store, how many they compiled because it lacked them, and the
+     *  time that the loads saved, according to saved.txt. A flush, the last release of the storage and exit() add to
+     *  these. */
     uint64_t hits, builds, saved_ns;
 } ingot_persist_count_t;
 #define INGOT_PERSIST_COUNT_INIT                                                                                       \
@@ -555,14 +559,15 @@ INGOT_API ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const
 /**
  * Opens a bundle: a read-only storage of many blobs in one file, to ship with an application. See doc/bundle-format.md.
  *
- * Reads and verifies the bundle's index. Each blob is read and verified at its first load. It then stays in memory
- * until the storage and its blobs are released, and later loads return it without a copy. The file stays open and must
- * not change meanwhile; to replace it, rename a new file over it. If it is truncated nevertheless, first loads fail
+ * Reads and verifies the bundle's index. Each blob is read and verified when it is first loaded. It then stays in
+ * memory until the storage and its blobs are released, and later loads return it without a copy. The file stays open
+ * and must not be changed; to replace it, rename a new file over it. If it is truncated nevertheless, first loads fail
  * with INGOT_BLOB_TRUNCATED. ingot_persist_for_each, ingot_persist_load_entry and ingot_persist_verify (without repair)
  * also accept a bundle.
  *
  * @retval INGOT_NOT_FOUND  No such file.
- * @retval INGOT_UNTRUSTED  A link, not a file, owned by a user other than this one and root, or writable by others.
+ * @retval INGOT_UNTRUSTED  The path is a link or not a file, or the file is owned by a user other than this one and
+ *                          root, or is writable by others.
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
@@ -572,8 +577,8 @@ INGOT_API ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, con
  * Writes the valid entries of a directory store or a bundle to a new bundle, which then replaces any file at @p path.
  * Blobs keep their seals. If the storage has a policy, entries that it refuses are left out.
  *
- * Threads and processes may use the store meanwhile. Of entries with the same id (in several namespaces), the newest is
- * written.
+ * Threads and processes may use the store at the same time. If several entries have the same id (in several
+ * namespaces), only the newest is written.
  *
  * @param select            Returns nonzero for the entries to include. NULL: all.
  * @param[out] entry_count  The number of entries in the bundle. May be NULL.
@@ -587,20 +592,20 @@ INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, con
 
 /**
  * Creates a storage that forwards to a target storage, which can be exchanged while in use. An application creates it
- * once, and points it to another store, or to none, when its user changes the setting.
+ * once, and makes it forward to another store, or to none, when its user changes the setting.
  *
- * It uses the target's current store mode and times unless it has its own setting. Waiting programs are stored in its
- * target at the time when their turn comes. It has its own statistics. Functions that inspect a directory store accept
- * the target, not the switch.
+ * It uses the target's current store mode and times unless it has its own setting. Waiting programs are stored in
+ * whatever target it has when their turn comes. It has its own statistics. Functions that inspect a directory store
+ * accept only the target, not the switch.
  *
  * @param target  A reference is taken. NULL: none, and the storage is off.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t target);
 /**
- * Makes @p storage forward to @p target. The reference to the previous target is dropped when the last operation in it
- * ends, in the thread of that operation or in this one. If it is the last reference, the previous target's waiting
- * programs are stored.
+ * Makes @p storage forward to @p target. The reference to the previous target is dropped when the last operation on
+ * that target ends, in the thread of that operation or in this one. If it is the last reference, the previous target's
+ * waiting programs are stored then.
  *
  * @param target  Not @p storage itself, nor a chain or a switch that leads to it. NULL: none.
  * @par Threads  Any number at once, during any use of the storage.
@@ -612,14 +617,14 @@ INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_
 /**
  * Creates a storage from several storages in order, and takes references to them. A load returns the blob of the first
  * tier that has it and stores it in the writable tiers before that one. A store goes to the first writable tier. A
- * remove goes to all writable tiers; it returns INGOT_READ_ONLY if a read-only tier before all writable ones has the
- * blob too.
+ * remove goes to all writable tiers; it returns INGOT_READ_ONLY if a read-only tier before all writable ones also has
+ * the blob.
  *
- * With INGOT_PERSIST_STORE_NOW, the load itself stores the blob in the tiers before. With
- * INGOT_PERSIST_STORE_ON_FLUSH a copy waits for a flush, and with the other modes for a thread of the chain, as
- * programs do (ingot_persist_flush). A flush and exit() wait for it. If storing it fails, or the process ends earlier,
- * the chain's first tier with an event callback gets an INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again; a
- * flush does not return the failure. A chain behind a switch or in another chain has its own queue: flush it directly.
+ * With INGOT_PERSIST_STORE_NOW, the load itself stores the blob in these tiers. With INGOT_PERSIST_STORE_ON_FLUSH, a
+ * copy waits for a flush, and with the other modes for the chain's thread, as programs do (ingot_persist_flush). A
+ * flush and exit() wait for it. If storing it fails, or the process ends earlier, the chain's first tier with an event
+ * callback gets an INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again; a flush does not return the failure. A
+ * chain behind a switch or in another chain has its own queue: flush it directly.
  *
  * @param tier_count  1 to 16.
  */

@@ -115,8 +115,8 @@ public:
     void set_storing(const ingot_persist_storing_t &storing) { check(ingot_persist_set_storing(get(), &storing)); }
     /** Turns the storage on or off. If it is off, it returns no blobs and stores none. */
     void set_enabled(bool is_enabled) { check(ingot_persist_set_enabled(get(), is_enabled ? 1 : 0)); }
-    /** Sets its backends. "opencl,cuda": these only; "-opencl": all except this one. @throws error
-     * INGOT_INVALID_ARGUMENTS */
+    /** Sets the backends that the storage serves. "opencl,cuda": only these; "-opencl": all except this one.
+     * @throws error INGOT_INVALID_ARGUMENTS */
     void set_backends(const std::string &backends) { check(ingot_persist_set_backends(get(), backends.c_str())); }
     /** Sets the limits of a directory store. @throws error  INGOT_UNIMPLEMENTED */
     void set_limits(const ingot_persist_limits_t &limits) { check(ingot_persist_set_limits(get(), &limits)); }
@@ -131,7 +131,7 @@ public:
 };
 
 /**
- * Returns the program of @p desc from memory, or else from @p storage, or else compiles and stores it.
+ * Returns the program of @p desc from memory or, failing that, from @p storage. Otherwise compiles and stores it.
  *
  * @param[out] origin  May be NULL.
  * @throws error  As ingot::program. Failures of the storage do not make this function fail.

@@ -27,9 +27,11 @@ typedef struct ingot_persist_record_info {
     size_t struct_size;
     const char *path;     /**< The manifest. It may be missing; its directory must exist. Copied. Required. */
     uint32_t max_entries; /**< Programs in the manifest; 0: 4096. At most 65536. */
-    uint32_t keep_runs;   /**< Drops a program after more runs in a row without a request for it; 0: 8. */
-    uint64_t max_bytes;   /**< Size of the file; 0: 4 MiB. At most 64 MiB. */
-    ingot_event_callback_t on_event; /**< NULL: none. Receives what is saved, and what is left out and why. */
+    /** Drops a program after more than this many runs in a row without a request for it; 0: 8. */
+    uint32_t keep_runs;
+    uint64_t max_bytes; /**< Size of the file; 0: 4 MiB. At most 64 MiB. */
+    /** NULL: none. Receives events about what is saved, and what is left out and why. */
+    ingot_event_callback_t on_event;
     void *on_event_user;
 } ingot_persist_record_info_t;
 #define INGOT_PERSIST_RECORD_INFO_INIT                                                                                 \
@@ -39,7 +41,8 @@ typedef struct ingot_persist_record_info {
 
 /**
  * Starts recording the programs that ingot_persist_program_create loads or compiles with this storage, each once. A
- * program found in memory was recorded when it was loaded or compiled, unless it got into memory in another way.
+ * program that is found in memory was already recorded when it was loaded or compiled, unless it got into memory in
+ * another way.
  *
  * The manifest is written by ingot_persist_record_save, ingot_persist_flush, or the storage's last release. If a
  * process is killed or exits before that, the previous run's manifest remains. A forked child records nothing.
@@ -53,15 +56,16 @@ INGOT_API ingot_status_t ingot_persist_record(ingot_storage_t storage, const ing
 /**
  * Merges the recorded programs into the manifest, which keeps the ids of other processes and previous runs.
  *
- * @retval INGOT_SUCCESS    Also if nothing is recorded, or nothing new.
+ * @retval INGOT_SUCCESS    Also if nothing, or nothing new, was recorded.
  * @retval INGOT_BUSY       Another process was writing the manifest the whole time (200 ms).
  * @retval INGOT_NOT_FOUND  The manifest's directory is missing.
- * @retval INGOT_UNTRUSTED  The file is a link, not a file, owned by another user, or writable by others.
+ * @retval INGOT_UNTRUSTED  The path is a link or not a file, or the file is owned by another user or writable by
+ *                          others.
  * @retval INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_record_save(ingot_storage_t storage);
 
-/** Visits one id of a manifest. Pointers are valid during the callback only. Not 0: continue. */
+/** Visits one id of a manifest. Pointers are valid only during the callback. Not 0: continue. */
 typedef int (*ingot_persist_manifest_visit_t)(size_t id_size, const uint8_t *id, uint32_t age, void *user);
 
 /**
@@ -76,7 +80,7 @@ INGOT_API ingot_status_t ingot_persist_read_manifest(const char *path, ingot_per
 
 /* ---- prewarming ------------------------------------------------------------------------------------------ */
 
-/** Programs that are loaded ahead. */
+/** A prewarm: programs that are being loaded ahead of their requests. */
 typedef struct ingot_prewarm *ingot_prewarm_t;
 
 /** The state of a prewarm: running, or why it ended. */
@@ -94,13 +98,14 @@ typedef struct ingot_prewarm_progress {
     ingot_prewarm_state_t state;
     ingot_status_t manifest_status; /**< Why the manifest was unusable; INGOT_SUCCESS if it was read. */
     uint64_t total;                 /**< Programs in the manifest. */
-    uint64_t done;                  /**< Of these: the sum of all below except taken. */
+    /** The processed programs: the sum of loaded, stale, missing, failed and overtaken. */
+    uint64_t done;
     uint64_t loaded;
     uint64_t stale;     /**< For another device, driver, compiler or library. */
     uint64_t missing;   /**< Not in the storage. */
     uint64_t failed;    /**< Rejected, or not loaded for another reason. */
     uint64_t overtaken; /**< Requested before their turn; the requesting thread loaded them. */
-    uint64_t taken;     /**< Of the loaded programs: requested since. */
+    uint64_t taken;     /**< Loaded programs that have been requested since. */
     uint64_t bytes;     /**< Size of the loaded blobs. */
 } ingot_prewarm_progress_t;
 #define INGOT_PREWARM_PROGRESS_INIT                                                                                    \
@@ -110,7 +115,7 @@ typedef struct ingot_prewarm_progress {
 
 /**
  * Receives progress after each program, in the thread that loaded it, with no lock held. Several threads may call it at
- * once, and a later call may have older figures. It may cancel the prewarm but must not release it.
+ * once, so a later call may have older figures. It may cancel the prewarm but must not release it.
  * @return 0 to cancel, otherwise continue.
  */
 typedef int (*ingot_prewarm_callback_t)(const ingot_prewarm_progress_t *progress, void *user);
@@ -131,7 +136,7 @@ typedef struct ingot_prewarm_info {
     }
 
 /**
- * Begins to load a manifest's programs from @p storage for @p context, and returns when the threads run.
+ * Begins to load a manifest's programs from @p storage for @p context, and returns when the threads are running.
  *
  * The prewarm holds the loaded programs, outside the context's in-memory cache and its limits, until they are requested
  * or the prewarm is released. A request by ingot_persist_program_create with this context and this storage moves a
@@ -142,8 +147,9 @@ typedef struct ingot_prewarm_info {
  * for the load in the callback's thread, that request is INGOT_INVALID_ARGUMENTS, as for a builder of the program
  * itself.
  *
- * The prewarm holds references to the context and the storage. exit() waits for loads in progress under the rules of
- * ingot_persist_flush for blobs, and no other load begins. After fork the child's prewarms are over and return nothing.
+ * The prewarm holds references to the context and the storage. exit() waits for loads in progress, under the rules of
+ * ingot_persist_flush for blobs, and no other load begins. After fork, the child's prewarms are over and return
+ * nothing.
  *
  * @retval INGOT_SUCCESS  Also if the manifest is missing, damaged or not trusted. It then counts as empty; an event and
  *                        ingot_prewarm_progress_t::manifest_status say why.

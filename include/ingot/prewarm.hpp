@@ -30,7 +30,8 @@ inline void end_record(const storage &storage)
     check(ingot_persist_record(storage.get(), nullptr));
 }
 
-/** Programs that are loaded ahead. The destructor cancels, waits, and releases programs that were not requested. */
+/** Programs that are being loaded ahead of their requests. The destructor cancels, waits, and releases programs that
+ *  were not requested. */
 class prewarm
 {
 public:

@@ -17,7 +17,8 @@ extern "C" {
 /** The result of a call. Values are stable; new ones are appended. */
 typedef enum ingot_status {
     INGOT_SUCCESS = 0,
-    INGOT_OUT_OF_MEMORY = 1,     /**< Host or device memory. Ingot emptied the in-memory cache and retried once. */
+    /** Host or device memory ran out, even after Ingot emptied the in-memory cache and retried. */
+    INGOT_OUT_OF_MEMORY = 1,
     INGOT_INVALID_ARGUMENTS = 2, /**< The caller's mistake; the detail names the argument. */
     INGOT_BUFFER_TOO_SMALL = 3,  /**< The size was set to the required size; the buffer is untouched. */
     INGOT_UNIMPLEMENTED = 4,     /**< This backend or driver cannot do it (no binaries, no SPIR-V, ...). */
@@ -25,7 +26,7 @@ typedef enum ingot_status {
     INGOT_NOT_CACHEABLE = 6,     /**< No id can vouch for this program; ingot_program_desc_is_cacheable says why. */
     INGOT_BUILD_FAILED = 7,      /**< The compiler rejected the program; the detail holds the build log. */
     INGOT_BACKEND_ERROR = 8,     /**< Any other driver failure; ingot_last_error_code has the driver's code. */
-    INGOT_BLOB_TRUNCATED = 9,    /**< The blob ends before its header says it does. */
+    INGOT_BLOB_TRUNCATED = 9,    /**< The blob is shorter than its header says. */
     INGOT_BLOB_CORRUPT = 10,     /**< The bytes are not a blob, or do not match the checksum. */
     INGOT_BLOB_VERSION = 11,     /**< A blob of a format version that this library does not read. */
     INGOT_BLOB_MISMATCH = 12,    /**< A valid blob of another program. */
@@ -44,10 +45,10 @@ typedef enum ingot_status {
 INGOT_API const char *ingot_status_name(ingot_status_t status);
 
 /**
- * Returns a sentence about the last failure in the calling thread, with the driver's code or the build log if there
- * is one. Never NULL; "" if nothing has failed yet. The sentence is valid until the thread's next call into Ingot other
- * than a release. Releases preserve the sentence and the code, whatever they call or store, so that callers can report
- * a failure after cleaning up.
+ * Returns a sentence about the last failure in the calling thread, with the driver's code or the build log if there is
+ * one. Never NULL; "" if nothing has failed yet. The sentence is valid until the thread's next call into Ingot that is
+ * not a release. Releases preserve the sentence and the code, whatever they call or store, so that callers can report a
+ * failure after cleaning up.
  */
 INGOT_API const char *ingot_last_error_detail(void);
 
