@@ -38,7 +38,7 @@ static void print_help(FILE *file)
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    char full_name[FULL_NAME_SIZE]; /* for usage and errors */
+    char full_name[FULL_NAME_SIZE]; /* shown in usage and errors */
     (void)snprintf(full_name, sizeof(full_name), "ingot %s", command->name);
     argv[0] = full_name;
     json_init();

@@ -1,5 +1,5 @@
 /*
- * options.h - the options that every command has.
+ * options.h - the options that all commands have.
  */
 #ifndef INGOT_CLI_OPTIONS_H
 #define INGOT_CLI_OPTIONS_H

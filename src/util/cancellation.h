@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-/* Returns the argument for cancellation_allow. Keeps errno. */
+/* Defers cancellation. Returns the argument for cancellation_allow. Keeps errno. */
 static inline int cancellation_hold(void)
 {
     int before = PTHREAD_CANCEL_ENABLE;

@@ -1,8 +1,8 @@
 /*
- * environment.h - names of the INGOT_* variables, and the one parser of their values for all libraries.
+ * environment.h - the names of the INGOT_* variables, and the only parser of their values, for all libraries.
  *
- * Words and suffixes may be in either case. An empty value counts as unset. Callers read the environment, with
- * secure_getenv.
+ * Words and suffixes may be in either case. An empty value counts as unset. Callers read the environment themselves,
+ * with secure_getenv.
  */
 #ifndef INGOT_UTIL_ENVIRONMENT_H
 #define INGOT_UTIL_ENVIRONMENT_H
@@ -21,7 +21,7 @@ enum environment_kind {
     ENVIRONMENT_DAYS    /* milliseconds; a number without a unit is in days */
 };
 
-/* Returns all names, and NULL at the end. doc/environment.md has the same list. */
+/* Returns all names, followed by NULL. doc/environment.md has the same list. */
 static inline const char *const *environment_names(void)
 {
     static const char *const names[] = {

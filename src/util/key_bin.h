@@ -6,7 +6,7 @@
 
 #define KEY_BIN_MAGIC "\x89INGKEY\n"
 
-/* Bytes from the beginning of the file. */
+/* Offsets in bytes from the beginning of the file. */
 enum key_bin_offset {
     KEY_BIN_AT_MAGIC = 0,
     KEY_BIN_AT_VERSION = 8,

@@ -1,5 +1,5 @@
 /*
- * library.h - functions of a shared library that is opened when it is needed.
+ * library.h - looks up functions of a shared library that is opened when needed.
  *
  * Code that uses a table of such functions also runs on machines without the library. A library is never closed: it may
  * start threads and register exit handlers, and the application may use it too.
@@ -21,8 +21,8 @@ struct library_symbol {
     size_t offset;
 };
 
-/* Opens the library and fills the table. Returns NULL, or what is missing: a sentence that is valid until the thread's
- * next call of dlopen. */
+/* Opens the library and fills the table. Returns NULL, or a sentence that says what is missing and is valid until the
+ * thread's next call of dlopen. */
 static inline const char *library_open(const char *name, size_t symbol_count, const struct library_symbol *symbols,
                                        void *table)
 {

@@ -1,5 +1,5 @@
 /*
- * quantity.h - numbers and sizes as text, read in one way by the environment and by the tool.
+ * quantity.h - reads numbers and sizes as text, in the same way for the environment and for the tool.
  *
  * Units may be in either case, whatever the locale.
  */

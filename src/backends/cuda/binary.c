@@ -19,7 +19,7 @@ ingot_status_t cuda_get_binary(void *state, void *opaque_program, uint32_t devic
     return ingot_sink_write(binary, part->size, part->bytes);
 }
 
-/* Equal devices get the same binary, which is kept once. */
+/* Returns the index of the first equal binary. Equal devices get the same binary, which is kept once. */
 static size_t first_with(const ingot_binary_t *binaries, size_t index)
 {
     size_t first = 0;
@@ -28,7 +28,7 @@ static size_t first_with(const ingot_binary_t *binaries, size_t index)
     return first;
 }
 
-/* A multiple of 8, so that each image is aligned. */
+/* Rounds up to a multiple of 8, so that each image is aligned. */
 static size_t padded(size_t size)
 {
     return (size + 7) / 8 * 8;

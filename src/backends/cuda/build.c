@@ -1,7 +1,7 @@
 /*
  * build.c - compiles and links, and loads the result as a module for each device.
  *
- * The core requests one device of each kind, so this file compiles for every requested device.
+ * The core requests only one of several equal devices, so this file compiles for every requested device.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/compiler/compile.h"
@@ -17,7 +17,7 @@ static ingot_status_t build_part(const struct cuda_state *state, const ingot_bui
     part->bytes = part->built.bytes;
     if (status == INGOT_SUCCESS)
         status = cuda_image_read(&part->image, part->size, part->bytes);
-    /* The driver refuses code here only if an option named an architecture other than the device's. */
+    /* The driver refuses this code only if an option named an architecture other than the device's. */
     return status == INGOT_SUCCESS ? cuda_part_load(state, part, INGOT_BUILD_FAILED) : status;
 }
 

@@ -7,7 +7,8 @@
 #include "backends/cuda/compiler/image.h"
 #include "backends/cuda/state.h"
 
-/* A module belongs to one context. The image is kept, because a driver does not return what it loaded. */
+/* A module, which belongs to one context, and its image, which is kept because a driver does not return what it
+ * loaded. */
 struct cuda_part {
     uint32_t device_index;
     CUmodule module; /* NULL: not loaded */

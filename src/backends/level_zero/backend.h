@@ -24,7 +24,7 @@ ingot_status_t level_zero_build(void *state, const ingot_build_request_t *reques
 /* Joins the compile options, the link options and `more` with spaces. */
 ingot_status_t level_zero_build_flags(const struct level_zero_state *state, const char *compile_options,
                                       const char *link_options, const char *more, struct level_zero_text *flags);
-/* Resolves the imports of a device's modules from each other. `log` may be NULL. */
+/* Links a device's modules dynamically, so that they import from each other. `log` may be NULL. */
 ingot_status_t level_zero_link_modules(const struct level_zero_state *state, size_t count, ze_module_handle_t *modules,
                                        ingot_sink_t *log);
 

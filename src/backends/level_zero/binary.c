@@ -82,7 +82,7 @@ ingot_status_t level_zero_get_binary(void *state, void *opaque_program, uint32_t
     return status;
 }
 
-/* Returns the number of modules in a binary. 0: its numbers are invalid. */
+/* Returns the number of modules in a binary, or 0 if the binary's numbers are invalid. */
 static size_t count_parts(const ingot_binary_t *binary)
 {
     if (binary->size < MAGIC_SIZE + NUMBER_SIZE || memcmp(binary->bytes, PARTS_MAGIC, MAGIC_SIZE) != 0)

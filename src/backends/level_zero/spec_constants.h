@@ -11,7 +11,7 @@ struct level_zero_spec_constants {
     size_t source_count;
     size_t constant_count;
     ze_module_constants_t *of_source;       /* [source_count]; NULL: the request has no constants */
-    const ze_module_constants_t **pointers; /* to the elements of of_source */
+    const ze_module_constants_t **pointers; /* pointers to the elements of of_source */
     uint32_t *ids;                          /* [source_count][constant_count] */
     const void **values;                    /* likewise */
     uint64_t *storage;                      /* [constant_count] */

@@ -24,7 +24,7 @@ void opencl_get_text_rules(void *state, ingot_text_rules_t *rules);
 ingot_status_t opencl_build(void *state, const ingot_build_request_t *request, size_t device_count,
                             const uint32_t *device_indices, ingot_sink_t *log, void **program);
 
-/* spec_constants.c: sets the request's constants, which are already checked, in the native programs that have them. */
+/* spec_constants.c: sets the request's constants, which have been checked, in the native programs that have them. */
 ingot_status_t opencl_set_spec_constants(const struct opencl_state *state, const ingot_build_request_t *request,
                                          const cl_program *programs);
 

@@ -126,7 +126,7 @@ ingot_status_t opencl_get_binary(void *opaque, void *opaque_program, uint32_t de
     return status;
 }
 
-/* Arguments of clCreateProgramWithBinary: one element for each device of the program, in its order. */
+/* The arguments of clCreateProgramWithBinary: arrays with one element for each device of the program, in its order. */
 struct binaries {
     size_t *sizes;
     const unsigned char **bytes;

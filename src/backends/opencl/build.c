@@ -16,7 +16,7 @@ struct inputs {
     size_t source_count;
     size_t count;
     cl_program *programs;
-    const char **names; /* of the headers, at the same positions */
+    const char **names; /* names of the headers, at the same positions */
 };
 
 static cl_program create_with_il(const struct opencl_state *state, const ingot_source_view_t *source, cl_int *error)
@@ -132,7 +132,7 @@ static ingot_status_t build_in_one(const struct opencl_state *state, const ingot
                            log);
 }
 
-/* PoCL 3.1 ends the process if the last option lacks its value. */
+/* Checks that the last option has its value, because otherwise PoCL 3.1 ends the process. */
 static ingot_status_t check_options(const char *options, ingot_sink_t *log)
 {
     static const char *const with_value[] = {"-I", "-D"};

@@ -89,9 +89,8 @@ static bool is_of_pocl(const struct opencl_state *state, cl_platform_id platform
     return is_so;
 }
 
-/* Returns the device that the native context lists instead of this one: with PoCL, the parent of a sub-device. Other
- * drivers list the sub-device itself. With them, a parent in the list means that the sub-device does not belong to
- * the context. */
+/* Returns the device that the native context lists for this one. PoCL lists the parent of a sub-device. Other drivers
+ * list the sub-device itself; there, a parent in the list means that the sub-device does not belong to the context. */
 static cl_device_id listed_instead(const struct opencl_state *state, cl_device_id device)
 {
     cl_device_id parent = NULL;
@@ -140,11 +139,11 @@ static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_
     error = state->cl->clRetainDevice(id);
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, "clRetainDevice", error);
-    state->devices[index] = device; /* state_destroy releases it from now on */
+    state->devices[index] = device; /* from now on, state_destroy releases it */
     return INGOT_SUCCESS;
 }
 
-/* Finds out if all devices support SPIR-V. A driver before 2.1 without the extension does not know the query. */
+/* Finds out if all devices support SPIR-V. Drivers before OpenCL 2.1 without the extension do not know the query. */
 static ingot_status_t learn_spirv(struct opencl_state *state)
 {
     state->takes_spirv = true;

@@ -79,7 +79,7 @@ static const struct named_error named_errors[] = {
     NAMED(CL_INVALID_DEVICE_QUEUE),
     NAMED(CL_INVALID_SPEC_ID),
     NAMED(CL_MAX_SIZE_RESTRICTION_EXCEEDED),
-    {-1001, "CL_PLATFORM_NOT_FOUND_KHR"}, /* of the loader; defined in the extensions' header */
+    {-1001, "CL_PLATFORM_NOT_FOUND_KHR"}, /* from the loader; defined in the extensions' header */
 };
 
 const char *opencl_error_name(cl_int error)

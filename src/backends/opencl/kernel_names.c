@@ -1,5 +1,5 @@
 /*
- * kernel_names.c - the names of a program's kernels.
+ * kernel_names.c - gets the names of a program's kernels.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/native_binary.h"

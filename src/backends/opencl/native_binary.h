@@ -6,7 +6,7 @@
 
 #include "backends/opencl/program.h"
 
-/* Reads the device's binary. The caller frees *bytes with *size. */
+/* Reads the device's binary. The caller frees *bytes, of *size bytes. */
 ingot_status_t opencl_read_native_binary(const struct opencl_state *state, const struct opencl_program *program,
                                          cl_device_id device, size_t *size, void **bytes);
 

@@ -21,7 +21,7 @@ struct bundling {
     const char *path;
 };
 
-/* A copy of entries from a bundle to a store. */
+/* The state of copying entries from a bundle to a store. */
 struct extraction {
     ingot_storage_t bundle;
     ingot_storage_t store;

@@ -1,9 +1,9 @@
 /*
  * explain.c - `ingot explain`: shows why an id would be a miss: the fields in which the nearest stored id differs.
  *
- * The nearest entry has the same sources, then differs in the fewest fields: another build of the same program says
- * more than another program with the same options. A field counts less if its values have more words in common, and
- * hardly at all if only the order of the words differs.
+ * The nearest entry has the same sources if possible, and differs in the fewest fields, because another build of the
+ * same program says more than another program with the same options. A field counts less if its values have more words
+ * in common, and hardly at all if only the order of the words differs.
  */
 #include <stdio.h>
 #include <stdlib.h>

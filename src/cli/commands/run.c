@@ -51,7 +51,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'n': running->name_space = value; return 0;
     case 't': running->trace = value != NULL ? value : ""; return 0;
     case 's': running->has_stats = true; return 0;
-    case ARGP_KEY_ARG: /* what follows belongs to the command */
+    case ARGP_KEY_ARG: /* the following arguments belong to the command */
         running->command = state->argv + state->next - 1;
         state->next = state->argc;
         return 0;

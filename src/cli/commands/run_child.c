@@ -44,7 +44,7 @@ static void forward(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-/* Signals that this process ignores are ignored in the child, too. */
+/* Catches the signals, except those that this process ignores, which the child ignores, too. */
 static void catch_signals(void)
 {
     for (size_t i = 0; i < FORWARDED_COUNT; ++i) {
@@ -109,7 +109,7 @@ int run_child_end(int status)
     const int number = WTERMSIG(status);
     (void)setrlimit(RLIMIT_CORE, &no_core);
     (void)signal(number, SIG_DFL);
-    (void)raise(number); /* blocked until now if it is one of those above */
+    (void)raise(number); /* blocked until now if it is one of the signals above */
     (void)sigemptyset(&one);
     (void)sigaddset(&one, number);
     (void)sigprocmask(SIG_UNBLOCK, &one, NULL);

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Replaces this process by the command. If that fails, prints why and returns 127 (command not found) or 126. */
+/* Replaces this process with the command. If that fails, prints why and returns 127 (command not found) or 126. */
 int run_child_execute(char **command);
 /* Executes the command in a child, forwards signals to the child, and waits for its end. *status is waitpid's. Returns
  * false, after a message, if there is no child. */

@@ -4,7 +4,7 @@
 #ifndef INGOT_CLI_COMMANDS_RUN_STATS_H
 #define INGOT_CLI_COMMANDS_RUN_STATS_H
 
-/* Creates the file to which the layers of all processes append, and names it in their environment. Returns its path,
+/* Creates the file that the layers of all processes append to, and names it in their environment. Returns its path,
  * which the caller frees, or NULL after a message. */
 char *run_stats_begin(void);
 /* Adds up the file, prints the result on standard error, and removes the file. */

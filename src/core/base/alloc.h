@@ -15,7 +15,7 @@ ingot_status_t alloc_init(ingot_allocator_t *out, const ingot_allocator_t *from)
 void *alloc_bytes(const ingot_allocator_t *allocator, size_t size);
 void *alloc_zeroed(const ingot_allocator_t *allocator, size_t size);
 void *alloc_aligned(const ingot_allocator_t *allocator, size_t size, size_t alignment);
-char *alloc_text(const ingot_allocator_t *allocator, const char *text); /* a copy; NULL counts as "" */
+char *alloc_text(const ingot_allocator_t *allocator, const char *text); /* returns a copy; NULL counts as "" */
 /* Frees memory; size must be the allocated size. Does nothing if memory is NULL. */
 void alloc_free(const ingot_allocator_t *allocator, void *memory, size_t size);
 void alloc_free_text(const ingot_allocator_t *allocator, char *text);

@@ -1,5 +1,5 @@
 /*
- * arena.h - many small allocations that are freed together, such as those of a scan or of one call.
+ * arena.h - makes many small allocations that are freed together, such as those of a scan or of a call.
  *
  * Pieces are never freed one by one. The first allocation that fails sets `failed`, and all later ones fail too, so
  * callers check once at the end. Not thread-safe.
@@ -18,7 +18,7 @@ struct arena {
     const ingot_allocator_t *allocator;
     struct arena_chunk *chunks; /* newest first */
     uint8_t *next;              /* the next piece */
-    size_t left;                /* bytes from there on */
+    size_t left;                /* bytes left from there */
     bool failed;
 };
 

@@ -17,7 +17,7 @@ struct bytes_writer {
     uint8_t *bytes;
     size_t size;
     size_t capacity;
-    bool failed; /* out of memory; later writes do nothing */
+    bool failed; /* true if out of memory; later writes do nothing */
 };
 
 void bytes_writer_init(struct bytes_writer *writer, const ingot_allocator_t *allocator);
@@ -32,7 +32,7 @@ void bytes_put_text(struct bytes_writer *writer, const char *text); /* raw, with
 void *bytes_reserve(struct bytes_writer *writer, size_t size);
 /* Overwrites earlier bytes, such as a length that is known only later. */
 void bytes_patch_u64(struct bytes_writer *writer, size_t offset, uint64_t value);
-/* Hands over the memory, shrunk to *size so that alloc_free accepts it; NULL when out of memory. Empties the writer. */
+/* Returns the memory, shrunk to *size so that alloc_free accepts it, or NULL if out of memory. Empties the writer. */
 uint8_t *bytes_take(struct bytes_writer *writer, size_t *size);
 
 struct bytes_reader {

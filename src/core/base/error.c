@@ -85,7 +85,7 @@ void error_restore(const struct error_detail *saved)
     last_code = saved->code;
 }
 
-/* Separate from error_keep, so that a thread without failures needs no stack space for a sentence. */
+/* Separate from error_keep, so that threads without a sentence need no stack space for one. */
 __attribute__((noinline)) static void keep_sentence(void (*action)(void *a, void *b), void *a, void *b)
 {
     struct error_detail kept;

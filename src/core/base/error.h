@@ -2,9 +2,9 @@
  * error.h - the calling thread's sentence about its last failure.
  *
  * Each thread has a fixed buffer, which its first failure allocates and which is freed when the thread ends. It is not
- * a thread-local variable: a running program can load a library with initial-exec variables (stripe.h)
- * only if all its thread-local variables fit in a few hundred bytes. Longer build logs are cut at their end, because
- * their first lines matter most.
+ * a thread-local variable: a running program can load a library with initial-exec variables (stripe.h) only if all its
+ * thread-local variables fit in a few hundred bytes. Longer build logs lose their end, because their first lines matter
+ * most.
  */
 #ifndef INGOT_CORE_BASE_ERROR_H
 #define INGOT_CORE_BASE_ERROR_H

@@ -1,5 +1,5 @@
 /*
- * os.c - POSIX, behind os.h.
+ * os.c - implements os.h with POSIX.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -39,8 +39,8 @@ bool os_call_after_fork(void (*action)(void));
 
 uint64_t os_now_ns(void); /* monotonic */
 
-/* Returns NULL if the variable is not set or the process has more rights than its user (setuid). Called only while a
- * context is created. */
+/* Returns a variable's value, or NULL if it is not set or the process has more rights than its user (setuid). Called
+ * only while a context is created. */
 const char *os_environment(const char *name);
 /* Does the same for a variable of a driver or compiler, which reads it even in a setuid process. */
 const char *os_environment_of_others(const char *name);

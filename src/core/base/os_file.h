@@ -1,5 +1,5 @@
 /*
- * os_file.h - reading files.
+ * os_file.h - reads files.
  *
  * The core reads files because the content of included files is part of a program's identity. It writes no file except
  * the trace that INGOT_TRACE names. None of these functions is a cancellation point.
@@ -33,18 +33,18 @@ struct os_file_state {
 struct os_file_facts {
     struct os_file_state state; /* before the content was read */
     bool was_steady;            /* the state was the same afterwards */
-    bool tells_changes;         /* a local file system with stable numbers, whose clock is this machine's */
+    bool tells_changes;         /* the file system is local, has stable inode numbers, and uses this machine's clock */
 };
 
-/* INGOT_NOT_FOUND: the file or a directory of its path does not exist; INGOT_IO_ERROR: anything else, or it is not a
- * regular file. Sets no sentence. */
+/* Gets a file's state. INGOT_NOT_FOUND: the file or a directory in its path does not exist; INGOT_IO_ERROR: any other
+ * failure, or it is not a regular file. Sets no sentence. */
 ingot_status_t os_get_file_state(const char *path, struct os_file_state *state);
 /* Returns the time since 1970, in nanoseconds, that the kernel assigns to files changed now, or an earlier time. */
 uint64_t os_file_clock_ns(void);
 /* Returns a number that identifies the user and the group with whose rights files are opened. */
 uint64_t os_user_and_group(void);
 
-/* Returns false if there is no such directory. */
+/* Identifies a directory. Returns false if it does not exist. */
 bool os_identify_directory(const char *path, struct os_file_identity *identity);
 
 /* Writes the current directory's absolute path and a NUL. Returns false if there is none or it does not fit. */

@@ -1,5 +1,5 @@
 /*
- * status.c - names of statuses and events, and the library's own version.
+ * status.c - returns the names of statuses and events, and the library's version.
  */
 #include <ingot/ingot.h>
 

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STRIPE_COUNT = 16, STRIPE_LINE = 128 }; /* processors fetch cache lines in pairs of 64 bytes */
+enum { STRIPE_COUNT = 16, STRIPE_LINE = 128 }; /* 128, because processors fetch pairs of 64-byte cache lines */
 
 typedef _Atomic uint64_t stripe_cell;
 
@@ -25,7 +25,7 @@ typedef _Atomic uint64_t stripe_cell;
  * references are only taken or only dropped, would take months to exhaust their range of 2^48. */
 #define CELL_HIT (UINT64_C(1) << 50)
 #define CELL_OPEN_BIT (UINT64_C(1) << 49)
-#define CELL_CLOSED (UINT64_C(1) << 48) /* in the middle of the values without the bit */
+#define CELL_CLOSED (UINT64_C(1) << 48) /* in the middle of the values without CELL_OPEN_BIT */
 #define CELL_OPEN (CELL_CLOSED | CELL_OPEN_BIT)
 #define CELL_HITS_FULL (CELL_HIT << 13) /* the other half of the range is headroom for all threads of a stripe */
 

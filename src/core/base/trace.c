@@ -74,7 +74,7 @@ static void write_line(int file, const ingot_event_t *event)
                           ingot_status_name(event->status), (double)event->duration_ns / 1000.0, event->bytes, group,
                           name, reason);
     const int before = cancellation_hold();
-    if (length > 0) /* a closed trace is not a failure */
+    if (length > 0) /* failing to write the trace is not a failure */
         length = (int)write(file, line, (size_t)length);
     cancellation_allow(before);
 }

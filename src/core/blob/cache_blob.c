@@ -1,5 +1,5 @@
 /*
- * cache_blob.c - the blob's format; see cache_blob.h and doc/blob-format.md.
+ * cache_blob.c - implements the blob's format; see cache_blob.h and doc/blob-format.md.
  */
 #include "core/blob/cache_blob.h"
 
@@ -79,7 +79,7 @@ static size_t header_size(uint32_t version)
            (version >= BLOB_FIRST_TIMED_VERSION ? 8u : 0);
 }
 
-/* Checks magic, version, total size and checksum; leaves the reader after the total size. */
+/* Checks the magic, version, total size and checksum. Leaves the reader after the total size. */
 static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view *view, uint32_t *version, size_t size,
                                   const uint8_t *blob)
 {

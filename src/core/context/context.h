@@ -65,11 +65,11 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
 void context_reference(struct ingot_context *context);
 void context_unreference(struct ingot_context *context);
 
-/* Returns the device's identity, which is borrowed and lives as long as the context. */
+/* Returns the device's identity. It is borrowed, and valid as long as the context. */
 ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
                                     const struct device_identity **identity);
 
-/* Fails with INGOT_INVALID_ARGUMENTS if struct_size is not set or a flag is unknown. */
+/* Reads a capacity. Returns INGOT_INVALID_ARGUMENTS if struct_size is not set or a flag is unknown. */
 ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits);
 
 /* True if the caller should retry, because it ran out of memory and the cache has just been emptied. True at most once

@@ -5,7 +5,7 @@
 #include "core/context/context.h"
 #include "util/struct_size.h"
 
-/* Replaces zeros by the defaults. */
+/* Reads the capacity, and replaces zeros with the defaults. */
 static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, const struct memory_cache_limits *defaults,
                                     struct memory_cache_limits *limits)
 {

@@ -17,7 +17,7 @@ static const char *text_of(const char *name)
     return text != NULL ? text : "";
 }
 
-/* Leaves the value as it is if the variable is not set. */
+/* Reads a value. Leaves it unchanged if the variable is not set. */
 static ingot_status_t read_value(const char *name, enum environment_kind kind, size_t *value)
 {
     const char *text = text_of(name);

@@ -61,7 +61,8 @@ static int compare_identities(const void *a, const void *b)
     return memcmp(left->digest, right->digest, DIGEST_SIZE);
 }
 
-/* One field per distinct device, in the order of their digests: neither order nor number of equal devices matters. */
+/* Writes one field per distinct device, in the order of their digests, so that neither the order nor the number of
+ * equal devices matters. */
 static void put_devices(struct id_writing *id)
 {
     const struct ingot_program_desc *desc = id->desc;

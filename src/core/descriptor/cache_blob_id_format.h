@@ -11,8 +11,8 @@ struct id_writing; /* cache_blob_id.c */
 #define ID_MAGIC_SIZE 8
 #define ID_FORMAT_VERSION 2u
 
-/* Fields are in ascending order of their tags. Those before ID_DEVICE are the library's part; those from ID_SOURCE
- * on are the program's. */
+/* The tags of fields. Fields are in ascending order of their tags. Those before ID_DEVICE are the library's part; those
+ * from ID_SOURCE on are the program's. */
 enum id_field {
     ID_LIBRARY = 1,
     ID_BACKEND = 2,

@@ -19,7 +19,7 @@ struct walk {
     cache_blob_id_visitor visit;
     void *user;
     unsigned count[ID_LAST + 1]; /* number of fields seen, by tag */
-    size_t path_size;            /* of the field's path; the part's name follows */
+    size_t path_size;            /* size of the field's path; the part's name follows */
     char path[PATH_CAPACITY];
 };
 

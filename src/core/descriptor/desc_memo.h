@@ -1,5 +1,5 @@
 /*
- * desc_memo.h - identifies a program to its context's memo of included files.
+ * desc_memo.h - makes the key under which a context's memo finds a program's included files.
  */
 #ifndef INGOT_CORE_DESCRIPTOR_DESC_MEMO_H
 #define INGOT_CORE_DESCRIPTOR_DESC_MEMO_H

@@ -229,7 +229,8 @@ static ingot_status_t keep_all_options(ingot_build_request_t *request, const str
     return arena->failed || request->compile_options == NULL ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
-/* Replaces the sources by the texts. Embedded headers stay, because a driver treats a request with them differently. */
+/* Replaces the sources with the texts. Embedded headers are kept, because a driver treats a request with headers
+ * differently. */
 static ingot_status_t replace_sources(struct hermetic_request *request, struct arena *arena)
 {
     const struct hermetic *hermetic = &request->hermetic;

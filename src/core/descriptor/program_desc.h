@@ -49,7 +49,7 @@ struct ingot_program_desc {
     const char **name_expressions;         /* sorted bytewise; in the key */
     char *group;
     char *not_cacheable; /* why the program cannot be cached, or NULL */
-    size_t files_size;   /* of program_desc_files */
+    size_t files_size;   /* size of what program_desc_files returns */
     size_t key_size;
     struct hash128 key_hash;
     _Atomic(struct cache_blob_id *) id; /* release/acquire */
@@ -69,7 +69,7 @@ static inline const uint8_t *program_desc_files(const struct ingot_program_desc 
 
 void program_desc_reference(struct ingot_program_desc *desc);
 bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_program_desc *b);
-/* True if the descriptor was made from an id alone: it has no sources and cannot be compiled. */
+/* True if the descriptor was made from an id alone, so it has no sources and cannot be compiled. */
 static inline bool program_desc_is_of_id(const struct ingot_program_desc *desc)
 {
     return desc->source_count == 0;
@@ -86,7 +86,7 @@ bool program_desc_has_settings(const struct ingot_program_desc *desc);
 void request_add_settings(ingot_build_request_t *request, struct ingot_source *const *sources,
                           const char *program_options, const char *environment, struct arena *arena);
 
-/* Makes the descriptor's request for a backend, valid as long as the descriptor and the arena's pieces. */
+/* Makes the descriptor's request for a backend. It is valid as long as the descriptor and the arena's pieces. */
 ingot_status_t desc_request_init(ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                  struct arena *arena);
 

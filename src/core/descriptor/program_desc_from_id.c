@@ -110,7 +110,7 @@ static bool equals_text(const struct id_value *value, const char *text)
     return value->size == strlen(text) && memcmp(value->bytes, text, value->size) == 0;
 }
 
-/* Checks library, backend and the environment's options, which are the same in every id of this context. */
+/* Checks the library, the backend and the environment's options, which are the same in every id of this context. */
 static ingot_status_t check_library(const struct id_view *view, const struct ingot_context *context)
 {
     if (!equals_text(&view->single[ID_LIBRARY], ingot_version()) ||
@@ -211,7 +211,7 @@ static void read_constant(struct ingot_program_desc *desc, const struct id_view 
     desc->spec_constants[i] = (ingot_spec_constant_t){id, (uint32_t)value->size - 4, &values[i]};
 }
 
-/* Copies the expressions' texts to *place. */
+/* Reads the constants, and copies the expressions to *place. */
 static void read_constants_and_expressions(struct ingot_program_desc *desc, const struct id_view *view, uint8_t **place)
 {
     struct bytes_reader reader;

@@ -167,7 +167,7 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
     for (size_t i = 0; i < desc->name_expression_count; ++i)
         desc->name_expressions[i] = put_text(&place, desc->name_expressions[i]);
     desc->files_size = files->size;
-    (void)put_framed(&place, files->size, files->bytes); /* last: program_desc_files */
+    (void)put_framed(&place, files->size, files->bytes); /* must be last; see program_desc_files */
     assert(place == key + desc->key_size);
     desc->key_hash = hash128_of(desc->key_size, key);
 }

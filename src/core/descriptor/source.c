@@ -139,7 +139,7 @@ ingot_status_t ingot_source_retain(ingot_source_t source)
 
 void ingot_source_release(ingot_source_t source)
 {
-    /* acq_rel: all use by holders happens before the gathering */
+    /* acq_rel: all use by holders happens before the counts are gathered */
     if (source == NULL || atomic_fetch_sub_explicit(&source->holders, 1, memory_order_acq_rel) != 1)
         return;
     striped_count_gather(&source->references);

@@ -22,7 +22,7 @@
 struct ingot_source {
     atomic_size_t holders;
     struct striped_count references;
-    atomic_uint uses; /* by descriptors, until the count is spread */
+    atomic_uint uses; /* number of uses by descriptors, until the count is spread */
     ingot_allocator_t allocator;
     ingot_source_kind_t kind;
     size_t size;
@@ -33,7 +33,7 @@ struct ingot_source {
     size_t header_count;
     struct hash128 hash;
     bool is_text;            /* in a language with includes; PTX is not */
-    bool may_include;        /* a text whose includes must be resolved */
+    bool may_include;        /* true for a text whose includes must be resolved */
     atomic_int digest_state; /* 0: none, 1: being written, 2: written; release/acquire with digest */
     uint8_t digest[DIGEST_SIZE];
 };

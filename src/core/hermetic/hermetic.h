@@ -23,10 +23,11 @@ struct hermetic {
     size_t *ends;              /* end_count offsets in texts: the end of each source, without its NUL */
     size_t end_count;          /* the number of sources of all inputs */
     size_t source_count;       /* resolved so far */
-    bool must_look;            /* set by the caller: files may matter, not only texts and options */
+    bool must_look;            /* set by the caller if files may matter in addition to texts and options */
 };
 
-/* True if a text has a directive, or a macro such as __TIME__ or __FILE__. Cheap; called once per source. */
+/* True if a text has a directive, or a macro such as __TIME__ or __FILE__. This is cheap, and called once per
+ * source. */
 bool hermetic_concerns(size_t size, const char *text);
 
 /*

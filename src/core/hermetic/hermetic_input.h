@@ -8,14 +8,14 @@
 
 enum { HERMETIC_OPTIONS = 4 };
 
-/* Texts with their headers and options, as the application gave them. */
+/* Texts with their headers and options, as the application passed them. */
 struct hermetic_input {
     const ingot_text_rules_t *rules;
     const ingot_source_view_t *sources; /* sources that are not text are skipped */
     size_t source_count;
     const ingot_source_view_t *headers; /* embedded headers */
     size_t header_count;
-    /* The program's, a source's own, the environment's, and those of the compiler's own variables; "" for none. */
+    /* The options of the program, of a source, of the environment, and of the compiler's own variables; "" for none. */
     const char *options[HERMETIC_OPTIONS];
 };
 

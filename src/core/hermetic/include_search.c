@@ -1,9 +1,9 @@
 /*
  * include_search.c - finds the one text that an include means.
  *
- * Files are searched for in the compiler's order, as far as its rules are known. If the rules leave the result open, or
- * if both an embedded header and a file have the name, the include is a gap. Directories of the system or the compiler
- * (/usr/include, its own headers) are not searched, because no id could identify their files.
+ * Files are searched for in the compiler's order, as far as that is known. If the rules leave the result open, or if
+ * both an embedded header and a file have the name, the include is a gap. Directories of the system or the compiler,
+ * such as /usr/include, are not searched, because no id could identify their files.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -117,8 +117,8 @@ static void take_header(struct search *search, struct graph_text *header)
         search->header = header;
 }
 
-/* Looks for a header with exactly the included name. Every compiler prefers these or also searches them, wherever
- * the include is. */
+/* Looks for a header with exactly the included name. Every compiler either prefers such headers or also searches them,
+ * wherever the include is. */
 static void look_for_exact_header(struct search *search)
 {
     const struct source_graph *graph = search->graph;
@@ -155,7 +155,8 @@ struct order {
     bool has_late; /* late directories come last */
 };
 
-/* Handles files in a directory that the compiler searches without being told, if an option also names it. */
+/* Searches the directories that the compiler searches by default, after all others. An option that names one does not
+ * change its position. */
 static struct graph_text *look_in_late(struct search *search, bool *is_certain)
 {
     struct source_graph *graph = search->graph;
@@ -229,7 +230,7 @@ static struct graph_text *look_everywhere(struct search *search, bool *is_certai
     return found;
 }
 
-/* Sets *is_certain if every order that the rules allow finds the same file. */
+/* Searches for a file. Sets *is_certain if every order that the rules allow finds the same one. */
 static struct graph_text *look_for_file(struct search *search, const struct graph_text *text, bool *is_certain)
 {
     const ingot_text_rules_t *rules = search->graph->input->rules;

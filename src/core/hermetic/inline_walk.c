@@ -14,11 +14,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* NVRTC ends the process when it warns within 30 or more nested markers (seen with 13.0). */
+/* Limits of the walk. NVRTC ends the process when it emits a warning within 30 or more nested markers (seen with
+ * 13.0). */
 enum { MAX_INLINE_DEPTH = 150, MAX_NESTED_MARKERS = 20, MAX_REPLACED = 200000 };
 #define MAX_INLINED_BYTES ((uint64_t)256 << 20)
 
-/* What the shape says about an event; from SHAPE_TEXT on, the number of a text that is written. */
+/* What the shape says about an event. Values from SHAPE_TEXT on are the numbers of texts that are written. */
 enum { SHAPE_GAP, SHAPE_ASSUMED, SHAPE_ABSENT, SHAPE_PRESENT, SHAPE_MARK, SHAPE_END, SHAPE_TEXT };
 
 struct assumption {
@@ -31,8 +32,8 @@ struct position {
     const struct graph_text *text;
     size_t from;    /* in raw: everything before it is written */
     size_t line;    /* of from */
-    bool is_moved;  /* in the branch that just ended, lines may have moved */
-    bool is_system; /* after a #pragma system_header that is certainly active */
+    bool is_moved;  /* true if lines may have moved in the branch that just ended */
+    bool is_system; /* true after a #pragma system_header that is certainly active */
 };
 
 static void put(struct inline_walk *walk, size_t size, const char *bytes)
@@ -137,7 +138,7 @@ static size_t count_lines(const struct inline_walk *walk, const char *from, cons
     return lines;
 }
 
-/* Writes up to the event and ends the line, so that a directive can follow. */
+/* Writes everything before the event, and ends the line, so that a directive can follow. */
 static void put_before(struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
     const struct clean_text *clean = &position->text->clean;
@@ -306,7 +307,7 @@ static void replace(struct inline_walk *walk, struct position *position, const s
     default: break;
     }
     for (size_t lines = pass_over(walk, position, event); lines != 0; --lines)
-        put_text(walk, "\\\n"); /* keeps the number of lines */
+        put_text(walk, "\\\n"); /* keeps the line count */
 }
 
 /* ---- texts ---- */

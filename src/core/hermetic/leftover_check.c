@@ -1,8 +1,8 @@
 /*
- * leftover_check.c - a second search for including directives, which trusts only the scan's events.
+ * leftover_check.c - a second search for including directives, which relies only on the scan's events.
  *
- * It examines every # or %: outside of events, also in code, comments and literals. If the next word is include, import
- * or embed, with any comments, blanks and non-ASCII bytes in between, a small reader must confirm that it is within a
+ * It examines every # or %: outside of events, even in code, comments and literals. If the next word, after any
+ * comments, blanks and non-ASCII bytes, is include, import or embed, a small reader must confirm that it is in a
  * comment or literal.
  */
 #include "core/hermetic/source_graph.h"

@@ -32,7 +32,7 @@ struct macro_body {
     struct macro_token *tokens;
 };
 
-/* Appends to the list that ends at *last; NULL when out of memory. */
+/* Appends a token to the list that ends at *last. Returns NULL if out of memory. */
 struct macro_token *macro_token_add(struct arena *arena, struct macro_token ***last, const struct token *token,
                                     const struct name_set *hidden);
 struct macro_token *macro_tokens_read(struct arena *arena, struct scanner *scanner);
@@ -45,7 +45,7 @@ struct macro_body *macro_body_of(struct arena *arena, struct macro_definition *d
 bool macro_parameter_index(const struct macro_body *body, const struct token *token, size_t *index);
 
 bool name_set_has(const struct name_set *set, const struct macro *macro);
-/* If the arena is out of memory, the next three return a shorter set. */
+/* If the arena is out of memory, the next three functions return a shorter set. */
 const struct name_set *name_set_add(struct arena *arena, const struct name_set *set, const struct macro *macro);
 const struct name_set *name_set_common(struct arena *arena, const struct name_set *a, const struct name_set *b);
 const struct name_set *name_set_all(struct arena *arena, const struct name_set *a, const struct name_set *b);

@@ -63,8 +63,8 @@ static bool has_capital(size_t size, const char *name)
     return false;
 }
 
-/* Returns the definition that applies if the name is defined, or NULL. Compilers rename built-in functions by macros
- * (PoCL: max), and such a definition may follow or replace the one seen here. */
+/* Returns the definition that is active if the name is defined, or NULL. Compilers use macros to rename built-in
+ * functions (PoCL: max), and such a definition may follow or replace the one seen here. */
 static struct macro_definition *choose(struct expansion *expansion, const struct macro *macro, size_t size,
                                        const char *name)
 {

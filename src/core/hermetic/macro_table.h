@@ -11,7 +11,7 @@
 
 struct macro_body; /* macro_body.h */
 
-/* A name and its hash, made once for all programs that read a text. */
+/* A name and its hash, which are computed once for all programs that read a text. */
 struct macro_name {
     const char *text;
     size_t size;
@@ -28,10 +28,10 @@ struct macro_definition {
 struct macro {
     struct macro *next; /* in its bucket */
     struct macro_name name;
-    struct macro_definition *definition; /* the first; others only set is_ambiguous */
+    struct macro_definition *definition; /* the first definition; others only set is_ambiguous */
     bool is_ambiguous;                   /* another definition differs */
     bool is_undefined;                   /* some text or option has an #undef */
-    bool of_options;                     /* a definition comes from an option */
+    bool of_options;                     /* true if a definition comes from an option */
 };
 
 struct macro_table {
@@ -42,7 +42,7 @@ struct macro_table {
     bool are_hidden; /* some text has #pragma push_macro, so no definition is certain */
 };
 
-/* The arena holds the table's memory; the texts must outlive the table. */
+/* Initializes a table. Its memory is in the arena, and the texts must outlive it. */
 void macro_table_init(struct macro_table *table, struct arena *arena);
 /* Adds a definition; text is the part of the #define after the name. */
 void macro_table_define(struct macro_table *table, struct macro_name name, size_t size, const char *text);

@@ -190,7 +190,7 @@ static void check_directory(struct option *option, const ingot_text_rules_t *rul
         option->has_quotes = false;
     const char first = option->value_size != 0 ? option->value[0] : 0;
     if (first == 0 || first == '-' || first == '=' || first == ' ' || option->value[option->value_size - 1] == ' ')
-        refuse(option, not_plain); /* NVRTC, for example, removes blanks at the end */
+        refuse(option, not_plain); /* NVRTC, for example, removes trailing blanks */
     for (size_t i = 0; i < option->value_size; ++i) {
         const unsigned char c = (unsigned char)option->value[i];
         if (c < ' ' || c == 0x7f || c == '"' || c == '\'' || c == '\\')
@@ -237,7 +237,7 @@ static void classify(struct option_reader *reader, const struct word *word, stru
         else
             option->size = (size_t)(next.start + next.size - option->start);
     } else if (word->has_quotes || !is_in(word, reader->rules->options)) {
-        refuse(option, "which is not known to read no file");
+        refuse(option, "which might read a file");
     }
 }
 

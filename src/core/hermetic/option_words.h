@@ -23,12 +23,12 @@ enum option_kind {
 
 struct option {
     enum option_kind kind;
-    const char *start; /* in the option string, value included */
+    const char *start; /* points into the option string; includes the value */
     size_t size;
-    const char *value; /* in the option string or the arena */
+    const char *value; /* points into the option string or the arena */
     size_t value_size;
     bool has_quotes;     /* compilers may read the value differently */
-    const char *problem; /* a clause: "that is not known to read no file" */
+    const char *problem; /* a clause: "which might read a file" */
 };
 
 struct option_reader {
@@ -39,14 +39,14 @@ struct option_reader {
 
 void option_reader_init(struct option_reader *reader, const ingot_text_rules_t *rules, struct arena *arena,
                         const char *options);
-/* Returns false at the end, or if the arena failed. */
+/* Reads the next option. Returns false at the end, or if the arena failed. */
 bool option_next(struct option_reader *reader, struct option *option);
 
 /* What a program's options say, without its sources. */
 struct option_survey {
     bool has_directory;
     bool defines_special_name; /* a definition may name __TIME__, __FILE__ and the like */
-    bool keeps_names;          /* debug information: the result contains names of files */
+    bool keeps_names;          /* an option asks for debug information, so the result contains names of files */
     struct option unknown;     /* the first unknown option; its kind is OPTION_PLAIN if there is none */
 };
 void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *rules, struct arena *arena,

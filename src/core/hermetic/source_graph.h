@@ -25,10 +25,10 @@ enum event_kind {
     EVENT_HAS_INCLUDE,   /* becomes 1 or 0 */
     EVENT_ONCE,          /* #pragma once */
     EVENT_SYSTEM_HEADER, /* #pragma GCC system_header */
-    EVENT_IF,            /* opens a condition; nothing is replaced, as with the next two */
+    EVENT_IF,            /* opens a condition; like the next two, it replaces nothing */
     EVENT_ELSE,
     EVENT_ENDIF,
-    EVENT_LINE_END /* of an #else, #elif or #endif; a gap if a #line stands before it */
+    EVENT_LINE_END /* the line's end of an #else, #elif or #endif; a gap if a #line is before it */
 };
 
 /* An event in a text. Events are in the order of appearance. */
@@ -94,9 +94,9 @@ struct graph_text {
     const char *guard; /* the name of the guard around the whole file, or NULL */
     size_t guard_size;
     bool has_once;
-    struct graph_text *once_owner; /* the first text that is the same file: they share one mark */
+    struct graph_text *once_owner; /* the first text that is the same file; they share a mark */
     /* of the walk */
-    size_t number;  /* among the texts visited, from 1; 0: not visited */
+    size_t number;  /* number among the visited texts, from 1; 0: not visited */
     size_t assumed; /* how often it was certainly included before this point */
 };
 
@@ -118,10 +118,10 @@ struct source_graph {
     uint64_t total_bytes;
     bool cplusplus;             /* every source is C++ with raw strings */
     bool brings_assert;         /* a compiler may predefine assert, whose message contains __FILE__ */
-    bool renames_files;         /* a compiler may be clang, which uses the name by which it last found a file */
-    bool names_matter;          /* __FILE__, debug information or the like */
+    bool renames_files;         /* the compiler may be clang, which names a file as it last found it */
+    bool names_matter;          /* names of files affect the result: __FILE__, debug information or the like */
     bool has_debug_information; /* the result contains debug information, which names the current directory */
-    const char *limit;          /* which limit was exceeded */
+    const char *limit;          /* the limit that was exceeded */
     const char *option_problem; /* a name in a definition that prevents an id */
     ingot_status_t status;
 };
@@ -164,11 +164,12 @@ enum special {
     SPECIAL_UNFOLLOWED
 };
 enum special name_special(const struct token *token, const char **name);
-/* Some compilers treat non-ASCII characters as white space: U+00A0 after __TIME__, or before a #define. */
+/* True if a name is ASCII. Some compilers treat other characters as white space, such as U+00A0 after __TIME__ or
+ * before a #define. */
 bool name_is_ascii(const struct token *token);
 extern const char *const name_not_ascii;
 bool name_has_pragma_word(size_t size, const char *text);
-/* Finds special names in an option's definition; false for a name that prevents an id. */
+/* Finds special names in an option's definition. Returns false for a name that prevents an id. */
 bool text_scan_definition(struct source_graph *graph, size_t size, const char *value, const char **name);
 
 /* leftover_check.c: true if there may be an including directive outside of events, comments and literals; *at is its
@@ -180,11 +181,11 @@ void include_search(struct source_graph *graph, const struct graph_text *text, s
                     const struct header_name *name);
 const char *include_normal_path(struct arena *arena, const char *path);
 
-/* inline_walk.c: replaces what the sources include, one source at a time. */
+/* inline_walk.c: the state of replacing includes, one source at a time. */
 struct inline_walk {
     struct source_graph *graph;
     struct bytes_writer *out;   /* NULL if only the shape is wanted */
-    struct bytes_writer *shape; /* what replaced what, as u64s */
+    struct bytes_writer *shape; /* says what replaced each event, as u64s */
     struct graph_text **order;  /* visited */
     size_t count;
     size_t replaced; /* how many events */

@@ -12,7 +12,7 @@ struct scan {
     size_t size; /* size of the original text */
     const char *bytes;
     struct scanner scanner;
-    size_t directives; /* so far, except #pragma */
+    size_t directives; /* directives so far, except #pragma */
     size_t depth;      /* of conditions */
     /* true if there were tokens, other than directives, before the first directive or after the guard's end */
     bool had_tokens;
@@ -232,7 +232,7 @@ static void read_undef(struct scan *scan)
         scan->scanner.at = name.start;
 }
 
-/* #ifndef NAME, or #if !defined NAME, or #if !defined(NAME), alone on its line */
+/* Returns the name in #ifndef NAME, #if !defined NAME or #if !defined(NAME), if it is alone on its line. */
 static struct token guard_name(struct scan *scan, const struct token *directive)
 {
     const struct token none = {.size = 0};
@@ -436,7 +436,7 @@ static void read_all(struct scan *scan)
             break;
         if (token.kind == TOKEN_HASH && at_line_start) {
             read_directive(scan, &token);
-            continue; /* the line is read to its end */
+            continue; /* the line has been read to its end */
         }
         if (token.kind == TOKEN_IDENTIFIER)
             check_name(scan, &token);
@@ -475,7 +475,7 @@ static void check_pragma_operators(struct scan *scan)
         set_problem(scan, NULL, "_Pragma", "which may include a file or hide a macro");
 }
 
-/* Looks for .incbin and .include. Dots are rare, and memmem would take ten times as long. */
+/* Looks for .incbin and .include. Searches for dots, which are rare, because memmem would take ten times as long. */
 static void check_assembler(struct scan *scan)
 {
     const char *end = scan->bytes + scan->size;
@@ -540,7 +540,7 @@ static const struct text_scan *make_scan(const struct source_graph *graph, struc
 
 /* ---- for a graph ---- */
 
-/* Adds what the scan found to the graph. Events are copied, because what they lead to depends on the program. */
+/* Adds what the scan found to the graph. Events are copied, because their targets depend on the program. */
 static void take_scan(struct source_graph *graph, struct graph_text *text, const struct text_scan *scan)
 {
     struct text_event *copies = arena_take(&graph->arena, scan->event_count * sizeof(*copies));

@@ -64,7 +64,7 @@ static const char *find_lone_return(const char *from, const char *end)
 
 static const char *find_trigraph(const char *from, const char *end)
 {
-    /* Question marks are rare, and memmem would take ten times as long. */
+    /* searches for question marks, which are rare, because memmem would take ten times as long */
     while (from < end && (from = memchr(from, '?', (size_t)(end - from))) != NULL) {
         if (end - from > 2 && from[1] == '?' && (from[2] == '/' || from[2] == '='))
             return from;
@@ -73,7 +73,7 @@ static const char *find_trigraph(const char *from, const char *end)
     return NULL;
 }
 
-/* Finds a backslash that would join the text's last line to whatever follows the text. */
+/* Finds a backslash that would join the text's last line to what follows the text. */
 static const char *find_last_backslash(const char *from, const char *end)
 {
     while (end > from && (is_blank_in_line(end[-1]) || end[-1] == '\n'))
@@ -349,7 +349,7 @@ static bool has_splice(const struct clean_text *text, const char *from, const ch
     return false;
 }
 
-/* Reads from the quote of R"delimiter( on. */
+/* Reads a raw string, from the quote of R"delimiter( on. */
 static void scan_raw_string(struct scanner *scanner)
 {
     const char *open = scanner->at + 1;
@@ -464,7 +464,8 @@ void scanner_next(struct scanner *scanner, struct token *token)
     }
 }
 
-/* Returns false for a name that begins with two underscores, and for _Pragma. */
+/* True if a name that begins with an underscore can be skipped: false for two underscores, and for "_P" as in
+ * _Pragma. */
 static bool is_plain_underscore(const char *p, const char *end)
 {
     return *p == '_' && (p + 1 == end || (p[1] != '_' && p[1] != 'P'));

@@ -13,7 +13,7 @@
 struct clean_text {
     const char *start;
     size_t size;
-    size_t *splices; /* where lines were joined in start */
+    size_t *splices; /* offsets in start where lines were joined */
     size_t *resumes; /* for each splice, where the text continues in raw */
     size_t splice_count;
     const char *raw; /* the text with its splices, but without a byte order mark */

@@ -42,7 +42,7 @@ static bool generates_no_code(const char *name)
         "libc.so", "libm.so", "libmvec.so", "libdl.so", "libpthread.so", "librt.so", "ld-linux", "ld64.so",
         "libgcc_s.so", "libstdc++.so", "libc++.so", "libc++abi.so", "libatomic.so", "ld-musl-", "libc.musl-",
         "linux-vdso", "linux-gate", "libgomp.so", "libubsan.so", "libasan.so", "libtsan.so",
-        /* compression, XML, Unicode, terminals, digests, foreign calls */
+        /* compression, XML, Unicode, terminals, digests, foreign function calls */
         "libz.so", "libzstd.so", "liblzma.so", "libbz2.so", "liblz4.so", "libxml2.so", "libexpat.so", "libicuuc.so",
         "libicudata.so", "libicui18n.so", "libedit.so", "libtinfo.so", "libncurses", "libreadline.so", "libbsd.so",
         "libmd.so", "libffi.so", "libelf.so", "libdw.so", "libcrypto.so", "libssl.so",
@@ -99,7 +99,7 @@ static void find_library(struct library_set *set, const char *name, const struct
     }
 }
 
-/* Adds the libraries that those found so far were linked with, and theirs in turn. */
+/* Adds the libraries that the ones found so far were linked with, and so on. */
 static void add_needed(struct library_set *set)
 {
     for (size_t i = 0; i < set->count; ++i) {

@@ -1,5 +1,5 @@
 /*
- * device_identity.c - see device_identity.h.
+ * device_identity.c - makes a device's identity; see device_identity.h.
  */
 #include "core/identity/device_identity.h"
 

@@ -1,5 +1,6 @@
 /*
- * loaded_library.h - libraries in this process: which one holds a function, what it was linked with, its build-id.
+ * loaded_library.h - examines this process's libraries: which one contains a function, what it was linked with, its
+ * build-id.
  *
  * Everything is read from memory, where the running code is, because the file on disk may have been replaced.
  */
@@ -30,10 +31,10 @@ const char *library_name(const struct link_map *library);
 const char *library_path(const struct link_map *library);
 /* Returns the index-th DT_NEEDED, or NULL after the last. */
 const char *library_needed(const struct link_map *library, size_t index);
-/* Finds the GNU build-id in notes; false if there is none. */
+/* Finds the GNU build-id in notes. Returns false if there is none. */
 bool library_find_build_id(size_t size, const uint8_t *notes, size_t wanted_alignment, const uint8_t **id,
                            size_t *id_size);
-/* Finds the GNU build-id of a library; false if there is none. */
+/* Finds a library's GNU build-id. Returns false if there is none. */
 bool library_build_id(const struct link_map *library, const uint8_t **id, size_t *size);
 
 #endif

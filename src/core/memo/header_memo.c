@@ -111,7 +111,7 @@ static void destroy(struct memo_entry *entry)
     alloc_free(resolution->allocator, resolution, entry->cost);
 }
 
-/* Makes a resolution with one reference, or NULL. */
+/* Makes a resolution with one reference, or returns NULL. */
 static struct resolution *make(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], size_t answers_size,
                                const uint8_t *answers, size_t result_size, const uint8_t *result)
 {

@@ -13,9 +13,9 @@
 #include "core/memo/memo_table.h"
 
 struct known_file {
-    struct memo_entry entry; /* by state, reading and user */
+    struct memo_entry entry; /* keyed by state, reading and user */
     struct os_file_state state;
-    bool is_lasting; /* while a file has this state, it has this content */
+    bool is_lasting; /* true: a file with this state certainly has this content */
     struct bytes_writer content;
     uint8_t digest[DIGEST_SIZE];
     struct arena arena; /* of the scan */

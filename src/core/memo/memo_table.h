@@ -17,7 +17,7 @@ enum { MEMO_KEY_SIZE = 56, MEMO_BUCKETS = 1024 };
 
 /* An entry's header; it is the first member of whatever is remembered. */
 struct memo_entry {
-    struct memo_entry *next; /* in its bucket; this and the next two under the table's lock */
+    struct memo_entry *next; /* next in its bucket; the table's lock guards this and the next two fields */
     struct memo_entry *newer;
     struct memo_entry *older;
     atomic_uint references;
@@ -38,7 +38,7 @@ struct memo_table {
 
 ingot_status_t memo_table_init(struct memo_table *table, size_t max_bytes);
 void memo_table_fini(struct memo_table *table, const ingot_allocator_t *allocator);
-/* Returns a reference, or NULL. */
+/* Finds an entry. Returns a reference, or NULL. */
 struct memo_entry *memo_table_find(struct memo_table *table, const uint8_t key[MEMO_KEY_SIZE]);
 /* Adds a reference to the entry, which replaces one with the same key. Does nothing if out of memory. */
 void memo_table_put(struct memo_table *table, const ingot_allocator_t *allocator, struct memo_entry *entry);

@@ -237,7 +237,7 @@ void entry_move_hits(struct cache_entry *entry, unsigned stripe)
     do {
         if (!cell_is_open(content))
             return; /* entry_withdraw has already counted them */
-        /* relaxed: a read-modify-write continues the release sequence of earlier droppers */
+        /* relaxed: a read-modify-write continues the release sequence of earlier drops */
     } while (!atomic_compare_exchange_weak_explicit(cell, &content, content % CELL_HIT, memory_order_relaxed,
                                                     memory_order_relaxed));
     add_hits(entry, stripe, cell_hits(content));
@@ -255,7 +255,7 @@ static void end_life(struct cache_entry *entry)
     entry->newer = pool->free;
     pool->free = entry;
     os_mutex_unlock(&pool->lock);
-    error_keep(destroy, user, value); /* last: the value may hold the last reference to the cache */
+    error_keep(destroy, user, value); /* must come last, because the value may hold the last reference to the cache */
 }
 
 void entry_release_centrally(struct cache_entry *entry)
@@ -271,7 +271,7 @@ uint64_t entry_last_used(const struct cache_entry *entry)
 
     for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
         struct cache_cell *cell = entry_cell(entry, stripe);
-        /* relaxed: a concurrent hit may be missed, as a slightly later one would be */
+        /* relaxed: missing a concurrent hit is the same as the hit coming slightly later */
         const uint64_t stamp = cell != NULL ? atomic_load_explicit(&cell->last_used, memory_order_relaxed) : 0;
         latest = stamp > latest ? stamp : latest;
     }

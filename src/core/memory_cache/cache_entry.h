@@ -48,7 +48,7 @@ struct cache_entry {
     void *value;
     uint64_t hash; /* low half of the key's hash; written before entry_publish */
     _Atomic int64_t central;
-    /* under cache->lock, then owned by the thread that evicts */
+    /* under cache->lock; after that, owned by the evicting thread */
     uint64_t stamp; /* the stamp seen when the entry was last checked */
     struct cache_entry *older;
     struct cache_entry *newer; /* also links free entries (under pool->lock) and victims */
@@ -58,7 +58,7 @@ struct cache_entry {
     /* of the first member's group, 0: none; relaxed, because it only avoids taking the lock */
     _Atomic uint32_t group_hash;
     atomic_bool is_ungrouped; /* was also requested without a group, so it outlives its groups; relaxed */
-    bool is_kept;             /* under cache->lock: the entry is in the cache */
+    bool is_kept;             /* true if the entry is in the cache; under cache->lock */
     uint8_t reason;           /* an eviction_reason */
 };
 
@@ -82,13 +82,13 @@ _Static_assert(sizeof(struct cache_chunk) <= CHUNK_SIZE - 2 * sizeof(void *), "a
 /* An entry's memory without its value: its share of a chunk, of the cells of two stripes, of the table and of the
  * eviction order. */
 enum {
-    CACHE_ENTRY_TABLE_BYTES = 4 * sizeof(void *), /* four places at most */
+    CACHE_ENTRY_TABLE_BYTES = 4 * sizeof(void *), /* at most four places */
     CACHE_ENTRY_ORDER_BYTES = 4 * sizeof(void *), /* two items at most */
     CACHE_ENTRY_OVERHEAD = CHUNK_SIZE / ENTRIES_PER_CHUNK + 2 * sizeof(struct cache_cell) + CACHE_ENTRY_TABLE_BYTES +
                            CACHE_ENTRY_ORDER_BYTES
 };
 
-/* The fields that hits of one stripe write, besides cells. */
+/* The fields, other than cells, that hits of one stripe write. */
 struct cache_stripe {
     _Alignas(STRIPE_LINE) _Atomic uint64_t stamp;
     _Atomic uint64_t hits; /* hits that are not counted in cells */
@@ -167,7 +167,7 @@ static inline _Atomic uint64_t *entry_serial(const struct cache_entry *entry)
     return &entry_chunk(entry)->serials[entry_index(entry)];
 }
 
-/* Returns NULL if no thread of the stripe has found an entry of the chunk. */
+/* Returns the stripe's cell, or NULL if no thread of the stripe has found an entry of the chunk. */
 static inline struct cache_cell *entry_cell(const struct cache_entry *entry, unsigned stripe)
 {
     /* acquire: the cells are initialized */

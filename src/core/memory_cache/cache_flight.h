@@ -30,7 +30,7 @@ struct cache_flight {
     const struct cache_request *request; /* the pilot's */
     ingot_work_t making;                 /* the pilot's work in the wait graph */
     struct cache_flight *next;
-    struct cache_passenger *passengers; /* in the order of arrival; only those that still wait */
+    struct cache_passenger *passengers; /* those that still wait, in the order of arrival */
     os_condition changed;
     size_t references; /* the pilot's and the passengers' */
     bool is_second_try;

@@ -159,11 +159,11 @@ static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *
         member->next->previous = member->previous;
     if (group->members == NULL) {
         unlist(groups, group);
-        release(group, allocator); /* not the last reference: the member has one */
+        release(group, allocator); /* never the last reference, because the member has one */
     }
 }
 
-/* Drops the entry's first membership, which is in no list. */
+/* Drops the entry's first membership, which is not in a list. */
 static void drop_first(struct cache_entry *entry, const ingot_allocator_t *allocator)
 {
     struct cache_member *member = entry->members;

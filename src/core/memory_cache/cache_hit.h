@@ -10,7 +10,7 @@
 #include "core/memory_cache/cache_entry.h"
 #include "core/memory_cache/cache_recency.h"
 
-/* Notes the use of an entry, for the order of evictions. cell is the stripe's. */
+/* Notes the use of an entry, for the order of evictions. cell is the entry's cell for the stripe. */
 static inline void cache_stamp_use(struct cache_pool *pool, unsigned stripe, struct cache_cell *cell)
 {
     /* relaxed: see recency_stamp */

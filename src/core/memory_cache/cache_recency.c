@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { HEAP_CHILDREN = 4, FIRST_HEAP_CAPACITY = 32 };
-static const uint32_t IN_LIST = UINT32_MAX; /* heap_index of an entry that was never moved */
+static const uint32_t IN_LIST = UINT32_MAX; /* heap_index of an entry that never moved */
 
 void recency_init(struct cache_recency *recency)
 {

@@ -35,7 +35,7 @@ void recency_init(struct cache_recency *recency);
 void recency_fini(struct cache_recency *recency, const ingot_allocator_t *allocator);
 /* Makes room for this many entries. */
 bool recency_reserve(struct cache_recency *recency, const ingot_allocator_t *allocator, size_t entry_count);
-/* Adds an entry whose stamp is later than that of all in the list. */
+/* Adds an entry whose stamp is later than those of all entries in the list. */
 void recency_add(struct cache_recency *recency, struct cache_entry *entry);
 void recency_remove(struct cache_recency *recency, struct cache_entry *entry);
 /*

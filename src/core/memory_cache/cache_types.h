@@ -29,14 +29,14 @@ enum eviction_reason {
     EVICTED_FAMILY,
     EVICTED_CLEAR,
     EVICTED_MEMORY,
-    EVICTED_REPLACED, /* by memory_cache_put */
-    EVICTED_TAKEN,    /* by memory_cache_take */
+    EVICTED_REPLACED, /* replaced by memory_cache_put */
+    EVICTED_TAKEN,    /* taken by memory_cache_take */
     EVICTION_REASONS
 };
 
 struct memory_cache_ops {
-    /* True if the value was made for this key; both come from the cache's user. May be called under the cache's
-     * lock, and must not call the cache. */
+    /* True if the value was made for this key; both are the cache's user's. May be called under the cache's lock, and
+     * must not call the cache. */
     bool (*matches)(const void *value, const void *key);
     /* Frees a value after its last reference was dropped. Called without any lock, after all other use of the entry. It
      * may lead to memory_cache_destroy, so the entry is recycled first and the cache is not used afterwards. */
@@ -57,7 +57,7 @@ struct memory_cache_limits {
     size_t max_entries;          /* 0: keep nothing */
     size_t max_bytes;            /* 0: no limit */
     size_t max_groups;           /* 0: no limit */
-    size_t max_family_groups;    /* of one family; 0: no limit */
+    size_t max_family_groups;    /* limit of one family; 0: no limit */
     bool drops_least_used_group; /* otherwise the oldest group is dropped first */
 };
 

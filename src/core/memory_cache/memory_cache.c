@@ -103,10 +103,11 @@ void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, 
 {
     if (memo == NULL || entry_pool(entry) != &cache->pool)
         return;
-    const uint64_t serial = atomic_load_explicit(entry_serial(entry), memory_order_relaxed); /* the caller holds it */
+    /* the caller holds the entry */
+    const uint64_t serial = atomic_load_explicit(entry_serial(entry), memory_order_relaxed);
     if (serial == 0)
         return; /* the entry was never in the cache */
-    /* Two threads may mix their halves: doc/threading.md says why that is harmless. */
+    /* Two threads may write one half each; doc/threading.md says why that is harmless. */
     atomic_store_explicit(&memo->serial, serial, memory_order_relaxed);
     atomic_store_explicit(&memo->entry, entry, memory_order_release); /* pairs with memory_cache_recall */
 }

@@ -71,8 +71,8 @@ bool memory_cache_make_room(struct memory_cache *cache);
  */
 bool memory_cache_put(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
                       size_t bytes);
-/* Finds an entry and removes it from the cache, so that only one caller gets it. NULL if there is none. Counts a
- * hit. */
+/* Finds an entry and removes it from the cache, so that only one caller gets it. Returns NULL if there is none. Counts
+ * a hit. */
 struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct cache_request *request);
 /* Removes an entry that the caller holds from the cache (EVICTED_CLEAR). Returns false if it is not in the cache. */
 bool memory_cache_forget(struct memory_cache *cache, struct cache_entry *entry);

@@ -110,7 +110,7 @@ void memory_cache_join_group(struct memory_cache *cache, const struct cache_requ
             atomic_store_explicit(&entry->is_ungrouped, true, memory_order_relaxed);
         return;
     }
-    /* relaxed: another group of this hash would only mean that the entry is not in both */
+    /* relaxed: if another group has the same hash, the entry merely joins only one of them */
     const uint32_t hash = (uint32_t)hash128_of(strlen(request->group), request->group).low;
     if (atomic_load_explicit(&entry->group_hash, memory_order_relaxed) == hash)
         return;

@@ -19,7 +19,7 @@ struct voyage {
     struct cache_flight *flight;
 };
 
-/* One frame per cache whose makers this thread runs; see memory_cache_make_room. */
+/* A frame for each cache whose maker this thread is running; see memory_cache_make_room. */
 struct making {
     const struct memory_cache *cache;
     bool made_room;

@@ -2,11 +2,11 @@
  * wait_graph.h - records which thread waits for which work, in all caches of the process, so that no thread waits
  * forever.
  *
- * A thread waits for one work at a time; a work depends on the thread that does it. Edges are added and removed under
- * one lock, and a thread adds its edge only if no path leads back to itself. The graph therefore never has a cycle.
- * The public functions of ingot.h (ingot_work_begin and the three after it) are the rest of the interface.
+ * A thread waits for one work at a time, and a work depends on the thread that does it. Edges are added and removed
+ * under one lock, and a thread adds its edge only if no path leads back to itself. The graph therefore never has a
+ * cycle. The public functions of ingot.h (ingot_work_begin and the three after it) are the rest of the interface.
  *
- * The graph has its own lock, under which nothing is called. A child process starts with a new lock.
+ * The graph has its own lock, which is not held during calls. A child process starts with a new lock.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_WAIT_GRAPH_H
 #define INGOT_CORE_MEMORY_CACHE_WAIT_GRAPH_H

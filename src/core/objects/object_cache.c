@@ -364,7 +364,7 @@ static ingot_status_t create_object(struct cache_entry **entry, size_t *bytes, v
 
     if (trace_wanted(&creation->cache->trace))
         emit(creation->cache, INGOT_EVENT_MISS, INGOT_NOT_FOUND, 0, 0, creation->place->texts, "");
-    /* Everything that can fail comes first, so that no created object is thrown away. */
+    /* Everything that can fail is done first, so that no created object is thrown away. */
     struct cache_entry *made = make_entry(creation->cache, creation->place, creation->destructor);
     if (made == NULL)
         return INGOT_OUT_OF_MEMORY;
@@ -492,7 +492,7 @@ ingot_status_t ingot_object_cache_retain(ingot_object_cache_t cache)
 
 void ingot_object_cache_release(ingot_object_cache_t cache)
 {
-    /* acq_rel: each holder's calls happen before the closing */
+    /* acq_rel: all holders' calls happen before the cache is closed */
     if (cache == NULL || atomic_fetch_sub_explicit(&cache->holders, 1, memory_order_acq_rel) != 1)
         return;
     memory_cache_close(cache->objects);

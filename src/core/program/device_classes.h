@@ -9,13 +9,13 @@
 /* A distinct identity among a descriptor's devices. */
 struct device_class {
     const struct device_identity *identity;
-    uint32_t device;       /* the first with this identity */
+    uint32_t device;       /* the first device with this identity */
     ingot_binary_t binary; /* bytes is NULL if there is none yet */
 };
 
 struct device_classes {
     size_t class_count;
-    struct device_class *classes; /* room for device_count */
+    struct device_class *classes; /* has room for device_count classes */
     size_t *class_of;             /* [device position] */
 };
 

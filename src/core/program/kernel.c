@@ -53,14 +53,16 @@ static ingot_status_t find_shared(struct cache_entry *program, const struct ingo
 static void remember(struct kernel_memo *memo, const struct cache_entry *program, struct ingot_kernel *kernel)
 {
     const uint64_t BUSY = UINT64_MAX;
-    const uint64_t serial = atomic_load_explicit(entry_serial(program), memory_order_relaxed); /* the caller holds it */
+    /* the caller holds the program */
+    const uint64_t serial = atomic_load_explicit(entry_serial(program), memory_order_relaxed);
     uint64_t before = atomic_load_explicit(&memo->serial, memory_order_relaxed);
 
     if (before == serial || before == BUSY ||
         !atomic_compare_exchange_strong_explicit(&memo->serial, &before, BUSY, memory_order_acquire,
                                                  memory_order_relaxed))
         return;
-    /* release, both: pair with the acquires in ingot_kernel_get, which sees BUSY or a later serial after this kernel */
+    /* release, both: pair with the acquires in ingot_kernel_get, which sees BUSY or a later serial if it sees this
+     * kernel */
     atomic_store_explicit(&memo->kernel, kernel, memory_order_release);
     atomic_store_explicit(&memo->serial, serial, memory_order_release);
 }

@@ -9,7 +9,7 @@
 #include "core/memory_cache/wait_graph.h"
 #include "util/cancellation.h"
 
-/* A kernel that a thread is making now, on its stack; see wait_or_begin. */
+/* A kernel that a thread is making now. It is on the thread's stack; see wait_or_begin. */
 struct kernel_making {
     const _Atomic(struct ingot_kernel *) *place;
     ingot_work_t work;
@@ -112,7 +112,7 @@ static void forget_makings_of_parent(struct ingot_context *context)
     if (context->kernel_process == wait_graph_process())
         return;
     context->kernel_process = wait_graph_process();
-    context->kernels_in_making = NULL; /* on the stacks of their threads */
+    context->kernels_in_making = NULL; /* they are on the stacks of the parent's threads */
     (void)os_condition_init(&context->kernel_changed);
 }
 

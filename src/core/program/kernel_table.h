@@ -38,7 +38,7 @@ void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context);
 size_t kernel_table_size(const struct program_body *body);
 /* Returns the program's table, which the first call makes. Returns NULL if out of memory. */
 struct kernel_table *kernel_table_get(struct program_body *body);
-/* Finds the position of a name. */
+/* Finds the position of a name. Returns false if there is none. */
 bool kernel_table_find(const struct program_body *body, struct kernel_table *table, const char *name, size_t *position);
 /* Makes the kernel of a place in the table, or waits for the thread that makes it. */
 ingot_status_t kernel_table_make(struct cache_entry *program, uint32_t device, const char *name,

@@ -1,5 +1,5 @@
 /*
- * program.c - built programs, and requests for them through the in-memory cache; see program.h.
+ * program.c - makes built programs, and handles requests for them through the in-memory cache; see program.h.
  */
 #include "core/program/program.h"
 
@@ -227,8 +227,8 @@ static inline ingot_status_t deliver_hit(ingot_program_t *program, const struct 
     return trace_wanted(&desc->context->trace) ? emit_hit(desc) : INGOT_SUCCESS;
 }
 
-/* Finds the program by content or makes it, unless a hit by memo is pending (cache_hit.h). A program that is kept out
- * of the cache leaves no memo. Not inlined, because a hit by memo does not need its stack frame. */
+/* Finds the program by content or makes it, unless a hit by memo is pending (cache_hit.h). A program that is not cached
+ * leaves no memo. This function is not inlined, because a hit by memo does not need its stack frame. */
 __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t *program,
                                                                 const struct ingot_program_desc *desc,
                                                                 ingot_program_builder_t builder, void *user,

@@ -71,7 +71,7 @@ static void write_blob(struct bytes_writer *writer, const struct program_body *b
     blob_write(writer, &view, sections);
 }
 
-/* Counts all devices, including equal ones, as for a loaded program. */
+/* Returns the size of the binaries for all devices, including equal ones, as for a loaded program. */
 static size_t bytes_of_devices(const struct device_classes *classes, size_t device_count, const size_t *ends)
 {
     size_t total = 0;
@@ -112,7 +112,7 @@ static ingot_status_t make_blob(const struct program_body *body, const struct ca
     return status;
 }
 
-/* Replaces the estimate by the actual size. */
+/* Replaces the estimated size with the actual one. */
 static void correct_bytes(const struct ingot_program *program, struct program_body *body, size_t device_bytes)
 {
     /* relaxed: a number */

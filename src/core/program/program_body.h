@@ -21,7 +21,7 @@ struct kept_blob {
 /* A program, in one block of memory with its names and its log. */
 struct program_body {
     struct ingot_program_desc *desc;        /* referenced */
-    _Atomic(struct kernel_table *) kernels; /* made by the first request for one; release/acquire */
+    _Atomic(struct kernel_table *) kernels; /* made by the first request for a kernel; release/acquire */
     uint32_t name_count;
     uint32_t names_size;
     void *native;
@@ -29,10 +29,11 @@ struct program_body {
     size_t log_size;                  /* with NUL; the log follows the names */
     uint64_t build_ns;                /* how long compiling took, even if it is from a blob; 0: unknown */
     _Atomic size_t device_bytes;      /* size of the binaries; an estimate until the blob is taken; relaxed */
-    _Atomic(struct kept_blob *) blob; /* or NULL; exchanged by threads that want it */
+    _Atomic(struct kept_blob *) blob; /* NULL: none; threads take it by an exchange */
     bool is_from_blob;                /* true if at least one device's binary is from a blob */
     bool is_native;                   /* was compiled natively and has no id */
-    char names[];                     /* sorted, each with its NUL; log, the blob's source name, and why it is native */
+    /* sorted, each with its NUL; followed by the log, the blob's source name, and why the program is native */
+    char names[];
 };
 
 static inline const char *program_log(const struct program_body *body)

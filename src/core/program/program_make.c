@@ -129,7 +129,7 @@ static ingot_status_t compile(struct workshop *shop, size_t device_count, const 
     return status;
 }
 
-/* Compiles for one device and keeps the binary; *end is its end. */
+/* Compiles for one device and keeps the binary. *end is the binary's end. */
 static ingot_status_t compile_binary(struct workshop *shop, uint32_t device, size_t *end)
 {
     struct ingot_context *context = shop->context;

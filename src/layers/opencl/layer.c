@@ -77,8 +77,8 @@ static void replace_functions(void)
     REPLACE(clGetExtensionFunctionAddressForPlatform, layer_get_extension_function_for_platform);
 }
 
-/* Programs may be stored after the application closed its loader, so the libraries of the target's functions stay. A
- * second load then gets the same loader, with this layer. */
+/* Keeps the libraries of the target's functions loaded, because programs may be stored after the application has closed
+ * its loader. If the application loads it again, it gets the same loader, with this layer. */
 static void keep_target_loaded(void)
 {
     const void *const *functions = (const void *const *)(const void *)&layer_target;

@@ -15,7 +15,7 @@
 /* Missing functions are NULL. */
 extern cl_icd_dispatch layer_target;
 
-/* Copies a value out as OpenCL's queries do. */
+/* Copies a value to the caller as OpenCL's queries do. */
 cl_int layer_answer(size_t size, const void *answer, size_t capacity, void *value, size_t *size_ret);
 
 typedef void(CL_CALLBACK *program_callback_t)(cl_program program, void *user);

@@ -1,5 +1,5 @@
 /*
- * checksum.c - the store's hashes, in the byte order of the files.
+ * checksum.c - computes the store's hashes, in the byte order of the files.
  *
  * xxHash's plain entry point uses only instructions of the oldest processor that the distribution supports, which takes
  * longer than reading the file. AVX2 suits ids and most blobs. Wider instructions have a start-up cost that only long

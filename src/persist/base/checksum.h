@@ -1,5 +1,5 @@
 /*
- * checksum.h - the store's hashes, in the byte order of the files.
+ * checksum.h - computes the store's hashes, in the byte order of the files.
  */
 #ifndef INGOT_PERSIST_BASE_CHECKSUM_H
 #define INGOT_PERSIST_BASE_CHECKSUM_H

@@ -3,7 +3,7 @@
  *
  * Below a handle, openat2 makes the kernel refuse links anywhere in the path; without openat2, each component is opened
  * separately. This file checks that no path leaves the handle's directory, because the kernel's own check
- * (RESOLVE_BENEATH) costs a fifth of an open. Nothing here is a cancellation point (steady_calls.h).
+ * (RESOLVE_BENEATH) takes a fifth of the time of an open. Nothing here is a cancellation point (steady_calls.h).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_PATH */
@@ -246,7 +246,7 @@ int files_create_readable(int at, const char *path)
 int files_close(int fd)
 {
     const int result = result_of(steady_close(fd));
-    return result == -EINTR ? 0 : result; /* Linux has closed it in spite of EINTR */
+    return result == -EINTR ? 0 : result; /* Linux has closed it despite EINTR */
 }
 
 static void fill_facts(const struct stat *from, struct file_facts *facts)
@@ -529,7 +529,7 @@ uint64_t files_random(void)
     return bits;
 }
 
-static _Atomic(unsigned long) known_process; /* 0: must be asked for; relaxed */
+static _Atomic(unsigned long) known_process; /* 0: not known yet; relaxed */
 static bool is_told_of_forks;
 
 static void forget_process(void)
@@ -557,5 +557,5 @@ unsigned long files_process(void)
 
 void files_lower_priority(void)
 {
-    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10); /* of this thread, on Linux */
+    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10); /* on Linux, this affects only this thread */
 }

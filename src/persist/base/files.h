@@ -55,7 +55,7 @@ int files_make_root(const char *path);
 
 /* Writes the path of the working directory. Returns -ERANGE if it is too long. */
 int files_working_directory(char *path, size_t capacity);
-/* Makes the descriptor `replaced` refer to what fd refers to, for all threads at once. */
+/* Makes the descriptor `replaced` refer to the same object as fd, for all threads at once. */
 int files_replace(int fd, int replaced);
 
 /* Opens the directory that contains the object at a path; *name is the path's last component. */
@@ -76,11 +76,12 @@ int files_facts_at(int at, const char *path, struct file_facts *facts);
 
 /* Reads from offset. Returns 0 and sets *got, which is less than size only at the end of the file. */
 int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got);
-/* Reads exactly size bytes; the detail of a failure contains the name. INGOT_BLOB_TRUNCATED: the file is shorter. */
+/* Reads exactly size bytes. Returns INGOT_BLOB_TRUNCATED if the file is shorter. The detail of a failure contains the
+ * name. */
 ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes);
-/* Writes everything or fails. write_at makes one system call, and returns -EIO if that was not enough. */
+/* Write everything or fail. write_at makes one system call, and returns -EIO if that was not enough. */
 int files_write(int fd, size_t size, const void *bytes);
-int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes); /* as many calls as it takes */
+int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes); /* makes as many calls as it takes */
 int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
 int files_truncate(int fd, uint64_t size_bytes);
 /* Returns the size of the largest file that the process may write; writing more would raise a signal. */

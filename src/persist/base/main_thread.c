@@ -1,9 +1,9 @@
 /*
- * main_thread.c - the thread in which the process began; see main_thread.h.
+ * main_thread.c - detects the thread in which the process began; see main_thread.h.
  *
  * The C library destroys a thread's objects when the thread ends, and those of the thread that calls exit() first of
- * all. It does not destroy the main thread's if that ends by pthread_exit(), so for the main thread this means exit().
- * The C library keeps the library of the function loaded.
+ * all. It does not destroy the main thread's objects if that thread ends by pthread_exit(), so a destructor in the main
+ * thread runs only in exit(). The C library keeps the library that contains the function loaded.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 /*
- * memory.c - the caller's allocator, and buffers that remember it.
+ * memory.c - allocates with the caller's allocator, and makes buffers that remember it.
  *
  * A blob may outlive the storage that it came from, so a copy of the allocator precedes its bytes.
  */

@@ -1,5 +1,5 @@
 /*
- * memory.h - the caller's allocator, and buffers that remember it.
+ * memory.h - allocates with the caller's allocator, and makes buffers that remember it.
  */
 #ifndef INGOT_PERSIST_BASE_MEMORY_H
 #define INGOT_PERSIST_BASE_MEMORY_H

@@ -46,7 +46,7 @@ static bool grow(struct writing *writing)
     return true;
 }
 
-/* Writes after the last part, aligned; the gap reads as zeros. */
+/* Appends a part, aligned; the gap before it reads as zeros. */
 static ingot_status_t append(struct writing *writing, size_t size, const uint8_t *bytes, uint64_t *offset)
 {
     *offset = (writing->end + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
@@ -73,7 +73,7 @@ static ingot_status_t add(struct writing *writing, const ingot_persist_entry_t *
     return status;
 }
 
-/* True if the failure is not the entry's fault: leaving the entry out would make the bundle silently incomplete. */
+/* True if the failure is not the entry's fault, so leaving the entry out would make the bundle silently incomplete. */
 static bool is_failure(ingot_status_t status)
 {
     return status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY;

@@ -1,7 +1,7 @@
 /*
  * publish.c - stores one blob.
  *
- * An entry is prepared in tmp without any lock and becomes visible by one rename, under the lock of the index so that
+ * An entry is prepared in tmp without any lock and becomes visible by one rename, under the lock of the index, so that
  * both change together. A failure before the rename leaves at most something in tmp.
  */
 #include "persist/directory/publish.h"
@@ -224,8 +224,8 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     const int tmp = temporary_below(directory, &prepared);
     if (was_published_meanwhile(publication))
         return INGOT_SUCCESS;
-    /* Starts at the first number: another writer of the same id may since have published an entry at a number that
-     * was free or absent in the search. */
+    /* Starts at the first number, because another writer of the same id may since have published an entry at a number
+     * that was free or absent during the search. */
     uint32_t number = publication->is_replacing ? bucket->number : 0;
     int result = -ENOENT;
     for (unsigned i = 0; i < RENAME_ATTEMPTS && number < BUCKET_MAX_ENTRIES; ++i) {
@@ -253,7 +253,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
                 break;
             number += occupant == OCCUPANT_OTHER ? 1 : 0;
         } else if (result == -ENOTDIR && is_no_directory(directory, entry_path)) {
-            ++number; /* an unknown object, which stays */
+            ++number; /* an unknown object, which is left alone */
         } else {
             break;
         }

@@ -43,8 +43,8 @@ static bool is_own_thread(const struct ingot_prewarm *prewarm)
     return false;
 }
 
-/* Waits for a work of a prewarm, which lives while a thread waits for it. The lock is held when this is called and when
- * it returns. Returns false, without waiting, if the thread that does the work waits for this thread. */
+/* Waits for a work of a prewarm, which lives while a thread waits for it. Requires the lock, but releases it in
+ * between. Returns false, without waiting, if the thread that does the work waits for this thread. */
 static bool wait_for(struct ingot_prewarm *prewarm, const ingot_work_t *work, pthread_cond_t *condition)
 {
     struct prewarm_list *list = prewarm->list;
@@ -58,7 +58,7 @@ static bool wait_for(struct ingot_prewarm *prewarm, const ingot_work_t *work, pt
     return true;
 }
 
-/* Takes the program of an item, or waits for it if it is loading. The lock is held, except while it waits. */
+/* Takes the program of an item, or waits for it if it is loading. Requires the lock, but releases it in between. */
 static bool take_item(struct ingot_prewarm *prewarm, struct prewarm_item *item, ingot_program_t *program,
                       bool *has_waited)
 {
@@ -259,8 +259,8 @@ static void join_threads(struct ingot_prewarm *prewarm)
     cancellation_allow(before);
 }
 
-/* Waits until the prewarm's threads have ended; one of the waiting threads joins them. The lock is held when this is
- * called and when it returns. Returns INGOT_BUSY if one of them waits for the calling thread. */
+/* Waits until the prewarm's threads have ended; one of the waiting threads joins them. Requires the lock, but releases
+ * it in between. Returns INGOT_BUSY if one of them waits for the calling thread. */
 static ingot_status_t wait_for_threads(struct ingot_prewarm *prewarm)
 {
     static const ingot_work_t short_work; /* work of the thread that joins */

@@ -1,5 +1,5 @@
 /*
- * prewarm_list.c - the prewarms of a storage.
+ * prewarm_list.c - manages the list of a storage's prewarms.
  */
 #include "persist/prewarm/prewarm_list.h"
 

@@ -124,7 +124,7 @@ static enum prewarm_outcome load(struct ingot_prewarm *prewarm, const struct lis
     return outcome;
 }
 
-/* Reports progress. The lock is held when this is called and when it returns, but not during the callback. */
+/* Reports progress. Requires the lock, but releases it during the callback. */
 static void tell_progress(struct ingot_prewarm *prewarm)
 {
     const ingot_prewarm_progress_t progress = prewarm->progress;

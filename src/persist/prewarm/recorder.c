@@ -75,7 +75,7 @@ static void lock(struct recorder *recorder)
     process_lock_take(&recorder->lock, forget, recorder);
 }
 
-/* Unlocks the recorder, and releases one use of the record. The lock is held when this is called. */
+/* Unlocks the recorder, and releases one use of the record. Requires the lock. */
 static void unlock_and_release(struct recorder *recorder, struct record *record)
 {
     const bool is_last = --record->users == 0;
@@ -298,7 +298,7 @@ static ingot_status_t read_info(ingot_persist_record_info_t *copy, const ingot_p
     return INGOT_SUCCESS;
 }
 
-/* Saves and releases the current record and replaces it. */
+/* Saves and releases the current record, and sets another one. */
 static ingot_status_t replace_record(struct recorder *recorder, struct record *record)
 {
     lock(recorder);

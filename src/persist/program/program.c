@@ -24,7 +24,7 @@
 #include "persist/storage/turns/build_turn.h"
 #include "util/cancellation.h"
 
-/* One request, as its builder sees it. */
+/* A request, which is passed to its builder. */
 struct request {
     ingot_storage_t storage;
     const struct ingot_context *context;
@@ -74,7 +74,7 @@ static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_progr
     return status;
 }
 
-/* Returns false if the storage cannot help. */
+/* Gets the descriptor's id. Returns false if it has none or if the storage does not serve its context. */
 static bool has_id(const_ingot_program_desc_t desc, struct request *request)
 {
     return storage_serves(request->storage, request->context) &&
@@ -152,7 +152,7 @@ static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t
 static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     const uint64_t started_ns = files_steady_clock_ns();
-    request->is_to_store = false; /* a second attempt may end differently */
+    request->is_to_store = false; /* a second attempt may decide differently */
     request->has_id = has_id(desc, request);
     if (request->has_id &&
         (take_prewarmed(program, desc, request) == INGOT_SUCCESS ||

@@ -1,5 +1,5 @@
 /*
- * chain.c - several storages in order, used as one.
+ * chain.c - combines several storages, in order, into one.
  *
  * A chain's only state is its references, so it needs no lock. A failure of a tier counts as a miss of that tier; the
  * first failure is reported if no other tier has the blob.
@@ -74,7 +74,7 @@ static void withdraw(ingot_storage_t storage, size_t tier_count, size_t id_size,
         (void)ingot_storage_remove(chain->tiers[i], id_size, id); /* nothing to do for a tier that does not have it */
 }
 
-/* If a tier cannot take it, the next load tries again. */
+/* Promotes a blob. If a tier cannot store it, the next load tries again. */
 static void promote(const struct chain *chain, size_t tier_count, size_t id_size, const uint8_t *id,
                     const ingot_buffer_t *blob)
 {

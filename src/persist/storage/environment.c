@@ -29,7 +29,7 @@ struct environment {
     void *user;
 };
 
-/* Returns NULL if the variable is unset or empty. */
+/* Returns a variable's value, or NULL if it is unset or empty. */
 static const char *value_of(const struct environment *environment, const char *name)
 {
     const char *value = environment->lookup(name, environment->user);

@@ -6,7 +6,7 @@
 
 #include <ingot/persist.h>
 
-/* A variable's value, or NULL. */
+/* Returns a variable's value, or NULL. */
 typedef const char *(*environment_lookup_t)(const char *name, void *user);
 
 /* Does what ingot_persist_info_from_environment does, with variables that the caller looks up, for tests. */

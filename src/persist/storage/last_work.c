@@ -35,7 +35,8 @@
 
 static struct process_lock lock;
 static ingot_storage_t first; /* under lock */
-static atomic_bool is_told;   /* release pairs with acquire: the effects of the thread that emits the events */
+/* release pairs with acquire, so the effects of the thread that emits the events are visible */
+static atomic_bool is_told;
 
 static void forget(void *user)
 {
@@ -91,7 +92,7 @@ static uint64_t do_all(uint64_t now_ns)
     return longest_ns;
 }
 
-/* Adds a reference, unless the last one was released. */
+/* Adds a reference, unless the last one has been released. */
 static bool retain_if_alive(ingot_storage_t storage)
 {
     size_t count = atomic_load_explicit(&storage->references, memory_order_relaxed);
@@ -109,7 +110,7 @@ static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **c
     if (!try_lock(files_steady_clock_ns()))
         return 0;
     for (ingot_storage_t each = first; each != NULL && count == 0; each = each->queue.next) {
-        count = store_queue_give_up(each, context); /* it is not freed while it is in the list */
+        count = store_queue_give_up(each, context); /* the storage is not freed while it is in the list */
         if (count != 0 && !retain_if_alive(each))
             count = 0; /* another thread is releasing it, and stores what waits */
         *storage = each;

@@ -19,8 +19,8 @@
 #define MAX_LOCK_WAIT_NS UINT64_C(100000000)
 
 static struct process_lock lock;
-static ingot_storage_t first; /* under lock, like the next one */
-static bool is_watching;      /* exit() calls save_all */
+static ingot_storage_t first; /* under lock, like the next variable */
+static bool is_watching;      /* true if exit() will call save_all */
 
 static void forget(void *user)
 {

@@ -7,7 +7,8 @@
 #include <ingot/storage.h>
 #include <stdbool.h>
 
-/* Counts a program that was loaded through a storage and saved this time, or one that was compiled. */
+/* Counts a program that was loaded through a storage, with the nanoseconds that this saved, or a program that was
+ * compiled. */
 void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns);
 /* Notes how long a directory store's program took to build and to store. */
 void savings_note_longest(ingot_storage_t store, uint64_t duration_ns);

@@ -26,15 +26,16 @@ struct store_queue {
     size_t active_count;                              /* number of these, and of items that are being freed */
     size_t making_count;                              /* programs that are being loaded or built */
     uint64_t last_made_ns;                            /* when the last program was loaded or built */
-    uint64_t urgent_until_ns;                         /* until this time the thread works on all lists */
-    uint64_t taken_ns; /* how long taking all blobs so far took; the next field: building their programs */
+    uint64_t urgent_until_ns;                         /* the thread works on all lists until this time */
+    uint64_t taken_ns; /* how long it took so far to take all blobs; next field: to build their programs */
     uint64_t built_ns;
     ingot_persist_flush_progress_t total; /* since the storage was created */
     ingot_status_t failure;               /* the first failure that no flush has returned yet */
     bool has_thread;
     bool is_ending;
-    bool is_orphan;   /* the last reference was released in the thread itself, which finishes the storage */
-    pthread_t thread; /* valid if has_thread is set */
+    /* true if the last reference was released in the thread itself, which then finishes the storage */
+    bool is_orphan;
+    pthread_t thread;                                     /* valid if has_thread is set */
     struct store_queue_list inherited[STORE_QUEUE_LISTS]; /* in a forked child: the parent's lists, never used */
     ingot_storage_t next;                                 /* the list of last_work.c */
 };
@@ -67,7 +68,7 @@ struct ingot_storage {
     storage_forward_load_t forward_load; /* of a storage that forwards; else NULL, as the next one */
     storage_store_t forward_store;
     ingot_allocator_t allocator;
-    bool is_read_only;               /* even if it has a store operation */
+    bool is_read_only;               /* true even if it has a store operation */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */
     void *on_event_user;
     _Atomic(ingot_persist_store_mode_t) store_mode; /* relaxed, like the next two: they order nothing */

@@ -124,7 +124,7 @@ static void finish(ingot_storage_t storage)
 {
     static const ingot_persist_flush_info_t all = INGOT_PERSIST_FLUSH_INFO_INIT;
     struct kept_error kept;
-    kept_error_save(&kept); /* storing may fail now; events tell of that */
+    kept_error_save(&kept); /* storing may fail now; events report that */
     (void)store_queue_flush(storage, &all, NULL);
     last_work_remove(storage);
     savings_fini(storage);
@@ -143,7 +143,8 @@ void ingot_storage_release(ingot_storage_t storage)
 {
     if (storage == NULL || atomic_fetch_sub_explicit(&storage->references, 1, memory_order_acq_rel) != 1)
         return;
-    if (!store_queue_orphan(storage)) /* the thread cannot wait for itself */
+    /* otherwise the storage's thread finishes it, because it cannot wait for itself */
+    if (!store_queue_orphan(storage))
         finish(storage);
 }
 

@@ -58,10 +58,10 @@ ingot_storage_t storage_stored_to(ingot_storage_t storage);
 /* Fills in all counters: those of `own`, or the storage's if own is NULL. */
 void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ingot_persist_stats_t *stats);
 
-/* Returns a part, or NULL if it was not added yet. */
+/* Returns a part, or NULL if it has not been added yet. */
 void *storage_get_part(ingot_storage_t storage, enum storage_part which);
-/* Adds a part. After the last release of the storage, destroy destroys the part before the storage. Returns the
- * storage's part from now on. If another thread was faster, that is the other thread's part, and the caller must
+/* Adds a part. After the last release of the storage, destroy destroys the part before the storage. Returns the part
+ * that the storage has from then on. If another thread was faster, this is the other thread's part, and the caller must
  * destroy its own. */
 void *storage_add_part(ingot_storage_t storage, enum storage_part which, void *part, storage_destroy_part_t destroy);
 

@@ -139,8 +139,7 @@ static uint64_t count_waiting(const struct store_queue *queue)
     return count;
 }
 
-/* Frees an item. Releasing its program may call the driver, which the storage's thread must not do once the process is
- * ending. */
+/* Frees an item. This may call the driver, which the storage's thread must not do once the process is ending. */
 static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
 {
     const bool may_call = process_end_enter();
@@ -153,8 +152,7 @@ static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bo
     return may_call || !is_own_thread;
 }
 
-/* Notes a failure for the next flush. A program that turned out not to be cacheable is not a failure of the storage.
- * Requires the lock. */
+/* Notes a failure for the next flush, unless the program is just not cacheable. Requires the lock. */
 static void note_failure(struct store_queue *queue, ingot_status_t status)
 {
     if (queue->failure == INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE)
@@ -189,8 +187,8 @@ static struct storage_outcome store_item(ingot_storage_t storage, const struct s
     return (struct storage_outcome){.status = INGOT_SUCCESS, .bytes = is_stored ? blob.size : 0};
 }
 
-/* Stores an item. The lock is held when this is called and when it returns, but not in between. Returns false if no
- * more work is possible; the item keeps waiting. */
+/* Stores an item. Requires the lock, but releases it in between. Returns false if no more work is possible; the item
+ * keeps waiting. */
 static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
 {
     struct store_queue *queue = &storage->queue;
@@ -298,7 +296,7 @@ static struct store_queue_item *make_item(ingot_storage_t storage, const struct 
     return item;
 }
 
-/* Locked when called and when it returns, not in between. */
+/* Drops the item that was cheapest to build. Requires the lock, but releases it in between. */
 static void drop_cheapest(ingot_storage_t storage, struct store_queue_list *list)
 {
     struct store_queue_item *item = store_list_take_out(list, store_list_find_cheapest(list));
@@ -309,7 +307,7 @@ static void drop_cheapest(ingot_storage_t storage, struct store_queue_list *list
     lock(&storage->queue);
 }
 
-/* Locked when called and when it returns. */
+/* Stores or drops items until the list is within its bounds. Requires the lock, but releases it in between. */
 static void keep_bounds(ingot_storage_t storage, enum store_queue_when when)
 {
     struct store_queue *queue = &storage->queue;
@@ -328,8 +326,7 @@ static void add(ingot_storage_t storage, struct store_queue_item *item, enum sto
 {
     struct store_queue *queue = &storage->queue;
     if (item->program != NULL || !atomic_exchange_explicit(&is_watched_for_blobs, true, memory_order_relaxed))
-        /* only once for blobs, because a tier is not a driver and the number of handlers is limited */
-        process_end_watch();
+        process_end_watch(); /* once: a tier is not a driver, and the number of handlers is limited */
     lock(queue);
     store_list_append(&queue->lists[when], item);
     keep_bounds(storage, when);
@@ -428,8 +425,7 @@ uint64_t store_queue_count(ingot_storage_t storage)
 
 /* ---- flushing ---- */
 
-/* The state of a flush. With a time limit, the storage's thread does the work, so that the caller returns in time even
- * if the driver is slow. */
+/* A flush. With a time limit, the storage's thread does the work, so a slow driver does not delay the caller. */
 struct flush {
     ingot_storage_t storage;
     ingot_persist_flush_info_t info;
@@ -452,8 +448,7 @@ static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
     return progress;
 }
 
-/* Reports progress. The lock is held when this is called and when it returns, but not in between. Returns false if the
- * caller wants to stop. */
+/* Reports progress. Requires the lock, but releases it in between. Returns false if the caller wants to stop. */
 static bool report(struct flush *flush)
 {
     const ingot_persist_flush_progress_t progress = progress_of(flush);
@@ -469,8 +464,7 @@ static bool report(struct flush *flush)
     return goes_on;
 }
 
-/* Stores all items. The lock is held when this is called and when it returns, but not in between. Returns when no item
- * waits, or when it should stop. */
+/* Stores items until none waits, or until it should stop. Requires the lock, but releases it in between. */
 static void work_all(struct flush *flush)
 {
     struct store_queue *queue = &flush->storage->queue;
@@ -491,7 +485,7 @@ static void work_all(struct flush *flush)
             queue->urgent_until_ns = flush->until_ns;
             pthread_cond_signal(&queue->has_work);
         }
-        process_lock_wait_until(&queue->lock, &queue->is_done, flush->until_ns); /* after which an item may be back */
+        process_lock_wait_until(&queue->lock, &queue->is_done, flush->until_ns); /* an item may be back now */
     }
     if (flush->is_for_thread) { /* other callers that flush set it again */
         queue->urgent_until_ns = 0;
@@ -511,8 +505,7 @@ ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_fl
     flush.reported.waiting_count = count_waiting(queue);
     work_all(&flush);
     const ingot_persist_flush_progress_t reached = progress_of(&flush);
-    /* not counting the items that this thread is storing */
-    const bool is_cut_short = reached.waiting_count > work_depth;
+    const bool is_cut_short = reached.waiting_count > work_depth; /* not counting this thread's own items */
     ingot_status_t status = queue->failure;
     if (is_cut_short && (flush.until_ns != NO_TIME || info->on_progress != NULL))
         status = ingot_set_error_detail(INGOT_BUSY, "%llu programs are not stored yet",
@@ -595,7 +588,7 @@ size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context *
             if (item->is_given_up || (count != 0 && item->context != *context))
                 continue;
             if (count == 0 && item->program != NULL)
-                (void)ingot_program_retain(item->program); /* which also retains the context */
+                (void)ingot_program_retain(item->program); /* this also retains the context */
             *context = item->context;
             item->is_given_up = true;
             ++count;

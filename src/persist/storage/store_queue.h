@@ -23,7 +23,7 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
 ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context,
                                      ingot_program_t program, size_t id_size, const uint8_t *id);
 
-/* Queues a copy of a blob that a chain promotes to its first tiers. Bounds as above. Returns false if there is no
+/* Queues a copy of a blob that a chain promotes to its first tiers, with the same bounds. Returns false if out of
  * memory. */
 bool store_queue_add_blob(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
                           const ingot_buffer_t *blob, enum store_queue_when when);

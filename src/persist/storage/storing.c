@@ -1,5 +1,5 @@
 /*
- * storing.c - when a storage stores, and for how long: the application's settings, and the defaults.
+ * storing.c - determines when a storage stores, and for how long, from the application's settings and the defaults.
  */
 #include "persist/storage/storing.h"
 

@@ -1,5 +1,5 @@
 /*
- * storing.h - when a storage stores, and for how long.
+ * storing.h - determines when a storage stores, and for how long.
  */
 #ifndef INGOT_PERSIST_STORAGE_STORING_H
 #define INGOT_PERSIST_STORAGE_STORING_H

@@ -21,7 +21,7 @@ struct storage_switch {
 
 static void forget_nothing(void *user)
 {
-    (void)user; /* any target that it may have is referenced */
+    (void)user; /* nothing to forget: whatever target the storage has, it holds a reference to it */
 }
 
 static ingot_storage_t take_target_if_any(void *opaque)

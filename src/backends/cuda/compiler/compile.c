@@ -24,7 +24,7 @@ struct plan {
     const struct cuda_target *target;
     const ingot_build_request_t *request;
     ingot_sink_t *log;
-    size_t first_cuda_source; /* source_count: there is none */
+    size_t first_cuda_source; /* source_count if there is none */
     bool links;
     struct cuda_options compile_options;
     struct cuda_options link_options;
@@ -152,11 +152,11 @@ static ingot_status_t add_source(struct plan *plan, struct cuda_link *link, size
     ingot_status_t status = compile_source(plan, index, &cubin);
     if (status == INGOT_SUCCESS)
         status = cuda_link_add(link, NVJITLINK_INPUT_CUBIN, cubin.size, cubin.bytes, source->name);
-    cuda_bytes_fini(&cubin, &plan->target->allocator); /* nvJitLink has copied it */
+    cuda_bytes_fini(&cubin, &plan->target->allocator); /* freed, because nvJitLink has copied it */
     return status;
 }
 
-/* Links all sources, or the one that is already compiled. */
+/* Links all sources, or only the one that is already compiled. */
 static ingot_status_t link_all(struct plan *plan, const struct cuda_bytes *compiled, struct cuda_bytes *cubin)
 {
     struct cuda_link link;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define EM_CUDA_MACHINE 190u
-#define STO_CUDA_ENTRY 0x10u /* in a symbol's st_other: a kernel */
+#define STO_CUDA_ENTRY 0x10u /* in a symbol's st_other: the symbol is a kernel */
 
 struct cubin {
     size_t size;

@@ -29,7 +29,7 @@ struct cuda_image {
     const uint8_t *cubin;
 };
 
-/* Parses a binary. INGOT_BLOB_REJECTED: the bytes are not an image. */
+/* Parses a binary. Returns INGOT_BLOB_REJECTED if the bytes are not an image. */
 ingot_status_t cuda_image_read(struct cuda_image *image, size_t size, const uint8_t *bytes);
 /* Returns the lowered name of an expression, or NULL. */
 const char *cuda_image_lowered_name(const struct cuda_image *image, const char *expression);
@@ -41,7 +41,7 @@ ingot_status_t cuda_image_write_kernel_names(const struct cuda_image *image, ing
 /* Writes everything that precedes the cubin. The lowered names are in the order of the expressions. */
 ingot_status_t cuda_image_write_head(struct cuda_bytes *head, const ingot_allocator_t *allocator, size_t count,
                                      const char *const *expressions, const char *const *lowered_names);
-/* Joins head and cubin. If there is no head, the image takes over the cubin. */
+/* Joins the head and the cubin. If there is no head, the image takes over the cubin. */
 ingot_status_t cuda_image_join(struct cuda_bytes *image, const ingot_allocator_t *allocator,
                                const struct cuda_bytes *head, struct cuda_bytes *cubin);
 

@@ -45,7 +45,7 @@ static void split(struct cuda_options *options, const char *text, char **place)
         char *word = *place;
         if (!next_word(&text, place))
             return;
-        if (*word != '\0') /* the compilers refuse empty words */
+        if (*word != '\0') /* skipped, because the compilers refuse empty words */
             options->words[options->count++] = word;
     }
 }

@@ -1,5 +1,5 @@
 /*
- * intel_binary.c - the container of Intel's OpenCL binaries.
+ * intel_binary.c - edits the container of Intel's OpenCL binaries.
  *
  * It is a 64-bit little-endian ELF file of type 0xff04 without program headers. The driver identifies sections only by
  * their type, and skips those of type SHT_NULL (seen in its sources, shared/source/device_binary_format, and with
@@ -53,8 +53,8 @@ static bool is_apart(uint64_t offset, uint64_t length, size_t size, uint64_t beg
     return offset <= size && length <= size - offset && (offset + length <= begin || offset >= end);
 }
 
-/* Finds the only section of intermediate code. There must be machine code too, and the section must not share a byte
- * with anything else. */
+/* Finds the only section of intermediate code. There must also be machine code, and the section must not overlap
+ * anything else. */
 static bool find_intermediate(size_t size, const uint8_t *bytes, const Elf64_Ehdr *header, unsigned *found)
 {
     unsigned intermediates = 0;

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Removes the intermediate code from these bytes and returns their new size. If they are not exactly a container as
- * intel_binary.c describes it, they stay unchanged, and so does the size. */
+/* Removes the intermediate code from these bytes and returns their new size. If they are not exactly such a container
+ * as intel_binary.c describes, changes nothing and returns the old size. */
 size_t intel_binary_strip(size_t size, uint8_t *bytes);
 
 #endif

@@ -19,7 +19,7 @@
 #define MAX_FILES 128u
 #define PATH_ROOM 512u
 
-/* The variants of distributions' PoCL, by LLVM's name of the processor. */
+/* The variants in distributions' packages of PoCL, by LLVM's name of the processor. */
 static const struct {
     const char *processor;
     const char *variant;
@@ -93,7 +93,8 @@ static ingot_status_t add_files(struct file_list *list, const char *library, con
     if (status == INGOT_SUCCESS && list->count == headers)
         status =
             add_directory(list, directory, ".bc"); /* PoCL was built for one processor, and the file has another name */
-    (void)snprintf(directory, sizeof(directory), "%.*s/pocl", length, library); /* a library for each kind of device */
+    /* has a library for each kind of device */
+    (void)snprintf(directory, sizeof(directory), "%.*s/pocl", length, library);
     if (status == INGOT_SUCCESS && access(directory, R_OK) == 0)
         status = add_directory(list, directory, ".so");
     return status;

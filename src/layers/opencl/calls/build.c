@@ -139,6 +139,6 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     if (reason != NULL)
         trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);
     if (arguments != ARGUMENTS_WRONG)
-        (void)shadow_build_native(shadow); /* what this build continues, if there still is a result */
+        (void)shadow_build_native(shadow); /* the state that this build continues, if there is still a result */
     return build_native(shadow, device_count, devices, options, notify, user);
 }

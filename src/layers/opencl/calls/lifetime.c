@@ -37,7 +37,8 @@ cl_int CL_API_CALL layer_release_kernel(cl_kernel kernel)
     return error;
 }
 
-/* A kernel that was still running when the application released it may have ended. */
+/* Tries to bury all waiting shadows, because a kernel that was still running when the application released it may have
+ * ended. */
 cl_int CL_API_CALL layer_release_context(cl_context context)
 {
     burial_try_all();

@@ -89,7 +89,7 @@ static bool is_building(struct shadow *shadow)
     return is_so;
 }
 
-/* The driver checks the arguments first. */
+/* Answers a query from the record, after the driver has checked the arguments. */
 static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
                            const char *text, size_t capacity, void *value, size_t *size_ret)
 {

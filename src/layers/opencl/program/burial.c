@@ -26,7 +26,7 @@ static atomic_size_t waiting_count; /* changed under the lock */
 /* under the lock, like the whole list; the one that was tried last is at the end */
 static struct shadow *first_waiting;
 static struct shadow *last_waiting;
-static atomic_bool is_ending;     /* the store flushes itself then */
+static atomic_bool is_ending;     /* the process is ending, and the store flushes itself */
 static _Atomic uint64_t flush_ns; /* time of all flushes */
 
 bool burial_is_due(void)
@@ -120,7 +120,7 @@ static struct shadow *begin(struct shadow *shadow)
 {
     if (shadow == NULL || shadow->references > 0)
         return NULL;
-    end_waiting(shadow); /* goes to the end of the list */
+    end_waiting(shadow); /* the shadow goes to the end of the list */
     begin_waiting(shadow);
     if (shadow->pin_count > 0)
         return NULL;

@@ -22,7 +22,7 @@ struct layer_context {
 
 /* Returns the context of a driver's program, or NULL if Ingot cannot make one. The caller releases it. */
 struct layer_context *contexts_acquire(cl_program native);
-/* NULL does nothing. */
+/* Drops a reference. Does nothing if context is NULL. */
 void contexts_release(struct layer_context *context);
 
 #endif

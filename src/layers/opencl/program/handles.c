@@ -1,5 +1,5 @@
 /*
- * handles.c - a hash table with chains. Its size is fixed: applications have at most some thousand programs.
+ * handles.c - a hash table with chains. Its size is fixed, because applications have at most a few thousand programs.
  */
 #include "layers/opencl/program/handles.h"
 

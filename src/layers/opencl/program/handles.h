@@ -11,7 +11,7 @@
 
 struct shadow;
 
-/* An entry of the table, a part of the object that it leads to. */
+/* An entry of the table. It is part of the object that it leads to. */
 struct handle {
     const void *key; /* NULL: not in the table */
     struct shadow *shadow;
@@ -20,7 +20,7 @@ struct handle {
 
 /* Adds a handle, whose key must not be in the table yet. */
 void handles_add(struct handle *handle, const void *key, struct shadow *shadow);
-/* Does nothing if the handle is not in the table. */
+/* Removes a handle. Does nothing if it is not in the table. */
 void handles_remove(struct handle *handle);
 struct shadow *handles_find(const void *key);
 

@@ -32,13 +32,13 @@ ingot_status_t result_create(struct result **result, ingot_program_desc_t desc, 
 struct result *result_create_linked(ingot_program_desc_t desc, ingot_program_t program, cl_program native,
                                     const char *options);
 void result_retain(struct result *result);
-/* NULL does nothing. */
+/* Drops a reference. Does nothing if result is NULL. */
 void result_release(struct result *result);
 
 /* Returns CL_PROGRAM_REFERENCE_COUNT. */
 cl_uint result_count_references(cl_program native);
 
-/* Returns how many references and kernels the driver counts beyond the layer's own. */
+/* Returns how many references and kernels the driver counts in addition to the layer's own. */
 cl_uint result_count_uses(const struct result *result);
 
 #endif

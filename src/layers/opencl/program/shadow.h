@@ -43,7 +43,7 @@ struct shadow {
     _Atomic bool is_drivers;       /* the driver built it as the application asked, and also does all later builds */
     size_t constant_count;
     struct shadow_constant *constants;
-    /* below: under the lock */
+    /* the fields below are under the lock */
     cl_uint references; /* the application's */
     bool is_busy;
     bool is_building;
@@ -104,7 +104,7 @@ bool shadow_has_any_result(void);
 /* Returns how many references and kernels there are in addition to the application's references to the shadow. */
 cl_uint shadow_count_uses(struct shadow *shadow);
 
-/* True if there is a kernel of the result: such a program cannot be built again. */
+/* True if the result has kernels, so that the program cannot be built again. */
 bool shadow_has_kernels_of_result(struct shadow *shadow);
 
 /* Keep the shadow while the driver may call the application back. burial_try must be called after shadow_unpin. */

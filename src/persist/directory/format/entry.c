@@ -45,7 +45,7 @@ ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pi
     return INGOT_SUCCESS;
 }
 
-/* Returns a descriptor or a negated errno. */
+/* Opens a file of the entry. Returns a descriptor or a negated errno. */
 static int open_file(const struct entry_place *place, const char *name)
 {
     char path[PATH_CAPACITY];

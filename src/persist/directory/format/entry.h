@@ -1,5 +1,5 @@
 /*
- * entry.h - one entry: its directory and the two files in it.
+ * entry.h - reads and writes one entry: its directory and the two files in it.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_FORMAT_ENTRY_H
 #define INGOT_PERSIST_DIRECTORY_FORMAT_ENTRY_H
@@ -16,7 +16,7 @@ enum blob_check { BLOB_CHECKED_HERE, BLOB_CHECKED_BY_CORE };
 /* The place of an entry, the user that must own all of it, and how it is read. */
 struct entry_place {
     int at;
-    const char *path; /* of its directory, below at; leaves room for the names of the files in PATH_CAPACITY */
+    const char *path; /* path of its directory, below at; leaves room in PATH_CAPACITY for the files' names */
     uint32_t owner;
     enum blob_check check;
 };
@@ -68,7 +68,7 @@ uint64_t entry_modified_ns(const struct entry_place *place);
 /* Returns the total size of the two files of an entry whose id and blob have these sizes. */
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size);
 
-/* Writes both files into the directory entry_path below at; sets *created_ns to their creation time. */
+/* Writes both files into the directory entry_path below at. Sets *created_ns to their creation time. */
 ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const uint8_t *id, size_t blob_size,
                            const uint8_t *blob, bool is_durable, uint64_t *created_ns);
 

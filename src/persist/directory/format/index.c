@@ -51,7 +51,7 @@ int index_reset(int fd, struct index_header *header)
     *header = (struct index_header){
         .page_count = 1, .drain_bytes = UINT64_MAX, .drain_entries = UINT64_MAX, .is_scanning = true};
     int result = files_truncate(fd, 0);
-    if (result == 0) /* so that later writes need no disk space */
+    if (result == 0) /* done so that later writes need no disk space */
         result = files_write_at(fd, 0, sizeof(empty), empty);
     return result < 0 ? result : files_write_at(fd, index_page_offset(0), sizeof(empty), empty);
 }

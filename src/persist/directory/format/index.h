@@ -14,15 +14,15 @@ struct index_place {
     struct index_record record;
 };
 
-/* Returns 1 if there is a valid header. */
+/* Reads the header. Returns 1 if it is valid. */
 int index_read_header(int fd, struct index_header *header);
 int index_write_header(int fd, struct index_header *header);
 /* Makes an empty index; the caller still has to add the entries that exist. Its header is not written. */
 int index_reset(int fd, struct index_header *header);
 
-/* Returns 1 if an entry has a record, which *place describes; otherwise 0, and *place is where one would go. */
+/* Finds an entry's record. Returns 1 if *place is its record, or 0 if it has none and *place is where it would go. */
 int index_find(int fd, uint64_t page_count, uint64_t bucket, uint32_t number, struct index_place *place);
-/* Returns 1 if the record at a place is that of an entry created at this time. */
+/* Returns 1 if the record at a place belongs to an entry that was created at this time. */
 int index_is_at(int fd, uint64_t offset, const struct index_record *record);
 int index_put(int fd, uint64_t offset, const struct index_record *record);
 int index_free(int fd, uint64_t offset);

@@ -107,8 +107,8 @@ bool index_header_decode(struct index_header *header, const uint8_t bytes[INDEX_
     return change == INDEX_CHANGE_NONE || index_record_decode(&header->changed, bytes + 80);
 }
 
-/* Linear hashing: uses as many low bits of the bucket as the page numbers have, or one fewer if that page does not
- * exist yet. */
+/* Linear hashing uses as many low bits of the bucket as the page numbers have, or one fewer if that page does not exist
+ * yet. */
 uint64_t index_page_of(uint64_t bucket, uint64_t page_count)
 {
     uint64_t mask = page_count - 1;

@@ -36,11 +36,11 @@ struct index_header {
     uint64_t cursor;      /* the page to read next */
     uint64_t drain_bytes; /* evictions continue until this total is reached; UINT64_MAX: none is in progress */
     uint64_t drain_entries;
-    uint64_t scan_position;   /* in the namespace's directory */
-    bool is_scanning;         /* there may be entries without a record */
+    uint64_t scan_position;   /* position in the namespace's directory */
+    bool is_scanning;         /* true if there may be entries without a record */
     enum index_change change; /* the last change; the totals are those before it */
     struct index_record changed;
-    uint64_t changed_offset; /* of its record in the file */
+    uint64_t changed_offset; /* offset of its record in the file */
     uint64_t checksum;       /* the first half of the checksum last encoded or decoded */
 };
 

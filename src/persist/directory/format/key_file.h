@@ -20,11 +20,11 @@ struct key_file {
     struct checksum id_checksum;
     struct checksum blob_checksum;
     uint64_t created_ns;
-    uint64_t last_use_ns; /* decode: created_ns if the stamp is torn */
+    uint64_t last_use_ns; /* key_file_decode sets created_ns if the stamp is torn */
     uint32_t flags;
 };
 
-/* Returns the header for an id and a blob that are stored now. */
+/* Returns the header for an id and a blob, with the current time. */
 struct key_file key_file_of(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob, uint64_t now_ns);
 
 /* Writes the header of a key.bin. */

@@ -34,7 +34,7 @@ bool paths_parse_number(const char *name, uint64_t max, uint64_t *number);
 bool paths_is_temporary(const char *name, uint64_t *session);
 /* True for a temporary name of version 1: "<pid>-<16 hex digits>". */
 bool paths_is_old_temporary(const char *name);
-/* True if it may be the name of a namespace. */
+/* True if name may be a namespace's. */
 bool paths_is_namespace(const char *name);
 
 #endif

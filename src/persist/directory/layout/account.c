@@ -86,7 +86,7 @@ static int index_fd_of(const struct account *account)
     return account->open.files.index_fd;
 }
 
-/* True if the entry that a change concerns is in its place. */
+/* True if the entry of a change is in its place. */
 static bool is_in_place(const struct account *account, const struct index_record *record)
 {
     char bucket_path[PATH_CAPACITY];
@@ -166,7 +166,7 @@ static int finish_change(struct account *account)
     return result;
 }
 
-/* Reads the header, and replaces a damaged index by an empty one. */
+/* Reads the header, and replaces a damaged index with an empty one. */
 static ingot_status_t read_header(struct account *account)
 {
     int result = index_read_header(index_fd_of(account), &account->header);
@@ -250,7 +250,7 @@ ingot_status_t account_begin_adding(struct account *account, const struct index_
     if (!account->may_write)
         return files_write_failed(-EFBIG, "writing", "index.bin");
     if (account->may_grow)
-        (void)index_grow(fd, header); /* if this fails, pages become fuller */
+        (void)index_grow(fd, header); /* if this fails, pages just become fuller */
     account->may_grow = index_page_offset(header->page_count + 1) <= account->file_limit;
     int result = index_find(fd, header->page_count, record->bucket, record->number, &account->place);
     account->is_replacing = result == 1;

@@ -24,7 +24,7 @@ struct account {
     uint64_t replaced_bytes;  /* of the record at that place */
     bool is_replacing;
     uint64_t pages_before;
-    bool is_changed;       /* the header must be written */
+    bool is_changed;       /* true if the header must be written */
     bool is_total_changed; /* size.txt must be written, too */
     uint64_t file_limit;   /* the largest file that the process may write: a write beyond that raises a signal */
     bool may_write;        /* false: files may not be as large as the index, so entries are removed without being
@@ -53,7 +53,7 @@ void account_cancel(struct account *account);
 
 /* Accounts for an entry that exists without a record. */
 ingot_status_t account_adopt(struct account *account, const struct index_record *record);
-/* Sets the totals to the sums over the records. */
+/* Sets the totals to the sums of the records. */
 ingot_status_t account_sum_up(struct account *account);
 
 /* Reads the total in size.txt, without a lock. */

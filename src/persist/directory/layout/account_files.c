@@ -114,8 +114,8 @@ static bool are_current(const struct directory *directory, struct account_files 
     return true;
 }
 
-/* Returns kept files, or an empty place to keep them (*is_open false), or NULL. A child does not use the parent's
- * files: they are closed with the store. */
+/* Returns kept files, an empty place to keep them (*is_open is false then), or NULL. A forked child does not use the
+ * parent's files, which are closed with the store. */
 static struct account_files *take_kept(struct directory *directory, bool *is_open)
 {
     struct account_files *kept = take(directory, ACCOUNT_IDLE);

@@ -6,7 +6,7 @@
 
 #include "persist/directory/layout/state.h"
 
-/* Files for one use, by one thread. */
+/* The files for one use by one thread. */
 struct open_account_files {
     struct account_files files;
     struct account_files *kept; /* where they stay open until the next use; NULL: they are closed after this use */

@@ -38,7 +38,7 @@ ingot_status_t bucket_examine(const struct directory *directory, const char *buc
 ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t number, uint64_t inode,
                                 char aside[PATH_CAPACITY]);
 
-/* Takes the lock, does the same, and deletes the entry. */
+/* Takes the lock, does the same as bucket_put_aside, and deletes the entry. */
 ingot_status_t bucket_take_away(struct directory *directory, const char *name_space, uint64_t hash, uint32_t number,
                                 uint64_t inode, uint64_t deadline_ns);
 

@@ -22,7 +22,7 @@ static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                 "# This directory holds compiled device programs that can be compiled again.\n"
                                 "# What this file is for: https://bford.info/cachedir/\n";
 
-/* Adds the files that make a directory a store. Loads do not need them, so failures show at the first store. */
+/* Adds the files that make a directory a store. Loads do not need them, so failures show up at the first store. */
 static void furnish(struct directory *directory)
 {
     const int tag = files_create(directory->root, "CACHEDIR.TAG");

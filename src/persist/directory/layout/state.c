@@ -1,5 +1,5 @@
 /*
- * state.c - what all files need from an open directory store.
+ * state.c - functions on the state of an open directory store that many files need.
  */
 #include "persist/directory/layout/state.h"
 

@@ -17,7 +17,7 @@
 
 /* size.txt and index.bin, kept open for the next store: opening and closing them would take as long as using them. */
 struct account_files {
-    atomic_int use; /* of enum account_use; acquire when taken, release when put back */
+    atomic_int use; /* an enum account_use; acquire when taken, release when put back */
     int size_fd;
     int index_fd;
     /* the process that opened them; a forked child would share their locks, so it must not use them */
@@ -35,15 +35,15 @@ struct account_files {
 struct temporary_session {
     struct process_lock lock; /* guards the rest */
     int lock_fd;              /* -1: there is none */
-    atomic_int tmp;           /* a handle of tmp, which keeps its number; -1: not opened yet; release/acquire */
-    uint64_t byte;            /* that this process has locked */
+    atomic_int tmp;           /* a handle of tmp, whose descriptor never changes; -1: not opened yet; release/acquire */
+    uint64_t byte;            /* the byte that this process has locked */
     uint64_t next;
 };
 
 struct directory {
     ingot_allocator_t allocator;
     int root;   /* the descriptor stays the same, but the directory behind it may change: see root.c */
-    char *path; /* absolute, of the root */
+    char *path; /* absolute path of the root */
     size_t path_size;
     uint32_t owner; /* the user who owns the root and everything in it that is trusted */
     bool makes_parents;

@@ -45,7 +45,7 @@ static bool adopt_entry(void *user, const char *name)
     const uint64_t last_use_s = found.last_use_ns / NS_PER_SECOND;
     const struct index_record record = {
         .bucket = adoption->bucket,
-        .created_ns = found.created_ns != 0 ? found.created_ns : 1, /* unreadable: counts as the oldest */
+        .created_ns = found.created_ns != 0 ? found.created_ns : 1, /* an unreadable entry counts as the oldest */
         .bytes = found.bytes,
         .number = (uint32_t)number,
         .last_use_s = last_use_s < UINT32_MAX ? (uint32_t)last_use_s : UINT32_MAX,

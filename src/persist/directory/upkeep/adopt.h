@@ -1,5 +1,5 @@
 /*
- * adopt.h - adds entries that the index lacks: those of version 1, or all if the index was lost.
+ * adopt.h - adds entries that the index lacks: entries of version 1, or all entries if the index was lost.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_ADOPT_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_ADOPT_H

@@ -108,7 +108,7 @@ static uint64_t low_water(const struct directory *directory, uint64_t limit)
     return limit == UINT64_MAX ? limit : limit / 100 * percent + limit % 100 * percent / 100;
 }
 
-/* Begins an eviction down to the low-water mark, for a store without room; the next stores of any process continue
+/* Begins an eviction down to the low-water mark, because the store is full. The next stores of any process continue
  * it. */
 static void begin_draining(struct account *account, uint64_t bytes, uint64_t entry_count)
 {
@@ -219,7 +219,7 @@ ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t en
     size_t most = EVICT_BATCH;
     int result = 0;
     ingot_status_t status = INGOT_SUCCESS;
-    if (is_over || has_age_limit) { /* most stores evict nothing and ask for no time */
+    if (is_over || has_age_limit) { /* most stores evict nothing and need not know the time */
         eviction->started_ns = files_steady_clock_ns();
         eviction->now_ns = files_wall_clock_ns();
     }

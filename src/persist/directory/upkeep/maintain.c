@@ -81,7 +81,8 @@ ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_coun
     if (!STRUCT_READ_OVER(counted, count))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "count or its struct_size is missing");
     struct upkeep_watch watch = upkeep_watch_of(counted.on_progress, counted.user);
-    counted.entry_count = counted.counted_bytes = counted.recorded_bytes = 0; /* not on_progress and user */
+    /* all fields except on_progress and user */
+    counted.entry_count = counted.counted_bytes = counted.recorded_bytes = 0;
     counted.hits = counted.builds = counted.saved_ns = 0;
     ingot_status_t status = directory_get(storage, &directory);
     if (status == INGOT_SUCCESS)

@@ -79,7 +79,7 @@ struct reading {
     const struct directory *directory;
     uint64_t bucket;
     uint32_t name_space;
-    int index_fd; /* negative: there is none */
+    int index_fd; /* negative: there is no index */
     struct index_header index;
 };
 
@@ -120,7 +120,7 @@ int survey_read(const struct directory *directory, const char *name_space, uint6
     return 0;
 }
 
-/* Adds the time of last use, which is in the index. */
+/* Adds the time of the last use, which is in the index. */
 static void add_use(const struct reading *reading, struct survey_entry *found)
 {
     struct index_place place;
@@ -245,7 +245,7 @@ static bool is_no_bucket(void *user, const char *name)
     return !*has_bucket;
 }
 
-/* True if it is a namespace, and not an unrelated directory in the root. */
+/* True if a name is a namespace's, and not that of an unrelated directory in the root. */
 static bool is_in_use(const struct directory *directory, const char *name)
 {
     char path[PATH_CAPACITY];

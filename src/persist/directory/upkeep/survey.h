@@ -32,7 +32,7 @@ struct survey {
     uint64_t total_bytes;
     uint64_t unread_count; /* number of entries and buckets that could not be read */
     bool is_out_of_memory;
-    struct upkeep_watch *watch; /* NULL: none; if it ends the work, the list is incomplete */
+    struct upkeep_watch *watch; /* NULL: none. If it ends the work, the list is incomplete */
 };
 
 /*

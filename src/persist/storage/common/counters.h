@@ -17,7 +17,7 @@ enum counter {
     COUNTER_REFUSED,
     COUNTER_EVICTIONS,
     COUNTER_FAILURES,
-    COUNTER_READ_ONLY, /* this one and the next seven: failures by status */
+    COUNTER_READ_ONLY, /* this and the next seven: failures by status */
     COUNTER_NO_SPACE,
     COUNTER_LOCK_TIMEOUTS,
     COUNTER_UNTRUSTED,

@@ -30,8 +30,8 @@ typedef bool (*storage_save_counts_t)(void *self, const struct savings_counts *m
 
 /* When an item should be stored. */
 enum store_queue_when {
-    STORE_QUEUE_SOON = 0,       /* by the storage's thread */
-    STORE_QUEUE_WHEN_QUIET = 1, /* also by that thread, after no program was requested for a while */
+    STORE_QUEUE_SOON = 0,       /* stored by the storage's thread */
+    STORE_QUEUE_WHEN_QUIET = 1, /* also stored by that thread, once no program has been requested for a while */
     STORE_QUEUE_AT_FLUSH = 2,
     STORE_QUEUE_LISTS = 3
 };

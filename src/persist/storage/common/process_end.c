@@ -28,7 +28,7 @@
 #define MAX_HANDLERS 4096u /* each takes a few words that are never freed */
 #define HANDLERS_AFTER_CALLS 4
 #define MAX_CALL_NS UINT64_C(10000000000) /* a call that is expected to take longer does not begin */
-#define MAX_WAIT_NS UINT64_C(30000000000) /* for a call that takes longer than expected */
+#define MAX_WAIT_NS UINT64_C(30000000000) /* limit of the wait for a call that takes longer than expected */
 #define PAUSE_NS 500000u
 
 static _Atomic(uint64_t) inside; /* process << 32 | threads */
@@ -37,7 +37,7 @@ static uint64_t (*_Atomic begin_work)(uint64_t now_ns); /* NULL: none; release, 
 static void (*_Atomic finish_work)(void);
 static atomic_uint handler_count;
 static atomic_int handlers_wanted;
-static _Thread_local bool is_watched;    /* the main thread's end */
+static _Thread_local bool is_watched;    /* true if this thread watches for the main thread's end */
 static _Thread_local unsigned own_depth; /* calls of enter; a callback may ask for the process to end */
 static _Thread_local int cancellation;   /* its state before the outermost enter */
 

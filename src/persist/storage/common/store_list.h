@@ -25,7 +25,7 @@ struct store_queue_list {
     struct store_queue_item *first; /* oldest */
     struct store_queue_item *last;
     size_t count;
-    size_t bytes; /* of blobs and ids; ids contain the sources' digests and the options */
+    size_t bytes; /* size of the blobs and ids; ids contain the sources' digests and the options */
 };
 
 /* Makes an item from an id and a blob, or from an id alone; returns NULL if out of memory. */
@@ -38,7 +38,7 @@ void store_list_append(struct store_queue_list *list, struct store_queue_item *i
 struct store_queue_item *store_list_take_out(struct store_queue_list *list, struct store_queue_item **at);
 
 bool store_list_is_blob(const struct store_queue_item *item, size_t id_size, const uint8_t *id);
-/* Returns a link to a blob to be promoted under this id, or NULL. */
+/* Returns a link to the item of a blob that is to be promoted under this id, or NULL. */
 struct store_queue_item **store_list_find_blob(struct store_queue_list *list, size_t id_size, const uint8_t *id);
 
 /* Return links to items. The first function's link is to this item, or to NULL in a child that was forked in the
@@ -48,7 +48,7 @@ struct store_queue_item **store_list_find_cheapest(struct store_queue_list *list
 
 /* Returns a link to the oldest item, or to the one that took longest to build, among those that the driver should
  * finish within limit_ns. The expected time is the item's build time multiplied by taken_ns / built_ns, the ratio so
- * far. If built_ns is 0, the ratio is unknown, and all items count. NULL: there is none. */
+ * far. If built_ns is 0, the ratio is unknown, and all items count. Returns NULL if there is none. */
 struct store_queue_item **store_list_find(struct store_queue_list *list, bool is_oldest, uint64_t limit_ns,
                                           uint64_t taken_ns, uint64_t built_ns);
 
