@@ -4,8 +4,8 @@
  * Devices with equal fields run each other's binaries. So everything that selects code is a field: what the driver says
  * about the device and about the code that it accepts, the build-ids of the driver and the compiler (some upgrades keep
  * the version), and the environment variables that change the generated code. Whatever belongs to one machine or one
- * process (UUIDs, ordinals, clock rates, memory sizes, handles) is not a field. The driver's version stands for its
- * extensions.
+ * process (UUIDs, ordinals, clock rates, memory sizes, handles) is not a field. The driver's version also identifies
+ * its extensions.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"

@@ -20,7 +20,7 @@ enum {
     BLOB_FIRST_TIMED_VERSION = 3,
     BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4,                                  /* the beginning of every version */
     BLOB_FIRST_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 3 * 8 + 2 * DIGEST_SIZE, /* of version 1 */
-    BLOB_SECTION_SIZE = DIGEST_SIZE + 8,                                        /* of an entry in the table */
+    BLOB_SECTION_SIZE = DIGEST_SIZE + 8,                                        /* size of an entry in the table */
     BLOB_CHECKSUM_SIZE = 16
 };
 

@@ -86,7 +86,7 @@ static int index_fd_of(const struct account *account)
     return account->open.files.index_fd;
 }
 
-/* True if the entry of a change is in its place. */
+/* True if the entry that is being changed is in its place. */
 static bool is_in_place(const struct account *account, const struct index_record *record)
 {
     char bucket_path[PATH_CAPACITY];
