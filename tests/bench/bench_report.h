@@ -45,7 +45,7 @@ public:
         }
     }
 
-    /* Whether the file could be written. A figure without a goal has null there and always holds. */
+    /* Returns false if the file could not be written. A figure without a goal has null as its goal and always holds. */
     bool write_json(const std::string &path) const
     {
         std::FILE *file = std::fopen(path.c_str(), "w");

@@ -87,9 +87,9 @@ public:
     }
 
     /*
-     * Beside processes without Ingot whose driver has its own cache, filled by a first one, by turns. NVIDIA's OpenCL
-     * caches what it builds from a source; with CUDA a process without Ingot has NVRTC make PTX and the driver cache
-     * the machine code of that.
+     * Compares, in turns, with processes without Ingot whose driver has its own cache, which a first process fills.
+     * NVIDIA's OpenCL caches what it builds from a source; with CUDA, a process without Ingot has NVRTC make PTX, and
+     * the driver caches its machine code.
      */
     void measure_own_cache(const std::string &device, const std::string &child, const std::string &own_child,
                            bench::Report &report)
@@ -105,7 +105,7 @@ public:
         report.add(device + "_warm_over_driver_cache", ingot.median() / own.median(), "times");
     }
 
-    /* NVIDIA's OpenCL gives out PTX, which it compiles at each load; a blob holds machine code instead. */
+    /* NVIDIA's OpenCL returns PTX, which it compiles at each load; a blob contains machine code instead. */
     void measure_opencl(bench::Report &report)
     {
         measure_ready("nvidia", "opencl-ready", "digits", 5, report);

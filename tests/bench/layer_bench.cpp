@@ -1,9 +1,9 @@
 /*
- * layer_bench.cpp - what the OpenCL layer costs and saves applications that know nothing of it.
+ * layer_bench.cpp - what the OpenCL layer costs and saves applications that do not know about it.
  *
- * Whole processes are timed, each in a scratch directory of with-device, by turns with their neighbour: with the layer
- * and an empty store against without it, and with a full store against the driver's own cache, full. On PoCL the cold
- * process generates the code of all kernels at its end, to store it, within the default budget of an exit.
+ * Whole processes are timed in pairs, in turns, each in a scratch directory of with-device: with the layer and an empty
+ * store against without the layer, and with a full store against the driver's own full cache. On PoCL the cold process
+ * generates the code of all kernels at its end, to store it, within the default budget of an exit.
  *
  *     bench_layer --json FILE
  *     bench_layer --child timed WORKLOAD STORE      runs a workload's process as BENCH_LAYER_MODE says; its time
@@ -47,7 +47,7 @@ child_process::Child::Environment own_cache_in(const std::string &folder)
     return {{"POCL_CACHE_DIR", folder}, {"NEO_CACHE_PERSISTENT", "1"}, {"NEO_CACHE_DIR", folder + "/cl_cache"}};
 }
 
-/* "timed MS", or "failed" for a workload that does not get through. */
+/* "timed MS", or "failed" for a workload that fails. */
 void run_timed(const std::string &workload, const std::string &store)
 {
     const char *mode = std::getenv("BENCH_LAYER_MODE");
@@ -155,7 +155,7 @@ private:
         report.add("layer_warm_" + name, warm.median(), "ms");
     }
 
-    /* Milliseconds; negative where it failed. */
+    /* Returns milliseconds; negative if it failed. */
     double run(const std::string &device, const std::string &workload, const std::string &mode,
                const std::string &store)
     {

@@ -12,7 +12,7 @@ namespace bench
 /* Prints "CALL NS" for each call, the median of many. */
 void measure_calls();
 
-/* False for the launch, which the layer does not see. */
+/* True except for the launch, which the layer does not see. */
 bool is_program_call(const std::string &call);
 
 /* 1 if the layer's table has the target's functions for kernel arguments and launches, and 0 if not. */

@@ -16,7 +16,7 @@
 namespace bench
 {
 
-/* Ends the process with a sentence where a step failed. */
+/* Ends the process with a sentence if a step failed. */
 void require(bool holds, const std::string &what);
 void require_ingot(ingot_status_t status, const std::string &what);
 
@@ -43,7 +43,7 @@ public:
     /* What they print goes to a file in the folder. */
     explicit MeasuringProcesses(const std::string &folder);
 
-    /* Whether the device is there; if not, it says so. */
+    /* True if the device is there; if not, prints that. */
     bool has(const std::string &device) const;
     Lines run(const std::string &device, const std::string &what, const std::string &set, const std::string &store,
               const Environment &environment = {}) const;

@@ -30,7 +30,7 @@ private:
     ingot_source_t source_ = nullptr;
 };
 
-/* An atomic load, and an uncontended retain and release on a line of the thread's own: nothing can be faster. */
+/* An atomic load, and an uncontended retain and release on the thread's own cache line: nothing can be faster. */
 std::unique_ptr<Subject> make_floor();
 /* ingot_program_create and release through one of `entries` descriptors, all in memory. */
 std::unique_ptr<Subject> make_hit(size_t entries);

@@ -44,7 +44,7 @@ void stay_on(unsigned processor)
     }
 }
 
-/* Threads that live through all rounds, each on a processor of its own, and run one subject at a time together. */
+/* Threads that live through all rounds, each on its own processor, and run one subject at a time together. */
 class Team
 {
 public:
@@ -69,7 +69,7 @@ public:
         subject_ = subject;
         operations_ = operations;
         start();
-        std::unique_lock<std::mutex> lock(mutex_); /* asleep: the processors are being measured */
+        std::unique_lock<std::mutex> lock(mutex_); /* sleeps, because the processors are being measured */
         all_done_.wait(lock, [this] { return done_ == threads_.size(); });
         return *std::max_element(elapsed_ns_.begin(), elapsed_ns_.end());
     }

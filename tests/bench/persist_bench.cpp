@@ -12,7 +12,7 @@
  * Sizes are compared with 1,000 entries each, and numbers of entries with the smallest blobs: 100,000 of 1 MiB would be
  * 100 GB.
  *
- * Everything is on one volume, with a warm page cache: $INGOT_BENCH_DIR, else /dev/shm. With --only 4k, 64k, 1m,
+ * Everything is on one volume, with a warm page cache: $INGOT_BENCH_DIR, otherwise /dev/shm. With --only 4k, 64k, 1m,
  * counts, processes or eviction, one part is measured.
  */
 #include <sys/wait.h>
@@ -231,7 +231,7 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
     fs::remove_all(folder);
 }
 
-/* Whether a large store is slower than a small one. */
+/* Measures if a large store is slower than a small one. */
 void compare_counts(bench::Report *report, const fs::path &scratch)
 {
     constexpr unsigned small_count = 1000, large_count = 100000, a_round = 1000;

@@ -36,7 +36,7 @@ private:
 
 /*
  * Of the files of a directory store, copied one by one as they were stored: both sides read the same bytes, by paths of
- * the same length. What the format costs is no cost of the library.
+ * the same length. The cost of the format is not a cost of the library.
  */
 class LoadFloor
 {

@@ -1,5 +1,5 @@
 /*
- * sample.h - times of one thing, taken many times.
+ * sample.h - many measurements of one time.
  */
 #ifndef INGOT_TESTS_BENCH_SAMPLE_H
 #define INGOT_TESTS_BENCH_SAMPLE_H
@@ -33,7 +33,7 @@ struct Sample {
     double spread() { return (quantile(0.75) - quantile(0.25)) / median(); }
 };
 
-/* Whoever comes second finds what the first left in the processor's caches, so the two take turns at it. */
+/* The second one finds what the first one left in the processor's caches, so the two take turns at going first. */
 template <typename One, typename Other>
 void take_turn(int round, One one, Other other, Sample &of_one, Sample &of_other)
 {
@@ -51,7 +51,8 @@ void take_turns(int rounds, One one, Other other, Sample &of_one, Sample &of_oth
         take_turn(round, one, other, of_one, of_other);
 }
 
-/* Of each to its neighbour in time, since what a machine does at once drifts. Before either's values are sorted. */
+/* Returns the ratio of each value to its neighbor in time, because a machine's speed drifts. Must be called before
+ * either's values are sorted. */
 inline Sample ratios_of(const Sample &one, const Sample &other)
 {
     Sample ratios;
@@ -60,7 +61,7 @@ inline Sample ratios_of(const Sample &one, const Sample &other)
     return ratios;
 }
 
-/* Every ratio counts alike, however large what it is of. */
+/* Every ratio has the same weight, however large the values are. */
 inline double geometric_mean(const std::vector<double> &ratios)
 {
     double sum = 0;

@@ -124,8 +124,8 @@ public:
 
     /*
      * What a store costs the first process ever: the digits example until its first result, with one and without. A
-     * compilation's time drifts by more than a store costs, so each run with one is compared with its neighbour
-     * without, and they take turns at being the first.
+     * compilation's time drifts by more than a store costs, so each run with a store is compared with its neighbor
+     * without one, and they take turns at going first.
      */
     void measure_cost_of_storing(bench::Report &report)
     {
@@ -299,7 +299,7 @@ private:
                        bench::Goal::at_most, 4);
     }
 
-    /* Processes by turns: with Ingot, and by the driver alone with the binaries in files. */
+    /* Runs processes in turns: with Ingot, and with the driver alone and the binaries in files. */
     void measure_whole_process(const std::string &device, const std::string &set, const std::string &store,
                                bench::Report &report)
     {
@@ -324,8 +324,8 @@ private:
 
     /*
      * What a user has without Ingot: the same sources and options, built by a new process with the driver's own cache,
-     * which a first process filled. Beside it, by turns, programs come from the store; on PoCL all kernels are launched
-     * on both sides. Sources are read in the time of both.
+     * which a first process filled. In turns with it, programs come from the store; on PoCL all kernels are launched on
+     * both sides. Sources are read in the time of both.
      */
     void measure_own_cache(const std::string &device, const std::string &set, const std::string &store, int rounds)
     {

@@ -31,7 +31,7 @@ std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu);
  */
 void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program program, cl_device_id device);
 
-/* Ends the process with a sentence where a step failed. */
+/* Ends the process with a sentence if a step failed. */
 void require_cl(cl_int error, const std::string &what);
 
 } // namespace startup

@@ -163,7 +163,7 @@ TEST_F(CliKeep, ExtractsWhatFollowsADamagedEntry)
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 }
 
-/* The limit of a store of 1 GiB, which is what no limit means elsewhere, would let most of this one go. */
+/* A limit of 1 GiB, which is what no limit means elsewhere, would evict most of this store. */
 TEST_F(CliKeep, ExtractsIntoAStoreThatIsLargerThanTheDefaultLimit)
 {
     add_plain(1);
@@ -252,7 +252,7 @@ TEST_F(CliKeep, KnowsWrongUsage)
     EXPECT_EQ(2, run({"ls", "--namespace", ".."}).code);
 }
 
-/* What help tells is what completion and manual know. */
+/* The help, the completion and the manual have the same options. */
 TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
 {
     EXPECT_EQ(0, run_command({CLI_PROGRAM, "--help"}).code);
@@ -307,7 +307,7 @@ TEST_F(CliKeep, TellsWhatItFoundWhenItIsInterrupted)
     const pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], STDOUT_FILENO);
-        signal(SIGINT, SIG_DFL); /* who runs the tests may have it ignored */
+        signal(SIGINT, SIG_DFL); /* the user who runs the tests may ignore it */
         execl(CLI_PROGRAM, "ingot", "verify", "--repair", "--dir", store.c_str(), nullptr);
         _exit(127);
     }

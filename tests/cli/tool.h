@@ -45,13 +45,13 @@ protected:
         const int code = child.wait();
         return {code, child.output()};
     }
-    /* What a shell command says. $INGOT is the tool, $STORE the store, $PARSE a text. */
+    /* Returns the output of a shell command. $INGOT is the tool, $STORE the store, $PARSE a text. */
     Result run_shell(const std::string &command, const std::string &parse = "") const
     {
         return run_command({"/bin/bash", "-c", command},
                            {{"INGOT", CLI_PROGRAM}, {"STORE", root().string()}, {"PARSE", parse}});
     }
-    /* The value of a Python expression over what the tool prints with --json, as j. */
+    /* Returns the value of a Python expression over j, which is what the tool prints with --json. */
     std::string json(const std::string &arguments, const std::string &expression) const
     {
         const std::string parse = "import json,sys; j = json.load(sys.stdin); print(" + expression + ")";

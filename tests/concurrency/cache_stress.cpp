@@ -215,7 +215,7 @@ private:
             }
             if (entry != nullptr)
                 held.emplace_back(key, entry);
-            if (random() % 8 == 0 && !held.empty()) { /* one more reference, dropped at once by another way */
+            if (random() % 8 == 0 && !held.empty()) { /* takes another reference, and drops it at once in another way */
                 cache_entry_retain(held.back().second);
                 cache_entry_release(held.back().second);
             }
@@ -226,7 +226,7 @@ private:
             drop(held, held.size() - 1);
     }
 
-    /* Lets go of it, or hands it over to another thread to let go of. */
+    /* Releases the entry, or hands it over to another thread, which releases it. */
     void drop(std::vector<std::pair<int, cache_entry *>> &held, size_t index)
     {
         Harness::check(held[index].second, held[index].first);
@@ -289,7 +289,7 @@ private:
         }
         const memory_cache_counts counts = harness_.counts();
         EXPECT_EQ(expected_.hits, counts.hits);
-        if (memory_is_short_) /* what runs out of memory is tried once more */
+        if (memory_is_short_) /* a request that runs out of memory is tried once more */
             EXPECT_GE(expected_.makings, counts.misses);
         else
             EXPECT_EQ(expected_.makings, counts.misses);
@@ -304,7 +304,7 @@ private:
         expected_.hits = harness_.counts().hits;
     }
 
-    /* By one thread the order of eviction is exact, whatever went on before. */
+    /* With one thread, the order of eviction is exact, whatever happened before. */
     void walk_alone(unsigned round)
     {
         Random random(settings.seed + round);

@@ -1,5 +1,5 @@
 /*
- * blob_test.cpp - the blob: a blob that was taken loads again as the same program, and nothing else loads.
+ * blob_test.cpp - the blob: a blob loads as the program that it was taken from, and nothing else loads.
  */
 #include <atomic>
 #include <thread>
@@ -32,7 +32,8 @@ static bool is_refusal(ingot_status_t status)
            status == INGOT_BLOB_MISMATCH || status == INGOT_BLOB_STALE || status == INGOT_BLOB_REJECTED;
 }
 
-/* The blob is refused so, nothing of it stays, and the program can be made without it. */
+/* Expects that the blob is refused with this status, that nothing of it is kept, and that the program can be made
+ * without it. */
 static void expect_refused(ingot_status_t expected, const Bytes &blob)
 {
     const Context context = make_context();

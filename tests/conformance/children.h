@@ -13,17 +13,17 @@ namespace conformance
 
 /* Writes the id of two_kernels() to the file, in a new process. */
 Bytes id_in_child(const Environment &environment);
-/* Builds two_kernels(), launches it where it can be, and takes the blob, in a new process. */
+/* Builds two_kernels(), launches it if possible, and takes the blob, in a new process. */
 Bytes blob_in_child(const Environment &environment);
 /*
- * Loads the blob in a new process, launches "twice" with 21 where that computes, and returns what it said: "loaded",
- * the result, and whether any other process ran on its behalf ("alone" or "helped": a compiler or linker).
+ * Loads the blob in a new process, launches "twice" with 21 if launches compute, and returns its output: "loaded", the
+ * result, and whether any other process ran on its behalf ("alone" or "helped": a compiler or linker).
  */
 std::string warm_in_child(const Bytes &blob, const Environment &environment);
-/* The same, with build in place of load: what a cold process has to say. */
+/* Does the same, but builds instead of loading: the output of a cold process. */
 std::string cold_in_child(const Environment &environment);
 
-/* Tries the blob in a new process: the status's name. */
+/* Tries the blob in a new process. Returns the name of the status. */
 std::string status_in_child(const Bytes &blob, const Environment &environment);
 
 /* Runs the part that the arguments name, if they do; *exit_status is its own. */

@@ -2,7 +2,7 @@
  * device_under_test.h - what the conformance suite requires of a backend's author.
  *
  * The suite uses only the public API. A backend adds one file that implements this class for its devices and defines
- * device_under_test(), links the suite's files, and must pass every test of it: nothing is left out for a device that
+ * device_under_test(), links the suite's files, and must pass every test of it: no test is skipped for a device that
  * lacks something, except where a function below says so.
  */
 #ifndef INGOT_TESTS_CONFORMANCE_DEVICE_UNDER_TEST_H
@@ -43,39 +43,39 @@ class DeviceUnderTest
 public:
     virtual ~DeviceUnderTest() = default;
 
-    /* A context over these of the machine's devices. Device 0 is always there; throws where there is none. */
+    /* Makes a context over these devices of the machine. Device 0 always exists; otherwise this throws. */
     virtual ingot_context_t make_context(const std::vector<uint32_t> &devices, const ingot_context_info_t &info) = 0;
-    /* A second device equal to device 0. A machine that has none leaves out what only two can show. */
+    /* Returns a second device that is equal to device 0. A machine that has none leaves out what only two can show. */
     virtual uint32_t equal_device() const = 0;
     virtual bool has_equal_device() const { return true; }
-    /* A device that differs from device 0 and can be in one context with it, where the machine has one. */
+    /* Returns a device that differs from device 0 and can be in the same context, if the machine has one. */
     virtual std::optional<uint32_t> different_device() const { return std::nullopt; }
-    /* Makes device 0 of a new process another one. */
+    /* Returns variables that make device 0 of a new process a different device. */
     virtual Environment environment_of_another_device() const = 0;
-    /* Makes the driver or compiler of a new process another one; empty where no variable can. */
+    /* Returns variables that make the driver or compiler of a new process a different one; empty if no variable can. */
     virtual Environment environment_of_another_driver() const { return {}; }
 
-    /* Kernels "twice" (x + x) and "square" (x * x); the compiler has something to say about it, if it ever has. */
+    /* Kernels "twice" (x + x) and "square" (x * x). The compiler has a message about it, if it ever has messages. */
     virtual ProgramText two_kernels() const = 0;
     /* Kernel "add" (x + AMOUNT), AMOUNT given by an option. */
     virtual ProgramText with_option(int amount) const = 0;
-    /* The compiler refuses it, with "no_such_name" in its log. */
+    /* A program that the compiler refuses, with "no_such_name" in its log. */
     virtual ProgramText failing() const = 0;
-    /* Compiles and does not link, since a function is missing. */
+    /* A program that compiles but does not link, because a function is missing. */
     virtual ProgramText not_linking() const = 0;
-    /* Kernel "call" (x + 5), by a function that another of its sources has. */
+    /* Kernel "call" (x + 5), which calls a function in another source. */
     virtual ProgramText several_sources() const = 0;
     /* Kernel "add" (x + AMOUNT), AMOUNT given by the embedded header "amount.h". */
     virtual ProgramText with_header(int amount) const = 0;
-    /* Whether sources are text, which includes files and can hold what no id can vouch for; if not, with_include and
-     * not_cacheable are not called. */
+    /* True if sources are text, which can include files and can contain what no id can vouch for. If not, with_include
+     * and not_cacheable are not called. */
     virtual bool includes_files() const { return true; }
     /* Kernel "add" (x + AMOUNT), AMOUNT given by a file "amount.h" in this directory. */
     virtual ProgramText with_include(const std::string &directory) const = 0;
     virtual std::string amount_header(int amount) const = 0;
-    /* No id can vouch for it. */
+    /* A program that no id can vouch for. */
     virtual ProgramText not_cacheable() const = 0;
-    /* An option that changes nothing that is computed: for the compiler, and for the linker where that takes any. */
+    /* An option that does not change what is computed, for the compiler, and for the linker if it takes any. */
     virtual std::string harmless_option() const = 0;
     virtual bool takes_link_options() const = 0;
 
@@ -88,7 +88,7 @@ public:
     virtual int run(ingot_context_t context, ingot_kernel_t kernel, int x, size_t local_size = 1) = 0;
 };
 
-/* Defined by the backend's file; made at the first call. */
+/* Defined by the backend's file. The first call makes the device. */
 DeviceUnderTest &device_under_test();
 
 } // namespace conformance

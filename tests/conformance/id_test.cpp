@@ -14,7 +14,7 @@ static DeviceUnderTest &device()
     return device_under_test();
 }
 
-/* The id of this text differs from the id of two_kernels() in this field and no other. */
+/* Expects that the id of this text differs from the id of two_kernels() only in this field. */
 static void expect_differs(const ProgramText &text, const std::string &field)
 {
     EXPECT_EQ(field, differing_fields(id_of(device().two_kernels()), id_of(text)));

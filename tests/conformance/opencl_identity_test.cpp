@@ -35,7 +35,7 @@ std::string absolute(const std::string &path)
     return std::string(directory) + "/" + path;
 }
 
-/* The file that a function of the driver is in. */
+/* Returns the file that contains a function of the driver. */
 std::string driver_path()
 {
     const auto *dispatch = *reinterpret_cast<cl_icd_dispatch *const *>(platform().id());
@@ -74,7 +74,7 @@ void replace_all(Bytes &bytes, const std::string &from, const std::string &to)
     ASSERT_LT(0u, count) << from;
 }
 
-/* A process that finds this in place of the library of the same name. */
+/* Returns variables with which a process finds this instead of the library of the same name. */
 Environment with_library(const std::string &name, const Bytes &bytes)
 {
     static int count = 0;
@@ -84,7 +84,7 @@ Environment with_library(const std::string &name, const Bytes &bytes)
     return {{"LD_LIBRARY_PATH", absolute(directory)}};
 }
 
-/* A process whose platform is this driver. */
+/* Returns variables with which a process's platform is this driver. */
 Environment with_driver(const Bytes &driver)
 {
     Environment environment = with_library(file_name(driver_path()), driver);
@@ -215,7 +215,7 @@ TEST(OpenclIdentity, DiffersByBuildOfTheCompilerLibrary)
     EXPECT_EQ("device[0].compiler", differing_fields(id_in_child({}), id_in_child(with_library(name, bytes))));
 }
 
-/* PoCL links its device library into each program, and has its headers in front of it. */
+/* PoCL links its device library into each program, and puts its headers before it. */
 TEST(OpenclIdentity, DiffersByPoclsDeviceLibrary)
 {
     if (!platform().is_pocl())

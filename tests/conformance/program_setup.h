@@ -43,9 +43,9 @@ public:
 
     const std::string &path() const { return path_; }
     void write(const std::string &path, const std::string &content) const;
-    /* By Ingot, with the workplace's store. */
+    /* Builds with Ingot and the workplace's store. */
     BuildResult build(const ProgramSetup &setup) const;
-    /* As the application would without Ingot. The driver's own caches are put aside. */
+    /* Builds as the application would without Ingot. The driver's own caches are moved out of the way. */
     BuildResult build_natively(const ProgramSetup &setup) const;
 
 private:
@@ -54,14 +54,14 @@ private:
     std::string path_;
 };
 
-/* Builds both, one process after the other with one store. Each program is what the compiler makes of it alone, or is
- * not cacheable. The two programs must differ, else nothing is shown. */
+/* Builds both, one process after the other with one store. Each program must be what the compiler alone makes, or not
+ * cacheable. The two programs must differ, because otherwise nothing is shown. */
 void expect_not_stale(const ProgramSetup &first, const ProgramSetup &second, bool must_differ = true);
-/* Twice with one store: the program is the compiler's, or not cacheable. True if it is cacheable; then the second
- * process loads it. */
+/* Builds twice with one store: the program must be the compiler's, or not cacheable. Returns true if it is cacheable;
+ * then the second process loads it. */
 bool expect_like_native(const ProgramSetup &setup);
 
-/* Of the backend: what its compiler makes of the program, without Ingot. */
+/* Implemented by the backend's file: returns what its compiler makes of the program, without Ingot. */
 BuildResult compile_natively(const ProgramSetup &setup);
 
 /* Runs the part that the arguments name, if they do. */

@@ -1,15 +1,13 @@
 /*
  * exit_child.cpp - a process that ends by exit() in one of its threads, with all of Ingot alive; exit_test runs it.
  *
- * usage: exit_child MODE DIRECTORY
- *   unloaded as hits, and the driver's code is gone: whoever called it would crash
+ * usage: exit_child MODE DIRECTORY unloaded as hits, and the driver's code is gone: any call of it would crash
  *   hits     other threads take what is in memory, again and again, and a storage is at work; nothing is released
  *   busy     they also build and evict, in the midst of which the process ends. No driver survives that: it shuts down
- *            with a thread in it, whether Ingot called it or the application
- *   prewarm  the programs are being loaded ahead by threads of the storage
- *   late     a storage is at work, and all is released after the driver has shut down: by a handler that was registered
- *            before the driver was loaded, as a static object's destructor is
- * The exit status is 42 when it got as far as it should.
+ *   with a thread in it, whether Ingot called it or the application prewarm  the programs are being loaded ahead by
+ *   threads of the storage late     a storage is at work, and all is released after the driver has shut down: by a
+ *   handler that was registered before the driver was loaded, as a static object's destructor is The exit status is 42
+ *   when it got as far as it should.
  */
 #include <cstdlib>
 #include <string>

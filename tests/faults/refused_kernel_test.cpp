@@ -46,7 +46,7 @@ uint64_t rejected_by(const Storage &storage)
     return stats.rejected;
 }
 
-/* A process whose driver takes kernels only of what it compiled itself. */
+/* A process whose driver makes kernels only from programs that it compiled itself. */
 struct Picky : Session {
     Picky()
     {
@@ -58,7 +58,7 @@ struct Picky : Session {
     ingot_status_t refusal = INGOT_BACKEND_ERROR;
 };
 
-/* Asks for a kernel that works; where its program came from. */
+/* Requests a kernel that works. Returns where its program came from. */
 ingot_origin_t ask(const Desc &desc, const Storage &storage)
 {
     ingot_kernel_t kernel = nullptr;

@@ -103,7 +103,8 @@ void fill(const fs::path &root, const Scenario &scenario)
     }
 }
 
-/* A store is opened anew: everything in it is right or a miss, nothing hangs, and it goes on. */
+/* Expects that a newly opened store is sound: everything in it is right or a miss, nothing hangs, and it keeps
+ * working. */
 void expect_sound(const fs::path &root, const std::string &what)
 {
     Store store(root, 1 << 20);
@@ -125,7 +126,7 @@ void expect_sound(const fs::path &root, const std::string &what)
     ASSERT_EQ(0u, store.stats().bytes) << what;
 }
 
-/* What a killed process left goes when the store is opened, however young it is. */
+/* Expects that leftovers of a killed process are removed when the store is opened, however recent they are. */
 void expect_leftovers_reclaimed(const fs::path &root, const std::string &what)
 {
     if (!fs::exists(root))
@@ -134,7 +135,7 @@ void expect_leftovers_reclaimed(const fs::path &root, const std::string &what)
     ASSERT_EQ(0u, leftovers_in(root)) << what;
 }
 
-/* What had nothing to do with the failure is there. */
+/* Expects that entries that had nothing to do with the failure are there. */
 void expect_nothing_lost(const fs::path &root, const std::string &what)
 {
     Store store(root, 1 << 20);

@@ -167,7 +167,7 @@ TEST(StoreTrust, RefusesEntriesThatOthersMayWrite)
     }
 }
 
-/* What a store says it has stored, is there. */
+/* What a store reports as stored is there. */
 TEST(StoreTrust, ReplacesAnEntryWithABlobThatOthersMayWrite)
 {
     ScratchDirectory scratch;

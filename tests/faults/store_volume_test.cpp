@@ -118,7 +118,7 @@ TEST_P(StoreVolume, AFullOneLeavesTheOldBundleAndTheOldFile)
                 put(file, 1) != INGOT_SUCCESS)
                 return 1;
             for (unsigned i = 2; i < kIds; ++i)
-                put(store.get(), i); /* until there is no room */
+                put(store.get(), i); /* until the volume is full */
             if (ingot_persist_write_bundle(store.get(), bundle.c_str(), nullptr, nullptr, nullptr) != INGOT_NO_SPACE)
                 return 2;
             if (put(file, kIds - 1) != INGOT_NO_SPACE)

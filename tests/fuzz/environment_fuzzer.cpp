@@ -1,5 +1,6 @@
 /*
- * environment_fuzzer.cpp - any variables: an info that can be opened, or a reason. The input is NAME=VALUE lines.
+ * environment_fuzzer.cpp - any variables must give either an info that can be opened, or a reason. The input is
+ * NAME=VALUE lines.
  */
 #include <cstdlib>
 #include <map>

@@ -24,7 +24,7 @@ namespace fuzz
 
 using Bytes = std::vector<uint8_t>;
 
-/* One for the whole run; it goes at the end. */
+/* Returns a directory for the whole run, which is removed at the end. */
 inline const std::string &scratch()
 {
     static const ScratchDirectory directory;
@@ -39,7 +39,8 @@ inline void write_file(const std::string &path, const uint8_t *data, size_t size
     close(fd);
 }
 
-/* Writes the checksum of a part at a place, where both are there: else nearly every input ends at the first one. */
+/* Writes the checksum of a part at a place, if both exist, because otherwise nearly every input would fail at the first
+ * checksum. */
 inline void set_checksum(Bytes *bytes, size_t at, size_t from, size_t size)
 {
     if (at > bytes->size() || bytes->size() - at < CHECKSUM_SIZE || from > bytes->size() || size > bytes->size() - from)

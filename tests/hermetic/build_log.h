@@ -1,5 +1,5 @@
 /*
- * build_log.h - build logs, made comparable.
+ * build_log.h - makes build logs comparable.
  */
 #ifndef INGOT_TESTS_HERMETIC_BUILD_LOG_H
 #define INGOT_TESTS_HERMETIC_BUILD_LOG_H
@@ -9,7 +9,7 @@
 namespace hermetic
 {
 
-/* Without names of files. */
+/* Returns a build log without the names of files. */
 std::string log_without_names(const std::string &log);
 
 } // namespace hermetic

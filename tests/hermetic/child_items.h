@@ -18,14 +18,14 @@
 namespace hermetic
 {
 
-/* What a child says of an item, key by key. */
+/* What a child reports about an item, by key. */
 using Findings = std::map<std::string, std::string>;
 
 class ItemWriter
 {
 public:
     explicit ItemWriter(std::FILE *out) : out_(out) {}
-    /* Values may hold any byte. */
+    /* Reports a value, which may contain any bytes. */
     void say(const std::string &key, const std::string &value);
     void phase(const std::string &name) { say("phase", name); }
 

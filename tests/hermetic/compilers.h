@@ -1,7 +1,7 @@
 /*
  * compilers.h - one program built twice: as the application asks its compiler, and through Ingot.
  *
- * A device is "opencl", the platform that is named or else the first one, or "nvrtc", CUDA's compiler without a driver.
+ * A device is "opencl" (the named platform, or the first one) or "nvrtc" (CUDA's compiler without a driver).
  */
 #ifndef INGOT_TESTS_HERMETIC_COMPILERS_H
 #define INGOT_TESTS_HERMETIC_COMPILERS_H

@@ -3,8 +3,8 @@
  *
  * A program of each set is built by its compiler and through Ingot. It counts as "equal", as "native" where Ingot built
  * it as the application asked (with the reason), or as "broken" where it does not build either way. In all three,
- * everything must be equal, build logs but for names of files. Anything else is a failure; the line above it says how
- * to see it again. CONTRIBUTING.md has the commands.
+ * everything must be equal, except for names of files in build logs. Any difference is a failure; the line above it
+ * says how to reproduce it. CONTRIBUTING.md has the commands.
  */
 #include <algorithm>
 #include <cstdio>
@@ -49,7 +49,7 @@ bool are_equal_logs(const std::string &native, std::string other)
     return wanted.compare(0, beginning.size(), beginning) == 0;
 }
 
-/* "" if equal, else a sentence. */
+/* Returns "" if they are equal, otherwise a sentence. */
 std::string difference_of(const Build &native, const Build &other)
 {
     if (native.is_built != other.is_built)
@@ -70,7 +70,7 @@ bool is_steady(Compiler *compiler, const Program &program, const Build &first)
     return difference_of(first, compiler->build(program, Want::code)).empty();
 }
 
-/* In a folder of its own, which is the current one meanwhile. */
+/* Works in a separate folder, which is the current directory in the meantime. */
 template <typename Do> void in_folder(const Project &project, Do work)
 {
     const ScratchDirectory scratch;

@@ -66,7 +66,7 @@ public:
         }
     }
 
-    /* A header in a folder without it; false if there is no such folder. */
+    /* Adds a header to a folder that lacks it. Returns false if there is no such folder. */
     bool add_one(Random *random, std::string *path)
     {
         const size_t folder = random->below(folders_.size());

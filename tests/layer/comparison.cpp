@@ -1,5 +1,5 @@
 /*
- * comparison.cpp - two transcripts, sequence by sequence. What differs by design is the table below, and nothing else.
+ * comparison.cpp - compares two transcripts, sequence by sequence. Only what the table below lists may differ.
  */
 #include "layer/comparison.h"
 

@@ -1,5 +1,5 @@
 /*
- * comparison.h - holds the transcripts of equal sequences against each other.
+ * comparison.h - compares the transcripts of equal sequences.
  */
 #ifndef INGOT_TESTS_LAYER_COMPARISON_H
 #define INGOT_TESTS_LAYER_COMPARISON_H

@@ -1,5 +1,5 @@
 /*
- * layer_child.cpp - an application that knows nothing of Ingot: layer_test.cpp and run-exits run it with the layer.
+ * layer_child.cpp - an application that does not know about Ingot: layer_test.cpp and run-exits run it with the layer.
  *
  * usage: layer_child MODE STORE [NUMBER]; it prints how many results were right, and ends with 42 if all were.
  *   plain    builds a few programs, launches them, releases all
@@ -298,7 +298,7 @@ void execute(char *self, char *store)
     require(status_of(child) == kAsExpected, "the child failed");
 }
 
-/* Whether the loader took it. */
+/* True if the loader loaded the layer. */
 bool has_layer()
 {
     std::ifstream maps("/proc/self/maps");

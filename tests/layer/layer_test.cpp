@@ -1,5 +1,5 @@
 /*
- * layer_test.cpp - applications that know nothing of Ingot (layer_child.cpp), with the layer loaded by the loader.
+ * layer_test.cpp - applications that do not know about Ingot (layer_child.cpp), with the layer loaded by the loader.
  */
 #include <cstdlib>
 #include <fstream>

@@ -348,7 +348,7 @@ void Sequence::retain_or_release()
         program->references += is_retained ? 1u : -1u;
 }
 
-/* In any order; each context ends with the last object in it. */
+/* Releases everything, in random order. Each context ends with its last object. */
 void Sequence::release_everything()
 {
     std::vector<std::function<std::string()>> releases;

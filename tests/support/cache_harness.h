@@ -30,7 +30,7 @@ namespace cache_harness
 constexpr uint32_t kAlive = 0x600dbeef;
 constexpr uint32_t kDead = 0xdeadbeef;
 
-/* Never freed while the harness lives, so that a second destruction shows instead of crashing. */
+/* Never freed while the harness lives, so that a second destruction is detected instead of crashing. */
 struct Value {
     int key = 0;
     std::atomic<uint32_t> state{kAlive};
@@ -107,7 +107,7 @@ public:
                                         outcome != nullptr ? outcome : &ignored);
     }
 
-    /* Gets or makes and lets go. True: it was a hit. */
+    /* Gets or makes an entry, and releases it. Returns true if it was a hit. */
     bool touch(int key, const char *group = nullptr, size_t bytes = 0, cache_memo *memo = nullptr)
     {
         cache_entry *entry = nullptr;
@@ -202,7 +202,7 @@ public:
         return evictions_;
     }
 
-    /* Those who wait for a making can be seen in the counts, so a test can wait for them. */
+    /* The counts include the threads that wait for a maker, so a test can wait for them. */
     void wait_for_waiters(uint64_t count) const
     {
         while (counts().waits < count)

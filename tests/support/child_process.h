@@ -71,7 +71,8 @@ public:
     Child &operator=(const Child &) = delete;
     ~Child() { wait(); }
 
-    /* The exit status; 128 and the signal's number for one that was killed; -1 where it could not be started. */
+    /* Returns the exit status, 128 plus the signal's number if the child was killed, or -1 if it could not be
+     * started. */
     int wait()
     {
         int status = 0;

@@ -51,7 +51,7 @@ public:
         check(function<CUresult (*)(Arguments...)>(name)(arguments...), name);
     }
 
-    /* Whether it is cuda_stand_in.c. */
+    /* True if the driver is cuda_stand_in.c. */
     bool is_stand_in() const { return dlsym(library_, "cuda_stand_in_fail") != nullptr; }
 
     static void check(CUresult result, const char *name)

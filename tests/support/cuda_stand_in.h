@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* The next so many calls of this function, by its name without a version, end so. */
+/* Makes the next `times` calls of this function, named without a version, return this result. */
 void cuda_stand_in_fail(const char *call, CUresult result, int times);
 int cuda_stand_in_live_modules(void);
 /* Contexts that the calling thread has pushed and not popped. */

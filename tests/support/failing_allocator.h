@@ -16,7 +16,7 @@ class FailingAllocator
 public:
     static constexpr size_t kNever = SIZE_MAX;
 
-    /* Fails request number fail_at (from 0), and with all_after set every later one too. */
+    /* Fails request number fail_at (from 0) and, if all_after is set, every later one, too. */
     explicit FailingAllocator(size_t fail_at = kNever, bool all_after = false)
         : fail_at_(fail_at), all_after_(all_after)
     {
@@ -46,7 +46,7 @@ private:
         void *memory = nullptr;
         if (posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) != 0)
             return nullptr;
-        memset(memory, 0xa5, size); /* nobody may count on zeros */
+        memset(memory, 0xa5, size); /* no code may rely on zeros */
         self->live_count_++;
         self->live_bytes_ += size;
         return memory;
@@ -55,7 +55,7 @@ private:
     static void deallocate(void *user, void *memory, size_t size)
     {
         auto *self = static_cast<FailingAllocator *>(user);
-        memset(memory, 0x5a, size); /* a wrong size or a use after free shows */
+        memset(memory, 0x5a, size); /* reveals a wrong size or a use after free */
         self->live_count_--;
         self->live_bytes_ -= size;
         free(memory);

@@ -13,7 +13,7 @@
 namespace forked_child
 {
 
-/* The exit status; 128 and the signal's number of one that was killed; -1 where there is no such child. */
+/* Returns the exit status, 128 plus the signal's number if the child was killed, or -1 if there is no such child. */
 inline int wait_for(pid_t child)
 {
     int status = 0;

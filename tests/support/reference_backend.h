@@ -30,17 +30,17 @@ typedef struct reference_counts {
     uint64_t states_destroyed;
 } reference_counts_t;
 
-/* What to be. counts and hooks are the caller's and must outlive the context. */
+/* The configuration of a context. counts and hooks belong to the caller and must outlive the context. */
 typedef struct reference_info {
     uint32_t device_count;
-    const char *const *targets; /* one a device; equal names are equal devices */
+    const char *const *targets; /* one per device; equal names are equal devices */
     const char *driver_version;
     reference_counts_t *counts; /* updated atomically; NULL: not wanted */
     /* Called before each operation with its name ("build", "load", "get_binary", "create_kernel", "identify"); any
      * status but INGOT_SUCCESS becomes the operation's. NULL: none. */
     ingot_status_t (*hook)(void *user, const char *operation);
     void *hook_user;
-    int no_binaries;              /* leave get_binary and load out */
+    int no_binaries;              /* the table lacks get_binary and load */
     int generates_code_at_launch; /* as told to users; changes nothing here */
     int name_expressions;         /* accept them; they name nothing here */
 } reference_info_t;

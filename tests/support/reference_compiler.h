@@ -15,7 +15,7 @@ struct reference_code {
 
 ingot_status_t reference_compile(struct reference_code *code, const ingot_build_request_t *request, const char *target,
                                  ingot_sink_t *log);
-/* INGOT_BLOB_REJECTED for bytes that are no code for this target. */
+/* Returns INGOT_BLOB_REJECTED for bytes that are not code for this target. */
 ingot_status_t reference_code_copy(struct reference_code *code, size_t size, const uint8_t *bytes, const char *target);
 ingot_status_t reference_code_names(const struct reference_code *code, ingot_sink_t *names);
 ingot_status_t reference_code_find(const struct reference_code *code, const char *name, size_t *offset);

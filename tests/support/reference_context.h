@@ -28,7 +28,7 @@ using Desc = Handle<ingot_program_desc_t, ingot_program_desc_release>;
 using Program = Handle<ingot_program_t, ingot_program_release>;
 using Kernel = Handle<ingot_kernel_t, ingot_kernel_release>;
 
-/* What a reference context is to be; the defaults are one device and no environment. */
+/* The configuration of a reference context; the defaults are one device and no environment. */
 struct ReferenceDevice {
     std::vector<const char *> targets{"alpha"};
     const char *driver_version = "1";
@@ -70,7 +70,7 @@ inline Source make_source(const std::string &text, const char *name = "test",
     return Source(source);
 }
 
-/* All that can be said of a program; members left alone say nothing. */
+/* Everything that can describe a program; all members are optional. */
 struct ProgramText {
     std::vector<std::string> sources{"kernel twice x 2 *\nkernel square x x *\n"};
     std::vector<std::pair<std::string, std::string>> headers{};

@@ -92,7 +92,7 @@ public:
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
         info.path = path.c_str();
         info.max_bytes = max_bytes;
-        info.lock_timeout_ms = 60000; /* only those who test it wait in vain */
+        info.lock_timeout_ms = 60000; /* long, because only tests of the timeout should reach it */
         status_ = directory_open(&storage_, &info, bucket_of);
     }
     Store(const Store &) = delete;

@@ -28,13 +28,13 @@ namespace traced_child
 {
 
 struct Outcome {
-    bool was_reached = false; /* the stop that was to be interfered with */
+    bool was_reached = false; /* true if the stop to interfere with was reached */
     int exit_status = -1;     /* 128 and the signal's number where it was killed */
     unsigned stops = 0;
     int error = 0; /* that a system call was made to fail with */
 };
 
-/* Waits for the child's next stop or end. False: it ended. */
+/* Waits for the child's next stop or end. Returns false if it ended. */
 inline bool wait_for_stop(pid_t child, Outcome *outcome)
 {
     int status = 0;

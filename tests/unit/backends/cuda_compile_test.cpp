@@ -219,7 +219,7 @@ TEST(CudaCompile, KeepsLoweredNamesOfExpressions)
     EXPECT_STREQ("_ZN2ns5tableE", cuda_image_lowered_name(&view, "&ns::table"));
     EXPECT_EQ(nullptr, cuda_image_lowered_name(&view, "scale<char>"));
     EXPECT_EQ(0, (view.cubin - one.image.data()) % 8);
-    one.sources.insert(one.sources.begin(), ptx(kPtx)); /* linked, it has them too */
+    one.sources.insert(one.sources.begin(), ptx(kPtx)); /* it has them even when it is linked */
     ASSERT_EQ(INGOT_SUCCESS, one.run()) << ingot_last_error_detail();
     ASSERT_EQ(INGOT_SUCCESS, cuda_image_read(&view, one.image.size(), one.image.data()));
     EXPECT_STREQ("_Z5scaleIfEvPT_", cuda_image_lowered_name(&view, "scale<float>"));

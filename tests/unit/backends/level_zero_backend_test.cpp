@@ -373,7 +373,7 @@ TEST(LevelZeroBuild, FailsCleanlyAtEveryAllocation)
     }
 }
 
-/* Where a driver lacks the extension that links modules into one, each source is a module of its own. */
+/* If a driver lacks the extension that links modules into one, each source becomes a separate module. */
 TEST(LevelZeroDynamicLinking, MakesAProgramOfSeveralSourcesAndItsBinaryMakesItAgain)
 {
     Table table({"call_helper", "helper", "two_kernels"});

@@ -613,7 +613,8 @@ TEST(OpenclLoad, RefusesABinaryOfAnotherDeviceThoughTheDriverWouldCompileItAgain
     std::ifstream file("other.bin", std::ios::binary);
     std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     ASSERT_LT(16u, bytes.size());
-    if (platform().is_pocl()) { /* a newer one's CPU devices share binaries; the device's number follows the magic */
+    /* CPU devices of newer versions share binaries; the device's number follows the magic */
+    if (platform().is_pocl()) {
         ASSERT_EQ("poclbin", std::string(bytes.begin(), bytes.begin() + 7));
         bytes[8] = static_cast<char>(bytes[8] ^ 1);
     }

@@ -138,7 +138,7 @@ TEST_F(PersistMaintain, TakesAnOlderCallersEntry)
         const auto storage = static_cast<ingot_storage_t>(user);
         ingot_persist_entry_t older = *entry;
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
-        older.struct_size = offsetof(ingot_persist_entry_t, identity); /* which entry it is, is missing */
+        older.struct_size = offsetof(ingot_persist_entry_t, identity); /* lacks the fields that identify the entry */
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_load_entry(storage, &older, &blob));
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_remove_entry(storage, &older));
         older.struct_size = offsetof(ingot_persist_entry_t, bytes);
@@ -318,7 +318,7 @@ TEST_F(PersistMaintain, TellsHowFarARecountIsAndCanBeEnded)
     EXPECT_EQ(actual, store.stats().bytes);
 }
 
-/* What a program has that was compiled before there was progress: what follows its structures is something else. */
+/* A program that was compiled before there was progress has shorter structures, followed by other data. */
 TEST_F(PersistMaintain, TakesShorterStructuresWithoutProgress)
 {
     Store store(root());

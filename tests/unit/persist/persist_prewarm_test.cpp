@@ -89,7 +89,7 @@ protected:
     std::unique_ptr<Store> store_ = std::make_unique<Store>(store_info());
 };
 
-/* A gate that a driver's load stands at. */
+/* A gate that holds a driver's loads until it is opened. */
 class Gate
 {
 public:
