@@ -212,7 +212,7 @@ typedef enum ingot_current_directory {
 
 /**
  * How a compiler reads options and finds included files. With these rules, Ingot replaces the includes of text sources
- * by the included text, so that the compiler needs no search path (doc/hermetic-builds.md). All zeros is a careful
+ * with the included text, so that the compiler needs no search path (doc/hermetic-builds.md). All zeros is a careful
  * default. If the rules leave a case open, the program is not cacheable, but it is never wrong. The backend owns all
  * strings, which must live as long as the state.
  */

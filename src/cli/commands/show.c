@@ -216,4 +216,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const struct command command_show = {"show", "everything that an entry says: id, kernels, build log", run};
+const struct command command_show = {"show", "show everything about entries: id, kernels, build log", run};

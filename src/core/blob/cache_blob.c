@@ -65,7 +65,7 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
 
 static ingot_status_t truncated(size_t size)
 {
-    return error_set(INGOT_BLOB_TRUNCATED, "the blob has %zu bytes, fewer than it says", size);
+    return error_set(INGOT_BLOB_TRUNCATED, "the blob has %zu bytes, fewer than its header says", size);
 }
 
 static ingot_status_t corrupt(const char *what)
@@ -169,7 +169,7 @@ ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blo
     view->source_name = (const char *)bytes_get(&reader, view->source_name_size);
     view->first_binary = reader.bytes + reader.offset;
     if (view->names_size != 0 && view->names[view->names_size - 1] != '\0')
-        return corrupt("its kernel names do not end");
+        return corrupt("its last kernel name does not end");
     if (!names_ascend(view->names_size, view->names))
         return corrupt("its kernel names are not in order");
     if (view->source_name_size != 0 && memchr(view->source_name, '\0', view->source_name_size) != NULL)

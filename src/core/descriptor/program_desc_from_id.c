@@ -118,7 +118,7 @@ static ingot_status_t check_library(const struct id_view *view, const struct ing
         return error_set(INGOT_BLOB_STALE, "the id is of another backend or another build of the library");
     if (!equals_text(&view->single[ID_ENVIRONMENT_COMPILE_OPTIONS], context->kept_options) ||
         !equals_text(&view->single[ID_ENVIRONMENT_LINK_OPTIONS], context->link_options))
-        return error_set(INGOT_BLOB_STALE, "the id is for other options of the environment");
+        return error_set(INGOT_BLOB_STALE, "the id is for other options from the environment");
     return INGOT_SUCCESS;
 }
 

@@ -132,7 +132,7 @@ static void paste(struct expansion *expansion, struct macro_token *left, const s
     scanner_init(&scanner, &clean, text, false);
     scanner_next(&scanner, &token);
     if (token.size != size) {
-        doubt(expansion, "it pastes what is not one name or number", size, text);
+        doubt(expansion, "it pastes tokens that do not form one name or number", size, text);
         return;
     }
     token.space_before = left->token.space_before;

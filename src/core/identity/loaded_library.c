@@ -49,7 +49,7 @@ void *library_handle_of_own(void)
     return own->l_name[0] != '\0' ? dlopen(own->l_name, RTLD_LAZY | RTLD_NOLOAD) : dlopen(NULL, RTLD_LAZY);
 }
 
-/* Returns a string of the dynamic section. On most machines, glibc replaces the section's offsets by addresses. */
+/* Returns a string of the dynamic section. On most machines, glibc replaces the section's offsets with addresses. */
 static const char *dynamic_string(ElfW(Addr) base, const ElfW(Dyn) * dynamic, ElfW(Sxword) tag, size_t index)
 {
     const char *strings = NULL;

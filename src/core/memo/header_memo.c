@@ -232,7 +232,7 @@ static ingot_status_t check_memo(struct bytes_reader *reader, const uint8_t libr
     if (reader->failed || reader->size < size || reader->size < MEMO_HEADER_SIZE + MEMO_CHECKSUM_SIZE)
         return error_set(INGOT_BLOB_TRUNCATED, "the memo of headers ends after %zu bytes", reader->size);
     if (reader->size != size)
-        return error_set(INGOT_BLOB_CORRUPT, "the memo of headers says another size than it has");
+        return error_set(INGOT_BLOB_CORRUPT, "the memo of headers does not have the size that it says");
     reader->size -= MEMO_CHECKSUM_SIZE;
     const struct hash128 checksum = hash128_of(reader->size, reader->bytes);
     struct bytes_reader end;

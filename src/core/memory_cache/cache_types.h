@@ -35,8 +35,8 @@ enum eviction_reason {
 };
 
 struct memory_cache_ops {
-    /* True if the value was made for this key; both are the cache's user's. May be called under the cache's lock, and
-     * must not call the cache. */
+    /* True if the value was made for this key; both belong to the cache's user. May be called under the cache's lock,
+     * and must not call the cache. */
     bool (*matches)(const void *value, const void *key);
     /* Frees a value after its last reference was dropped. Called without any lock, after all other use of the entry. It
      * may lead to memory_cache_destroy, so the entry is recycled first and the cache is not used afterwards. */

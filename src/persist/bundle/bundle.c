@@ -100,7 +100,7 @@ static ingot_status_t read_entry(const struct bundle *bundle, const struct bundl
     if (status == INGOT_SUCCESS && !is_one_piece)
         status = read_range(bundle, record->blob_offset, record->blob_size, bytes + lead);
     if (status == INGOT_SUCCESS && !checksum_holds(&record->blob_checksum, (size_t)record->blob_size, bytes + lead))
-        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of a blob in the bundle does not hold");
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of a blob in the bundle does not match");
     return status;
 }
 
@@ -181,7 +181,7 @@ static ingot_status_t read_id(struct id_reader *reader, const struct bundle_reco
     *id = bytes;
     return checksum_bucket_of((size_t)record->id_size, bytes) == record->hash
                ? INGOT_SUCCESS
-               : ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the hash of an id in the bundle does not hold");
+               : ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the hash of an id in the bundle does not match");
 }
 
 ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_t visit, void *user)

@@ -31,7 +31,7 @@ static ingot_status_t check_header(uint64_t size, size_t header_size, const uint
     const struct checksum checksum = checksum_of(CHECKED_SIZE, bytes);
     if (le_get_u32(bytes + 12) != BUNDLE_HEADER_SIZE ||
         memcmp(bytes + CHECKED_SIZE, checksum.bytes, CHECKSUM_SIZE) != 0)
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the bundle's header does not hold");
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the bundle's header does not match");
     const uint32_t flags = le_get_u32(bytes + 64);
     if ((flags & MUST_UNDERSTAND_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "the bundle has unknown flags %#x", (unsigned)flags);
@@ -83,7 +83,7 @@ ingot_status_t bundle_file_take_index(struct bundle_file *file, const uint8_t *i
 {
     file->index = index;
     if (!checksum_holds(&file->index_checksum, (size_t)file->entry_count * BUNDLE_RECORD_SIZE, index))
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the bundle's index does not hold");
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the bundle's index does not match");
     if (!are_records_sound(file))
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the bundle's index is out of order or range");
     return INGOT_SUCCESS;

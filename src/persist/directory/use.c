@@ -64,7 +64,7 @@ static void tell_unstamped(struct directory *directory, int error, const char *e
         return;
     const ingot_status_t status = files_write_failed(error, "noting the use of", entry_path);
     directory_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), entry_path,
-                   "uses cannot be noted: what was created first goes first");
+                   "uses cannot be recorded, so the oldest entries are evicted first");
 }
 
 ingot_status_t use_note(struct directory *directory, const struct bucket *bucket)

@@ -25,7 +25,7 @@ static ingot_status_t check_header(size_t size, const uint8_t *bytes)
     if (size < MANIFEST_HEADER_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the manifest ends within its header");
     if (size > MANIFEST_MAX_SIZE)
-        return corrupt("it is larger than any is");
+        return corrupt("it is larger than a manifest can be");
     if (memcmp(bytes, magic, sizeof(magic)) != 0)
         return corrupt("it does not begin as one");
     const uint32_t version = le_get_u32(bytes + 8);
@@ -34,9 +34,9 @@ static ingot_status_t check_header(size_t size, const uint8_t *bytes)
     const struct checksum checksum = checksum_of(CHECKED_SIZE, bytes);
     if (le_get_u32(bytes + 12) != MANIFEST_HEADER_SIZE ||
         memcmp(bytes + CHECKED_SIZE, checksum.bytes, CHECKSUM_SIZE) != 0)
-        return corrupt("the checksum of its header does not hold");
+        return corrupt("the checksum of its header does not match");
     if (le_get_u32(bytes + 24) > MANIFEST_MAX_ENTRIES)
-        return corrupt("it has more entries than any has");
+        return corrupt("it has more entries than a manifest can have");
     const uint64_t recorded_size = le_get_u64(bytes + 16);
     if (recorded_size != size)
         return ingot_set_error_detail(size < recorded_size ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
@@ -44,7 +44,7 @@ static ingot_status_t check_header(size_t size, const uint8_t *bytes)
                                       (unsigned long long)recorded_size);
     const struct checksum entries = checksum_of(size - MANIFEST_HEADER_SIZE, bytes + MANIFEST_HEADER_SIZE);
     if (memcmp(bytes + 32, entries.bytes, CHECKSUM_SIZE) != 0)
-        return corrupt("the checksum of its entries does not hold");
+        return corrupt("the checksum of its entries does not match");
     return INGOT_SUCCESS;
 }
 

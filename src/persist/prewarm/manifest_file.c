@@ -32,7 +32,8 @@ static ingot_status_t read_bytes(struct manifest *manifest, int fd)
     if (!facts.is_file || !files_are_private(&facts, files_user()))
         return files_untrusted(&facts, false, files_user(), "the manifest");
     if (facts.size_bytes > MANIFEST_MAX_SIZE)
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the manifest is corrupt: it is larger than any is");
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT,
+                                      "the manifest is corrupt: it is larger than a manifest can be");
     if (facts.size_bytes == 0)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the manifest is empty");
     manifest->size = (size_t)facts.size_bytes;

@@ -42,7 +42,7 @@ static ingot_status_t compare_id(const struct single_file *file, int fd, const s
     ingot_status_t status = files_read_all(fd, "the file", KEY_FILE_HEADER_SIZE, id_size, found);
     if (status == INGOT_SUCCESS) {
         if (!checksum_holds(&key->id_checksum, id_size, found))
-            status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the file's id does not hold");
+            status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the file's id does not match");
         else if (memcmp(found, id, id_size) != 0)
             status = ingot_set_error_detail(INGOT_NOT_FOUND, "the file has another program's blob");
     }
@@ -62,7 +62,7 @@ static ingot_status_t read_blob(const struct single_file *file, int fd, const st
     if (status == INGOT_SUCCESS)
         status = files_read_all(fd, "the file", KEY_FILE_HEADER_SIZE + key->id_size_bytes, buffer.size, bytes);
     if (status == INGOT_SUCCESS && !checksum_holds(&key->blob_checksum, buffer.size, bytes))
-        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the file's blob does not hold");
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of the file's blob does not match");
     if (status == INGOT_SUCCESS)
         *blob = buffer;
     else

@@ -185,7 +185,7 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
         if (status == INGOT_SUCCESS)
             has_removed = true;
         else if (status == INGOT_READ_ONLY && !has_writable && has_blob(chain->tiers[i], id_size, id))
-            failure = ingot_set_error_detail(status, "tier %zu has it, which cannot be written and is asked first", i);
+            failure = ingot_set_error_detail(status, "tier %zu has it, cannot be written, and is asked first", i);
         else if (status != INGOT_NOT_FOUND && status != INGOT_READ_ONLY)
             failure = status;
     }

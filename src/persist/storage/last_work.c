@@ -136,10 +136,10 @@ static void *tell(void *user)
     (void)user;
     while ((count = find_loss(&storage, &context)) != 0) {
         char reason[160];
-        (void)snprintf(reason, sizeof(reason), "%zu %s before the process ended, for which it had %llu ms; %s", count,
+        (void)snprintf(reason, sizeof(reason), "%zu %s before the process ended (limit: %llu ms); %s", count,
                        context != NULL ? "programs were not stored" : "blobs were not promoted to upper tiers",
                        (unsigned long long)(storage_exit_time_ns(storage) / NS_PER_MS),
-                       context != NULL ? "the next one compiles them" : "the next one that loads them does it");
+                       context != NULL ? "the next process compiles them" : "the next load promotes them");
         tell_degraded(context != NULL || storage->listener == NULL ? storage : storage->listener, context, reason);
     }
     atomic_store_explicit(&is_told, true, memory_order_release);

@@ -111,7 +111,7 @@ static ingot_status_t take_cubin(const struct cuda_nvrtc_job *job, const struct 
         return fail(nvrtc, "nvrtcGetCUBINSize", result);
     if (size == 0)
         return ingot_refuse_program(job->log, 0,
-                                    "the options make no machine code, as an architecture compute_XX or -dlto does");
+                                    "the options produce no machine code; remove an architecture compute_XX or -dlto");
     const ingot_status_t status = cuda_bytes_init(cubin, job->allocator, size);
     if (status != INGOT_SUCCESS)
         return status;

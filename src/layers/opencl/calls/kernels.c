@@ -18,7 +18,7 @@ static bool is_rejected(const struct shadow_use *use, cl_int error)
            error != CL_INVALID_VALUE && error != CL_OUT_OF_HOST_MEMORY;
 }
 
-/* Replaces a rejected result by a native build. Returns false if the native program could not be built either. */
+/* Replaces a rejected result with a native build. Returns false if the native program could not be built either. */
 static bool replace_rejected(const struct shadow_use *use)
 {
     repeats_remove(use->result->desc);

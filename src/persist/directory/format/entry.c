@@ -79,7 +79,7 @@ static void close_file(int fd)
 static ingot_status_t check_id(const struct key_file *key, size_t id_size, const uint8_t *id)
 {
     if (!checksum_holds(&key->id_checksum, id_size, id))
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of key.bin's id does not hold");
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of key.bin's id does not match");
     return INGOT_SUCCESS;
 }
 
@@ -168,7 +168,7 @@ static ingot_status_t read_blob(const struct entry_place *place, int fd, const s
         status = files_read_all(fd, "kernel.bin", 0, buffer.size, bytes);
     if (status == INGOT_SUCCESS && place->check == BLOB_CHECKED_HERE &&
         !checksum_holds(&key->blob_checksum, buffer.size, bytes))
-        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of kernel.bin does not hold");
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of kernel.bin does not match");
     if (status == INGOT_SUCCESS)
         *blob = buffer;
     else

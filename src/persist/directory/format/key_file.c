@@ -63,7 +63,7 @@ static ingot_status_t check_frame(size_t header_size, const uint8_t *header)
     const struct checksum checksum = checksum_of(KEY_BIN_AT_CHECKSUM, header);
     if (le_get_u32(header + KEY_BIN_AT_HEADER_SIZE) != KEY_FILE_HEADER_SIZE ||
         memcmp(header + KEY_BIN_AT_CHECKSUM, checksum.bytes, CHECKSUM_SIZE) != 0)
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of key.bin's header does not hold");
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the checksum of key.bin's header does not match");
     const uint32_t flags = le_get_u32(header + KEY_BIN_AT_FLAGS);
     if ((flags & MUST_UNDERSTAND_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "key.bin has unknown flags %#x", (unsigned)flags);

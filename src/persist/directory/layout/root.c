@@ -80,13 +80,13 @@ static ingot_status_t open_or_make(const struct directory *directory, int *root)
     *root = files_open_root(path);
     if (*root == -ENOENT) {
         if (directory->is_read_only)
-            return ingot_set_error_detail(INGOT_READ_ONLY, "%s is missing and may not be made", path);
+            return ingot_set_error_detail(INGOT_READ_ONLY, "%s is missing and must not be created", path);
         if (directory->makes_parents)
             make_parents(path);
         const int made = files_make_root(path);
         if (made < 0 && made != -EEXIST) {
             if (made == -ENOENT)
-                return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the directory that %s is to be in is missing", path);
+                return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the directory of %s is missing", path);
             (void)files_write_failed(made, "making", path);
             return made == -ENOMEM ? INGOT_OUT_OF_MEMORY : INGOT_READ_ONLY;
         }
@@ -166,6 +166,6 @@ bool root_renew(struct directory *directory)
     if (!directory->is_read_only)
         furnish(directory);
     directory_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_FOUND, 0, started_ns, directory->path,
-                   "the store's directory was deleted: it goes on in a new one");
+                   "the store's directory was deleted; the store continues in a new one");
     return true;
 }

@@ -242,7 +242,8 @@ ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t en
         return ingot_set_error_detail(INGOT_NO_SPACE, "the store is full and its eviction is off");
     return status != INGOT_SUCCESS
                ? status
-               : ingot_set_error_detail(INGOT_NO_SPACE, "the store is full, and no entry was found that could go");
+               : ingot_set_error_detail(INGOT_NO_SPACE,
+                                        "the store is full, and no entry was found that could be evicted");
 }
 
 static const char *reason_of(const struct directory *directory)

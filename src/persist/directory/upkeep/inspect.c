@@ -109,7 +109,7 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
         inspect_fini(&inspected);
     }
     if (status == INGOT_SUCCESS && goes_on != 0 && survey.unread_count != 0)
-        status = ingot_set_error_detail(INGOT_IO_ERROR, "%llu entries or buckets could not be looked at",
+        status = ingot_set_error_detail(INGOT_IO_ERROR, "%llu entries or buckets could not be read",
                                         (unsigned long long)survey.unread_count);
     survey_fini(&survey);
     return status;
