@@ -23,7 +23,7 @@ constexpr char kLaunch[] = "clSetKernelArg, clEnqueueNDRangeKernel";
 constexpr int kSamples = 301;
 constexpr int kCallsPerSample = 20;
 
-/* Nanoseconds of one. */
+/* Prints the nanoseconds of one call. */
 void print_time(const char *name, const std::function<void()> &call)
 {
     Sample sample;
@@ -116,7 +116,7 @@ double are_launch_functions_unchanged(const char *layer)
     const cl_icd_dispatch *table = nullptr;
     cl_uint count = 0;
     startup::require(init != nullptr, "the layer cannot be loaded");
-    for (size_t i = 0; i < sizeof(target) / sizeof(void *); ++i) /* never called; each another address */
+    for (size_t i = 0; i < sizeof(target) / sizeof(void *); ++i) /* never called; only their addresses differ */
         reinterpret_cast<const void **>(&target)[i] = reinterpret_cast<const char *>(&target) + i;
     if (init(sizeof(target) / sizeof(void *), &target, &count, &table) != CL_SUCCESS)
         return 0;

@@ -1,5 +1,5 @@
 /*
- * memory_ingot.h - Ingot's in-memory cache as subjects of the benchmark, over a backend that does nothing.
+ * memory_ingot.h - the benchmark's subjects of Ingot's in-memory cache, over a backend that does nothing.
  */
 #ifndef INGOT_TESTS_BENCH_MEMORY_INGOT_H
 #define INGOT_TESTS_BENCH_MEMORY_INGOT_H
@@ -22,7 +22,7 @@ public:
     NoopContext &operator=(const NoopContext &) = delete;
     ~NoopContext();
     ingot_context_t get() const { return context_; }
-    /* A new descriptor over one prepared source, with 100 bytes of options that tell the numbers apart. */
+    /* Makes a new descriptor over one prepared source, with 100 bytes of options that distinguish the numbers. */
     ingot_program_desc_t describe(size_t number) const;
 
 private:

@@ -16,11 +16,12 @@ namespace memory_bench
 std::unique_ptr<Subject> make_map(size_t entries);
 /* liburcu's lock-free hash table by 64-bit keys: look up, take a reference, drop it. */
 std::unique_ptr<Subject> make_urcu(size_t entries);
-/* oneDNN: dnnl_primitive_create and destroy, from one of `entries` primitive descriptors, all primitives cached; of a
- * convolution, and of the element-wise primitive. */
+/* oneDNN: dnnl_primitive_create and destroy, from one of `entries` primitive descriptors, with all primitives cached.
+ * One function uses a convolution, the other the element-wise primitive. */
 std::unique_ptr<Subject> make_onednn(size_t entries);
 std::unique_ptr<Subject> make_onednn_relu(size_t entries);
-/* oneDNN's convolution: operation descriptor, primitive descriptor and primitive, all destroyed, likewise. */
+/* oneDNN's convolution: makes and destroys an operation descriptor, a primitive descriptor and a primitive, which is
+ * cached. */
 std::unique_ptr<Subject> make_onednn_content(size_t entries);
 
 } // namespace memory_bench

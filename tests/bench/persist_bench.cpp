@@ -138,7 +138,8 @@ struct Turn {
     std::function<void(unsigned)> work;
 };
 
-/* Forwards and backwards, so that none always finds what the same other one left in the processor's caches. */
+/* Takes turns forwards and backwards, so that no subject always follows the same other one, whose data is in the
+ * processor's caches. */
 void take_turns(const std::vector<Turn> &turns, unsigned round)
 {
     for (size_t i = 0; i < turns.size(); ++i) {
@@ -182,7 +183,7 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
     for (unsigned i = 0; i < count; ++i) {
         store.store(ids[i], blob);
         load_floor.copy_from(folder / "store", ids[i]);
-        store_floor.store(i, ids[i], ids[i]); /* as many entries; nobody loads them */
+        store_floor.store(i, ids[i], ids[i]); /* the same number of entries, which are never loaded */
         bucket_floor.store_in_bucket(i, ids[i], ids[i]);
         lmdb->store(ids[i], blob);
         sqlite->store(ids[i], blob);
@@ -192,7 +193,7 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
             "bundle");
     Storage bundle(folder / "bundle");
 
-    const unsigned sqlite_loads = blob_size < (1 << 20) ? count : count / 5; /* it takes minutes of them */
+    const unsigned sqlite_loads = blob_size < (1 << 20) ? count : count / 5; /* because large ones would take minutes */
     bench::Sample loads, load_floors, bundles, checked_bundles, lmdbs, checked_lmdbs, sqlites, stores, store_floors,
         bucket_floors;
     unsigned next = count;
@@ -289,7 +290,7 @@ double time_processes(const std::function<StoreOne()> &open, unsigned processes,
         }
         children.push_back(child);
     }
-    close(ready[1]); /* so that a child that died ends the waiting, once the others have come */
+    close(ready[1]); /* so that the wait ends even if a child died */
     for (unsigned p = 0; p < processes; ++p) {
         char byte;
         require(read(ready[0], &byte, 1) == 1, "a child did not come to the gate");

@@ -418,9 +418,9 @@ private:
 
     std::string folder_;
     bench::MeasuringProcesses processes_;
-    double own_cache_ms_ = 0; /* of all sets of a device */
+    double own_cache_ms_ = 0; /* total of all sets of a device */
     double beside_own_cache_ms_ = 0;
-    double ready_us_ = 0; /* of all sets, in a warm process */
+    double ready_us_ = 0; /* total of all sets, in a warm process */
     double driver_ready_us_ = 0;
 };
 

@@ -86,7 +86,7 @@ std::vector<ProgramFile> list_hashcat(bool is_cpu)
     return list;
 }
 
-/* A scalar's size is not told, so it is found by trying. */
+/* Sets a scalar to zero. The driver does not report its size, so this tries all sizes. */
 void set_scalar_to_zero(cl_kernel kernel, cl_uint index)
 {
     static const char zeros[128] = {};

@@ -151,7 +151,8 @@ TEST_F(CliKeep, ExtractsWhatFollowsADamagedEntry)
     auto bytes = store_fixture::read_file(bundle);
     const auto number_at = [&](size_t offset) {
         uint64_t number = 0;
-        std::memcpy(&number, bytes.data() + offset, sizeof(number)); /* little-endian, as all that this runs on */
+        /* little-endian, like all machines that this runs on */
+        std::memcpy(&number, bytes.data() + offset, sizeof(number));
         return number;
     };
     const uint64_t index = number_at(32);
@@ -346,7 +347,7 @@ void interrupt_everywhere(const fs::path &scratch, const fs::path &store, const 
                 const int null = open("/dev/null", O_WRONLY);
                 dup2(null, STDOUT_FILENO);
                 signal(SIGINT, SIG_DFL);
-                setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* the leak checker cannot work where ptrace does */
+                setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* the leak checker does not work under ptrace */
                 return execl(CLI_PROGRAM, "ingot", command, option, "--dir", path.c_str(), nullptr);
             },
             [&](pid_t child, unsigned at) {

@@ -175,7 +175,7 @@ TEST_F(CliList, ExplainsAMissByTheNearestId)
     EXPECT_NE(std::string::npos, result.output.find("device[0].driver_version\n  wanted:  1.0\n  stored:  2.0\n"))
         << result.output;
 
-    /* A key.bin of any store does, and a certain entry can be compared with. */
+    /* A key.bin of any store is accepted, and can be compared with a certain entry. */
     const std::string other = json("ls --device beta", "j[0][\"entry\"]");
     EXPECT_EQ("hit", json("explain $STORE/" + wanted + "/key.bin", "j[\"verdict\"]"));
     EXPECT_EQ(other, json("explain " + wanted + " " + other, "j[\"nearest\"]"));
@@ -214,7 +214,7 @@ TEST_F(CliList, ExplainsASingleFile)
     EXPECT_EQ(1, result.code) << result.output;
     EXPECT_EQ("miss: nearest is " + path + "\ndevice[0].driver_version\n  wanted:  3.0\n  stored:  1.0\n",
               result.output);
-    EXPECT_EQ("hit", json("explain " + path, "j[\"verdict\"]")); /* as what is wanted, of the store */
+    EXPECT_EQ("hit", json("explain " + path, "j[\"verdict\"]")); /* the requested entry of the store */
     damage(path);
     EXPECT_NE(0, run_command({CLI_PROGRAM, "explain", id.string(), path}).code);
 }

@@ -23,7 +23,7 @@ protected:
         arguments.insert(arguments.begin(), {CLI_PROGRAM, "run"});
         return run_command(arguments, environment);
     }
-    /* The value that a command sees; "unset" otherwise. */
+    /* Returns the value that a command sees, or "unset". */
     std::string variable(const std::string &name, std::vector<std::string> options,
                          const std::map<std::string, std::string> &environment = {}) const
     {
@@ -32,7 +32,7 @@ protected:
         EXPECT_EQ(0, result.code) << result.output;
         return result.output;
     }
-    /* What is left of --stats. */
+    /* Returns the number of files that --stats left. */
     size_t count_files() const
     {
         size_t count = 0;
@@ -71,7 +71,7 @@ TEST_F(CliRun, SetsWhatItsOptionsSay)
     EXPECT_EQ(0u, variable("INGOT_LAYER_STATS", {"--stats"}).find(scratch().string() + "/ingot-run-"));
 }
 
-/* A tool that was moved finds what was moved with it. */
+/* A tool that was moved finds the layer that was moved with it. */
 TEST_F(CliRun, FindsTheLayerBesideTheTool)
 {
     const fs::path tool = scratch() / "cli" / "ingot";
@@ -85,7 +85,7 @@ TEST_F(CliRun, FindsTheLayerBesideTheTool)
     EXPECT_EQ(layer.string() + "\n", result.output);
 }
 
-/* The command may change its directory. */
+/* Paths must be absolute, because the command may change its directory. */
 TEST_F(CliRun, MakesPathsAbsolute)
 {
     const fs::path here = fs::current_path();

@@ -36,7 +36,7 @@ protected:
         }
         return command;
     }
-    /* With --dir of the store. */
+    /* Runs the tool with --dir of the store. */
     Result run(const std::vector<std::string> &arguments) const { return run_command(command_of(arguments)); }
     Result run_command(const std::vector<std::string> &command,
                        const std::map<std::string, std::string> &environment = {}) const

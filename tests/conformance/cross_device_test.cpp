@@ -89,7 +89,7 @@ std::string run(const Device &device, std::vector<std::string> arguments)
     return child.output();
 }
 
-/* Makes a blob on each device, and tries each on each. */
+/* Makes a blob on each device, and tries each blob on each device. */
 void expect_each_takes_its_own_alone(const std::vector<Device> &devices)
 {
     for (const Device &maker : devices)

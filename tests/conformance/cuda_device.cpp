@@ -69,7 +69,7 @@ public:
     uint32_t equal_device() const override { return 1; } /* a GPU, or another context of the first */
     std::optional<uint32_t> different_device() const override { return driver_.different_device(); }
 
-    /* No variable makes a real GPU another one; one by which the compiler makes other code stands in for that. */
+    /* No variable turns a real GPU into another one; a variable that changes the compiler's code is used instead. */
     Environment environment_of_another_device() const override
     {
         return executes() ? Environment{{"NVRTC_APPEND_FLAGS", "-maxrregcount=128"}}

@@ -1,4 +1,4 @@
-/* cuda_native.cpp - a program by NVRTC alone, as in an application without Ingot. */
+/* cuda_native.cpp - builds a program with NVRTC alone, as an application without Ingot does. */
 #include <nvrtc.h>
 
 #include <algorithm>

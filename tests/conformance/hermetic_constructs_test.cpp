@@ -1,6 +1,6 @@
 /*
- * hermetic_constructs_test.cpp - everything that a text can do with files: each gives the compiler's own program, or is
- * not cacheable.
+ * hermetic_constructs_test.cpp - everything that a source can do with files: each construct gives the compiler's own
+ * program, or is not cacheable.
  */
 #include <filesystem>
 
@@ -136,7 +136,7 @@ TEST(LikeNative, WithNonAsciiBlanks)
             with_files(blank + "#include <x.h>\n" + kernel("last"), {{"x.h", kernel("included")}}));
 }
 
-/* Warnings inside one are silent, also behind what it includes. */
+/* Warnings inside a system header are silent, even after a header that it includes. */
 TEST(LikeNative, WithSystemHeaders)
 {
     EXPECT_TRUE(expect_like_native(with_files(

@@ -45,7 +45,7 @@ public:
 
     uint32_t equal_device() const override { return 1; }
 
-    /* Of the same generation where there is one: its binaries are those that the driver takes without a word. */
+    /* A device of the same generation if there is one, because the driver accepts its binaries without a warning. */
     Environment environment_of_another_device() const override
     {
         const char *product = getenv("ProductFamilyOverride");
@@ -65,7 +65,7 @@ public:
     ProgramText several_sources() const override { return spirv({"call_helper", "helper"}); }
     ProgramText with_header(int amount) const override
     {
-        ProgramText text = spirv({"add_3"}); /* a header changes the id alone: SPIR-V includes nothing */
+        ProgramText text = spirv({"add_3"}); /* a header changes only the id, because SPIR-V includes nothing */
         text.headers = {{"amount.h", amount_header(amount)}};
         return text;
     }

@@ -1,5 +1,5 @@
 /*
- * objects.h - Ingot's objects by scope, and the suite's short words for what every test does.
+ * objects.h - scoped handles of Ingot's objects, and short functions for what every test does.
  */
 #ifndef INGOT_TESTS_CONFORMANCE_OBJECTS_H
 #define INGOT_TESTS_CONFORMANCE_OBJECTS_H

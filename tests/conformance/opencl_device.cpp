@@ -113,7 +113,7 @@ public:
     }
 
     std::string harmless_option() const override { return "-cl-no-signed-zeros"; }
-    bool takes_link_options() const override { return !platform_.is_pocl(); } /* but for those that make libraries */
+    bool takes_link_options() const override { return !platform_.is_pocl(); } /* except for those that make libraries */
 
     bool takes_spec_constants() const override { return platform_.is_intel(); }
     ProgramText specialized() const override

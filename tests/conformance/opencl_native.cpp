@@ -1,4 +1,4 @@
-/* opencl_native.cpp - a program by the OpenCL driver alone, as in an application without Ingot. */
+/* opencl_native.cpp - builds a program with the OpenCL driver alone, as an application without Ingot does. */
 #include <memory>
 #include <type_traits>
 

@@ -222,7 +222,7 @@ bool run_setup_as_child(int argc, char **argv, int *exit_status)
 
 /* ---- expectations ---- */
 
-/* What Ingot gives out is what the compiler makes, or nothing is stored of it. */
+/* Expects that Ingot's program is what the compiler makes, or that nothing of it is stored. */
 static void expect_true(const BuildResult &native, const BuildResult &ingot)
 {
     if (!ingot.is_cacheable() && ingot.origin != "failed")
@@ -242,7 +242,7 @@ void expect_not_stale(const ProgramSetup &first, const ProgramSetup &second, boo
         EXPECT_NE(first_native.kernels, second_native.kernels) << first_native.log << second_native.log;
     }
     expect_true(second_native, second_built);
-    expect_true(second_native, workplace.build(second)); /* what was stored now */
+    expect_true(second_native, workplace.build(second)); /* what was stored by the first build */
 }
 
 bool expect_like_native(const ProgramSetup &setup)

@@ -1,5 +1,5 @@
 /*
- * program_test.cpp - building: how a backend must treat every part of a description, and programs that do not build.
+ * program_test.cpp - how a backend must treat every part of a program's description, and programs that do not build.
  */
 #include <atomic>
 #include <thread>
@@ -114,7 +114,7 @@ TEST(Program, ListsItsKernelsSorted)
     EXPECT_EQ((std::vector<std::string>{"square", "twice"}), kernel_names_of(program));
 }
 
-/* log_of and kernel_names_of ask with NULL and with the exact size. */
+/* log_of and kernel_names_of pass NULL, and then the exact size. */
 TEST(Program, LeavesEveryTooSmallBufferForNamesAndLogUntouched)
 {
     const Program program = create(describe(make_context(), device().two_kernels()));

@@ -74,7 +74,7 @@ TEST(Stale, ByAnEmbeddedHeaderOfAnotherName)
     }
 }
 
-/* Row 11. What stands before a directive. */
+/* Row 11. Text before a directive. */
 TEST(Stale, ByWhatStandsBeforeAnInclude)
 {
     for (const char *lines :

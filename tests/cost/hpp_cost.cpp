@@ -33,7 +33,7 @@ struct World {
     }
 };
 
-extern "C" { /* callgrind is told these names */
+extern "C" { /* callgrind selects these functions by name */
 
 __attribute__((noinline)) long hits_c_program(World &world, long count)
 {

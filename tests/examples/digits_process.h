@@ -33,7 +33,7 @@ inline bool computes()
 class DigitsProcess
 {
 public:
-    /* The name tells this run's files from others in the working directory. */
+    /* The name distinguishes this run's files from others in the working directory. */
     DigitsProcess(const std::string &name, const std::vector<std::string> &options) : json_path_(name + ".json")
     {
         const std::string driver_cache = "driver-cache-" + name;
@@ -49,7 +49,7 @@ public:
     int wait() { return child_->wait(); }
     std::string output() const { return child_->output(); }
 
-    /* A number of the report as it stands there; "" where it is missing. */
+    /* Returns a number of the report, as text; "" if it is missing. */
     std::string value(const std::string &member) const
     {
         const std::string json = report(), label = "\"" + member + "\": ";

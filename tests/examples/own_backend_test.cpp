@@ -1,6 +1,6 @@
 /*
  * own_backend_test.cpp - what the conformance suite cannot know of the backend in examples/own_backend: its loader
- * takes no damaged code, its code cannot be written, and its options and headers mean what they say.
+ * rejects damaged code, its code is not writable, and its options and headers mean what they say.
  */
 #include <algorithm>
 #include <atomic>
@@ -48,7 +48,7 @@ protected:
         function(&x, &out, 1);
         return out;
     }
-    /* The error's sentence. */
+    /* Returns the error's sentence. */
     std::string refusal(const std::string &text, const char *options = nullptr) const
     {
         try {
@@ -137,7 +137,7 @@ TEST_F(Tinycc, LoaderChecksEveryByteAndLength)
     const uint8_t magic[] = {0x7f, 'E', 'L', 'F'};
     const auto begin = std::search(blob.begin(), blob.end(), magic, magic + sizeof(magic));
     ASSERT_NE(blob.end(), begin);
-    const std::vector<uint8_t> image(begin, blob.end()); /* what follows it in a blob is nothing to the loader */
+    const std::vector<uint8_t> image(begin, blob.end()); /* the loader must not see what follows it in a blob */
     size_t refused = 0;
     const auto load = [&](const std::vector<uint8_t> &bytes) {
         struct image *loaded = nullptr;

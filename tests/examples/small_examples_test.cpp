@@ -17,7 +17,7 @@ namespace
 
 using child_process::Child;
 
-/* Runs with a driver cache of its own; returns what was printed. */
+/* Runs the program with an empty driver cache. Returns its output. */
 std::string run(const std::string &program, const std::string &argument, const std::string &name,
                 Child::Environment environment = {})
 {

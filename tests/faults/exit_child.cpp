@@ -36,7 +36,7 @@ constexpr int kAsExpected = 42;
 constexpr size_t kPrograms = 4;
 constexpr unsigned kDeadlineSeconds = 120;
 
-/* All of it; never destroyed but by the late handler. */
+/* All objects. Only the late handler destroys them. */
 struct World {
     ingot::context context;
     ingot::storage store;
@@ -84,7 +84,7 @@ void make_world(const std::string &directory, size_t capacity)
         _exit(1);
 }
 
-/* For ever: the process ends around it. */
+/* Repeats body forever, until the process ends. */
 template <typename Body> void keep_doing(Body body)
 {
     std::thread([body] {
@@ -93,7 +93,7 @@ template <typename Body> void keep_doing(Body body)
     }).detach();
 }
 
-/* From a thread of its own, while main waits for ever. */
+/* Calls exit() in another thread, while the main thread waits forever. */
 [[noreturn]] void exit_from_a_thread()
 {
     std::thread([] { std::exit(kAsExpected); }).detach();
@@ -139,7 +139,7 @@ void busy(const std::string &directory)
         std::this_thread::yield();
 }
 
-/* Many at once, so that the process ends in the midst of them. */
+/* Begins many loads at once, so that the process ends in the middle of them. */
 void prewarm(const std::string &directory)
 {
     const std::string manifest = directory + ".manifest";

@@ -61,7 +61,7 @@ ingot_status_t read_with(const fs::path &path, Bytes *blob)
     return status == INGOT_SUCCESS ? load_from(storage, blob) : status;
 }
 
-/* A program that stands for a blob, since a manifest has none. */
+/* Returns a program that represents a blob, because a manifest has no blobs. */
 Desc program_of(const Context &context, const Bytes &blob)
 {
     ProgramText text;
@@ -92,7 +92,7 @@ ingot_status_t record_program(const fs::path &path, const Bytes &blob)
     return status;
 }
 
-/* What the last run asked for. */
+/* Reads what the last run requested. */
 ingot_status_t read_recorded(const fs::path &path, Bytes *blob)
 {
     ReferenceDevice device;

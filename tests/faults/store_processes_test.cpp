@@ -29,7 +29,7 @@ Bytes numbered_id(unsigned number)
     return bytes_of("id number " + std::to_string(number));
 }
 
-/* Runs work in so many processes at once, which begin together; returns how many ended with 0. */
+/* Runs work in `count` processes, which begin at the same time. Returns how many ended with 0. */
 unsigned run_processes(unsigned count, const std::function<int(unsigned)> &work)
 {
     int gate[2];
@@ -215,7 +215,7 @@ TEST(StoreProcesses, AForkInTheMiddleOfStoresSharesNoLock)
     ScratchDirectory scratch;
     const fs::path root = scratch.path() / "store";
     Store store(root);
-    for (unsigned i = 0; i < 20; ++i) /* whatever a store keeps open, it has now */
+    for (unsigned i = 0; i < 20; ++i) /* now the store has everything open that it keeps open */
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10000 + i), kBlob));
     std::atomic<unsigned> failed{0};
     std::thread storing([&] {
@@ -265,7 +265,7 @@ TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
     expect_no_leftovers(root);
 }
 
-/* Leaves what it has prepared, as a process does that is killed before it has published it. */
+/* Leaves a prepared entry behind, like a process that is killed before it publishes it. */
 void die_while_storing(const fs::path &root)
 {
     const auto outcome = traced_child::run([&] { return static_cast<int>(Store(root).put(numbered_id(50), kBlob)); },

@@ -123,7 +123,7 @@ void work_once(Board *board, const Store &store, std::mt19937 *random)
     _exit(0);
 }
 
-/* Kills one after the other, and starts each again, until the time is over. False: one hung. */
+/* Kills the processes one after the other, and restarts each, until the time is over. Returns false if one hung. */
 bool kill_and_restart(Board *board, const std::string &root, unsigned seconds, std::mt19937 *random, unsigned *kills)
 {
     pid_t children[kProcesses];
@@ -164,7 +164,7 @@ bool kill_and_restart(Board *board, const std::string &root, unsigned seconds, s
     return !is_hung;
 }
 
-/* What is left is sound, and the total is what is there. */
+/* True if the remaining entries are sound, and the recorded total is correct. */
 bool is_sound_at_the_end(const std::string &root)
 {
     const Store store(fs::path(root), kLimit);

@@ -25,7 +25,7 @@ constexpr uid_t kNobody = 65534;
 const Bytes kId = bytes_of("an id");
 const Bytes kBlob = random_bytes(1, 1000);
 
-/* Runs work in a child, as another user where that is possible and wanted; returns what it returns. */
+/* Runs work in a child, as another user if requested and possible. Returns its result. */
 int in_child(const std::function<int()> &work, bool as_nobody = false)
 {
     return forked_child::run([&] {

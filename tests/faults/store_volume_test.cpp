@@ -51,7 +51,7 @@ void limit_files()
 
 enum class Want { Volume, Limit };
 
-/* Runs work with a volume that takes little; the number of the check that failed, or 0. */
+/* Runs work with a small volume. Returns the number of the check that failed, or 0. */
 int on_a_small_volume(Want want, const std::function<int(const fs::path &)> &work)
 {
     ScratchDirectory scratch;

@@ -1,5 +1,5 @@
 /*
- * arguments.h - the command lines of both programs.
+ * arguments.h - parses the command lines of both programs.
  */
 #ifndef INGOT_TESTS_HERMETIC_ARGUMENTS_H
 #define INGOT_TESTS_HERMETIC_ARGUMENTS_H

@@ -21,7 +21,7 @@ struct Program {
 
 struct Build {
     bool is_built = false;
-    std::string code; /* what must be equal: machine code, and what a kernel's interface is */
+    std::string code; /* what must be equal: the machine code, and the kernels' interfaces */
     std::string kernels;
     std::string log;
 };

@@ -12,7 +12,7 @@
 namespace hermetic
 {
 
-/* The folders of the tree, relative to the current one, with names that options have trouble with. */
+/* The folders of the tree, relative to the current one, with names that are difficult in options. */
 const std::vector<std::string> &option_folders();
 
 /* `root` is the current folder's path. */

@@ -1,5 +1,5 @@
 /*
- * project.cpp - projects as files, and as text for people.
+ * project.cpp - writes projects as files, and as text for people.
  */
 #include "hermetic/project.h"
 

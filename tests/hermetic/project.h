@@ -21,7 +21,7 @@ struct Project {
 
 /* Writes the files below the folder `root`, and puts it in the place of @ROOT@. */
 void write_project(Project *project, const std::string &root);
-/* Everything that is needed to see what it is, with control characters spelled out. */
+/* Describes the whole project, with control characters spelled out. */
 std::string describe_project(const Project &project);
 std::string describe_text(const std::string &text);
 std::string read_file(const std::string &path);

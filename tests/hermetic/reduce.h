@@ -11,7 +11,7 @@
 namespace hermetic
 {
 
-/* Takes files, then runs of lines away for as long as `is_interesting` says so of what is left. */
+/* Removes files, and then runs of lines, as long as `is_interesting` is true for the rest. */
 Project reduce_project(const Project &project, const std::function<bool(const Project &)> &is_interesting);
 
 } // namespace hermetic

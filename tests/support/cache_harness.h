@@ -85,7 +85,7 @@ public:
 
     /* The hash of a key; tests of collisions set another. */
     std::function<hash128(int)> hash = [](int key) { return hash128_of(sizeof(key), &key); };
-    /* Called for each eviction, besides its being noted. */
+    /* Called for each eviction, in addition to recording it. */
     std::function<void(const Eviction &)> on_eviction;
 
     cache_request request(const int *key, const char *group = nullptr, cache_memo *memo = nullptr) const

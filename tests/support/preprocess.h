@@ -36,7 +36,7 @@ inline std::string without_empty_lines(const std::string &text)
     return shorter;
 }
 
-/* In the working directory, which the file's includes are looked for in first. */
+/* Preprocesses a file in the working directory, where its includes are searched for first. */
 inline Preprocessed preprocess(const std::string &path, const std::vector<std::string> &options)
 {
     std::vector<std::string> arguments = {CLANG, "-E", "-P", "-x", "cl", "-w", "-cl-no-stdinc"};

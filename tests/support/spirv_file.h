@@ -1,5 +1,5 @@
 /*
- * spirv_file.h - modules that the build made of tests/support/kernels, for tests with SPIRV_DIR.
+ * spirv_file.h - modules that the build made from tests/support/kernels, for tests with SPIRV_DIR.
  */
 #ifndef INGOT_TESTS_SPIRV_FILE_H
 #define INGOT_TESTS_SPIRV_FILE_H

@@ -26,7 +26,7 @@ struct Text {
     std::string name = "";
 };
 
-/* What to compile, and what came of it. */
+/* What to compile, and the result. */
 struct Compilation {
     std::vector<Text> sources;
     std::vector<Text> headers{};

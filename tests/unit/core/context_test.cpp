@@ -199,7 +199,7 @@ TEST(Context, ReadsAnOlderAndANewerInfo)
     EXPECT_NE(nullptr, device.make(newer.info));
     ingot_context_info_t older = INGOT_CONTEXT_INFO_INIT;
     older.struct_size = offsetof(ingot_context_info_t, cache_capacity);
-    older.cache_capacity = reinterpret_cast<const ingot_cache_capacity_t *>(1); /* not looked at */
+    older.cache_capacity = reinterpret_cast<const ingot_cache_capacity_t *>(1); /* never read */
     reference_info_t reference{};
     reference.device_count = 1;
     reference.targets = device.targets.data();
@@ -268,7 +268,7 @@ TEST(CacheCapacity, ZeroIsTheDefaultAndAFlagTurnsTheCacheOff)
     EXPECT_EQ(0u, capacity_of(context).max_programs);
     (void)create_program(desc);
     EXPECT_EQ(0u, stats_of(context).programs);
-    capacity.struct_size = offsetof(ingot_cache_capacity_t, flags); /* a caller of before there were flags */
+    capacity.struct_size = offsetof(ingot_cache_capacity_t, flags); /* a caller from before there were flags */
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_set_cache_capacity(context.get(), &capacity));
     EXPECT_EQ(0u, capacity_of(context).flags);
     EXPECT_EQ(1024u, capacity_of(context).max_programs);

@@ -16,7 +16,7 @@ extern "C" {
 namespace
 {
 
-/* Each of XXH3's ways for a size, with one less and one more, and bytes that begin anywhere. */
+/* Tests the sizes at which XXH3 changes its method, one less and one more, and bytes at any alignment. */
 template <typename Hash> void expect_equal(Hash hash)
 {
     std::vector<uint8_t> bytes(300000);

@@ -354,7 +354,7 @@ TEST(Format, ASourcesNameHasNoNul)
 
 TEST(Format, LengthsThatLieAllocateNothing)
 {
-    /* Checksummed anew, so that only the checks of sizes stand between the lie and the reader. */
+    /* The checksum is corrected, so only the checks of sizes can detect the wrong size. */
     const Bytes sound = blob_by_hand(kGoldenVersion, text("no code"));
     for (const size_t offset : {12u, 24u, 32u, 40u, 152u}) {
         for (const uint64_t lie : {uint64_t{1} << 63, UINT64_MAX, uint64_t{sound.size()}, uint64_t{1} << 31}) {

@@ -24,7 +24,8 @@ namespace hermetic_fixture
 using Texts = std::vector<std::pair<std::string, std::string>>; /* name, text */
 using Strings = std::vector<std::string>;
 
-/* What was not tried with a compiler: a careful default. The others are close to the backends' rules. */
+/* Returns the rules of a compiler that nothing is known about. The other functions' rules are close to the
+ * backends'. */
 inline ingot_text_rules_t careful_rules()
 {
     static const char *const options[] = {"-w", "-g", "-cl-*", "-std=*", nullptr};
@@ -189,7 +190,8 @@ protected:
         return resolve(Input{{{"k.cl", source}}, options, headers, INGOT_SOURCE_OPENCL_C, rules});
     }
 
-    /* That these contents were reached, in this order; that each stands in the text, and nothing was left out. */
+    /* Expects that these contents were included, in this order, that each is in the text, and that nothing was left
+     * out. */
     void expect_reached(const Result &result, const Strings &contents, const Texts &headers = {})
     {
         EXPECT_EQ("", result.reason);
@@ -201,7 +203,7 @@ protected:
         }
         EXPECT_FALSE(has(result.texts[0], "#error Ingot could not")) << result.texts[0];
     }
-    /* That the first include that could not be replaced is this, and that it stands in the text as an error. */
+    /* Expects that this is the first include that could not be replaced, and that it became an #error in the text. */
     void expect_gap(const std::string &gap, const Result &result)
     {
         EXPECT_EQ("", result.reason);

@@ -20,7 +20,7 @@ protected:
         return result.texts.empty() ? "" : result.texts[0];
     }
 
-    /* That clang sees the same tokens, and reports an error for both or neither. */
+    /* Expects that clang sees the same tokens, and reports an error for both or for neither. */
     void expect_same_tokens(const std::string &source, const std::string &options = "")
     {
         write("native.cl", source); /* before it is looked for */
@@ -34,7 +34,7 @@ protected:
         EXPECT_EQ(native.text, hermetic.text) << result.texts[0];
     }
 
-    /* That the text does not compile, so that the program is built natively. */
+    /* Expects that the text does not compile, so that the program is built natively. */
     void expect_refused(const std::string &source)
     {
         write("hermetic.cl", text_of(source));

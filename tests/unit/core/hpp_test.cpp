@@ -130,7 +130,7 @@ TEST_F(Hpp, ThrowsTheStatusAndTheSentenceOfThisThread)
     try {
         ingot::program{describe("kernel add x no_such_name +\n")};
         FAIL() << "it was built";
-    } catch (const std::exception &caught) { /* as who knows nothing of Ingot would */
+    } catch (const std::exception &caught) { /* as code that does not know about Ingot would */
         EXPECT_EQ(caught.what(), std::string("INGOT_BUILD_FAILED: ") + ingot_last_error_detail());
         EXPECT_NE(nullptr, strstr(caught.what(), "no_such_name"));
     }
@@ -250,7 +250,7 @@ TEST_F(Hpp, BuildsWithALambda)
     EXPECT_EQ(1, calls);
 }
 
-/* What a builder throws comes out as it was, and leaves nothing behind. */
+/* A builder's exception arrives unchanged, and leaves nothing behind. */
 TEST_F(Hpp, ThrowsWhatABuilderThrew)
 {
     const ingot::program_desc desc = describe();
@@ -286,7 +286,7 @@ TEST_F(Hpp, ThrowsWhatABuilderThrew)
     EXPECT_EQ(42, run(ingot::kernel(desc, "twice"), 21));
 }
 
-/* A builder's failure is the caller's own; who waits gets a status or tries with a builder of its own. */
+/* A builder's failure belongs to its caller; a waiter gets a status, or tries with its own builder. */
 TEST_F(Hpp, ExceptionsStayInTheThreadWhoseBuilderThrew)
 {
     const ingot::program_desc desc = describe();
@@ -305,7 +305,7 @@ TEST_F(Hpp, ExceptionsStayInTheThreadWhoseBuilderThrew)
             } catch (const int number) {
                 EXPECT_EQ(i, number);
                 ++thrown;
-            } catch (const ingot::error &) { /* a waiter who was told of another's failure */
+            } catch (const ingot::error &) { /* a waiter that got another thread's failure */
                 ++thrown;
             }
         });

@@ -264,7 +264,7 @@ TEST(CacheFlight, KeysOfEqualHashAreMadeApart)
         cache_entry_release(answer.entry);
     });
     first_begun.pass();
-    EXPECT_FALSE(harness.touch(2)); /* waits for nothing */
+    EXPECT_FALSE(harness.touch(2)); /* does not wait */
     second_done.open();
     threads.join();
     EXPECT_EQ(0u, harness.counts().waits);
@@ -284,7 +284,7 @@ TEST(CacheFlight, HitNeverWaitsForTheMakingOfAnother)
             harness.set_limits(100);
             EXPECT_FALSE(harness.contains(1));
         });
-        threads.join(); /* all of that ends while this is being made */
+        threads.join(); /* all of that ends while this value is being made */
         return harness.create(1, entry);
     });
     cache_entry_release(answer.entry);
@@ -507,7 +507,7 @@ TEST(CacheFlight, EvictedBeforeTheWaitersWakeStillReachesThem)
     Harness harness({1, 0, 0});
     harness.on_eviction = [&](const cache_harness::Eviction &eviction) { EXPECT_NE(2, eviction.key); };
     std::vector<Answer> answers = ask_together(harness, 20, harness.make(1), never());
-    EXPECT_FALSE(harness.touch(2)); /* takes the place of 1, which all still hold */
+    EXPECT_FALSE(harness.touch(2)); /* replaces 1, which all threads still hold */
     EXPECT_FALSE(harness.contains(1));
     for (const Answer &answer : answers)
         Harness::check(answer.entry, 1);

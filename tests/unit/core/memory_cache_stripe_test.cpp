@@ -1,6 +1,6 @@
 /*
  * memory_cache_stripe_test.cpp - references that threads count in cells of their own stripe: an evicting thread finds
- * all of them, whatever the threads do meanwhile.
+ * all of them, whatever the threads do in the meantime.
  */
 #include "support/cache_harness.h"
 
@@ -15,7 +15,7 @@ using cache_harness::kAlive;
 namespace
 {
 
-/* Threads that do as they are told, and stay. */
+/* A thread that runs the functions that it is given, and stays alive. */
 class Worker
 {
 public:
@@ -53,7 +53,7 @@ private:
     std::thread thread_;
 };
 
-/* What two threads hold is destroyed when the second of them lets go, not before. */
+/* Expects that a value that two threads hold is destroyed when the second one releases it, not before. */
 void expect_exact_counts(Harness *harness, Worker *first, Worker *second)
 {
     cache_entry *held[3] = {};

@@ -281,7 +281,7 @@ TEST(MemoryCacheLimits, BytesOverTheBudgetEvictExactlyWhatIsOver)
     EXPECT_EQ(10u, harness.counts().entries);
     EXPECT_EQ(10 * (own + 100), harness.counts().bytes);
     harness.touch(0);
-    harness.touch(10, nullptr, 101); /* one byte over: two go */
+    harness.touch(10, nullptr, 101); /* one byte over the limit, so two are evicted */
     EXPECT_EQ((std::vector<int>{0, 3, 4, 5, 6, 7, 8, 9, 10}), harness.present(20));
     harness.touch(11, nullptr, 99);
     EXPECT_EQ(10u, harness.counts().entries);
@@ -302,7 +302,7 @@ TEST(MemoryCacheLimits, OneLargerThanTheBudgetIsReturnedAndNotKept)
     harness.touch(1, nullptr, 10);
     EXPECT_FALSE(harness.touch(2, nullptr, 1001));
     EXPECT_FALSE(harness.contains(2));
-    EXPECT_TRUE(harness.contains(1)); /* nothing had to go for it */
+    EXPECT_TRUE(harness.contains(1)); /* nothing had to be evicted for it */
     EXPECT_FALSE(harness.touch(3, nullptr, SIZE_MAX));
     EXPECT_FALSE(harness.touch(4, nullptr, SIZE_MAX - own));
     EXPECT_TRUE(harness.contains(1));
@@ -338,7 +338,7 @@ TEST(MemoryCacheLimits, OldestGroupGoesWhole)
         EXPECT_EQ("a", eviction.group);
         EXPECT_EQ(EVICTED_GROUPS, eviction.reason);
     }
-    harness.touch(6, "a"); /* made anew, so it is the newest now */
+    harness.touch(6, "a"); /* made again, so it is the newest now */
     EXPECT_EQ((std::vector<int>{4, 5, 6}), harness.present(9));
     harness.set_limits(100, 0, 1);
     EXPECT_EQ((std::vector<int>{4, 6}), harness.present(9));
@@ -546,7 +546,7 @@ TEST(MemoryCacheMemory, MakerOutOfMemoryEmptiesTheCacheAndIsCalledOnceMore)
     cache_entry_release(entry);
     EXPECT_EQ(2, calls);
     EXPECT_EQ(2u, harness.counts().evictions[EVICTED_MEMORY]);
-    EXPECT_TRUE(harness.contains(3)); /* what was made meanwhile is kept */
+    EXPECT_TRUE(harness.contains(3)); /* the entry that was made in the meantime is kept */
 
     calls = 0;
     const Harness::Maker short_always = [&](cache_entry **, size_t *) {

@@ -18,7 +18,7 @@
 namespace
 {
 
-/* Not freed by its destructor, so that a second destruction shows. */
+/* Its destructor does not free it, so that a second destruction is detected. */
 struct Thing {
     explicit Thing(int n) : number(n) {}
     int number;
@@ -65,7 +65,7 @@ public:
         return things_.back().get();
     }
 
-    /* Sets and lets go. */
+    /* Sets an object and releases it. */
     Thing *set(const char *session, const char *group, const char *name, int number = 0)
     {
         Thing *thing = make(number);
@@ -304,7 +304,7 @@ TEST(ObjectCache, DropsTheOldestGroupWholeOverTheCapacity)
         for (const char *name : {"1", "2", "3"})
             cache.set("s", group, name, 7);
     }
-    cache.set("s", "a", "1", 8); /* replacing keeps the group's age, however it is done */
+    cache.set("s", "a", "1", 8); /* replacing an object never changes the group's age */
     for (const char *name : {"1", "2", "3"})
         cache.set("s", "a", name, 8);
     EXPECT_EQ(7, cache.number_at("s", "b", "1"));

@@ -172,7 +172,7 @@ TEST(OptionWords, SurveysWhatMattersBeforeTheSources)
         Words words(INGOT_QUOTES_SHELL);
         option_survey survey = {};
         option_survey_add(&survey, &words.rules, &words.pieces, options);
-        survey.unknown.start = nullptr; /* ends with the words */
+        survey.unknown.start = nullptr; /* its memory ends with the words */
         return survey;
     };
     EXPECT_TRUE(survey_of("-w -I a").has_directory);
@@ -181,7 +181,7 @@ TEST(OptionWords, SurveysWhatMattersBeforeTheSources)
     EXPECT_TRUE(survey_of("-D 'X(a)=__FILE__'").defines_special_name);
     EXPECT_TRUE(survey_of("-DX=assert").defines_special_name);
     EXPECT_FALSE(survey_of("-DX=_TIME_").defines_special_name);
-    EXPECT_TRUE(survey_of("-DX=_\"_\"TIME__").defines_special_name); /* as it may be for some compiler */
+    EXPECT_TRUE(survey_of("-DX=_\"_\"TIME__").defines_special_name); /* because a compiler may remove the quotes */
     EXPECT_TRUE(survey_of("-DX=_\"\"_TIME_\"\"_").defines_special_name);
     EXPECT_TRUE(survey_of("-g").keeps_names);
     EXPECT_TRUE(survey_of("-G").keeps_names);

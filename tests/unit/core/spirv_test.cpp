@@ -22,7 +22,7 @@ struct Checked {
     std::string log;
 };
 
-/* Each constant is of 4 bytes unless size says else. */
+/* Checks the modules. Each constant has 4 bytes unless size says otherwise. */
 Checked check(const std::vector<Words> &modules, const std::vector<uint32_t> &ids = {}, uint32_t size = 4)
 {
     const uint64_t value = 0;

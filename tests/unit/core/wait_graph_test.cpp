@@ -66,7 +66,7 @@ private:
 /* What a child does: a context of its own, two programs, one of them in the maker of the other. */
 int use_a_context()
 {
-    alarm(20); /* a child that hangs is one that failed */
+    alarm(20); /* a child that hangs has failed */
     ReferenceDevice device;
     const Context context = device.make();
     ProgramText other;

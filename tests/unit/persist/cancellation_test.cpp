@@ -30,7 +30,7 @@ public:
         EXPECT_EQ(0, pthread_create(&thread_, nullptr, run, this));
     }
     void cancel() { EXPECT_EQ(0, pthread_cancel(thread_)); }
-    /* True: its work was done before it was cancelled. */
+    /* Returns true if its work was done before it was canceled. */
     bool join()
     {
         EXPECT_EQ(0, pthread_join(thread_, nullptr));
@@ -52,7 +52,7 @@ private:
     std::atomic<bool> is_done_{false};
 };
 
-/* True: the call has no cancellation point. */
+/* True if the call has no cancellation point. */
 bool is_steady(const std::function<ingot_status_t()> &call, ingot_status_t expected = INGOT_SUCCESS)
 {
     std::atomic<int> status{-1};

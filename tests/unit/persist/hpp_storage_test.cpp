@@ -17,7 +17,7 @@
 namespace
 {
 
-/* Tells how many of it live. */
+/* Counts its live objects. */
 struct Counted {
     static int live;
     explicit Counted(int number_) : number(number_) { ++live; }
@@ -36,7 +36,7 @@ TEST(HppObjectCache, SharesAndDeletesObjects)
     ingot::object<Counted> first = cache.set(kPlace, std::make_unique<Counted>(1));
     EXPECT_EQ(1, cache.get_object<Counted>(kPlace)->number);
     cache.set(kPlace, std::make_unique<Counted>(2));
-    EXPECT_EQ(1, (*first).number); /* who holds it keeps it */
+    EXPECT_EQ(1, (*first).number); /* existing references stay valid */
     EXPECT_EQ(2, Counted::live);
     first.reset();
     EXPECT_EQ(1, Counted::live);

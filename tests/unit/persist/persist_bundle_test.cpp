@@ -42,7 +42,7 @@ ingot_status_t load(ingot_storage_t storage, const Bytes &id, Bytes *blob = null
 class PersistBundle : public testing::Test
 {
 protected:
-    /* A bundle of so many entries. */
+    /* Makes a bundle with `count` entries. */
     void make(unsigned count)
     {
         Store store(root());
@@ -252,7 +252,7 @@ TEST_F(PersistBundle, AnotherWriterIsBusyAndALeftoverIsNot)
     ASSERT_NO_FATAL_FAILURE(make(1));
     Store store(root());
     const std::string new_path = path().string() + ".new";
-    write_file(new_path, random_bytes(1, 5000)); /* left by who was killed */
+    write_file(new_path, random_bytes(1, 5000)); /* left by a killed process */
     const int fd = open(new_path.c_str(), O_RDWR | O_CLOEXEC);
     struct flock lock = {};
     lock.l_type = F_WRLCK;

@@ -389,7 +389,7 @@ TEST(PersistDirectory, TheTotalIsRightAfterADamagedEntryWasTakenAway)
     EXPECT_EQ(0u, text_total(root));
 }
 
-/* A store of version 1 has none; one that is damaged is as good as none. */
+/* A store of version 1 has no index; a damaged index counts as none. */
 TEST(PersistDirectory, TakesOverEntriesThatNoIndexKnows)
 {
     for (const bool is_damaged : {false, true}) {

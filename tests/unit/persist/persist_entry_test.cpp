@@ -26,7 +26,7 @@ protected:
         key_ = read_file(entry_ / "key.bin");
     }
 
-    /* The damaged entry is gone or replaced, and the store goes on. */
+    /* Expects that the damaged entry is gone or replaced, and that the store keeps working. */
     void expect_healed(const std::string &what)
     {
         ASSERT_EQ(INGOT_NOT_FOUND, store_.load(kId)) << what;

@@ -1,5 +1,5 @@
 /*
- * What contexts learned about included files, in a store: the next process goes on with it, whatever becomes of the
+ * What contexts learned about included files, in a store: the next process continues with it, whatever happens to the
  * file.
  */
 #include <sys/stat.h>

@@ -62,7 +62,7 @@ protected:
         info.lock_timeout_ms = 60000;
     }
     const fs::path root() const { return path_; }
-    /* Makes info that of a store where many are quickly made, with room for so many small entries. Its path. */
+    /* Changes info to a store on a fast volume, with room for `count` small entries. Returns its path. */
     std::string use_fast_store(unsigned count)
     {
         fast_.emplace(fast_volume());
@@ -83,7 +83,7 @@ protected:
         EXPECT_EQ(INGOT_SUCCESS, key_file_decode(&key, file.size(), file.size(), file.data()));
         return key;
     }
-    /* As if it had been made and used then. */
+    /* Sets the times at which an entry was created and last used. */
     void set_times(const Bytes &id, uint64_t created_ns, uint64_t last_use_ns) const
     {
         key_file key = header_of(id);
@@ -465,7 +465,7 @@ TEST_F(PersistPolicy, WhatIsTooOldGoesThoughNobodyAsksForIt)
             set_times(numbered_id(i), now_ns() - 1100 * kSecond, now_ns() - 1100 * kSecond);
     }
     info.max_age_seconds = 1000;
-    Store store(info); /* opening lets go what has come of age */
+    Store store(info); /* opening evicts entries that are too old */
     EXPECT_EQ(1u, entries_of(root()).size());
     EXPECT_EQ(bytes_in(root()), store.stats().bytes);
     EXPECT_EQ(3u, store.stats().evictions);

@@ -23,7 +23,7 @@ using namespace store_fixture;
 namespace
 {
 
-/* A storage that has nothing and keeps those who store waiting until its gate is open. */
+/* An empty storage that makes threads that store wait until its gate is open. */
 class GatedStorage
 {
 public:

@@ -22,7 +22,7 @@ using namespace store_fixture;
 namespace
 {
 
-/* So long that a load is shorter even under an emulator on a busy machine. */
+/* Long enough that a load is shorter, even under an emulator on a busy machine. */
 constexpr uint64_t kBuildNs = 100000000;
 
 std::atomic<uint64_t> clock_lead_ns{0}; /* of the library's steady clock */
@@ -38,7 +38,7 @@ protected:
     PersistSavings()
     {
         info_.path = path_.c_str();
-        info_.lock_timeout_ms = 60000; /* only those who test it wait in vain */
+        info_.lock_timeout_ms = 60000; /* long, because only tests of the timeout should reach it */
     }
 
     std::unique_ptr<Store> open(const char *name_space = nullptr, uint32_t flags = 0)

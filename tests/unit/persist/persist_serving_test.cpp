@@ -144,7 +144,7 @@ TEST_F(PersistServing, ASwitchTakesOverTheStoreMode)
     storing.store_mode = INGOT_PERSIST_STORE_NOW;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(store_.get(), &storing));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&storage, store_.get()));
-    Session session(true); /* a blob of which is not stored at once else */
+    Session session(true); /* otherwise its blobs would not be stored at once */
     ingot_program_t program = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, session.describe().get(), storage, nullptr));
     ingot_program_release(program);
@@ -171,7 +171,7 @@ TEST_F(PersistServing, ASwitchMayBeTurnedWhileItIsUsed)
         }
     });
     for (int i = 0; i < 300; ++i) {
-        ingot_storage_t passing = nullptr; /* destroyed under who is in it */
+        ingot_storage_t passing = nullptr; /* destroyed while another thread uses it */
         const std::string path = (scratch_.path() / "passing").string();
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&passing, path.c_str()));
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, i % 3 == 0 ? other.get() : passing));

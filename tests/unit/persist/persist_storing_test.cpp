@@ -30,7 +30,7 @@ void spin(std::chrono::milliseconds time)
         std::this_thread::yield();
 }
 
-/* A storage that has nothing, and remembers what was stored where. */
+/* An empty storage that records what was stored in which thread. */
 class Recording
 {
 public:
@@ -92,8 +92,8 @@ private:
     std::thread::id thread_;
 };
 
-/* Programs whose building, and whose blobs' taking, are as long as they are told to be. Made before a storage, which
- * tells this one's callback until it is released. */
+/* A backend whose builds and blobs take a configurable time. It must be made before a storage, which calls its callback
+ * until it is released. */
 struct Slow {
     std::chrono::milliseconds build{0};
     std::chrono::milliseconds take{0};
@@ -383,7 +383,7 @@ TEST(PersistStoring, AChainStoresAsTheTierThatItStoresTo)
     EXPECT_EQ(1u, own.count());
     slow.create(outer, 2, 0);
     EXPECT_EQ(2u, own.count());
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT; /* what is said to the chain comes first */
+    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT; /* the chain's own setting comes first */
     storing.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(chain, &storing));
     slow.create(chain, 3, 0);
@@ -521,7 +521,7 @@ ingot_storage_t open_for_good(const fs::path &root)
     return storage;
 }
 
-/* A storage in which storing does what it is told to. */
+/* Makes a storage that lives forever, with this store operation. */
 ingot_storage_t make_for_good(ingot_status_t (*store)(void *, size_t, const uint8_t *, size_t, const uint8_t *))
 {
     const ingot_storage_ops_t ops = {sizeof(ops),

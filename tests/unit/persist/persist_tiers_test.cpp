@@ -186,7 +186,7 @@ TEST_F(PersistTiers, AChainPromotesWhatALowerTierHas)
     EXPECT_EQ(INGOT_NOT_FOUND, chain.remove(kId));
 }
 
-/* A storage of the application's that has nothing, and lets a store wait until it is opened. */
+/* An empty storage of the application, whose store operation waits until it is opened. */
 class Gate
 {
 public:
@@ -270,7 +270,7 @@ TEST_F(PersistTiers, AChainDoesNotPromoteWithinTheLoad)
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
     Held chain(chain_of({gate.storage, second.get()}));
     Bytes blob;
-    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob)); /* would wait for ever */
+    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob)); /* would wait forever */
     EXPECT_EQ(kBlob, blob);
     gate.wait_for_store();
     gate.open();
@@ -305,7 +305,7 @@ TEST_F(PersistTiers, AChainPromotesAsItsModeSays)
     EXPECT_EQ(3u, gate.stored.size());
 }
 
-/* It may be what a driver has just refused. */
+/* A driver may just have refused the blob. */
 TEST_F(PersistTiers, WhatIsRemovedOrReplacedIsNotPromotedAnyMore)
 {
     Store first(at("first"));
