@@ -136,7 +136,7 @@ public:
     }
 
 private:
-    /* What a process pays once, and the whole process over one of the driver alone. */
+    /* Measures what a process pays once, and the ratio of the whole process to one that uses the driver alone. */
     void measure_opencl_parts(bench::Report &report)
     {
         const std::string store = folder_ + "/nvidia-digits-0";

@@ -25,7 +25,7 @@ public:
     ~StoreFloor();
     /* A directory, two files in it, and a rename of the directory. */
     void store(unsigned number, const Bytes &id, const Bytes &blob);
-    /* The same into a directory of its own, which the format has for each id: two directories. */
+    /* Does the same in a separate directory, as the format has one for each id: makes two directories. */
     void store_in_bucket(unsigned number, const Bytes &id, const Bytes &blob);
 
 private:

@@ -113,7 +113,7 @@ void compile_modules(const std::string &set, const std::vector<std::string> &nam
         if (!names.empty() && std::find(names.begin(), names.end(), file.name) == names.end())
             continue;
         const std::string base = folder + "/" + file.name;
-        /* Optimized, some of this code has integers and instructions that SPIR-V does not. */
+        /* Not optimized, because optimized code may have integers and instructions that SPIR-V lacks. */
         std::vector<std::string> clang = {
             BENCH_CLANG, "-c",         "-target", "spir64",    "-Xclang", "-finclude-default-header",
             "-O0",       "-emit-llvm", "-o",      base + ".bc"};

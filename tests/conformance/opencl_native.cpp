@@ -53,7 +53,7 @@ NativeProgram make(cl_context context, const std::string &text)
     return NativeProgram(clCreateProgramWithSource(context, 1, &bytes, &size, nullptr));
 }
 
-/* With embedded headers: compiled and linked. */
+/* Builds a program with embedded headers: compiles and links it. */
 cl_int build_with_headers(NativeProgram *program, cl_context context, cl_device_id device, const ProgramSetup &setup)
 {
     std::vector<NativeProgram> headers;

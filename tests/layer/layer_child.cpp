@@ -173,7 +173,7 @@ struct World {
         device.release();
     }
 };
-World *world; /* never destroyed but by the modes that release it */
+World *world; /* destroyed only by the modes that release it */
 
 void plain()
 {

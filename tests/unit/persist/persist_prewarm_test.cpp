@@ -38,7 +38,7 @@ protected:
         return info;
     }
 
-    /* A run before this one, which asked for numbered programs. */
+    /* Records a previous run, which requested numbered programs. */
     void SetUp() override { record(12); }
 
     void record(int count)

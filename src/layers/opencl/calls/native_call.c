@@ -12,7 +12,7 @@ static bool is_about_arguments(cl_int error)
            error == CL_INVALID_OPERATION;
 }
 
-/* True if the driver will not call back. After a failed build, it may still do so later. */
+/* True if the driver will not call back. False after a failed build, because a driver may still call back then. */
 static bool ends_without_callback(cl_int error)
 {
     return error != CL_SUCCESS && error != CL_BUILD_PROGRAM_FAILURE && error != CL_COMPILE_PROGRAM_FAILURE;
