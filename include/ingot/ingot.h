@@ -12,7 +12,7 @@
  *  - Every function that can fail returns an ingot_status_t; ingot_last_error_detail() returns a sentence about it.
  *  - The created object is the first parameter. It is written on success only.
  *  - Functions that copy bytes out share one size protocol. If the buffer is NULL, they set *size to the required size
- *    and succeed. If *size is too small, they set it to the required size, leave the buffer untouched and return
+ *    and succeed. If *size is too small, they set it to the required size, leave the buffer unchanged, and return
  *    INGOT_BUFFER_TOO_SMALL. Otherwise they set *size to the bytes written. Text sizes count the terminating NUL.
  *  - Objects have create, retain and release functions. Any thread may release a handle; release(NULL) does nothing.
  *  - NULL or malformed arguments are INGOT_INVALID_ARGUMENTS. A dangling handle is undefined behavior.
@@ -64,7 +64,7 @@ typedef const struct ingot_kernel *const_ingot_kernel_t;
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
-/** Sends an event to the context's callback and trace. For storages, so that all events arrive in one place. */
+/** Sends an event to the context's callback and trace. Storages use it, so that all events arrive in one place. */
 INGOT_API void ingot_context_emit_event(const struct ingot_context *context, const ingot_event_t *event);
 
 /* ---- context --------------------------------------------------------------------------------------------- */
@@ -84,8 +84,8 @@ typedef struct ingot_allocator {
 /** Flags of a context's in-memory cache. */
 typedef enum ingot_cache_flags {
     INGOT_CACHE_OFF = 1, /**< Keeps nothing: every request builds or loads. max_programs is ignored. */
-    /** Over max_groups, evicts the least recently used group; without this flag, the oldest group. Finding that group
-     *  examines every program, once for each group that begins over the limit. */
+    /** If max_groups is exceeded, evicts the least recently used group; without this flag, the oldest group. Finding
+     *  that group examines every program, each time a new group exceeds the limit. */
     INGOT_CACHE_LRU_GROUPS = 2
 } ingot_cache_flags_t;
 
@@ -96,7 +96,7 @@ typedef struct ingot_cache_capacity {
     /** Device binaries and host overhead together; 0: no limit. If asking the driver would cost more than the build
      *  (PoCL), the size of a built program is an estimate until its blob is taken. */
     size_t max_bytes;
-    size_t max_groups; /**< Over this limit the oldest group (see flags) is evicted as a whole; 0: no limit. */
+    size_t max_groups; /**< If exceeded, the oldest group (see flags) is evicted as a whole; 0: no limit. */
     uint32_t flags;    /**< ingot_cache_flags_t; other values are INGOT_INVALID_ARGUMENTS. */
 } ingot_cache_capacity_t;
 #define INGOT_CACHE_CAPACITY_INIT                                                                                      \
@@ -124,7 +124,7 @@ typedef struct ingot_context_info {
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
     ingot_event_callback_t on_event;    /**< NULL: none. */
     void *on_event_user;
-    const ingot_cache_capacity_t *cache_capacity; /**< NULL: the environment's, or else the defaults. */
+    const ingot_cache_capacity_t *cache_capacity; /**< NULL: the environment's, otherwise the defaults. */
     uint32_t flags;                               /**< ingot_context_flags_t */
 } ingot_context_info_t;
 #define INGOT_CONTEXT_INFO_INIT                                                                                        \
@@ -140,8 +140,8 @@ INGOT_API ingot_status_t ingot_context_retain(ingot_context_t context);
 
 /**
  * Drops a reference. Descriptors and programs hold their own references; Ingot releases the native context with the
- * last of all these. Releasing the application's last reference drops the in-memory cache. A build in flight finishes,
- * goes to the threads that wait for it, and is not kept.
+ * last of all these. Releasing the application's last reference drops the in-memory cache. A build in flight finishes
+ * and is returned to the threads that wait for it, but is not kept.
  */
 INGOT_API void ingot_context_release(ingot_context_t context);
 
@@ -183,16 +183,16 @@ typedef enum ingot_source_kind {
 typedef struct ingot_source_info {
     size_t struct_size;
     ingot_source_kind_t kind;
-    const void *bytes;                  /**< Text need not end in NUL and must not contain it. */
-    size_t size;                        /**< Bytes; at least 1 except for a header. */
-    const char *name;                   /**< For messages and lists of stored programs; for a header the name in
-                                             the #include. NULL: none. */
+    const void *bytes; /**< Text need not end in NUL and must not contain it. */
+    size_t size;       /**< Bytes; at least 1 except for a header. */
+    /** For messages and lists of stored programs; for a header, the name in the #include. NULL: none. */
+    const char *name;
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
-    /** Options for this source alone, after the program's. For backends that compile each source separately. A header
+    /** Options for this source only, after the program's. For backends that compile each source separately. A header
      *  cannot have any. Copied. NULL: none. */
     const char *compile_options;
-    /** Embedded headers for this source alone, in addition to the program's. Each is an INGOT_SOURCE_HEADER; its name
-     *  differs from all the others and from the program's. Ingot takes references. */
+    /** Embedded headers for this source only, in addition to the program's. Each is an INGOT_SOURCE_HEADER, whose name
+     *  must differ from those of all others and of the program's. Ingot takes references. */
     const ingot_source_t *headers;
     size_t header_count;
 } ingot_source_info_t;
@@ -218,14 +218,15 @@ typedef struct ingot_spec_constant {
 /** Flags of a program. */
 typedef enum ingot_program_flags {
     /** Does not keep the program in memory. Each request builds or loads; a request that arrives during another one
-     *  gets that one's result. */
+     *  gets the same result. */
     INGOT_PROGRAM_NO_MEMORY_CACHE = 1
 } ingot_program_flags_t;
 
 /** Program configuration. Everything is copied; sources are retained. */
 typedef struct ingot_program_info {
     size_t struct_size;
-    const ingot_source_t *sources; /**< Several are compiled and linked into one program, in this order. */
+    /** If there are several, they are compiled and linked into one program, in this order. */
+    const ingot_source_t *sources;
     size_t source_count;           /**< At least 1. */
     const ingot_source_t *headers; /**< Of kind INGOT_SOURCE_HEADER; each needs a name. */
     size_t header_count;
@@ -236,7 +237,7 @@ typedef struct ingot_program_info {
     const uint32_t *device_indices; /**< In any order, each once; NULL: all devices of the context. */
     size_t device_count;
     /** Eviction group, e.g. an input shape; not part of the id. NULL: none. A program that descriptors of several
-     *  groups requested belongs to all of these groups, and is evicted with the last of them. */
+     *  groups requested belongs to all these groups, and is evicted with the last of them. */
     const char *group;
     uint32_t flags; /**< ingot_program_flags_t */
     /** Expressions that name entry points in templates or namespaces, such as "scale<float>". The compiler instantiates
@@ -251,7 +252,7 @@ typedef struct ingot_program_info {
 
 /**
  * Creates a program descriptor without compiling. Reads the files that text sources can reach by #include, so the
- * descriptor stands for their content at this moment.
+ * descriptor represents their content at this time.
  *
  * A descriptor remembers its program. Keep the descriptor and use it again for the fast path.
  *
@@ -276,9 +277,9 @@ INGOT_API ingot_status_t ingot_program_desc_get_devices(const_ingot_program_desc
 /**
  * Checks whether an id can vouch for the program.
  *
- * @param[out] reason  May be NULL. Why not, or "" on success; valid as long as the descriptor.
+ * @param[out] reason  May be NULL. The reason why not, or "" on success; valid as long as the descriptor.
  * @retval INGOT_SUCCESS        It can, if the program builds with the includes that Ingot resolved. If it does not,
- *                              ingot_program_get_cache_blob says so.
+ *                              ingot_program_get_cache_blob fails.
  * @retval INGOT_NOT_CACHEABLE  It cannot, because of an option that may read a file, because of __DATE__, __TIME__ or
  *                              __TIMESTAMP__, or because of a text that compilers read differently
  *                              (doc/hermetic-builds.md). The program still builds.
@@ -304,15 +305,15 @@ INGOT_API ingot_status_t ingot_program_desc_get_cache_blob_id(const_ingot_progra
 /**
  * Copies the program's cache blob to @p cache_blob.
  *
- * The blob holds the compiled binary for every distinct device of the program, its kernel names, the build log and the
- * name of the first source.
- * It is meaningful only together with an equal descriptor. Asking the driver can cost more than the build did
- * (INGOT_EVENT_TAKE_BLOB reports it). A size query keeps the bytes it gathered until they are copied out.
+ * The blob contains the compiled binary for every distinct device of the program, its kernel names, the build log and
+ * the name of the first source.
+ * It is meaningful only together with an equal descriptor. Asking the driver can take longer than the build
+ * (INGOT_EVENT_TAKE_BLOB reports it). A size query keeps the bytes that it gathered until they are copied out.
  *
  * @param[in]     program     A program, built or loaded.
  * @param[in,out] size        In: capacity of @p cache_blob in bytes. Out: the blob's size in bytes.
  * @param[out]    cache_blob  The destination, or NULL to query the size.
- * @retval INGOT_BUFFER_TOO_SMALL  @p size set, @p cache_blob untouched.
+ * @retval INGOT_BUFFER_TOO_SMALL  @p size is set, @p cache_blob is unchanged.
  * @retval INGOT_NOT_CACHEABLE     No id can vouch for this program.
  * @retval INGOT_UNIMPLEMENTED     The driver does not provide binaries.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
@@ -335,17 +336,17 @@ INGOT_API ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *p
                                                               size_t size, const uint8_t *cache_blob);
 
 /**
- * Creates a descriptor from an id alone, without sources. It loads a program before the application describes it, for
- * example ahead of time from a previous run's list of ids. It stands for all devices of the context that the id names.
+ * Creates a descriptor from an id alone, without sources. It serves to load a program before the application describes
+ * it, for example from a previous run's list of ids. It is for all devices of the context that the id names.
  *
  * ingot_program_load and ingot_program_create_from_cache_blob create its programs; compiling it is
  * INGOT_INVALID_ARGUMENTS. The in-memory cache does not return its program to a descriptor with sources, even if the
  * ids are equal. ingot_program_share, called in that descriptor's builder, creates one from the other.
  *
- * @param[in] id  Copied; may come from any source.
+ * @param[in] id  Copied; may come from anywhere.
  * @retval INGOT_BLOB_STALE  The id is for another device, driver, compiler, backend, library build, or other options in
  *                           the environment: no descriptor of this context can have it. Detected before loading.
- * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not an id that this library reads.
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not an id that this library can read.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY, INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_program_desc_create_from_cache_blob_id(ingot_program_desc_t *desc,
@@ -374,8 +375,8 @@ typedef ingot_status_t (*ingot_program_builder_t)(ingot_program_t *program, cons
                                                   void *user);
 
 /**
- * Works like ingot_program_create, with a custom builder. One builder runs per key, however many threads ask. Every
- * waiter gets a builder's INGOT_BUILD_FAILED with its detail. On INGOT_OUT_OF_MEMORY the cache is emptied and the
+ * Works like ingot_program_create, with a custom builder. Only one builder runs per key, however many threads ask.
+ * Every waiter gets a builder's INGOT_BUILD_FAILED with its detail. On INGOT_OUT_OF_MEMORY the cache is emptied and the
  * builder called once more; if that fails too, every waiter gets the status. After any other failure one waiter retries
  * once, with its own builder.
  *
@@ -394,32 +395,33 @@ typedef struct ingot_work {
     struct ingot_worker *worker;
 } ingot_work_t;
 
-/** Marks the calling thread as the one that does @p work from now on. NULL does nothing. */
+/** Marks the calling thread as the one that does @p work. Does nothing for NULL. */
 INGOT_API void ingot_work_begin(ingot_work_t *work);
-/** Ends finished or abandoned work. Call it in the thread that began it, before waking waiters. NULL does nothing. */
+/** Ends finished or abandoned work. Call it in the thread that began it, before waking waiters. Does nothing for
+ *  NULL. */
 INGOT_API void ingot_work_end(ingot_work_t *work);
 /**
- * Notes that the calling thread waits for @p work until ingot_work_end_wait. In between it must not call Ingot. A
- * thread waits for one work at a time. The memory of @p work must stay valid meanwhile.
+ * Notes that the calling thread waits for @p work until it calls ingot_work_end_wait. In between, it must not call
+ * Ingot, and the memory of @p work must stay valid. A thread waits for only one work at a time.
  *
- * @retval INGOT_INVALID_ARGUMENTS  The work waits for the calling thread, or is its own: do not wait. Nothing was
- *                                  noted. Or @p work is NULL.
+ * @retval INGOT_INVALID_ARGUMENTS  The work waits for the calling thread, or is its own, so it must not wait; nothing
+ *                                  was noted. Or @p work is NULL.
  */
 INGOT_API ingot_status_t ingot_work_begin_wait(const ingot_work_t *work);
 /** Ends the calling thread's wait. */
 INGOT_API void ingot_work_end_wait(void);
 
-/** Compiles a program and bypasses the in-memory cache. For builders. Statuses as ingot_program_create. */
+/** Compiles a program, bypassing the in-memory cache. For use in builders. Statuses as ingot_program_create. */
 INGOT_API ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program_desc_t desc);
 
-/** Creates a program from a blob and bypasses the in-memory cache. For builders. Statuses as
+/** Creates a program from a blob, bypassing the in-memory cache. For use in builders. Statuses as
  *  ingot_program_create_from_cache_blob. */
 INGOT_API ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_desc_t desc, size_t size,
                                             const uint8_t *cache_blob);
 
 /**
- * Creates the program of @p desc from one with an equal id and bypasses the in-memory cache. For builders. Loads and
- * compiles nothing: the two share the driver's program, which lives until both are released.
+ * Creates the program of @p desc from one with an equal id, bypassing the in-memory cache. For use in builders. Loads
+ * and compiles nothing: both share the driver's program, which lives until both are released.
  *
  * @param[in] other  A program of the same context for at least all devices of @p desc. Typically its descriptor was
  *                   created from an id alone.
@@ -437,10 +439,10 @@ INGOT_API ingot_status_t ingot_program_retain(ingot_program_t program);
 INGOT_API void ingot_program_release(ingot_program_t program);
 
 /**
- * Drops this program from memory, so that the next request creates it again. Existing references stay valid. For a
- * program that turned out to be useless, for example because the driver rejects its kernels.
+ * Drops this program from memory, so that the next request creates it again. Existing references stay valid. Use it for
+ * a program that turned out to be useless, for example because the driver rejects its kernels.
  *
- * @retval INGOT_NOT_FOUND  It is not in memory. If another program took its place, that one stays.
+ * @retval INGOT_NOT_FOUND  It is not in memory. A program that replaced it stays.
  */
 INGOT_API ingot_status_t ingot_program_forget(ingot_program_t program);
 
@@ -449,7 +451,7 @@ INGOT_API int ingot_program_is_from_cache_blob(const_ingot_program_t program);
 
 /**
  * Returns how long compiling the program took, in nanoseconds: the time of the compiler's calls, for all of its devices
- * together. The blob keeps it: for a loaded program it is what the blob says.
+ * together. The blob keeps it, so for a loaded program it is the time in the blob.
  *
  * @param[out] ns  0: unknown, because an earlier version of Ingot wrote the blob.
  * @retval INGOT_INVALID_ARGUMENTS
@@ -466,7 +468,7 @@ INGOT_API ingot_status_t ingot_program_get_kernel_names(const_ingot_program_t pr
 
 /**
  * Returns a kernel of a program. All callers share it. It holds a reference to the program. The first request makes the
- * native kernel; requests of other threads for it meanwhile wait.
+ * native kernel; concurrent requests for it wait.
  *
  * @param[in] device_index  The index in the context of one of the program's devices.
  * @retval INGOT_NOT_FOUND  The program has no such kernel.
@@ -505,14 +507,14 @@ INGOT_API ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t 
                                                           ingot_cache_capacity_t *capacity);
 
 /**
- * Evicts once down to @p to, least recently used programs and oldest groups first. The limits do not change. For an
- * application that needs the memory elsewhere. A zero stands for the cache's own limit. INGOT_CACHE_OFF evicts all.
+ * Evicts once down to @p to, least recently used programs and oldest groups first. The limits do not change. Use it
+ * when the memory is needed elsewhere. A zero means the cache's own limit. INGOT_CACHE_OFF evicts everything.
  */
 INGOT_API ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to);
 
 /**
  * Drops the programs of @p group from memory unless they were also requested in another group or without one. NULL
- * drops all. Held programs stay valid until released. A build in flight goes to its waiters and is not kept.
+ * drops all. Held programs stay valid until released. A build in flight is returned to its waiters but not kept.
  */
 INGOT_API ingot_status_t ingot_context_clear_cache(ingot_context_t context, const char *group);
 
@@ -546,35 +548,35 @@ INGOT_API ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t con
 /* ---- the memo of headers ----------------------------------------------------------------------------------------- */
 
 /**
- * What a context learned about the files that its programs include. The context finds in it, without reading a file,
- * what the includes of a program lead to, as long as the file system gives the same answers (doc/hermetic-builds.md).
- * Another process can go on with the memo's bytes; ingot_persist_remember_headers keeps them in a store.
+ * What a context learned about the files that its programs include. With it, the context finds what a program's
+ * includes lead to without reading a file, as long as the file system gives the same answers (doc/hermetic-builds.md).
+ * Another process can continue with the memo's bytes; ingot_persist_remember_headers keeps them in a store.
  */
 typedef struct ingot_header_memo *ingot_header_memo_t;
 
-/** Returns the context's memo, borrowed while the context is held. NULL if it is off (INGOT_CONTEXT_NO_HEADER_MEMO). */
+/** Returns the context's memo, valid while the context is held. NULL if it is off (INGOT_CONTEXT_NO_HEADER_MEMO). */
 INGOT_API ingot_header_memo_t ingot_context_get_header_memo(const_ingot_context_t context);
 /** Adds a reference. The memo may outlive its context, and then still uses the context's allocator. */
 INGOT_API ingot_status_t ingot_header_memo_retain(ingot_header_memo_t memo);
-/** Drops a reference. NULL does nothing. */
+/** Drops a reference. Does nothing for NULL. */
 INGOT_API void ingot_header_memo_release(ingot_header_memo_t memo);
 
 /**
- * Copies the memo to @p bytes, in the form of doc/memo-format.md; size protocol. At most 8 MiB and a header. Another
- * thread may add to the memo between the two calls; the second then returns INGOT_BUFFER_TOO_SMALL.
- * @retval INGOT_UNIMPLEMENTED  The library has no build-id, so no other process could tell who wrote the memo.
+ * Copies the memo to @p bytes, in the format of doc/memo-format.md; size protocol. It has at most 8 MiB and a header.
+ * Another thread may add to the memo between the two calls; the second then returns INGOT_BUFFER_TOO_SMALL.
+ * @retval INGOT_UNIMPLEMENTED  The library has no build-id, so no other process could tell which build wrote the memo.
  * @par Threads  Any number at once, as for all functions of a memo.
  */
 INGOT_API ingot_status_t ingot_header_memo_get_bytes(ingot_header_memo_t memo, size_t *size, uint8_t *bytes);
 /**
- * Adds what another memo had, as far as there is room; what is known stays. Whoever can write @p bytes decides which
- * programs are found, so take them only from a place that no other user can write.
- * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not a memo that this library reads.
+ * Adds the content of another memo, as far as there is room; what is known already stays. Anyone who can write @p bytes
+ * decides which programs are found, so take them only from a place that no other user can write.
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not a memo that this library can read.
  * @retval INGOT_BLOB_STALE     Another build of the library wrote it.
- * @retval INGOT_UNIMPLEMENTED  As above. After any failure but INGOT_OUT_OF_MEMORY, the memo is unchanged.
+ * @retval INGOT_UNIMPLEMENTED  As above. After any failure except INGOT_OUT_OF_MEMORY, the memo is unchanged.
  */
 INGOT_API ingot_status_t ingot_header_memo_add_bytes(ingot_header_memo_t memo, size_t size, const uint8_t *bytes);
-/** Returns how many programs this process has learned, not counting those of added bytes. */
+/** Returns how many programs this process has learned, not counting those in added bytes. */
 INGOT_API uint64_t ingot_header_memo_count_learned(ingot_header_memo_t memo);
 /** Returns 0 if the memo's context is gone, so that it learns nothing more. */
 INGOT_API int ingot_header_memo_is_in_use(ingot_header_memo_t memo);
@@ -589,7 +591,8 @@ INGOT_API ingot_status_t ingot_cache_blob_id_describe(size_t size, const uint8_t
 
 /**
  * Lists the fields in which two ids differ as a JSON array of {"field", "expected", "found"}; [] for equal ids. It
- * explains a miss if @p expected is the wanted id and @p found a stored one. Statuses as describe.
+ * explains a miss if @p expected is the requested id and @p found is a stored one. Statuses as
+ * ingot_cache_blob_id_describe.
  */
 INGOT_API ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,
                                                      const uint8_t *found, size_t *text_size, char *text);
