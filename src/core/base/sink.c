@@ -50,6 +50,8 @@ ingot_status_t ingot_refuse_program(ingot_sink_t *log, int64_t code, const char 
     va_start(arguments, format);
     (void)vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    const ingot_status_t status = ingot_sink_write_log(log, message);
+    ingot_status_t status = ingot_sink_write_log(log, message);
+    if (status == INGOT_SUCCESS)
+        status = ingot_sink_write(log, 1, "\n");
     return status == INGOT_SUCCESS ? ingot_set_error(INGOT_BUILD_FAILED, code, "%s", message) : status;
 }

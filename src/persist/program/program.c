@@ -33,6 +33,7 @@ struct request {
     bool has_id;
     ingot_origin_t origin;
     bool is_to_store;
+    bool was_refused; /* the storage has a blob, which is useless */
     uint64_t build_ns;
     struct build_turn *turn; /* that this request began, or NULL */
 };
@@ -54,6 +55,7 @@ static ingot_status_t load_program(ingot_program_t *program, const_ingot_program
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status = storage_load_blob(request->storage, request->context, request->id_size, request->id, &blob);
     request->is_to_store = status != INGOT_SUCCESS;
+    request->was_refused = status != INGOT_NOT_FOUND;
     if (status == INGOT_SUCCESS) {
         status = storage_make_program(request->storage, program, desc, request->id_size, request->id, &blob);
         request->is_to_store = storage_is_refusal(status);
@@ -138,7 +140,7 @@ static bool wait_for_turn(const struct request *request)
 static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     if (request->turn == NULL && request->is_to_store && stores_now(request->storage, desc))
-        request->turn = build_turn_begin(request->storage, request->id_size, request->id);
+        request->turn = build_turn_begin(request->storage, request->id_size, request->id, request->was_refused);
     bool is_loaded = false;
     while (!is_loaded && request->turn != NULL && wait_for_turn(request))
         is_loaded = load_program(program, desc, request) == INGOT_SUCCESS;

@@ -64,7 +64,7 @@ TEST(RefuseProgram, WritesTheSentenceToTheLogAndSetsIt)
     FailingAllocator memory;
     Log log(memory.table());
     EXPECT_EQ(INGOT_BUILD_FAILED, ingot_refuse_program(log.sink(), 7, "option %s", "-x"));
-    EXPECT_EQ("option -x", log.text());
+    EXPECT_EQ("option -x\n", log.text());
     EXPECT_STREQ("option -x", ingot_last_error_detail());
     EXPECT_EQ(7, ingot_last_error_code());
 }

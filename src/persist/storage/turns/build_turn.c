@@ -37,6 +37,7 @@ struct build_turn {
     ingot_storage_t store;   /* the directory store that locks; a reference */
     struct build_lock *lock;
     bool is_stored_to; /* the storage stores to this store, so what appears is seen there */
+    bool was_refused;  /* a blob is there and useless, so that there is one says nothing */
     bool is_taken;
     bool is_over;        /* waiting is */
     bool is_late;        /* it took too long, which is still to be told */
@@ -75,7 +76,7 @@ static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
     return found;
 }
 
-struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused)
 {
     bool is_stored_to = true;
     ingot_storage_t store = take_store(storage, &is_stored_to);
@@ -91,7 +92,10 @@ struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, con
         ingot_storage_release(store);
         return NULL;
     }
-    *turn = (struct build_turn){.storage = storage, .store = store, .lock = lock, .is_stored_to = is_stored_to};
+    *turn = (struct build_turn){
+        .storage = storage, .store = store, .lock = lock, .is_stored_to = is_stored_to, .was_refused = was_refused};
+    if (was_refused)
+        (void)store->build_locks->has_changed(lock);
     ++own_turns;
     return turn;
 }
@@ -169,7 +173,8 @@ bool build_turn_wait(struct build_turn *turn)
         if (locks->has_changed(turn->lock))
             return true;
     turn->is_over = true; /* another process may just have stored the program */
-    return turn->waiting_ns != 0 || (turn->is_taken && !turn->is_stored_to) || locks->has_changed(turn->lock);
+    return turn->waiting_ns != 0 || (turn->is_taken && !turn->is_stored_to) ||
+           (!turn->was_refused && locks->has_changed(turn->lock));
 }
 
 /* Other processes wait at least this long. A long time is saved at once, because they may need it now. */

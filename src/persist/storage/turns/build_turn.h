@@ -20,9 +20,9 @@ enum build_turn_end {
     BUILD_TURN_POINTLESS   /* the program does not compile, or the store does not take it */
 };
 
-/* Begins a turn for a program that the storage lacks. The calling thread ends it. Returns NULL if the storage has no
- * directory store that locks: then the program is built. */
-struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id);
+/* Begins a turn for a program that the storage lacks, or whose blob was refused. The calling thread ends it. Returns
+ * NULL if the storage has no directory store that locks: then the program is built. */
+struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused);
 /* Returns true if the caller should look into the storage once more and then call this again, because another process
  * may have stored the program. It may wait before that. Returns false if the caller should build the program. */
 bool build_turn_wait(struct build_turn *turn);
