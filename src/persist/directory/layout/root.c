@@ -86,7 +86,7 @@ static ingot_status_t open_or_make(const struct directory *directory, int *root)
         const int made = files_make_root(path);
         if (made < 0 && made != -EEXIST) {
             if (made == -ENOENT)
-                return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the directory of %s is missing", path);
+                return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the parent directory of %s is missing", path);
             (void)files_write_failed(made, "making", path);
             return made == -ENOMEM ? INGOT_OUT_OF_MEMORY : INGOT_READ_ONLY;
         }
