@@ -50,11 +50,13 @@ protected:
             environment.emplace("LSAN_OPTIONS", "detect_leaks=0");
         return environment;
     }
-    Ending run(const std::vector<std::string> &command, const std::string &layers) const
+    Ending run(const std::vector<std::string> &command, const std::string &layers, const Environment &more = {}) const
     {
         fs::remove(path("seen"));
         fs::remove(path("counts"));
-        child_process::Child child(command, path("output"), environment_with(layers));
+        Environment environment = environment_with(layers);
+        environment.insert(more.begin(), more.end());
+        child_process::Child child(command, path("output"), environment);
         Ending ending = {child.wait(), "", {}, {}};
         ending.output = child.output();
         std::ifstream seen(path("seen"));
@@ -227,7 +229,8 @@ TEST_F(Layer, LeavesAGoodStoreWhenTheProcessIsKilled)
 TEST_F(Layer, OutlivesAFork)
 {
     expect_right(run_child("fork"), "4");
-    expect_right(run_child("forked"), "4");
+    /* GCC's leak checker can wait forever in a child of a process with a driver's threads. */
+    expect_right(run({LAYER_CHILD, "forked", path("store")}, LAYER, {{"LSAN_OPTIONS", "detect_leaks=0"}}), "4");
     expect_right(run_child("exec"), "4");
 }
 
