@@ -1,7 +1,6 @@
 /*
  * layer_test.cpp - applications that do not know about Ingot (layer_child.cpp), with the layer loaded by the loader.
  */
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <memory>
