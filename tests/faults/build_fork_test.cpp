@@ -20,6 +20,11 @@ namespace
 
 constexpr unsigned kHangSeconds = 120;
 constexpr int kForks = 300;
+#if defined(__SANITIZE_ADDRESS__) /* its allocator may hang in a child whose parent's other threads allocated */
+constexpr bool kChildRequests = false;
+#else
+constexpr bool kChildRequests = true;
+#endif
 pthread_mutex_t of_application = PTHREAD_MUTEX_INITIALIZER;
 
 void take()
@@ -63,7 +68,7 @@ TEST(BuildFork, DoesNotWaitForALockThatARequestHolds)
                   int failed = 0;
                   for (int i = 0; i < kForks; ++i)
                       failed += forked_child::run([&] {
-                                    if (i % 10 == 0)
+                                    if (kChildRequests && i % 10 == 0)
                                         request(store, -i);
                                     return testing::Test::HasFailure() ? 1 : 0;
                                 }) != 0;
