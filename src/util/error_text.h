@@ -13,8 +13,8 @@
 /* Copies as much of a sentence as fits; capacity must not be 0. */
 static inline void error_text_copy(char *copy, size_t capacity, const char *text)
 {
-    const char *end = memchr(text, '\0', capacity - 1);
-    const size_t length = end != NULL ? (size_t)(end - text) : capacity - 1;
+    const size_t text_length = strlen(text);
+    const size_t length = text_length < capacity ? text_length : capacity - 1;
     memcpy(copy, text, length);
     copy[length] = '\0';
 }
