@@ -11,14 +11,26 @@ version_of() {
     sed -n 's/^#define INGOT_VERSION_[A-Z]* //p' "$1" | paste -sd .
 }
 
-# configure_and_build PRESET [CMAKE_OPTIONS...]: builds in build/PRESET.
-configure_and_build() {
+# configure_preset PRESET [CMAKE_OPTIONS...]: in build/PRESET.
+configure_preset() {
     local preset=$1
     shift
     say "Configuring $preset"
     cmake --preset "$preset" "$@"
+}
+
+# build_preset PRESET [CMAKE_OPTIONS...]
+build_preset() {
+    local preset=$1
+    shift
     say "Building $preset"
-    cmake --build --preset "$preset" --parallel "$(nproc)"
+    cmake --build --preset "$preset" --parallel "$(nproc)" "$@"
+}
+
+# configure_and_build PRESET [CMAKE_OPTIONS...]: builds in build/PRESET.
+configure_and_build() {
+    configure_preset "$@"
+    build_preset "$1"
 }
 
 # Prints a line a device: what it is, or why it is not there.
