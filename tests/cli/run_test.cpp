@@ -142,7 +142,7 @@ TEST_F(CliRun, AddsUpWhatAllProcessesDid)
 {
     const std::string process =
         "printf 'processes=1\\nprograms=2\\nhits=1\\nbuilds=1\\npassed=3\\nfailed=1\\nstored=1\\nrefused=5\\n"
-        "saved_ns=1500000000\\nbuild_ns=20000000\\n' >>$INGOT_LAYER_STATS; ";
+        "saved_ns=1500000000\\nbuild_ns=20000000\\nawaited=4\\nwait_timeouts=1\\n' >>$INGOT_LAYER_STATS; ";
     const std::string other =
         "printf 'later=7\\n\\n=\\nprograms\\nhits=1x\\nprograms=40' >>$INGOT_LAYER_STATS; echo done";
     const Result result = run_with({"--stats", "/bin/sh", "-c", process + process + other});
@@ -153,7 +153,8 @@ TEST_F(CliRun, AddsUpWhatAllProcessesDid)
               "  compiled        2, which took 40.0 ms\n"
               "  passed through  6, of which 2 failed\n"
               "  stored          2\n"
-              "  refused         10\n",
+              "  refused         10\n"
+              "  awaited         8, and 2 times too long\n",
               result.output);
     EXPECT_EQ("ingot run: no process built OpenCL programs through the layer\n", run_with({"--stats", "true"}).output);
     EXPECT_EQ(0u, count_files());

@@ -190,15 +190,16 @@ TEST_F(Layer, HasProcessesThatStartTogetherCompileEachProgramOnce)
     gate.start(4);
     for (const auto &child : children)
         EXPECT_EQ(42, child->wait()) << child->output();
-    std::map<std::string, int> sums;
+    std::map<std::string, uint64_t> sums;
     std::ifstream stats(path("stats"));
     for (std::string line; std::getline(stats, line);) {
         const size_t equals = line.find('=');
-        if (line.compare(0, equals, "builds") == 0 || line.compare(0, equals, "hits") == 0)
-            sums[line.substr(0, equals)] += std::stoi(line.substr(equals + 1));
+        sums[line.substr(0, equals)] += std::stoull(line.substr(equals + 1));
     }
-    EXPECT_EQ(4, sums["builds"]);
-    EXPECT_EQ(12, sums["hits"]);
+    EXPECT_EQ(4u, sums["builds"]);
+    EXPECT_EQ(12u, sums["hits"]);
+    EXPECT_LT(0u, sums["awaited"]);
+    EXPECT_EQ(0u, sums["wait_timeouts"]);
 }
 
 TEST_F(Layer, ServesSixteenThreads)

@@ -19,12 +19,26 @@
 #include "cli/units.h"
 #include "util/quantity.h"
 
-enum count { PROCESSES, PROGRAMS, HITS, BUILDS, PASSED, FAILED, STORED, REFUSED, SAVED_NS, BUILD_NS, COUNT_COUNT };
+enum count {
+    PROCESSES,
+    PROGRAMS,
+    HITS,
+    BUILDS,
+    PASSED,
+    FAILED,
+    STORED,
+    REFUSED,
+    SAVED_NS,
+    BUILD_NS,
+    AWAITED,
+    WAIT_TIMEOUTS,
+    COUNT_COUNT
+};
 
 static const char *const names[COUNT_COUNT] = {
-    [PROCESSES] = "processes", [PROGRAMS] = "programs", [HITS] = "hits",     [BUILDS] = "builds",
-    [PASSED] = "passed",       [FAILED] = "failed",     [STORED] = "stored", [REFUSED] = "refused",
-    [SAVED_NS] = "saved_ns",   [BUILD_NS] = "build_ns"};
+    [PROCESSES] = "processes", [PROGRAMS] = "programs", [HITS] = "hits",       [BUILDS] = "builds",
+    [PASSED] = "passed",       [FAILED] = "failed",     [STORED] = "stored",   [REFUSED] = "refused",
+    [SAVED_NS] = "saved_ns",   [BUILD_NS] = "build_ns", [AWAITED] = "awaited", [WAIT_TIMEOUTS] = "wait_timeouts"};
 
 char *run_stats_begin(void)
 {
@@ -80,6 +94,8 @@ static void print(const uint64_t counts[COUNT_COUNT])
                   counts[FAILED]);
     (void)fprintf(stderr, "  %-15s %" PRIu64 "\n", "stored", counts[STORED]);
     (void)fprintf(stderr, "  %-15s %" PRIu64 "\n", "refused", counts[REFUSED]);
+    (void)fprintf(stderr, "  %-15s %" PRIu64 ", and %" PRIu64 " times too long\n", "awaited", counts[AWAITED],
+                  counts[WAIT_TIMEOUTS]);
 }
 
 void run_stats_end(const char *path)
