@@ -309,6 +309,35 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
     return status;
 }
 
+/* Passes on the texts without includes if the program has any; otherwise its texts are what the compiler gets. */
+static ingot_status_t visit_request(const struct workshop *shop, ingot_build_request_visitor_t visit, void *user)
+{
+    const struct hermetic_request *hermetic = &shop->hermetic;
+    const char *refusal = shop->desc->not_cacheable != NULL ? shop->desc->not_cacheable : hermetic->refusal;
+
+    if (refusal != NULL)
+        return error_set(INGOT_NOT_CACHEABLE, "%s", refusal);
+    return visit(user, hermetic->is_there ? &hermetic->request : &shop->request);
+}
+
+ingot_status_t ingot_program_desc_visit_request(const_ingot_program_desc_t desc, ingot_build_request_visitor_t visit,
+                                                void *user)
+{
+    struct workshop shop;
+
+    if (desc == NULL || visit == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "desc or visit is NULL");
+    if (program_desc_is_of_id(desc))
+        return error_set(INGOT_INVALID_ARGUMENTS, "desc was made from an id alone and has no sources");
+    ingot_status_t status = workshop_init(&shop, desc);
+    if (status == INGOT_SUCCESS)
+        status = prepare_texts(&shop);
+    if (status == INGOT_SUCCESS)
+        status = visit_request(&shop, visit, user);
+    workshop_fini(&shop);
+    return status;
+}
+
 /* Checks that a valid blob is for this descriptor, and finds its binaries for the devices. */
 static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *blob, const struct cache_blob_id *id,
                                  size_t *found)

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <fstream>
 #include <string>
 
 extern "C" {
 #include "core/base/sink.h"
 }
 #include "support/failing_allocator.h"
+#include "support/reference_context.h"
+#include "support/scratch_directory.h"
 
 namespace
 {
@@ -107,6 +110,58 @@ TEST(ContextInfoGetAllocator, StandsForTheCLibraryWhereThereIsNone)
         ASSERT_NE(nullptr, memory);
         ingot_deallocate(&allocator, memory, 8);
     }
+}
+
+ingot_status_t copy_text(void *user, const ingot_build_request_t *request)
+{
+    const ingot_source_view_t &source = request->sources[0];
+    static_cast<std::string *>(user)->assign(static_cast<const char *>(source.bytes), source.size);
+    return INGOT_SUCCESS;
+}
+
+TEST(ProgramDescVisitRequest, GivesWhatTheCompilerGetsAsLongAsTheFilesAreThoseOfTheId)
+{
+    const ScratchDirectory scratch;
+    const std::string file = scratch.path() / "included.h";
+    std::ofstream(file) << "kernel twice x 2 *\n";
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText program;
+    program.sources = {"#include \"included.h\"\n"};
+    program.compile_options = "-I" + scratch.path().string();
+    const Desc desc = program.make(context);
+    std::string text;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_visit_request(desc.get(), copy_text, &text))
+        << ingot_last_error_detail();
+    EXPECT_NE(std::string::npos, text.find("kernel twice x 2 *\n")) << text;
+    EXPECT_EQ(std::string::npos, text.find("#include")) << text;
+    EXPECT_EQ(0u, device.counts.builds);
+
+    std::ofstream(file) << "kernel twice x 3 *\n";
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_visit_request(desc.get(), copy_text, &text));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("changed")) << ingot_last_error_detail();
+}
+
+TEST(ProgramDescVisitRequest, GivesATextWithoutIncludesAsItIs)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const ProgramText program;
+    const Desc desc = program.make(context);
+    std::string text;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_visit_request(desc.get(), copy_text, &text));
+    EXPECT_EQ(program.sources[0], text);
+}
+
+TEST(ProgramDescVisitRequest, ReturnsTheVisitorsFailureAndRefusesNull)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    const auto refuse = [](void *, const ingot_build_request_t *) { return INGOT_BUSY; };
+    EXPECT_EQ(INGOT_BUSY, ingot_program_desc_visit_request(desc.get(), refuse, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_desc_visit_request(nullptr, refuse, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_desc_visit_request(desc.get(), nullptr, nullptr));
 }
 
 } // namespace

@@ -68,15 +68,6 @@ static ingot_status_t copy_headers(const struct compilation *asked, struct objec
     return status;
 }
 
-/* An object that was loaded is compiled when it is needed. By then, files may have changed, so an object that may have
- * been made of files is always compiled at once. Its links can be loaded all the same. */
-static ingot_status_t create_program(const struct shadow *shadow, const struct object_headers *headers,
-                                     ingot_program_desc_t desc, ingot_program_t *program)
-{
-    return describe_may_read_file(shadow, headers) ? ingot_program_build(program, desc)
-                                                   : repeats_create_program(program, desc);
-}
-
 static ingot_status_t make_object(struct shadow *shadow, const struct compilation *asked,
                                   struct object_headers *headers, struct object **object)
 {
@@ -87,7 +78,7 @@ static ingot_status_t make_object(struct shadow *shadow, const struct compilatio
     if (status == INGOT_SUCCESS)
         status = describe_compilation(shadow, asked->options, headers, &desc);
     if (status == INGOT_SUCCESS)
-        status = create_program(shadow, headers, desc, &program);
+        status = repeats_create_program(&program, desc);
     if (status == INGOT_SUCCESS)
         status = object_create(object, desc, shadow->context->native, asked->options, headers, program);
     if (status == INGOT_SUCCESS)

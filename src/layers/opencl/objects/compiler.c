@@ -4,6 +4,12 @@
 #include "layers/opencl/objects/compiler.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+const char *compiler_options_of(const ingot_build_request_t *request)
+{
+    return strcmp(request->link_options, OBJECT_WITHOUT_OPTIONS) != 0 ? request->compile_options : NULL;
+}
 
 cl_program compiler_create(cl_context context, const ingot_source_view_t *text, cl_int *error)
 {

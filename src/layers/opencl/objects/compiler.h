@@ -8,6 +8,13 @@
 
 #include <ingot/backend.h>
 
+/* The link options in the descriptor of an object that is compiled with NULL for options: to PoCL these are not those
+ * that are empty. */
+#define OBJECT_WITHOUT_OPTIONS "-without-compile-options"
+
+/* Returns the options of an object's request, or NULL if the application gave none. */
+const char *compiler_options_of(const ingot_build_request_t *request);
+
 /* Creates a program of a text. The caller releases it. */
 cl_program compiler_create(cl_context context, const ingot_source_view_t *text, cl_int *error);
 

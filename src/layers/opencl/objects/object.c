@@ -11,16 +11,6 @@
 #include "layers/opencl/objects/piece.h"
 #include "layers/opencl/statistics.h"
 
-void object_headers_fini(struct object_headers *headers)
-{
-    for (size_t i = 0; i < headers->count; ++i) {
-        free((void *)headers->texts[i].bytes);
-        free((void *)headers->texts[i].name);
-    }
-    free(headers->texts);
-    *headers = (struct object_headers){0, NULL};
-}
-
 /* A program that was compiled of files which its compiler found by itself is not known by its id. */
 static ingot_status_t require_id(ingot_program_t program)
 {
@@ -43,6 +33,8 @@ ingot_status_t object_create(struct object **out, ingot_program_desc_t desc, cl_
     object->options = options != NULL ? strdup(options) : NULL;
     object->log = piece_copy_log(program);
     status = ingot_program_desc_get_cache_blob_id(desc, &object->id_size, &object->id);
+    if (status == INGOT_SUCCESS && piece_of_object(program)->native == NULL)
+        status = kept_request_take(&object->request, desc);
     if (status == INGOT_SUCCESS && (object->log == NULL || (options != NULL && object->options == NULL)))
         status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's options and log");
     if (status == INGOT_SUCCESS) {
@@ -68,7 +60,10 @@ void object_release(struct object *object)
 {
     if (object == NULL || atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) != 1)
         return;
-    ingot_program_release(atomic_load_explicit(&object->compiled, memory_order_relaxed));
+    cl_program compiled = atomic_load_explicit(&object->compiled, memory_order_relaxed);
+    if (compiled != NULL)
+        (void)layer_target.clReleaseProgram(compiled);
+    kept_request_fini(&object->request);
     ingot_program_release(object->program);
     ingot_program_desc_release(object->desc);
     object_headers_fini(&object->headers);
@@ -83,29 +78,26 @@ cl_int object_compile_native(const struct object *object, cl_program native)
 }
 
 /* The first of several threads keeps its program. */
-static ingot_program_t compile(struct object *object)
+static cl_program compile(struct object *object)
 {
-    ingot_program_t program = NULL;
-    ingot_program_t first = NULL;
+    cl_program first = NULL;
     const uint64_t started_ns = statistics_clock_ns();
-    ingot_status_t status = ingot_program_build(&program, object->desc);
-    if (status == INGOT_SUCCESS) {
-        statistics_add_program(program, statistics_clock_ns() - started_ns);
-        status = require_id(program);
-    }
-    if (status == INGOT_SUCCESS && atomic_compare_exchange_strong_explicit(&object->compiled, &first, program,
-                                                                           memory_order_acq_rel, memory_order_acquire))
-        return program;
-    ingot_program_release(program);
+    cl_program native = kept_request_compile(&object->request, object->context);
+    if (native == NULL)
+        return NULL;
+    statistics_add(STATISTIC_BUILDS, 1);
+    statistics_add(STATISTIC_BUILD_NS, statistics_clock_ns() - started_ns);
+    if (atomic_compare_exchange_strong_explicit(&object->compiled, &first, native, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return native;
+    (void)layer_target.clReleaseProgram(native);
     return first;
 }
 
 cl_program object_get_native(struct object *object)
 {
-    ingot_program_t program = object->program;
-    if (piece_of_object(program)->native == NULL)
-        program = atomic_load_explicit(&object->compiled, memory_order_acquire);
-    if (program == NULL)
-        program = compile(object);
-    return program != NULL ? piece_of_object(program)->native : NULL;
+    cl_program native = piece_of_object(object->program)->native;
+    if (native == NULL)
+        native = atomic_load_explicit(&object->compiled, memory_order_acquire);
+    return native != NULL ? native : compile(object);
 }

@@ -1,8 +1,8 @@
 /*
  * object.h - a program as clCompileProgram left it.
  *
- * Counted and immutable, except that an object that was loaded is compiled when the driver needs it. Only objects that
- * were made of no file are loaded, so this gives what a compilation gave at once.
+ * Counted and immutable, except that an object that was loaded is compiled when the driver needs it. By then, the files
+ * that it includes may have changed or be gone, so it keeps what its compiler gets.
  */
 #ifndef INGOT_LAYERS_OPENCL_OBJECTS_OBJECT_H
 #define INGOT_LAYERS_OPENCL_OBJECTS_OBJECT_H
@@ -11,15 +11,7 @@
 
 #include <ingot/backend.h>
 
-/* The link options in the descriptor of an object that is compiled with NULL for options: to PoCL these are not those
- * that are empty. */
-#define OBJECT_WITHOUT_OPTIONS "-without-compile-options"
-
-/* The headers that the application gave to clCompileProgram. */
-struct object_headers {
-    size_t count;
-    ingot_source_view_t *texts; /* with their names; each text and each name is a block of its own */
-};
+#include "layers/opencl/objects/kept_request.h"
 
 struct object {
     _Atomic unsigned references;
@@ -31,11 +23,9 @@ struct object {
     struct object_headers headers;
     char *log;
     ingot_program_t program;
-    _Atomic(ingot_program_t) compiled; /* of the same descriptor, if `program` was loaded; NULL: not needed yet */
+    struct kept_request request;  /* empty unless `program` was loaded */
+    _Atomic(cl_program) compiled; /* of the request; NULL: not needed yet */
 };
-
-/* Frees the texts and the names. */
-void object_headers_fini(struct object_headers *headers);
 
 /* Returns the object of a compilation. The options are copied and may be NULL; takes over the headers on success. A
  * failure has a detail: no memory, or a program that is not known by its id. */

@@ -4,8 +4,6 @@
  * What is stored of an object is that it compiles, with which messages. Not all drivers can make an object of a binary
  * (PoCL 3.1 links none), so a loaded object has no native program, and is compiled if one is needed (object.c).
  */
-#include <string.h>
-
 #include "layers/opencl/objects/compiler.h"
 #include "layers/opencl/objects/object.h"
 #include "layers/opencl/objects/piece.h"
@@ -33,9 +31,7 @@ static ingot_status_t build(void *opaque, const ingot_build_request_t *request, 
     const cl_program native = compiler_create(state->context, &request->sources[0], &error);
     if (native == NULL)
         return ingot_set_error(INGOT_BACKEND_ERROR, error, "clCreateProgramWithSource: %d", (int)error);
-    const bool has_options = strcmp(request->link_options, OBJECT_WITHOUT_OPTIONS) != 0;
-    error = compiler_run(state->context, native, has_options ? request->compile_options : NULL, request->header_count,
-                         request->headers);
+    error = compiler_run(state->context, native, compiler_options_of(request), request->header_count, request->headers);
     ingot_status_t status = piece_write_log(native, state->device, log);
     if (error != CL_SUCCESS)
         status = ingot_refuse_program(log, error, "clCompileProgram: %d", (int)error);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/opencl/objects/includes.h"
+#include "layers/opencl/objects/compiler.h"
 
 /* A text or intermediate language. The caller frees the bytes. */
 struct input {
@@ -171,12 +171,4 @@ ingot_status_t describe_compilation(const struct shadow *shadow, const char *opt
 {
     return describe(shadow->context->objects, shadow, options, options == NULL ? OBJECT_WITHOUT_OPTIONS : NULL, headers,
                     desc);
-}
-
-bool describe_may_read_file(const struct shadow *shadow, const struct object_headers *headers)
-{
-    struct input input = {0, NULL};
-    const bool may = read_text(shadow->native, &input) != INGOT_SUCCESS || includes_may_read_file(input.bytes, headers);
-    free(input.bytes);
-    return may;
 }

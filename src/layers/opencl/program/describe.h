@@ -15,9 +15,6 @@ ingot_status_t describe_build(const struct shadow *shadow, const char *options, 
 ingot_status_t describe_compilation(const struct shadow *shadow, const char *options,
                                     const struct object_headers *headers, ingot_program_desc_t *desc);
 
-/* True if the compiler may read a file for a compilation of the shadow with these headers, or if that is not known. */
-bool describe_may_read_file(const struct shadow *shadow, const struct object_headers *headers);
-
 /* Copies a header's name and the text of its program, which is a driver's. The caller frees both. */
 ingot_status_t describe_header(cl_program native, const char *name, ingot_source_view_t *header);
 

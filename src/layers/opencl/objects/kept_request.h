@@ -1,0 +1,35 @@
+/*
+ * kept_request.h - what the compiler gets for a compilation, to be compiled later.
+ */
+#ifndef INGOT_LAYERS_OPENCL_OBJECTS_KEPT_REQUEST_H
+#define INGOT_LAYERS_OPENCL_OBJECTS_KEPT_REQUEST_H
+
+#include "layers/opencl/layer.h"
+
+#include <ingot/backend.h>
+
+/* The headers of a compilation. */
+struct object_headers {
+    size_t count;
+    ingot_source_view_t *texts; /* with their names; each text and each name is a block of its own */
+};
+
+/* A copy of a build request. No file is read for it any more. */
+struct kept_request {
+    ingot_source_view_t text; /* without bytes if nothing is kept */
+    char *options;            /* NULL: none */
+    struct object_headers headers;
+};
+
+/* Frees the texts and the names. */
+void object_headers_fini(struct object_headers *headers);
+
+/* Keeps what the compiler would get for this descriptor of an object. INGOT_NOT_CACHEABLE, with a detail: a file has
+ * changed since the descriptor was made. */
+ingot_status_t kept_request_take(struct kept_request *kept, ingot_program_desc_t desc);
+void kept_request_fini(struct kept_request *kept);
+
+/* Returns a new program, which the caller releases. NULL, with a detail: it could not be compiled. */
+cl_program kept_request_compile(const struct kept_request *kept, cl_context context);
+
+#endif
