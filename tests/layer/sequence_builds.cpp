@@ -221,13 +221,20 @@ void Sequence::compile_and_link()
     create_kernel_of(linked, "call");
 }
 
-/* As most applications do it: the halves, sometimes with a third object, and one of them perhaps with a header. */
+/* As most applications do it: the halves, sometimes with a third object, and one of them perhaps with a header. A file
+ * that the third one includes may change before the link. */
 void Sequence::link_well()
 {
     const size_t context = random_.below(contexts_.size());
-    const char *options = random_.percent(50) ? nullptr : random_.percent(70) ? "-DN=2" : "";
+    const bool has_file = random_.percent(30);
+    const char *options = has_file              ? (random_.percent(50) ? "-I inc_a" : "-I inc_b")
+                          : random_.percent(50) ? nullptr
+                          : random_.percent(70) ? "-DN=2"
+                                                : "";
     std::vector<Text> texts = linked_texts(&random_);
-    if (random_.percent(30))
+    if (has_file)
+        texts.push_back(included_text(&random_));
+    else if (random_.percent(30))
         texts.push_back(good_text(&random_));
     std::vector<Program *> inputs;
     for (const Text &text : texts)
@@ -245,6 +252,8 @@ void Sequence::link_well()
     }
     if (handles.size() != texts.size())
         return;
+    if (has_file && random_.percent(40))
+        edit();
     cl_int error = 12345;
     const cl_program handle =
         clLinkProgram(contexts_[context].handle, 0, nullptr, nullptr, static_cast<cl_uint>(handles.size()),
@@ -252,7 +261,7 @@ void Sequence::link_well()
     const Program *linked = handle != nullptr ? add_program(handle, context) : nullptr;
     log(program_name(linked) + " = clLinkProgram: " + number(error));
     if (linked != nullptr && random_.percent(70))
-        create_kernel_of(linked, "call");
+        create_kernel_of(linked, has_file ? "included" : "call");
 }
 
 void Sequence::specialize()

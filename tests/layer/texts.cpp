@@ -117,6 +117,11 @@ Text good_text(Random *random)
     return text_of(random->of(good_patterns), random);
 }
 
+Text included_text(Random *random)
+{
+    return text_of(other_patterns.front(), random);
+}
+
 Text random_text(Random *random)
 {
     return random->percent(45) ? good_text(random) : text_of(random->of(other_patterns), random);

@@ -26,6 +26,8 @@ struct Text {
 Text random_text(Random *random);
 /* One that builds without options and has a kernel that can be launched. */
 Text good_text(Random *random);
+/* One that builds with -I inc_a or -I inc_b, and has the kernel `included`. */
+Text included_text(Random *random);
 /* Two that are compiled separately: the second calls a function of the first. */
 std::vector<Text> linked_texts(Random *random);
 
