@@ -17,8 +17,9 @@ extern "C" {
 
 /** Flags of a remote tier. */
 typedef enum ingot_remote_flags {
-    INGOT_REMOTE_READ_ONLY = 1,     /**< Uploads and removes nothing. */
-    INGOT_REMOTE_NO_COMPRESSION = 2 /**< Uploads blobs as they are. Compressed ones are read nevertheless. */
+    INGOT_REMOTE_READ_ONLY = 1,      /**< Uploads and removes nothing. */
+    INGOT_REMOTE_NO_COMPRESSION = 2, /**< Uploads blobs as they are. Compressed ones are read nevertheless. */
+    INGOT_REMOTE_NO_LEASES = 4       /**< Compiles at once what another machine is compiling; see ingot_remote_open. */
 } ingot_remote_flags_t;
 
 /** A value for times that means "no limit". */
@@ -64,10 +65,13 @@ typedef struct ingot_remote_info {
     uint32_t exit_time_ms;           /**< How long exit() and the last release may upload; 0: 1 s. */
     ingot_event_callback_t on_event; /**< NULL: none. Hears of everything that this tier does not do. */
     void *on_event_user;
+    /** How soon another machine takes over after the one that compiles a program for all has died; 0: 5 s. At least
+     *  100 ms. */
+    uint32_t lease_time_ms;
 } ingot_remote_info_t;
 #define INGOT_REMOTE_INFO_INIT                                                                                         \
     {                                                                                                                  \
-        sizeof(ingot_remote_info_t), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL                        \
+        sizeof(ingot_remote_info_t), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0                     \
     }
 
 /**
@@ -90,6 +94,15 @@ typedef struct ingot_remote_info {
  *
  * Put a remote tier behind a directory store in a chain, and have the chain write to both
  * (ingot_persist_set_write_through). Loads then ask the directory first, and keep in it what they found on the server.
+ *
+ * @par Leases
+ * Machines that share a Redis or Valkey compile each program once. If the program of ingot_persist_program_create is
+ * neither in the directory store nor on the server, the process whose turn it is on its machine takes the program's
+ * lease, compiles, and stores. Processes of other machines find the lease taken, wait, and load what that machine
+ * stored. They wait at most build_wait_ms of the directory store (ingot_persist_info_t) and then compile as well. The
+ * lease runs out lease_time_ms after its holder has died or was stopped, and one of those that wait takes it. Leases
+ * need a writable directory store without INGOT_PERSIST_NO_BUILD_WAIT in front of the tier in a chain, a tier that is
+ * not read-only and gets every store, and a server that allows scripts. HTTP and S3 have none.
  *
  * After fork, the tier is off in the child. Open another there.
  *
@@ -116,7 +129,8 @@ INGOT_API ingot_status_t ingot_remote_open_behind(ingot_storage_t *storage, ingo
  * Sets the fields of @p info that the user's environment names. Only this function reads these variables.
  *
  * INGOT_PERSIST_REMOTE is the URL. INGOT_PERSIST_REMOTE_MODE is "read" or "read-write", INGOT_PERSIST_NAMESPACE the
- * name space, and INGOT_PERSIST_REMOTE_MAX_AGE_DAYS the time to live (doc/environment.md). A setuid program reads no
+ * name space, INGOT_PERSIST_REMOTE_MAX_AGE_DAYS the time to live, and INGOT_PERSIST_REMOTE_LEASES=0 means
+ * INGOT_REMOTE_NO_LEASES (doc/environment.md). A setuid program reads no
  * variables.
  *
  * @param[in,out] info  Initialized. Its url becomes @p url; its name_space follows in the same memory.
@@ -190,10 +204,13 @@ typedef struct ingot_remote_stats {
     uint64_t pauses;                   /**< How often the tier stopped asking the server. */
     uint64_t lost_ns;                  /**< The application's time that failed and slow loads took. */
     int is_asking;                     /**< 0: the tier does not ask the server now. */
+    uint64_t leases;                   /**< Taken, to compile a program for all machines. */
+    uint64_t busy_leases;              /**< Requests that found another machine's lease; a wait makes several. */
+    uint64_t lost_leases;              /**< That ran out, or were gone from the server, before their end. */
 } ingot_remote_stats_t;
 #define INGOT_REMOTE_STATS_INIT                                                                                        \
     {                                                                                                                  \
-        sizeof(ingot_remote_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                          \
+        sizeof(ingot_remote_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                 \
     }
 /**
  * Returns the counts of a remote tier since it was opened.

@@ -57,6 +57,40 @@ INGOT_API ingot_status_t ingot_storage_retain(ingot_storage_t storage);
 /** Drops a reference. Dropping the last one flushes as ingot_persist_flush does, then destroys the storage. */
 INGOT_API void ingot_storage_release(ingot_storage_t storage);
 
+/** What a storage answers to a request for a lease. */
+typedef enum ingot_lease_answer {
+    INGOT_LEASE_TAKEN = 0,  /**< The caller has the lease, and the storage has no blob of the id. */
+    INGOT_LEASE_BUSY = 1,   /**< Another machine has it. */
+    INGOT_LEASE_STORED = 2, /**< The storage has a blob of the id. */
+    INGOT_LEASE_NONE = 3    /**< The caller should compile at once: there are no leases now, or waiting is of no use. */
+} ingot_lease_answer_t;
+
+/**
+ * A storage's leases, by which one of the machines that share it compiles a program while the others wait. A lease is a
+ * hint for speed: if it is lost, a program is compiled twice. Any number of threads may call each function at once.
+ */
+typedef struct ingot_lease_ops {
+    size_t struct_size;
+    /** Asks for the lease of @p id, and does not wait for its holder. The storage keeps a lease until its end, and
+     *  gives it to another machine soon after its holder has died. If @p is_blob_useless is not 0, a stored blob does
+     *  not matter. Sets @p lease, which is not NULL, for INGOT_LEASE_TAKEN alone. */
+    ingot_lease_answer_t (*take)(void *self, size_t id_size, const uint8_t *id, int is_blob_useless, void **lease);
+    /** Ends a lease that take gave, once the blob that was stored meanwhile is there for the other machines. Does not
+     *  wait for that. If none was stored, another machine may take the lease, or, if @p may_others_take is 0, all get
+     *  INGOT_LEASE_NONE for a while. */
+    void (*end)(void *self, void *lease, int may_others_take);
+} ingot_lease_ops_t;
+
+/**
+ * Lets a storage give leases. ingot_persist_program_create asks for one if the storage belongs to a chain that passes
+ * it every store (ingot_persist_set_write_through).
+ *
+ * @param ops  Copied; both functions are required.
+ * @par Threads  None may use the storage yet.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_storage_set_leases(ingot_storage_t storage, const ingot_lease_ops_t *ops);
+
 /** Loads a blob through the table, without its seal. The caller releases @p blob with its release function.
  *  Statuses as in ingot_storage_ops_t; INGOT_UNTRUSTED if the storage's policy refuses the blob (ingot/trust.h). */
 INGOT_API ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const uint8_t *id,

@@ -95,6 +95,7 @@ struct ingot_storage {
     ingot_storage_t (*take_target)(void *self); /* a switch's: a reference to its target, or NULL; else NULL */
     ingot_storage_t (*get_tier)(void *self, size_t index); /* a chain's: NULL after the last one; else NULL */
     const struct build_locks *build_locks;                 /* a directory store's, unless it is read-only; else NULL */
+    ingot_lease_ops_t leases;                              /* take is NULL: it gives none; constant */
     ingot_storage_t model;     /* a chain's tier that is stored to, for what was not said to the chain; NULL: none */
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
     _Atomic uint64_t saved_ns; /* of programs that were loaded through it; likewise */

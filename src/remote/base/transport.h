@@ -19,6 +19,27 @@ struct received {
     void *owner;
 };
 
+#define LEASE_TOKEN_CAPACITY 33u /* 32 hexadecimal digits and a NUL */
+
+/* What a server answers to a request for a lease. */
+enum lease_answer {
+    LEASE_IS_TAKEN,    /* by this request */
+    LEASE_IS_BUSY,     /* another token has it */
+    LEASE_IS_STORED,   /* there is an object of the key */
+    LEASE_IS_POINTLESS /* a machine told that waiting is of no use */
+};
+
+/* Leases of keys. A lease belongs to a token, and ends by itself after time_ms. */
+struct lease_transport_ops {
+    /* is_object_useless: an object of the key does not matter. */
+    enum outcome (*take)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms,
+                         bool is_object_useless, enum lease_answer *answer);
+    /* Has a lease last for time_ms from now. OUTCOME_MISSING: the token does not have it anymore. */
+    enum outcome (*renew)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms);
+    /* Ends a lease that the token has. pointless_ms: for how long others are told that waiting is of no use; 0: not. */
+    enum outcome (*end)(void *self, struct request *request, const char *key, const char *token, uint64_t pointless_ms);
+};
+
 struct transport_ops {
     /* Reads an object of at most max_size bytes. */
     enum outcome (*get)(void *self, struct request *request, const char *key, size_t max_size, struct received *object);
@@ -28,6 +49,7 @@ struct transport_ops {
     /* Asks whether the server answers, as cheaply as the protocol allows. */
     enum outcome (*probe)(void *self, struct request *request);
     void (*destroy)(void *self);
+    const struct lease_transport_ops *leases; /* NULL: the protocol has none */
 };
 
 struct transport {

@@ -142,7 +142,7 @@ static ingot_status_t make(struct http *http, const struct url *url, const char 
 
 ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
 {
-    static const struct transport_ops ops = {get, put, remove_key, probe, destroy};
+    static const struct transport_ops ops = {get, put, remove_key, probe, destroy, NULL};
     struct http *http = calloc(1, sizeof(*http));
     if (http == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

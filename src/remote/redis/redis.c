@@ -14,12 +14,13 @@
 #include <string.h>
 
 #include "remote/net/stream.h"
+#include "remote/redis/commands.h"
 #include "remote/redis/connection.h"
+#include "remote/redis/leases.h"
 #include "remote/settings/secret_file.h"
 
 #define MOST_IDLE 16u
 #define DEFAULT_PORT "6379"
-#define NAME_CAPACITY 192u /* "ingot:1:", a name space of 64, and a digest of 64 */
 #define USER_CAPACITY 256u
 #define DATABASE_CAPACITY 8u
 #define NUMBER_CAPACITY 24u
@@ -134,8 +135,8 @@ static void give_connection(struct redis *redis, struct redis_connection *connec
 
 /* ---- operations ---- */
 
-static enum outcome ask(struct redis *redis, struct request *request, const struct redis_command *command,
-                        redisReply **reply)
+enum outcome redis_ask(struct redis *redis, struct request *request, const struct redis_command *command,
+                       redisReply **reply)
 {
     struct redis_connection *connection = NULL;
     enum outcome outcome = take_connection(redis, request, &connection);
@@ -155,19 +156,19 @@ static enum outcome ask(struct redis *redis, struct request *request, const stru
     return outcome;
 }
 
-static size_t write_name(const struct redis *redis, const char *key, char name[NAME_CAPACITY])
+size_t redis_write_name(const struct redis *redis, const char *key, char name[REDIS_NAME_CAPACITY])
 {
-    return (size_t)snprintf(name, NAME_CAPACITY, "ingot:1:%s:%s", redis->name_space, key);
+    return (size_t)snprintf(name, REDIS_NAME_CAPACITY, "ingot:1:%s:%s", redis->name_space, key);
 }
 
 static enum outcome get(void *self, struct request *request, const char *key, size_t max_size, struct received *object)
 {
-    char name[NAME_CAPACITY];
+    char name[REDIS_NAME_CAPACITY];
     const char *words[] = {"GET", name};
-    const size_t sizes[] = {3, write_name(self, key, name)};
+    const size_t sizes[] = {3, redis_write_name(self, key, name)};
     const struct redis_command command = {.count = 2, .words = words, .sizes = sizes, .max_reply_size = max_size};
     redisReply *reply = NULL;
-    const enum outcome outcome = ask(self, request, &command, &reply);
+    const enum outcome outcome = redis_ask(self, request, &command, &reply);
     if (outcome != OUTCOME_DONE)
         return outcome;
     if (reply->type == REDIS_REPLY_STRING) {
@@ -184,13 +185,13 @@ static enum outcome get(void *self, struct request *request, const char *key, si
 static enum outcome put(void *self, struct request *request, const char *key, size_t size, const uint8_t *bytes)
 {
     const struct redis *redis = self;
-    char name[NAME_CAPACITY];
+    char name[REDIS_NAME_CAPACITY];
     const char *words[] = {"SET", name, (const char *)bytes, "EX", redis->time_to_live};
-    const size_t sizes[] = {3, write_name(self, key, name), size, 2, strlen(redis->time_to_live)};
+    const size_t sizes[] = {3, redis_write_name(self, key, name), size, 2, strlen(redis->time_to_live)};
     const bool is_limited = redis->time_to_live[0] != '\0';
     const struct redis_command command = {.count = is_limited ? 5 : 3, .words = words, .sizes = sizes};
     redisReply *reply = NULL;
-    const enum outcome outcome = ask(self, request, &command, &reply);
+    const enum outcome outcome = redis_ask(self, request, &command, &reply);
     if (outcome != OUTCOME_DONE)
         return outcome;
     const bool is_stored = reply->type == REDIS_REPLY_STATUS;
@@ -201,12 +202,12 @@ static enum outcome put(void *self, struct request *request, const char *key, si
 
 static enum outcome remove_key(void *self, struct request *request, const char *key)
 {
-    char name[NAME_CAPACITY];
+    char name[REDIS_NAME_CAPACITY];
     const char *words[] = {"DEL", name};
-    const size_t sizes[] = {3, write_name(self, key, name)};
+    const size_t sizes[] = {3, redis_write_name(self, key, name)};
     const struct redis_command command = {.count = 2, .words = words, .sizes = sizes};
     redisReply *reply = NULL;
-    const enum outcome outcome = ask(self, request, &command, &reply);
+    const enum outcome outcome = redis_ask(self, request, &command, &reply);
     if (outcome != OUTCOME_DONE)
         return outcome;
     const bool is_number = reply->type == REDIS_REPLY_INTEGER;
@@ -223,7 +224,7 @@ static enum outcome probe(void *self, struct request *request)
     const size_t sizes[] = {4};
     const struct redis_command command = {.count = 1, .words = words, .sizes = sizes};
     redisReply *reply = NULL;
-    const enum outcome outcome = ask(self, request, &command, &reply);
+    const enum outcome outcome = redis_ask(self, request, &command, &reply);
     if (outcome == OUTCOME_DONE)
         freeReplyObject(reply);
     return outcome;
@@ -269,7 +270,7 @@ static ingot_status_t take_settings(struct redis *redis, const struct url *url, 
 ingot_status_t redis_open(struct transport *transport, const struct url *url, const char *name_space,
                           uint64_t time_to_live_s)
 {
-    static const struct transport_ops ops = {get, put, remove_key, probe, destroy};
+    static const struct transport_ops ops = {get, put, remove_key, probe, destroy, &redis_leases};
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

@@ -55,6 +55,23 @@ static ingot_status_t read_time_to_live(uint64_t *seconds)
     return INGOT_SUCCESS;
 }
 
+static ingot_status_t read_leases(uint32_t *flags)
+{
+    static const char name[] = "INGOT_PERSIST_REMOTE_LEASES";
+    const char *value = value_of(name);
+    uint64_t is_on = 0;
+    if (value == NULL)
+        return INGOT_SUCCESS;
+    if (!environment_parse(ENVIRONMENT_SWITCH, value, &is_on))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, value,
+                                      environment_expected(ENVIRONMENT_SWITCH));
+    if (is_on != 0)
+        *flags &= ~(uint32_t)INGOT_REMOTE_NO_LEASES;
+    else
+        *flags |= (uint32_t)INGOT_REMOTE_NO_LEASES;
+    return INGOT_SUCCESS;
+}
+
 /* Copies a value to the caller's memory. */
 static ingot_status_t take_text(const char *value, size_t capacity, char *memory, size_t *used, const char **text)
 {
@@ -85,6 +102,8 @@ ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, siz
         status = read_mode(&read.flags);
     if (status == INGOT_SUCCESS)
         status = read_time_to_live(&read.time_to_live_seconds);
+    if (status == INGOT_SUCCESS)
+        status = read_leases(&read.flags);
     if (status == INGOT_SUCCESS)
         (void)STRUCT_WRITE(info, read);
     return status;

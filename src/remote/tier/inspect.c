@@ -49,6 +49,9 @@ static void fill_stats(struct tier *tier, ingot_remote_stats_t *stats)
         .pauses = state.trips,
         .lost_ns = state.lost_ns,
         .is_asking = state.is_closed,
+        .leases = count_of(tier, TIER_LEASES),
+        .busy_leases = count_of(tier, TIER_BUSY_LEASES),
+        .lost_leases = count_of(tier, TIER_LOST_LEASES),
     };
 }
 

@@ -93,8 +93,8 @@ static enum breaker_finding finding_of_object(ingot_status_t status)
     return is_bad ? BREAKER_DOUBTFUL : BREAKER_WORKS;
 }
 
-static void settle(struct tier *tier, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
-                   const char *reason)
+void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
+                 const char *reason)
 {
     if (!guard_settle(&tier->guard, finding, byte_count, began_ns, clock_now_ns()))
         return;
@@ -111,10 +111,10 @@ static ingot_status_t take_object(struct tier *tier, struct received *object, si
     ingot_status_t status = envelope_decode(object->size, object->bytes, id_size, id, tier->max_blob_bytes, &found);
     if (status == INGOT_SUCCESS) {
         status = hand_over(object, &found, blob);
-        settle(tier, BREAKER_WORKS, byte_count, began_ns, "");
+        tier_settle(tier, BREAKER_WORKS, byte_count, began_ns, "");
     } else {
         object->release(object->owner);
-        settle(tier, finding_of_object(status), 0, began_ns, ingot_last_error_detail());
+        tier_settle(tier, finding_of_object(status), 0, began_ns, ingot_last_error_detail());
     }
     if (status != INGOT_SUCCESS) {
         count_failure(tier, OUTCOME_DONE);
@@ -140,7 +140,7 @@ static ingot_status_t load_from_server(struct tier *tier, size_t id_size, const 
                                                           envelope_max_size(id_size, tier->max_blob_bytes), &object);
     if (outcome == OUTCOME_DONE)
         return take_object(tier, &object, id_size, id, began_ns, blob);
-    settle(tier, tier_finding_of(outcome), 0, began_ns, request.failure);
+    tier_settle(tier, tier_finding_of(outcome), 0, began_ns, request.failure);
     if (outcome == OUTCOME_MISSING) {
         tier_count(tier, TIER_MISSES, 1);
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier does not have it");

@@ -12,6 +12,7 @@
 #include "remote/http/http.h"
 #include "remote/redis/redis.h"
 #include "remote/settings/url.h"
+#include "remote/tier/lease.h"
 #include "remote/tier/load.h"
 #include "remote/tier/registry.h"
 #include "remote/tier/store.h"
@@ -21,7 +22,9 @@
 #define DEFAULT_TIME_TO_LIVE_S (UINT64_C(30) * 86400)
 #define DEFAULT_MAX_BYTES (UINT64_C(64) << 20)
 #define MOST_BLOB_BYTES (UINT64_C(1) << 30)
-#define KNOWN_FLAGS ((uint32_t)INGOT_REMOTE_READ_ONLY | (uint32_t)INGOT_REMOTE_NO_COMPRESSION)
+#define KNOWN_FLAGS                                                                                                    \
+    ((uint32_t)INGOT_REMOTE_READ_ONLY | (uint32_t)INGOT_REMOTE_NO_COMPRESSION | (uint32_t)INGOT_REMOTE_NO_LEASES)
+#define LEAST_LEASE_MS 100u
 
 /* ---- settings ---- */
 
@@ -56,6 +59,9 @@ static ingot_status_t check_info(const ingot_remote_info_t *info)
                                       (unsigned)(info->flags & ~KNOWN_FLAGS));
     if (info->max_blob_bytes > MOST_BLOB_BYTES)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.max_blob_bytes is over 1 GiB");
+    if (info->lease_time_ms != 0 && info->lease_time_ms < LEAST_LEASE_MS)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.lease_time_ms is %u, and the least is %u",
+                                      (unsigned)info->lease_time_ms, LEAST_LEASE_MS);
     return INGOT_SUCCESS;
 }
 
@@ -68,6 +74,7 @@ static void take_info(struct tier *tier, const ingot_remote_info_t *info)
     tier->connect_limit_ns = time_ns(info->connect_timeout_ms, 250);
     tier->stall_limit_ns = time_ns(info->stall_timeout_ms, 2000);
     tier->exit_time_ns = time_ns(info->exit_time_ms, 1000);
+    tier->lease_time_ms = value_or(info->lease_time_ms, 5000);
     tier->on_event = info->on_event;
     tier->on_event_user = info->on_event_user;
     memcpy(tier->name_space, name_space, strlen(name_space) + 1);
@@ -104,14 +111,18 @@ static bool init_parts(struct tier *tier, const ingot_remote_info_t *info)
     if (!guard_init(&tier->guard, &settings, now_ns))
         return false;
     if (upload_queue_init(&tier->queue, value_or(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
-                          (size_t)value_or(info->max_waiting, 256)))
-        return true;
+                          (size_t)value_or(info->max_waiting, 256))) {
+        if (lease_list_init(&tier->leases))
+            return true;
+        upload_queue_fini(&tier->queue);
+    }
     guard_fini(&tier->guard);
     return false;
 }
 
 void tier_free(struct tier *tier)
 {
+    lease_list_fini(&tier->leases);
     upload_queue_fini(&tier->queue);
     guard_fini(&tier->guard);
     tier->transport.ops->destroy(tier->transport.self);
@@ -154,6 +165,7 @@ ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_in
 {
     static const ingot_storage_ops_t writable = {sizeof(writable), tier_load, tier_store, tier_remove, destroy};
     static const ingot_storage_ops_t read_only = {sizeof(read_only), tier_load, NULL, NULL, destroy};
+    static const ingot_lease_ops_t leases = {sizeof(leases), tier_take_lease, tier_end_lease};
     ingot_remote_info_t known = INGOT_REMOTE_INFO_INIT;
     struct tier *tier = NULL;
     if (storage == NULL || !STRUCT_READ_OVER(known, info))
@@ -172,6 +184,8 @@ ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_in
         ingot_storage_release(made);
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a handler of exit()");
     }
+    if (!is_read_only && tier->transport.ops->leases != NULL && (known.flags & (uint32_t)INGOT_REMOTE_NO_LEASES) == 0)
+        (void)ingot_storage_set_leases(made, &leases); /* its arguments are right */
     *storage = made;
     return INGOT_SUCCESS;
 }

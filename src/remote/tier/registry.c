@@ -12,6 +12,7 @@
 
 #include "remote/base/clock.h"
 #include "remote/base/spin.h"
+#include "remote/tier/lease_keeper.h"
 #include "remote/tier/worker.h"
 
 #define MOST_HANDLERS 16u
@@ -29,6 +30,7 @@ void tier_finish(struct tier *tier)
         (void)worker_wait(tier, limit_ns < request.deadline_ns ? limit_ns : request.deadline_ns);
     }
     worker_finish(tier);
+    lease_keeper_finish(tier);
 }
 
 /* Tiers are finished without the lock, because their events may call this library. A tier that another thread releases

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "remote/object/envelope.h"
+#include "remote/object/object_key.h"
 #include "remote/tier/tier.h"
 #include "remote/tier/worker.h"
 #include "util/cancellation.h"
@@ -54,7 +55,13 @@ ingot_status_t tier_store(void *self, size_t id_size, const uint8_t *id, size_t 
     if (id_size > ENVELOPE_MAX_ID_SIZE || blob_size > tier->max_blob_bytes)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the blob has %zu bytes, and the remote tier's limit is %zu",
                                       blob_size, tier->max_blob_bytes);
-    return add(tier, id_size, id, blob_size, blob);
+    const ingot_status_t status = add(tier, id_size, id, blob_size, blob);
+    if (status == INGOT_SUCCESS && !lease_list_is_empty(&tier->leases)) {
+        char key[OBJECT_KEY_CAPACITY];
+        object_key_of(tier->name_space, id_size, id, key);
+        lease_list_note_upload(&tier->leases, key, LEASE_UPLOAD_QUEUED);
+    }
+    return status;
 }
 
 ingot_status_t tier_remove(void *self, size_t id_size, const uint8_t *id)

@@ -14,6 +14,7 @@
 
 #include "remote/base/transport.h"
 #include "remote/guard/guard.h"
+#include "remote/tier/lease_list.h"
 #include "remote/upload/upload_queue.h"
 
 #define TIER_NAME_SPACE_CAPACITY 65u
@@ -34,6 +35,9 @@ enum tier_count {
     TIER_DROPPED_UPLOADS,
     TIER_LOADED_BYTES,
     TIER_SENT_BYTES,
+    TIER_LEASES,
+    TIER_BUSY_LEASES,
+    TIER_LOST_LEASES,
     TIER_COUNTS
 };
 
@@ -44,12 +48,14 @@ struct tier {
     uint64_t connect_limit_ns;
     uint64_t stall_limit_ns;
     uint64_t exit_time_ns;
+    uint64_t lease_time_ms;
     ingot_event_callback_t on_event;
     void *on_event_user;
     char name_space[TIER_NAME_SPACE_CAPACITY];
     struct transport transport;
     struct guard guard;
     struct upload_queue queue;
+    struct lease_list leases;
     atomic_bool is_ending;             /* requests end early; relaxed */
     atomic_bool has_told_no_time;      /* relaxed: an event was emitted */
     atomic_ullong counts[TIER_COUNTS]; /* relaxed */

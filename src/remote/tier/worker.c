@@ -46,10 +46,8 @@ static enum outcome send_blob(struct tier *tier, const struct upload *upload, co
     return outcome;
 }
 
-static enum outcome perform(struct tier *tier, const struct upload *upload, struct request *request)
+static enum outcome perform(struct tier *tier, const struct upload *upload, const char *key, struct request *request)
 {
-    char key[OBJECT_KEY_CAPACITY];
-    object_key_of(tier->name_space, upload_id_size(upload), upload_id(upload), key);
     if (upload_blob_size(upload) != 0)
         return send_blob(tier, upload, key, request);
     const enum outcome outcome = tier->transport.ops->remove(tier->transport.self, request, key);
@@ -72,8 +70,10 @@ static void upload_one(struct tier *tier)
     struct upload *upload = upload_queue_take(&tier->queue);
     if (upload == NULL)
         return;
+    char key[OBJECT_KEY_CAPACITY];
+    object_key_of(tier->name_space, upload_id_size(upload), upload_id(upload), key);
     struct request request = tier_make_request(tier);
-    const enum outcome outcome = perform(tier, upload, &request);
+    const enum outcome outcome = perform(tier, upload, key, &request);
     const bool is_done = outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING;
     const bool is_ended = outcome == OUTCOME_ENDED; /* the tier ends, and worker_finish tells */
     const bool is_tried_again =
@@ -83,6 +83,8 @@ static void upload_one(struct tier *tier)
         tier_tell_pause(tier, request.failure);
     if (!is_done && !is_tried_again)
         tell_failed(tier, upload, outcome, request.failure);
+    if (!is_tried_again && upload_blob_size(upload) != 0 && !lease_list_is_empty(&tier->leases))
+        lease_list_note_upload(&tier->leases, key, is_done ? LEASE_UPLOAD_DONE : LEASE_UPLOAD_FAILED);
     upload_queue_finish(&tier->queue, is_tried_again);
 }
 

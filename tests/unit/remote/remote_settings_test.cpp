@@ -217,7 +217,7 @@ TEST_F(RemoteSettings, ReadsTheEnvironment)
     };
     const auto set = [](const char *name, const char *value) { setenv(name, value, 1); };
     for (const char *name : {"INGOT_PERSIST_REMOTE", "INGOT_PERSIST_REMOTE_MODE", "INGOT_PERSIST_REMOTE_MAX_AGE_DAYS",
-                             "INGOT_PERSIST_NAMESPACE"})
+                             "INGOT_PERSIST_REMOTE_LEASES", "INGOT_PERSIST_NAMESPACE"})
         unsetenv(name);
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(nullptr));
@@ -238,8 +238,15 @@ TEST_F(RemoteSettings, ReadsTheEnvironment)
     EXPECT_EQ(2u * 86400, info.time_to_live_seconds);
     set("INGOT_PERSIST_REMOTE_MODE", "read-write");
     set("INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "0");
+    set("INGOT_PERSIST_REMOTE_LEASES", "off");
     EXPECT_EQ(INGOT_SUCCESS, read(&info));
-    EXPECT_EQ(0u, info.flags) << "a variable overrides the application";
+    EXPECT_EQ(uint32_t(INGOT_REMOTE_NO_LEASES), info.flags) << "a variable overrides the application";
+    set("INGOT_PERSIST_REMOTE_LEASES", "on");
+    EXPECT_EQ(INGOT_SUCCESS, read(&info));
+    EXPECT_EQ(0u, info.flags);
+    set("INGOT_PERSIST_REMOTE_LEASES", "perhaps");
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(&info));
+    unsetenv("INGOT_PERSIST_REMOTE_LEASES");
     EXPECT_EQ(UINT64_MAX, info.time_to_live_seconds);
     EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read(&info, 21));
     EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read(&info, 26));

@@ -8,6 +8,9 @@
  * The time of the bucket only saves looks, because a blob may appear without changing it: on many file systems times
  * are those of the clock's last tick. So the last look of each wait is made whatever the time says.
  *
+ * The process of a machine whose turn it is then asks for the lease of a storage that machines share, and waits in the
+ * same way while another machine has it. The limit is for both waits together.
+ *
  * No lock of this process is held meanwhile, and a thread that is building a program does not wait for another one,
  * since two processes could then wait for each other. They still can where a builder waits for another thread of its
  * process: for a program that this thread gets in the same context, or for a lock of the application. The limit ends
@@ -25,10 +28,12 @@
 #include "persist/storage/serving.h"
 #include "persist/storage/state.h"
 #include "persist/storage/storing.h"
+#include "persist/storage/turns/lessor.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define SHORTEST_PAUSE_NS NS_PER_MS
 #define LONGEST_PAUSE_NS (20 * NS_PER_MS)
+#define LONGEST_LEASE_PAUSE_NS (100 * NS_PER_MS) /* each look is a request to a server */
 #define PAUSES_OF_WAIT 16u
 #define LONG_BUILD_NS (30000 * NS_PER_MS)
 
@@ -44,6 +49,12 @@ struct build_turn {
     uint64_t waiting_ns; /* when waiting began; 0: it did not */
     uint64_t until_ns;
     uint64_t taken_ns;
+    size_t id_size; /* the caller's id, as the next one */
+    const uint8_t *id;
+    ingot_storage_t lessor;   /* a reference; NULL: not searched yet, or none */
+    void *lease;              /* NULL: none */
+    bool is_lease_over;       /* waiting for it is */
+    bool is_lessor_blob_used; /* the lessor's blob was looked at, so it is useless */
 };
 
 static _Thread_local unsigned own_turns;
@@ -92,8 +103,14 @@ struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, con
         ingot_storage_release(store);
         return NULL;
     }
-    *turn = (struct build_turn){
-        .storage = storage, .store = store, .lock = lock, .is_stored_to = is_stored_to, .was_refused = was_refused};
+    *turn = (struct build_turn){.storage = storage,
+                                .store = store,
+                                .lock = lock,
+                                .is_stored_to = is_stored_to,
+                                .was_refused = was_refused,
+                                .id_size = id_size,
+                                .id = id,
+                                .is_lessor_blob_used = was_refused};
     if (was_refused)
         (void)store->build_locks->has_changed(lock);
     ++own_turns;
@@ -113,15 +130,15 @@ static void tell_timeout(const struct build_turn *turn)
     char reason[200];
     const uint64_t waited_ms = (files_steady_clock_ns() - turn->waiting_ns) / NS_PER_MS;
     (void)snprintf(reason, sizeof(reason),
-                   "another process has been compiling the program for over %llu ms, or is stopped, so this one "
-                   "compiles it as well; if no process is stopped, raise build_wait_ms",
-                   (unsigned long long)waited_ms);
+                   "another %s has been compiling the program for over %llu ms, or is stopped, so this one "
+                   "compiles it as well; if none is stopped, raise build_wait_ms",
+                   turn->is_taken ? "machine" : "process", (unsigned long long)waited_ms);
     events_tell(turn->store->on_event, turn->store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0,
                 turn->waiting_ns, turn->store->build_locks->name(turn->lock), reason);
 }
 
 /* Returns false if there is no time left. */
-static bool pause_once(struct build_turn *turn)
+static bool pause_once(struct build_turn *turn, uint64_t longest_ns)
 {
     const uint64_t now_ns = files_steady_clock_ns();
     if (turn->waiting_ns == 0) {
@@ -134,7 +151,7 @@ static bool pause_once(struct build_turn *turn)
     }
     uint64_t pause_ns = (now_ns - turn->waiting_ns) / PAUSES_OF_WAIT;
     pause_ns = pause_ns < SHORTEST_PAUSE_NS ? SHORTEST_PAUSE_NS : pause_ns;
-    pause_ns = pause_ns > LONGEST_PAUSE_NS ? LONGEST_PAUSE_NS : pause_ns;
+    pause_ns = pause_ns > longest_ns ? longest_ns : pause_ns;
     files_pause_ns(pause_ns < turn->until_ns - now_ns ? pause_ns : turn->until_ns - now_ns);
     return true;
 }
@@ -147,7 +164,38 @@ static bool wait_once(struct build_turn *turn)
         turn->is_taken = true;
         turn->taken_ns = files_steady_clock_ns();
     }
-    return state == BUILD_LOCK_BUSY && own_turns == 1 && pause_once(turn);
+    return state == BUILD_LOCK_BUSY && own_turns == 1 && pause_once(turn, LONGEST_PAUSE_NS);
+}
+
+/* Asks for the lease, and waits while another machine has it. Returns true if the storage has a blob to look at. */
+static bool wait_for_lease(struct build_turn *turn)
+{
+    if (!turn->is_taken || turn->is_lease_over)
+        return false;
+    if (turn->lessor == NULL)
+        turn->lessor = lessor_find(turn->storage);
+    ingot_lease_answer_t answer = INGOT_LEASE_NONE;
+    while (turn->lessor != NULL) {
+        answer = lessor_take(turn->lessor, turn->id_size, turn->id, turn->is_lessor_blob_used, &turn->lease);
+        if (answer != INGOT_LEASE_BUSY || own_turns != 1 || !pause_once(turn, LONGEST_LEASE_PAUSE_NS))
+            break;
+    }
+    turn->is_lease_over = answer != INGOT_LEASE_STORED;
+    turn->is_lessor_blob_used = true;
+    turn->taken_ns = files_steady_clock_ns(); /* what follows is the build */
+    return !turn->is_lease_over;
+}
+
+/* Waits for this machine's processes. Returns true if the caller should look. */
+static bool wait_for_lock(struct build_turn *turn)
+{
+    const struct build_locks *locks = turn->store->build_locks;
+    while (wait_once(turn))
+        if (locks->has_changed(turn->lock))
+            return true;
+    turn->is_over = true; /* another process may just have stored the program */
+    return turn->waiting_ns != 0 || (turn->is_taken && !turn->is_stored_to) ||
+           (!turn->was_refused && locks->has_changed(turn->lock));
 }
 
 /* The last look found nothing. */
@@ -164,17 +212,10 @@ bool build_turn_wait(struct build_turn *turn)
 {
     if (turn == NULL)
         return false;
-    if (turn->is_over) {
-        note_late(turn);
-        return false;
-    }
-    const struct build_locks *locks = turn->store->build_locks;
-    while (wait_once(turn))
-        if (locks->has_changed(turn->lock))
-            return true;
-    turn->is_over = true; /* another process may just have stored the program */
-    return turn->waiting_ns != 0 || (turn->is_taken && !turn->is_stored_to) ||
-           (!turn->was_refused && locks->has_changed(turn->lock));
+    if ((!turn->is_over && wait_for_lock(turn)) || wait_for_lease(turn))
+        return true;
+    note_late(turn);
+    return false;
 }
 
 /* Other processes wait at least this long. A long time is saved at once, because they may need it now. */
@@ -195,6 +236,9 @@ void build_turn_end(struct build_turn *turn, enum build_turn_end end)
         note_duration(turn);
     if (end == BUILD_TURN_LOADED && turn->waiting_ns != 0)
         count(turn, false);
+    if (turn->lease != NULL)
+        lessor_end(turn->lessor, turn->lease, end == BUILD_TURN_LOADED || end == BUILD_TURN_NOT_STORED);
+    ingot_storage_release(turn->lessor);
     store->build_locks->close(turn->lock, end == BUILD_TURN_POINTLESS);
     memory_free(&store->allocator, turn, sizeof(*turn));
     --own_turns;

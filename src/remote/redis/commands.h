@@ -1,0 +1,19 @@
+/*
+ * commands.h - asks Redis or Valkey by one command on one of the transport's connections.
+ */
+#ifndef INGOT_REMOTE_REDIS_COMMANDS_H
+#define INGOT_REMOTE_REDIS_COMMANDS_H
+
+#include "remote/redis/connection.h"
+
+#define REDIS_NAME_CAPACITY 192u /* "ingot:1:", a name space of 64, and a digest of 64 */
+
+struct redis;
+
+/* Sends a command and receives its reply, which the caller frees and which is not an error. */
+enum outcome redis_ask(struct redis *redis, struct request *request, const struct redis_command *command,
+                       redisReply **reply);
+/* Writes the name of a key's object. Returns its length. */
+size_t redis_write_name(const struct redis *redis, const char *key, char name[REDIS_NAME_CAPACITY]);
+
+#endif

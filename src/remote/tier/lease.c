@@ -1,0 +1,123 @@
+/*
+ * lease.c - gives leases; see lease.h.
+ *
+ * A request for a lease is one like a load: in the application's thread, with the guard's deadline, and not made while
+ * the server is not asked. Whatever fails, the caller compiles.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "remote/tier/lease.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "remote/base/clock.h"
+#include "remote/object/envelope.h"
+#include "remote/object/object_key.h"
+#include "remote/tier/lease_keeper.h"
+#include "remote/tier/load.h"
+#include "remote/tier/tier.h"
+#include "util/cancellation.h"
+
+#define OFF_NS (60 * CLOCK_NS_PER_S)
+#define REASON_CAPACITY 512u
+#define TOKEN_BYTES 16u
+
+/* False: the system has no random numbers. */
+static bool draw_token(char token[LEASE_TOKEN_CAPACITY])
+{
+    uint8_t bytes[TOKEN_BYTES];
+    if (getrandom(bytes, sizeof(bytes), GRND_NONBLOCK) != (ssize_t)sizeof(bytes))
+        return false;
+    for (size_t i = 0; i < sizeof(bytes); ++i)
+        (void)snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+    return true;
+}
+
+/* A server may allow loads and stores, but no scripts. That says nothing about loads. */
+static void turn_off(struct tier *tier, const char *why)
+{
+    char reason[REASON_CAPACITY];
+    atomic_store_explicit(&tier->leases.off_until_ns, clock_now_ns() + OFF_NS, memory_order_relaxed);
+    (void)snprintf(reason, sizeof(reason),
+                   "the remote tier's server gives no leases, so several machines may compile the same program: %s",
+                   why);
+    tier_tell(tier, INGOT_IO_ERROR, 0, reason);
+}
+
+static ingot_lease_answer_t answer_of(struct tier *tier, enum lease_answer answer)
+{
+    switch (answer) {
+    case LEASE_IS_TAKEN: tier_count(tier, TIER_LEASES, 1); return INGOT_LEASE_TAKEN;
+    case LEASE_IS_BUSY: tier_count(tier, TIER_BUSY_LEASES, 1); return INGOT_LEASE_BUSY;
+    case LEASE_IS_STORED: return INGOT_LEASE_STORED;
+    case LEASE_IS_POINTLESS: break;
+    }
+    return INGOT_LEASE_NONE;
+}
+
+static ingot_lease_answer_t ask(struct tier *tier, struct request *request, struct lease *lease, const char *key,
+                                const char *token, bool is_blob_useless)
+{
+    enum lease_answer answer = LEASE_IS_BUSY;
+    const uint64_t began_ns = clock_now_ns();
+    const enum outcome outcome = tier->transport.ops->leases->take(tier->transport.self, request, key, token,
+                                                                   tier->lease_time_ms, is_blob_useless, &answer);
+    const bool is_off = outcome == OUTCOME_REFUSED || outcome == OUTCOME_BAD_ANSWER;
+    tier_settle(tier, is_off ? BREAKER_WORKS : tier_finding_of(outcome), 0, began_ns, request->failure);
+    if (is_off)
+        turn_off(tier, request->failure);
+    const ingot_lease_answer_t given = outcome == OUTCOME_DONE ? answer_of(tier, answer) : INGOT_LEASE_NONE;
+    if (given == INGOT_LEASE_TAKEN)
+        lease_keeper_add(tier, lease, began_ns);
+    else
+        free(lease);
+    return given;
+}
+
+static ingot_lease_answer_t take(struct tier *tier, size_t id_size, const uint8_t *id, bool is_blob_useless,
+                                 void **lease)
+{
+    char key[OBJECT_KEY_CAPACITY];
+    char token[LEASE_TOKEN_CAPACITY];
+    struct request request = tier_make_request(tier);
+    const uint64_t now_ns = clock_now_ns();
+    if (now_ns < atomic_load_explicit(&tier->leases.off_until_ns, memory_order_relaxed) ||
+        guard_admit(&tier->guard, &request, now_ns) != GUARD_PASS)
+        return INGOT_LEASE_NONE;
+    tier_end_with_pause(&request);
+    object_key_of(tier->name_space, id_size, id, key);
+    struct lease *made = draw_token(token) ? lease_keeper_make(tier, key, token) : NULL;
+    if (made == NULL) {
+        turn_off(tier, "no memory, thread or random number for a lease");
+        return INGOT_LEASE_NONE;
+    }
+    const ingot_lease_answer_t answer = ask(tier, &request, made, key, token, is_blob_useless);
+    if (answer == INGOT_LEASE_TAKEN)
+        *lease = made;
+    return answer;
+}
+
+ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *id, int is_blob_useless, void **lease)
+{
+    struct tier *tier = self;
+    if (getpid() != tier->process || id_size > ENVELOPE_MAX_ID_SIZE)
+        return INGOT_LEASE_NONE;
+    const int cancellation = cancellation_hold();
+    const ingot_lease_answer_t answer = take(tier, id_size, id, is_blob_useless != 0, lease);
+    cancellation_allow(cancellation);
+    return answer;
+}
+
+/* A forked child has no part in its parent's leases. */
+void tier_end_lease(void *self, void *lease, int may_others_take)
+{
+    struct tier *tier = self;
+    if (getpid() == tier->process)
+        lease_list_end(&tier->leases, lease, may_others_take != 0);
+}

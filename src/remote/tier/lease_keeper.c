@@ -1,0 +1,220 @@
+/*
+ * lease_keeper.c - the thread that keeps leases; see lease_keeper.h.
+ *
+ * A lease is renewed after each third of its time, so that it survives a lost request, and runs out soon after its
+ * process has died or was stopped. It ends after the upload of its program, because the machines that wait for it
+ * expect the object then. The thread is not the one that uploads: a large upload may take longer than a lease lasts.
+ * Only this thread takes leases out of the list, so it may use one without the lock.
+ */
+#include "remote/tier/lease_keeper.h"
+
+#include <ingot/ingot.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/base/clock.h"
+#include "remote/base/thread.h"
+#include "remote/tier/tier.h"
+#include "remote/tier/worker.h"
+
+#define POINTLESS_MS 60000u
+#define PARTS 3u
+#define FINAL_NS (250 * CLOCK_NS_PER_MS) /* for ending all leases with the process */
+
+/* ---- the thread ---- */
+
+static uint64_t part_of_time_ns(const struct tier *tier)
+{
+    return tier->lease_time_ms * CLOCK_NS_PER_MS / PARTS;
+}
+
+/* Locked. An upload may also have been dropped. */
+static bool is_to_end(struct tier *tier, const struct lease *lease)
+{
+    return lease->is_ended && (!lease->has_upload || lease->is_upload_over || lease->is_lost ||
+                               upload_queue_count(&tier->queue) == 0);
+}
+
+/* Makes a request without the lock. Returns its outcome, OUTCOME_ENDED if the server is not asked now. */
+static enum outcome ask(struct tier *tier, const struct lease *lease, bool is_end, uint64_t time_ms)
+{
+    const struct lease_transport_ops *ops = tier->transport.ops->leases;
+    struct request request = tier_make_request(tier);
+    if (!guard_get_state(&tier->guard).is_closed)
+        return OUTCOME_ENDED;
+    const enum outcome outcome = (is_end ? ops->end : ops->renew)(tier->transport.self, &request, lease->key,
+                                                                  lease->token, time_ms);
+    const enum breaker_finding finding = outcome == OUTCOME_REFUSED ? BREAKER_WORKS : tier_finding_of(outcome);
+    if (outcome != OUTCOME_ENDED && guard_note_upload(&tier->guard, finding, clock_now_ns())) {
+        tier_tell_pause(tier, request.failure);
+        worker_ensure(tier);
+        upload_queue_wake(&tier->queue); /* the other thread has a time for its probe now */
+    }
+    return outcome;
+}
+
+/* Locked; unlocks for the request. */
+static void renew(struct tier *tier, struct lease *lease)
+{
+    (void)pthread_mutex_unlock(&tier->leases.lock);
+    const uint64_t began_ns = clock_now_ns();
+    const enum outcome outcome = ask(tier, lease, false, tier->lease_time_ms);
+    const uint64_t now_ns = clock_now_ns();
+    (void)pthread_mutex_lock(&tier->leases.lock);
+    lease->renew_at_ns = now_ns + part_of_time_ns(tier);
+    if (outcome == OUTCOME_DONE) {
+        lease->renew_at_ns = began_ns + part_of_time_ns(tier);
+        lease->runs_out_at_ns = began_ns + tier->lease_time_ms * CLOCK_NS_PER_MS;
+    }
+    lease->is_lost = outcome == OUTCOME_MISSING || now_ns >= lease->runs_out_at_ns;
+    if (!lease->is_lost)
+        return;
+    lease->renew_at_ns = CLOCK_NEVER;
+    tier_count(tier, TIER_LOST_LEASES, 1);
+    (void)pthread_mutex_unlock(&tier->leases.lock);
+    tier_tell(tier, INGOT_BUSY, 0,
+              "the lease of a program that is being compiled was lost: another machine may compile it as well");
+    (void)pthread_mutex_lock(&tier->leases.lock);
+}
+
+/* Locked. For how long others are told that waiting is of no use. */
+static uint64_t pointless_ms(const struct lease *lease)
+{
+    const bool is_pointless =
+        lease->is_ended && (lease->has_upload ? lease->has_upload_failed : !lease->may_others_take);
+    return is_pointless ? POINTLESS_MS : 0;
+}
+
+static bool is_ending(const struct tier *tier)
+{
+    return atomic_load_explicit(&tier->is_ending, memory_order_relaxed);
+}
+
+/* Locked; unlocks for the request. If that fails, the lease runs out. */
+static void finish(struct tier *tier, struct lease *lease)
+{
+    const bool is_held = !lease->is_lost;
+    const uint64_t time_ms = pointless_ms(lease);
+    (void)pthread_mutex_unlock(&tier->leases.lock);
+    const enum outcome outcome = is_held ? ask(tier, lease, true, time_ms) : OUTCOME_DONE;
+    (void)pthread_mutex_lock(&tier->leases.lock);
+    if (outcome == OUTCOME_ENDED && is_ending(tier))
+        return; /* with the tier, whose last requests end it */
+    lease_list_remove(&tier->leases, lease);
+    free(lease);
+}
+
+/* Locked. Does what is due for one lease. Returns false if nothing was, with the moment when something will be. */
+static bool work_once(struct tier *tier, uint64_t *moment_ns)
+{
+    const uint64_t now_ns = clock_now_ns();
+    *moment_ns = CLOCK_NEVER;
+    for (struct lease *lease = is_ending(tier) ? NULL : tier->leases.first; lease != NULL; lease = lease->next) {
+        if (is_to_end(tier, lease)) {
+            finish(tier, lease);
+            return true;
+        }
+        if (lease->renew_at_ns <= now_ns) {
+            renew(tier, lease);
+            return true;
+        }
+        *moment_ns = lease->renew_at_ns < *moment_ns ? lease->renew_at_ns : *moment_ns;
+    }
+    return false;
+}
+
+/* A copy of a lease for its end: other threads may still use the lease. */
+struct last_request {
+    char key[OBJECT_KEY_CAPACITY];
+    char token[LEASE_TOKEN_CAPACITY];
+    uint64_t pointless_ms;
+};
+
+/* False: no lease is left. */
+static bool take_last_request(struct lease_list *list, struct last_request *last)
+{
+    (void)pthread_mutex_lock(&list->lock);
+    struct lease *lease = list->first;
+    while (lease != NULL && lease->is_lost)
+        lease = lease->next;
+    if (lease != NULL) {
+        lease->is_lost = true;
+        memcpy(last->key, lease->key, sizeof(last->key));
+        memcpy(last->token, lease->token, sizeof(last->token));
+        last->pointless_ms = pointless_ms(lease);
+    }
+    (void)pthread_mutex_unlock(&list->lock);
+    return lease != NULL;
+}
+
+/* Other machines need not wait until the leases of an ended process run out. Takes from the time that may be lost. */
+static void end_all(struct tier *tier)
+{
+    const struct lease_transport_ops *ops = tier->transport.ops->leases;
+    struct request request = tier_make_request(tier);
+    struct last_request last;
+    const uint64_t began_ns = clock_now_ns();
+    if (!take_last_request(&tier->leases, &last) || guard_admit(&tier->guard, &request, began_ns) != GUARD_PASS)
+        return;
+    request.is_ended = NULL; /* it is for the end that this is done */
+    if (request.deadline_ns > began_ns + FINAL_NS)
+        request.deadline_ns = began_ns + FINAL_NS;
+    enum outcome outcome = OUTCOME_DONE;
+    do {
+        outcome = ops->end(tier->transport.self, &request, last.key, last.token, last.pointless_ms);
+    } while ((outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING) && take_last_request(&tier->leases, &last));
+    (void)guard_settle(&tier->guard, tier_finding_of(outcome), 0, began_ns, clock_now_ns());
+}
+
+static void *run(void *user)
+{
+    struct tier *tier = user;
+    uint64_t moment_ns = 0;
+    (void)pthread_mutex_lock(&tier->leases.lock);
+    while (!tier->leases.is_ending)
+        if (!work_once(tier, &moment_ns) && !tier->leases.is_ending)
+            thread_wait(&tier->leases.has_changed, &tier->leases.lock, moment_ns);
+    (void)pthread_mutex_unlock(&tier->leases.lock);
+    return NULL;
+}
+
+void lease_keeper_finish(struct tier *tier)
+{
+    (void)pthread_mutex_lock(&tier->leases.lock);
+    const bool is_first = !tier->leases.is_ending;
+    const bool has_thread = tier->leases.has_thread;
+    tier->leases.is_ending = true;
+    (void)pthread_cond_broadcast(&tier->leases.has_changed);
+    (void)pthread_mutex_unlock(&tier->leases.lock);
+    if (!is_first || !has_thread)
+        return;
+    (void)pthread_join(tier->leases.thread, NULL);
+    end_all(tier);
+}
+
+static bool ensure_thread(struct tier *tier)
+{
+    (void)pthread_mutex_lock(&tier->leases.lock);
+    if (!tier->leases.has_thread && !tier->leases.is_ending)
+        tier->leases.has_thread = thread_start(&tier->leases.thread, run, tier);
+    const bool is_running = tier->leases.has_thread && !tier->leases.is_ending;
+    (void)pthread_mutex_unlock(&tier->leases.lock);
+    return is_running;
+}
+
+struct lease *lease_keeper_make(struct tier *tier, const char *key, const char *token)
+{
+    struct lease *lease = ensure_thread(tier) ? calloc(1, sizeof(*lease)) : NULL;
+    if (lease == NULL)
+        return NULL;
+    memcpy(lease->key, key, sizeof(lease->key));
+    memcpy(lease->token, token, sizeof(lease->token));
+    return lease;
+}
+
+void lease_keeper_add(struct tier *tier, struct lease *lease, uint64_t began_ns)
+{
+    lease->renew_at_ns = began_ns + part_of_time_ns(tier);
+    lease->runs_out_at_ns = began_ns + tier->lease_time_ms * CLOCK_NS_PER_MS;
+    lease_list_add(&tier->leases, lease);
+}
