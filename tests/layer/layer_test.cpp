@@ -17,6 +17,7 @@
 #include "support/child_process.h"
 #include "support/opencl_platform.h"
 #include "support/scratch_directory.h"
+#include "support/server_process.h"
 
 namespace
 {
@@ -93,6 +94,44 @@ TEST_F(Layer, CompilesNothingInTheSecondProcess)
     EXPECT_EQ(0u, warm.seen.count("compile"));
     EXPECT_LE(4u, warm.seen.at("load"));
 }
+
+#if HAS_REMOTE
+/* Each machine has a store of its own. */
+TEST_F(Layer, CompilesNothingThatAnotherMachineCompiled)
+{
+    const server_process::Redis redis;
+    const auto run_machine = [&](const char *store) {
+        setenv("INGOT_PERSIST_REMOTE", redis.url().c_str(), 1);
+        const Ending ending = run({LAYER_CHILD, "plain", path(store)}, layer_above);
+        unsetenv("INGOT_PERSIST_REMOTE");
+        return ending;
+    };
+    const Ending first = run_machine("machine1");
+    EXPECT_EQ("4\n", redis.ask({"DBSIZE"}));
+    const Ending second = run_machine("machine2");
+    expect_right(first, "4");
+    expect_right(second, "4");
+    EXPECT_LE(4u, first.seen.at("build"));
+    EXPECT_EQ(0u, second.seen.count("build"));
+}
+
+TEST_F(Layer, UsesTheStoreAloneIfTheServerIsOfNoUse)
+{
+    const std::string trace = path("trace");
+    setenv("INGOT_TRACE", trace.c_str(), 1);
+    setenv("INGOT_PERSIST_REMOTE", "nonsense", 1);
+    const Ending cold = run_child("plain", layer_above);
+    const Ending warm = run_child("plain", layer_above);
+    unsetenv("INGOT_PERSIST_REMOTE");
+    unsetenv("INGOT_TRACE");
+    expect_right(cold, "4");
+    expect_right(warm, "4");
+    EXPECT_EQ(0u, warm.seen.count("build"));
+    std::ifstream file(trace);
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    EXPECT_NE(std::string::npos, text.find("the server of INGOT_PERSIST_REMOTE is not used")) << text;
+}
+#endif
 
 TEST_F(Layer, CompilesAndLinksNothingInTheSecondProcess)
 {

@@ -12,6 +12,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "layers/opencl/remote/remote.h"
 #include "util/environment.h"
 
 #define MAX_NAME 64u
@@ -19,6 +20,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic(ingot_storage_t) store;
+static _Atomic(ingot_event_callback_t) listener; /* relaxed: always the same */
 
 bool settings_are_off(void)
 {
@@ -75,12 +77,17 @@ static void open_store(void)
     name_program(name);
     info.name_space = name;
     if (ingot_persist_info_from_environment(&info, sizeof(path), path) == INGOT_SUCCESS &&
-        ingot_persist_open(&opened, &info) == INGOT_SUCCESS)
-        atomic_store_explicit(&store, opened, memory_order_release);
+        ingot_persist_open(&opened, &info) == INGOT_SUCCESS) {
+        ingot_storage_t with_server = remote_open_behind(opened, atomic_load_explicit(&listener, memory_order_relaxed));
+        if (with_server != NULL)
+            ingot_storage_release(opened); /* the storage has its own reference */
+        atomic_store_explicit(&store, with_server != NULL ? with_server : opened, memory_order_release);
+    }
 }
 
-ingot_storage_t settings_store(void)
+ingot_storage_t settings_store(ingot_event_callback_t on_event)
 {
+    atomic_store_explicit(&listener, on_event, memory_order_relaxed);
     (void)pthread_once(&once, open_store);
     return settings_open_store();
 }

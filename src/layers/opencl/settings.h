@@ -12,8 +12,9 @@
 bool settings_are_off(void);
 
 /* Returns the user's store, which the first call opens and which stays open, or NULL if there is none; the layer caches
- * nothing then. */
-ingot_storage_t settings_store(void);
+ * nothing then. The server that INGOT_PERSIST_REMOTE names is behind it, and on_event,
+ * the same for all calls, hears of that server. */
+ingot_storage_t settings_store(ingot_event_callback_t on_event);
 /* Returns the store if it is already open, otherwise NULL. */
 ingot_storage_t settings_open_store(void);
 

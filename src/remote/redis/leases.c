@@ -73,8 +73,7 @@ static enum outcome take(void *self, struct request *request, const char *key, c
     const char *arguments[] = {token, time, is_object_useless ? "1" : "0"};
     long long number = 0;
     (void)snprintf(time, sizeof(time), "%llu", (unsigned long long)time_ms);
-    const enum outcome outcome =
-        run_script(self, request, take_script, key, 3, arguments, LEASE_IS_POINTLESS, &number);
+    const enum outcome outcome = run_script(self, request, take_script, key, 3, arguments, LEASE_IS_POINTLESS, &number);
     if (outcome == OUTCOME_DONE)
         *answer = (enum lease_answer)number;
     return outcome;

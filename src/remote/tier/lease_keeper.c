@@ -31,8 +31,8 @@ static uint64_t part_of_time_ns(const struct tier *tier)
 /* Locked. An upload may also have been dropped. */
 static bool is_to_end(struct tier *tier, const struct lease *lease)
 {
-    return lease->is_ended && (!lease->has_upload || lease->is_upload_over || lease->is_lost ||
-                               upload_queue_count(&tier->queue) == 0);
+    return lease->is_ended &&
+           (!lease->has_upload || lease->is_upload_over || lease->is_lost || upload_queue_count(&tier->queue) == 0);
 }
 
 /* Makes a request without the lock. Returns its outcome, OUTCOME_ENDED if the server is not asked now. */
@@ -42,8 +42,8 @@ static enum outcome ask(struct tier *tier, const struct lease *lease, bool is_en
     struct request request = tier_make_request(tier);
     if (!guard_get_state(&tier->guard).is_closed)
         return OUTCOME_ENDED;
-    const enum outcome outcome = (is_end ? ops->end : ops->renew)(tier->transport.self, &request, lease->key,
-                                                                  lease->token, time_ms);
+    const enum outcome outcome =
+        (is_end ? ops->end : ops->renew)(tier->transport.self, &request, lease->key, lease->token, time_ms);
     const enum breaker_finding finding = outcome == OUTCOME_REFUSED ? BREAKER_WORKS : tier_finding_of(outcome);
     if (outcome != OUTCOME_ENDED && guard_note_upload(&tier->guard, finding, clock_now_ns())) {
         tier_tell_pause(tier, request.failure);

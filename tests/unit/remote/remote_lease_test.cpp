@@ -211,8 +211,7 @@ TEST_F(RemoteLease, IsTakenOverOnceWhenItsHolderDies)
     std::vector<std::thread> threads;
     std::atomic<int> loads{0}, builds{0};
     for (int i = 1; i <= waiting; ++i)
-        machines.push_back(
-            std::make_unique<Machine>(folder(i), redis.url(), info_with_wait(kLongMs), remote_info()));
+        machines.push_back(std::make_unique<Machine>(folder(i), redis.url(), info_with_wait(kLongMs), remote_info()));
     for (const auto &machine : machines)
         threads.emplace_back([&] {
             Session session;
@@ -265,7 +264,9 @@ TEST_F(RemoteLease, EndsForAllIfTheProgramDoesNotCompile)
     const Redis redis;
     const pid_t holder = start_holder(redis, kFailing);
     const Machine machine(folder(1), redis.url(), info_with_wait(kLongMs), remote_info());
-    EXPECT_EQ(INGOT_ORIGIN_MEMORY, request(machine, [&] { go_.open(); }, kFailing)) << "no program";
+    EXPECT_EQ(INGOT_ORIGIN_MEMORY, request(
+                                       machine, [&] { go_.open(); }, kFailing))
+        << "no program";
     EXPECT_EQ(2, board_->compilations);
     EXPECT_EQ(0u, machine.tier().stats().leases) << "the others need not wait for each other";
     EXPECT_EQ(0u, machine.stats().wait_timeouts);

@@ -6,13 +6,14 @@
  */
 #include "layers/opencl/calls/extensions.h"
 #include "layers/opencl/program/burial.h"
+#include "layers/opencl/program/contexts.h"
 #include "layers/opencl/program/platforms.h"
 #include "layers/opencl/settings.h"
 #include "layers/opencl/statistics.h"
 
 static cl_program make_shadow(cl_program native, ingot_source_kind_t kind)
 {
-    if (native == NULL || settings_store() == NULL || !platforms_have(native))
+    if (native == NULL || settings_store(contexts_tell) == NULL || !platforms_have(native))
         return native;
     burial_init();
     burial_try(NULL);

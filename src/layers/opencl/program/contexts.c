@@ -5,6 +5,7 @@
 
 #include <ingot/persist.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,11 @@
 #include "layers/opencl/objects/piece.h"
 #include "layers/opencl/settings.h"
 
-static struct layer_context *contexts; /* under the lock */
+#define REASON_CAPACITY 512u
+
+static struct layer_context *contexts; /* under the lock, as the next two */
+static ingot_status_t waiting_status;
+static char waiting_reason[REASON_CAPACITY]; /* of an event that waits for a context; "": none */
 
 static struct layer_context *find(const struct layer_context *wanted)
 {
@@ -63,14 +68,48 @@ static bool create_ingot(struct layer_context *context)
     if (ingot_opencl_context_create_with(&context->ingot, &layer_target, context->native, context->device_count,
                                          context->devices, NULL) != INGOT_SUCCESS)
         return false;
-    (void)ingot_persist_remember_headers(settings_store(), context->ingot);
+    (void)ingot_persist_remember_headers(settings_open_store(), context->ingot);
     if (context->device_count != 1 || has_options_of_environment())
         return true;
     if (piece_create_object_context(&context->objects, context->ingot, context->native, context->devices[0]) ==
         INGOT_SUCCESS)
-        (void)ingot_persist_remember_headers(settings_store(), context->objects);
+        (void)ingot_persist_remember_headers(settings_open_store(), context->objects);
     (void)piece_create_link_context(&context->links, context->ingot, context->native, context->devices[0]);
     return true;
+}
+
+/* Reports the event that waited for a context. */
+static void tell_waiting(const struct layer_context *context)
+{
+    char reason[REASON_CAPACITY];
+    ingot_event_t event = INGOT_EVENT_INIT;
+    lock_take();
+    memcpy(reason, waiting_reason, sizeof(reason));
+    event.status = waiting_status;
+    waiting_reason[0] = '\0';
+    lock_release();
+    if (reason[0] == '\0')
+        return;
+    event.kind = INGOT_EVENT_STORAGE_DEGRADED;
+    event.reason = reason;
+    ingot_context_emit_event(context->ingot, &event);
+}
+
+void contexts_tell(const ingot_event_t *event, void *unused)
+{
+    (void)unused;
+    lock_take();
+    struct layer_context *context = contexts;
+    if (context != NULL) {
+        ++context->user_count;
+    } else {
+        (void)snprintf(waiting_reason, sizeof(waiting_reason), "%s", event->reason);
+        waiting_status = event->status;
+    }
+    lock_release();
+    if (context != NULL)
+        ingot_context_emit_event(context->ingot, event);
+    contexts_release(context);
 }
 
 struct layer_context *contexts_acquire(cl_program program)
@@ -94,6 +133,7 @@ struct layer_context *contexts_acquire(cl_program program)
         made = NULL;
     }
     lock_release();
+    tell_waiting(found);
 end:
     destroy(made);
     return found;

@@ -22,6 +22,8 @@ struct layer_context {
 
 /* Returns the context of a driver's program, or NULL if Ingot cannot make one. The caller releases it. */
 struct layer_context *contexts_acquire(cl_program native);
+/* Reports an event that does not belong to a program to some context, or to the next one that is made. */
+void contexts_tell(const ingot_event_t *event, void *unused);
 /* Drops a reference. Does nothing if context is NULL. */
 void contexts_release(struct layer_context *context);
 

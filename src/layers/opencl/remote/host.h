@@ -1,0 +1,38 @@
+/*
+ * host.h - what the layer and its module for servers call of each other.
+ *
+ * The module has the remote tiers and no persist of its own: a storage must belong to the persist that uses it. So it
+ * calls the layer's through this table. Both files are of one build.
+ */
+#ifndef INGOT_LAYERS_OPENCL_REMOTE_HOST_H
+#define INGOT_LAYERS_OPENCL_REMOTE_HOST_H
+
+#include <ingot/remote.h>
+
+#define REMOTE_MODULE_FILE "libIngotOpenCLLayerRemote.so"
+#define REMOTE_MODULE_ENTRY "ingot_opencl_layer_open_remote"
+#define REMOTE_HOST_VERSION                                                                                            \
+    (INGOT_VERSION_MAJOR * UINT32_C(1000000) + INGOT_VERSION_MINOR * UINT32_C(1000) + INGOT_VERSION_PATCH)
+
+struct remote_host {
+    size_t struct_size;
+    uint32_t version; /* REMOTE_HOST_VERSION of the layer */
+    ingot_status_t (*set_error_detail)(ingot_status_t status, const char *format, ...);
+    const char *(*last_error_detail)(void);
+    ingot_status_t (*storage_create)(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self);
+    ingot_status_t (*storage_set_leases)(ingot_storage_t storage, const ingot_lease_ops_t *ops);
+    void (*storage_release)(ingot_storage_t storage);
+    ingot_status_t (*persist_chain)(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers);
+    ingot_status_t (*persist_set_write_through)(ingot_storage_t storage, int is_on);
+};
+
+/*
+ * The module's entry: opens the server that the environment names behind a storage. host must live as long as the
+ * module.
+ * @retval INGOT_UNIMPLEMENTED  The module is of another version.
+ * Other statuses as ingot_remote_info_from_environment and ingot_remote_open_behind.
+ */
+typedef ingot_status_t (*remote_open_t)(const struct remote_host *host, ingot_storage_t *storage, ingot_storage_t local,
+                                        ingot_event_callback_t on_event);
+
+#endif

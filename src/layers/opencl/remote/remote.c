@@ -1,0 +1,99 @@
+/*
+ * remote.c - the server that machines share; see remote.h.
+ *
+ * The libraries for servers are large, and the loader puts the layer into every process that uses OpenCL. So they are
+ * in a module beside the layer, which is loaded only where the user names a server.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "layers/opencl/remote/remote.h"
+
+#include <dlfcn.h>
+#include <ingot/backend.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layers/opencl/remote/host.h"
+
+#define PATH_CAPACITY 4096u
+#define REASON_CAPACITY 512u
+
+/* Writes the path of the module, which is beside the layer's own file. */
+static bool find_module(char path[PATH_CAPACITY])
+{
+    static const char here;
+    Dl_info info;
+    if (dladdr(&here, &info) == 0 || info.dli_fname == NULL)
+        return false;
+    const char *slash = strrchr(info.dli_fname, '/');
+    const int folder = slash != NULL ? (int)(slash - info.dli_fname + 1) : 0;
+    const int length = snprintf(path, PATH_CAPACITY, "%.*s" REMOTE_MODULE_FILE, folder, info.dli_fname);
+    return length > 0 && (size_t)length < PATH_CAPACITY;
+}
+
+/* The module stays loaded: exit() calls its handler. */
+static ingot_status_t load_module(remote_open_t *open)
+{
+    char path[PATH_CAPACITY];
+    if (!find_module(path))
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the layer's folder is unknown");
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void *entry = module != NULL ? dlsym(module, REMOTE_MODULE_ENTRY) : NULL;
+    if (entry == NULL) {
+        const char *why = dlerror();
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "%s; it is part of the package ingot-tools",
+                                      why != NULL ? why : path);
+    }
+    memcpy(open, &entry, sizeof(*open)); /* C has no conversion from an object's address to a function's */
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t open_remote(ingot_storage_t *storage, ingot_storage_t local, ingot_event_callback_t on_event)
+{
+    static const struct remote_host host = {
+        .struct_size = sizeof(host),
+        .version = REMOTE_HOST_VERSION,
+        .set_error_detail = ingot_set_error_detail,
+        .last_error_detail = ingot_last_error_detail,
+        .storage_create = ingot_storage_create,
+        .storage_set_leases = ingot_storage_set_leases,
+        .storage_release = ingot_storage_release,
+        .persist_chain = ingot_persist_chain,
+        .persist_set_write_through = ingot_persist_set_write_through,
+    };
+    remote_open_t open = NULL;
+    ingot_status_t status = load_module(&open);
+    if (status == INGOT_SUCCESS)
+        status = open(&host, storage, local, on_event);
+    if (status == INGOT_UNIMPLEMENTED)
+        (void)ingot_set_error_detail(status, REMOTE_MODULE_FILE " is of another version than the layer");
+    return status;
+}
+
+static void tell_failure(ingot_event_callback_t on_event, ingot_status_t status)
+{
+    char reason[REASON_CAPACITY];
+    ingot_event_t event = INGOT_EVENT_INIT;
+    (void)snprintf(reason, sizeof(reason), "the server of INGOT_PERSIST_REMOTE is not used: %s",
+                   ingot_last_error_detail());
+    event.kind = INGOT_EVENT_STORAGE_DEGRADED;
+    event.status = status;
+    event.reason = reason;
+    on_event(&event, NULL);
+}
+
+ingot_storage_t remote_open_behind(ingot_storage_t local, ingot_event_callback_t on_event)
+{
+    ingot_storage_t storage = NULL;
+    const char *url = secure_getenv("INGOT_PERSIST_REMOTE");
+    if (url == NULL || *url == '\0')
+        return NULL;
+    const ingot_status_t status = open_remote(&storage, local, on_event);
+    if (status != INGOT_SUCCESS)
+        tell_failure(on_event, status);
+    return status == INGOT_SUCCESS ? storage : NULL;
+}
