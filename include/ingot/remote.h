@@ -178,6 +178,18 @@ typedef struct ingot_remote_report {
 INGOT_API ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ingot_remote_report_t *report);
 
 /**
+ * Asks whether a server has the blob of an id, without loading it. A blob that waits to be uploaded counts.
+ *
+ * @par Threads  Any number at once.
+ * @retval INGOT_SUCCESS        It has one, which may still turn out to be of no use.
+ * @retval INGOT_NOT_FOUND      It has none.
+ * @retval INGOT_IO_ERROR       The request failed, or the tier does not ask the server now.
+ * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY, INGOT_NO_SPACE
+ */
+INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const uint8_t *id);
+
+/**
  * Waits until all blobs are uploaded that waited when this was called.
  *
  * @param max_time_ms  How long at most. INGOT_REMOTE_NO_LIMIT: as long as the server works.

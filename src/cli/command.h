@@ -25,6 +25,8 @@ extern const struct command command_manifest;
 extern const struct command command_run;
 extern const struct command command_key;
 extern const struct command command_sign;
-extern const struct command command_remote; /* if remote is built */
+extern const struct command command_remote; /* if remote is built, as the next two */
+extern const struct command command_push;
+extern const struct command command_pull;
 
 #endif

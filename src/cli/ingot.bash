@@ -19,6 +19,8 @@ _ingot_options() { # of the command $1
     run) echo "--store --read-only --namespace --trace --stats --help --usage" ;;
     recount) echo "--dry-run $common" ;;
     remote) echo "--read-only $common" ;;
+    push) echo "$common" ;;
+    pull) echo "--manifest $common" ;;
     esac
 }
 
@@ -65,7 +67,7 @@ _ingot() {
         return
     fi
     if ((COMP_CWORD == 1)); then
-        local commands="ls show explain verify stats evict clear recount bundle manifest key sign run remote"
+        local commands="ls show explain verify stats evict clear recount bundle manifest key sign run remote push pull"
         commands+=" --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
         return
@@ -86,7 +88,8 @@ _ingot() {
         mapfile -t COMPREPLY < <(compgen -W "create show" -- "$word")
     elif [[ $command == bundle && $COMP_CWORD == 2 ]]; then
         mapfile -t COMPREPLY < <(compgen -W "create list extract" -- "$word")
-    elif [[ $command == bundle || $command == manifest || $command == key || $before == --keys ]]; then
+    elif [[ $command == bundle || $command == manifest || $command == key || $before == --keys ||
+        $before == --manifest ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
     elif [[ $command == show || $command == explain ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_ingot_entries)" -- "$word")

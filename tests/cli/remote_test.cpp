@@ -1,6 +1,8 @@
 /*
- * remote_test.cpp - the command that checks servers.
+ * remote_test.cpp - the commands that check servers, fill them, and load from them.
  */
+#include <ingot/prewarm.h>
+
 #include "cli/tool.h"
 #include "support/server_process.h"
 
@@ -47,6 +49,113 @@ TEST_F(CliRemote, KnowsWrongUsage)
     EXPECT_EQ(2, run_command({CLI_PROGRAM, "remote", "check"},
                              {{"INGOT_PERSIST_REMOTE", "redis://a"}, {"INGOT_PERSIST_REMOTE_MODE", "x"}})
                      .code);
+}
+
+/* A store with programs, the manifest of the run that compiled them, and a server. */
+class CliPush : public CliTest
+{
+protected:
+    static constexpr int kPrograms = 20;
+
+    CliPush()
+    {
+        ReferenceDevice device;
+        const Context context = device.make();
+        const store_fixture::Store store = open_store();
+        ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+        info.path = manifest_.c_str();
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), &info));
+        for (int i = 0; i < kPrograms; ++i) {
+            ProgramText text;
+            text.sources = {"kernel n" + std::to_string(i) + " x\n"};
+            const Desc desc = text.make(context);
+            ingot_program_t program = nullptr;
+            EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), store.get(), nullptr));
+            ingot_program_release(program);
+        }
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    }
+    std::string push_counts() const
+    {
+        return json("push " + redis_.url(), "j[\"pushed\"], j[\"present\"], j[\"left_out\"], j[\"failed\"], sep=' '");
+    }
+    std::string pull_counts() const
+    {
+        return json("pull --manifest " + manifest_ + " " + redis_.url(),
+                    "j[\"pulled\"], j[\"present\"], j[\"missing\"], j[\"failed\"], sep=' '");
+    }
+
+    const server_process::Redis redis_;
+    const std::string manifest_ = (scratch() / "manifest").string();
+};
+
+TEST_F(CliPush, StoresWhatTheServerLacks)
+{
+    EXPECT_EQ("20 0 0 0", push_counts());
+    EXPECT_EQ("20\n", redis_.ask({"DBSIZE"}));
+    add_plain(3);
+    EXPECT_EQ("3 20 0 0", push_counts());
+    const Result again = run({"push", redis_.url()});
+    EXPECT_EQ(0, again.code);
+    EXPECT_EQ("pushed 0 entries (0 B sent); the server already had 23; 0 left out, 0 failed\n", again.output);
+}
+
+TEST_F(CliPush, WaitsForUploadsThatTheTierCouldDrop)
+{
+    fs::remove_all(root());
+    add_plain(400, 1000);
+    EXPECT_EQ("400 0 0 0", push_counts());
+    EXPECT_EQ("400\n", redis_.ask({"DBSIZE"}));
+}
+
+TEST_F(CliPush, LeavesOutBadEntries)
+{
+    damage(root() / names()[0] / "kernel.bin");
+    const Result result = run({"push", redis_.url()});
+    EXPECT_EQ(1, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("1 left out")) << result.output;
+    EXPECT_EQ("19\n", redis_.ask({"DBSIZE"}));
+}
+
+TEST_F(CliPush, IsPulledIntoAnotherStore)
+{
+    EXPECT_EQ("20 0 0 0", push_counts());
+    fs::remove_all(root());
+    EXPECT_EQ("20 0 0 0", pull_counts());
+    EXPECT_EQ(20u, names().size());
+    EXPECT_EQ("0 20 0 0", pull_counts());
+    EXPECT_EQ(0, run({"verify"}).code);
+
+    fs::remove_all(root());
+    EXPECT_EQ("OK\n", redis_.ask({"FLUSHALL"}));
+    EXPECT_EQ(1, run({"pull", "--manifest", manifest_, redis_.url()}).code);
+    EXPECT_EQ(0u, names().size());
+}
+
+TEST_F(CliPush, FailsIfTheServerDoes)
+{
+    const std::string url = "redis://127.0.0.1:" + std::to_string(server_process::free_port());
+    const Result pushed = run({"push", url});
+    EXPECT_EQ(4, pushed.code) << pushed.output;
+    EXPECT_NE(std::string::npos, pushed.output.find("asking the server failed")) << pushed.output;
+    fs::remove_all(root());
+    const Result pulled = run({"pull", "--manifest", manifest_, url});
+    EXPECT_EQ(4, pulled.code) << pulled.output;
+    const server_process::Redis reader({"--user", "default", "on", "nopass", "~*", "+get", "+exists"});
+    add_plain(3);
+    const Result refused = run({"push", reader.url()});
+    EXPECT_EQ(4, refused.code) << refused.output;
+    EXPECT_NE(std::string::npos, refused.output.find("NOPERM")) << refused.output;
+}
+
+TEST_F(CliPush, KnowsWrongUsage)
+{
+    EXPECT_EQ(2, run({"push", "ftp://host"}).code);
+    EXPECT_EQ(2, run({"push", "redis://a", "redis://b"}).code);
+    EXPECT_EQ(2, run({"pull", "redis://a"}).code);
+    EXPECT_EQ(2, run({"pull", "--manifest", manifest_, "redis://a", "redis://b"}).code);
+    EXPECT_EQ(2, run({"pull", "--manifest", (scratch() / "none").string(), "redis://a"}).code);
+    EXPECT_EQ(3, run_command({CLI_PROGRAM, "push", "--dir", (scratch() / "none").string(), redis_.url()}).code);
 }
 
 } // namespace

@@ -46,6 +46,8 @@ struct transport_ops {
     enum outcome (*put)(void *self, struct request *request, const char *key, size_t size, const uint8_t *bytes);
     /* Removes an object. OUTCOME_MISSING: there was none. */
     enum outcome (*remove)(void *self, struct request *request, const char *key);
+    /* Asks whether there is an object. OUTCOME_MISSING: there is none. */
+    enum outcome (*has)(void *self, struct request *request, const char *key);
     /* Asks whether the server answers, as cheaply as the protocol allows. */
     enum outcome (*probe)(void *self, struct request *request);
     void (*destroy)(void *self);

@@ -95,12 +95,17 @@ static enum outcome remove_key(void *self, struct request *request, const char *
     return perform(self, request, key, &exchange);
 }
 
+static enum outcome has(void *self, struct request *request, const char *key)
+{
+    struct exchange exchange = {.method = HTTP_HEAD};
+    return perform(self, request, key, &exchange);
+}
+
 /* A server may refuse to show a folder, and has nothing to say about the root. No object has this key. */
 static enum outcome probe(void *self, struct request *request)
 {
     static const char no_key[] = "0000000000000000000000000000000000000000000000000000000000000000";
-    struct exchange exchange = {.method = HTTP_HEAD};
-    return perform(self, request, no_key, &exchange);
+    return has(self, request, no_key);
 }
 
 static void destroy(void *self)
@@ -142,7 +147,7 @@ static ingot_status_t make(struct http *http, const struct url *url, const char 
 
 ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
 {
-    static const struct transport_ops ops = {get, put, remove_key, probe, destroy, NULL};
+    static const struct transport_ops ops = {get, put, remove_key, has, probe, destroy, NULL};
     struct http *http = calloc(1, sizeof(*http));
     if (http == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

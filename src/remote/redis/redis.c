@@ -200,22 +200,34 @@ static enum outcome put(void *self, struct request *request, const char *key, si
                      : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers SET with something else than OK");
 }
 
-static enum outcome remove_key(void *self, struct request *request, const char *key)
+/* For commands whose reply is how many keys they found. */
+static enum outcome count_key(struct redis *redis, struct request *request, const char *command_name, const char *key)
 {
     char name[REDIS_NAME_CAPACITY];
-    const char *words[] = {"DEL", name};
-    const size_t sizes[] = {3, redis_write_name(self, key, name)};
+    const char *words[] = {command_name, name};
+    const size_t sizes[] = {strlen(command_name), redis_write_name(redis, key, name)};
     const struct redis_command command = {.count = 2, .words = words, .sizes = sizes};
     redisReply *reply = NULL;
-    const enum outcome outcome = redis_ask(self, request, &command, &reply);
+    const enum outcome outcome = redis_ask(redis, request, &command, &reply);
     if (outcome != OUTCOME_DONE)
         return outcome;
     const bool is_number = reply->type == REDIS_REPLY_INTEGER;
-    const bool is_removed = is_number && reply->integer != 0;
+    const bool is_found = is_number && reply->integer != 0;
     freeReplyObject(reply);
     if (!is_number)
-        return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers DEL with something else than a number");
-    return is_removed ? OUTCOME_DONE : OUTCOME_MISSING;
+        return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers %s with something else than a number",
+                            command_name);
+    return is_found ? OUTCOME_DONE : OUTCOME_MISSING;
+}
+
+static enum outcome remove_key(void *self, struct request *request, const char *key)
+{
+    return count_key(self, request, "DEL", key);
+}
+
+static enum outcome has(void *self, struct request *request, const char *key)
+{
+    return count_key(self, request, "EXISTS", key);
 }
 
 static enum outcome probe(void *self, struct request *request)
@@ -270,7 +282,7 @@ static ingot_status_t take_settings(struct redis *redis, const struct url *url, 
 ingot_status_t redis_open(struct transport *transport, const struct url *url, const char *name_space,
                           uint64_t time_to_live_s)
 {
-    static const struct transport_ops ops = {get, put, remove_key, probe, destroy, &redis_leases};
+    static const struct transport_ops ops = {get, put, remove_key, has, probe, destroy, &redis_leases};
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

@@ -4,6 +4,7 @@
 #include <ingot/backend.h>
 
 #include "remote/base/clock.h"
+#include "remote/tier/load.h"
 #include "remote/tier/registry.h"
 #include "remote/tier/tier.h"
 #include "remote/tier/worker.h"
@@ -67,6 +68,20 @@ ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stat
     fill_stats(tier, &known);
     (void)STRUCT_WRITE(stats, known);
     return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    struct tier *tier = NULL;
+    if (id == NULL || id_size == 0)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id is missing or empty");
+    ingot_status_t status = find_tier(storage, &tier);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const int cancellation = cancellation_hold();
+    status = tier_has(tier, id_size, id);
+    cancellation_allow(cancellation);
+    return status;
 }
 
 ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint32_t max_time_ms)

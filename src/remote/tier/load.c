@@ -180,3 +180,39 @@ ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_bu
     cancellation_allow(cancellation);
     return status;
 }
+
+/* The answers are counted as those of loads, except hits, because nothing is loaded. */
+static ingot_status_t has(struct tier *tier, size_t id_size, const uint8_t *id)
+{
+    char key[OBJECT_KEY_CAPACITY];
+    struct request request = tier_make_request(tier);
+    const uint64_t began_ns = clock_now_ns();
+    const enum guard_verdict verdict = guard_admit(&tier->guard, &request, began_ns);
+    if (verdict != GUARD_PASS) {
+        (void)skip(tier, verdict);
+        return ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now");
+    }
+    tier_end_with_pause(&request);
+    object_key_of(tier->name_space, id_size, id, key);
+    const enum outcome outcome = tier->transport.ops->has(tier->transport.self, &request, key);
+    tier_settle(tier, tier_finding_of(outcome), 0, began_ns, request.failure);
+    if (outcome == OUTCOME_DONE)
+        return INGOT_SUCCESS;
+    if (outcome == OUTCOME_MISSING) {
+        tier_count(tier, TIER_MISSES, 1);
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier does not have it");
+    }
+    count_failure(tier, outcome);
+    return ingot_set_error_detail(tier_status_of(outcome), "asking the remote tier: %s", request.failure);
+}
+
+ingot_status_t tier_has(struct tier *tier, size_t id_size, const uint8_t *id)
+{
+    struct upload *upload = upload_queue_find(&tier->queue, id_size, id);
+    if (upload == NULL)
+        return has(tier, id_size, id);
+    const bool is_blob = upload_blob_size(upload) != 0;
+    upload_release(upload);
+    return is_blob ? INGOT_SUCCESS
+                   : ingot_set_error_detail(INGOT_NOT_FOUND, "it is about to be removed from the remote tier");
+}

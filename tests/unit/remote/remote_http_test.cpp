@@ -65,6 +65,8 @@ TEST_F(RemoteHttp, ReturnsWhatAnotherProcessStored)
     EXPECT_EQ(std::string("cache/ingot-1/default/").size() + 3 + 64, nginx.files()[0].size());
 
     const Tier tier(nginx.url("/cache"));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_has(tier.get(), kId.size(), kId.data()));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_remote_has(tier.get(), kId.size() - 1, kId.data()));
     EXPECT_EQ(INGOT_SUCCESS, tier.remove(kId));
     EXPECT_EQ(INGOT_SUCCESS, tier.remove(bytes_of("another id")));
     EXPECT_EQ(INGOT_SUCCESS, tier.flush());

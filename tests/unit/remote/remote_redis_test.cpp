@@ -149,6 +149,28 @@ TEST(RemoteRedis, RemovesBehindTheApplicationsBack)
     EXPECT_EQ(2u, tier.stats().removals);
 }
 
+TEST(RemoteRedis, TellsWhetherItHasABlob)
+{
+    const Redis redis;
+    const auto has = [](const Tier &tier, const Bytes &id) {
+        return ingot_remote_has(tier.get(), id.size(), id.data());
+    };
+    const Tier tier(redis.url());
+    EXPECT_EQ(INGOT_NOT_FOUND, has(tier, kId));
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, has(tier, kId)) << "or waits to be uploaded";
+    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    EXPECT_EQ(INGOT_SUCCESS, has(Tier(redis.url()), kId));
+    EXPECT_EQ(0u, tier.stats().loaded_bytes);
+
+    const Tier down("redis://127.0.0.1:" + std::to_string(server_process::free_port()));
+    EXPECT_EQ(INGOT_IO_ERROR, has(down, kId));
+    EXPECT_EQ(INGOT_IO_ERROR, has(down, kId)) << "it is not asked";
+    EXPECT_EQ(1u, down.stats().skipped);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_has(tier.get(), 0, kId.data()));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_has(nullptr, kId.size(), kId.data()));
+}
+
 TEST(RemoteRedis, LimitsTheTimeToLive)
 {
     const Redis redis;

@@ -1,17 +1,18 @@
 /*
- * remote.c - `ingot remote check`: finds out what is wrong with a server that machines share, and how fast it is.
+ * check.c - `ingot remote check`: finds out what is wrong with a server that machines share, and how fast it is.
  */
 #include <ingot/remote.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/commands/remote/server.h"
 #include "cli/exit_code.h"
 #include "cli/json.h"
 #include "cli/options.h"
 #include "cli/units.h"
 
-enum { URL_CAPACITY = 4096, READ_ONLY_KEY = 'r' };
+enum { READ_ONLY_KEY = 'r' };
 
 struct checking {
     struct common_options common;
@@ -99,18 +100,12 @@ static void print_json(ingot_status_t status, const ingot_remote_report_t *repor
 
 static int check(const struct checking *checking)
 {
-    char url[URL_CAPACITY];
+    char text[SERVER_TEXT_CAPACITY];
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
     ingot_remote_report_t report = INGOT_REMOTE_REPORT_INIT;
-    const ingot_status_t read = ingot_remote_info_from_environment(&info, sizeof(url), url);
-    if (read != INGOT_SUCCESS && (read != INGOT_NOT_FOUND || checking->url == NULL)) {
-        (void)fprintf(stderr, "ingot: %s; name a URL\n", ingot_last_error_detail());
-        return EXIT_USAGE;
-    }
-    if (checking->url != NULL)
-        info.url = checking->url;
-    if (checking->common.name_space != NULL)
-        info.name_space = checking->common.name_space;
+    const int code = server_read_info(&info, &checking->common, checking->url, text);
+    if (code != EXIT_DONE)
+        return code;
     if (checking->is_read_only)
         info.flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
     const ingot_status_t status = ingot_remote_check(&info, &report);

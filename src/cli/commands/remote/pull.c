@@ -1,0 +1,232 @@
+/*
+ * pull.c - `ingot pull`: loads the programs of a manifest from a server into a store.
+ *
+ * Several threads load, each on its own connection, so that a server's delay counts once for all of them. What the
+ * store has is not loaded again, so a pull that was interrupted goes on where it ended.
+ */
+#include <ingot/prewarm.h>
+#include <ingot/remote.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "cli/commands/remote/server.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/memory.h"
+#include "cli/progress.h"
+#include "cli/store.h"
+#include "cli/units.h"
+
+enum { THREADS = 8 };
+
+struct wanted {
+    size_t size;
+    uint8_t *id;
+};
+
+struct pulling {
+    struct common_options common;
+    const char *url; /* NULL: from the environment */
+    const char *manifest;
+    ingot_storage_t store;
+    ingot_storage_t server;
+    ingot_storage_t chain; /* of both */
+    struct wanted *wanted; /* constant while threads run, as the next one */
+    size_t wanted_count;
+    atomic_size_t next; /* relaxed, as all counts */
+    _Atomic uint64_t present_count;
+    _Atomic uint64_t pulled_count;
+    _Atomic uint64_t missing_count;
+    _Atomic uint64_t failed_count;
+    pthread_mutex_t lock;     /* for standard error */
+    struct progress progress; /* under lock */
+};
+
+static const struct argp_option pull_options[] = {
+    {"manifest", 'm', "FILE", 0, "The programs to load, as a run recorded them", 0},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct pulling *pulling = state->input;
+    switch (key) {
+    case 'm': pulling->manifest = value; return 0;
+    case ARGP_KEY_ARG:
+        if (pulling->url != NULL)
+            argp_error(state, "name one URL only");
+        pulling->url = value;
+        return 0;
+    case ARGP_KEY_END:
+        if (pulling->manifest == NULL)
+            argp_error(state, "name a manifest: --manifest FILE");
+        return 0;
+    default: return options_parse_other(key, state);
+    }
+}
+
+static int note_id(size_t id_size, const uint8_t *id, uint32_t age, void *user)
+{
+    struct pulling *pulling = user;
+    (void)age;
+    pulling->wanted = memory_grow(pulling->wanted, pulling->wanted_count, sizeof(*pulling->wanted));
+    pulling->wanted[pulling->wanted_count++] = (struct wanted){id_size, memory_copy(id_size, id)};
+    return 1;
+}
+
+/* ---- loading ---- */
+
+static ingot_status_t load(ingot_storage_t storage, const struct wanted *wanted)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const ingot_status_t status = ingot_storage_load(storage, wanted->size, wanted->id, &blob);
+    if (blob.release != NULL)
+        blob.release(&blob);
+    return status;
+}
+
+/* The chain stores in the store what it loads from the server. */
+static void pull_one(struct pulling *pulling, const struct wanted *wanted)
+{
+    if (load(pulling->store, wanted) == INGOT_SUCCESS) {
+        atomic_fetch_add_explicit(&pulling->present_count, 1, memory_order_relaxed);
+        return;
+    }
+    ingot_status_t status = load(pulling->chain, wanted);
+    if (status == INGOT_NOT_FOUND) {
+        atomic_fetch_add_explicit(&pulling->missing_count, 1, memory_order_relaxed);
+        return;
+    }
+    if (status == INGOT_SUCCESS)
+        status = load(pulling->store, wanted);
+    if (status == INGOT_SUCCESS) {
+        atomic_fetch_add_explicit(&pulling->pulled_count, 1, memory_order_relaxed);
+        return;
+    }
+    atomic_fetch_add_explicit(&pulling->failed_count, 1, memory_order_relaxed);
+    (void)pthread_mutex_lock(&pulling->lock);
+    (void)store_failed("loading a program", status);
+    (void)pthread_mutex_unlock(&pulling->lock);
+}
+
+static bool is_asking(const struct pulling *pulling, ingot_remote_stats_t *stats)
+{
+    *stats = (ingot_remote_stats_t)INGOT_REMOTE_STATS_INIT;
+    return ingot_remote_get_stats(pulling->server, stats) == INGOT_SUCCESS && stats->skipped == 0;
+}
+
+static void *pull_some(void *user)
+{
+    struct pulling *pulling = user;
+    ingot_remote_stats_t stats;
+    for (;;) {
+        const size_t i = atomic_fetch_add_explicit(&pulling->next, 1, memory_order_relaxed);
+        if (i >= pulling->wanted_count || interrupt_seen() || !is_asking(pulling, &stats))
+            return NULL;
+        pull_one(pulling, &pulling->wanted[i]);
+        (void)pthread_mutex_lock(&pulling->lock);
+        progress_tell(&pulling->progress, i + 1, pulling->wanted_count, stats.loaded_bytes);
+        (void)pthread_mutex_unlock(&pulling->lock);
+    }
+}
+
+/* Works in this thread alone if there are no others to be had. */
+static void pull_all(struct pulling *pulling)
+{
+    pthread_t threads[THREADS - 1];
+    size_t count = 0;
+    progress_init(&pulling->progress, "pulling");
+    while (count < THREADS - 1 && count + 1 < pulling->wanted_count &&
+           pthread_create(&threads[count], NULL, pull_some, pulling) == 0)
+        ++count;
+    (void)pull_some(pulling);
+    while (count != 0)
+        (void)pthread_join(threads[--count], NULL);
+    progress_fini(&pulling->progress);
+}
+
+/* ---- the command ---- */
+
+static int tell(const struct pulling *pulling)
+{
+    char size[UNITS_TEXT_SIZE];
+    ingot_remote_stats_t stats;
+    const bool has_failed = !is_asking(pulling, &stats) || pulling->failed_count != 0;
+    if (pulling->common.is_json) {
+        cJSON *json = cJSON_CreateObject();
+        json_add_u64(json, "programs", pulling->wanted_count);
+        json_add_u64(json, "pulled", pulling->pulled_count);
+        json_add_u64(json, "loaded_bytes", stats.loaded_bytes);
+        json_add_u64(json, "present", pulling->present_count);
+        json_add_u64(json, "missing", pulling->missing_count);
+        json_add_u64(json, "failed", pulling->failed_count);
+        json_print(json);
+    } else {
+        (void)printf("pulled %llu of %llu programs (%s loaded); the store already had %llu; the server lacks %llu; "
+                     "%llu failed\n",
+                     (unsigned long long)pulling->pulled_count, (unsigned long long)pulling->wanted_count,
+                     units_bytes(stats.loaded_bytes, size), (unsigned long long)pulling->present_count,
+                     (unsigned long long)pulling->missing_count, (unsigned long long)pulling->failed_count);
+    }
+    if (interrupt_seen())
+        return EXIT_INTERRUPTED;
+    return has_failed ? EXIT_FAILED : pulling->missing_count != 0 ? EXIT_FINDING : EXIT_DONE;
+}
+
+static int open_storages(struct pulling *pulling)
+{
+    const ingot_persist_storing_t storing = {.struct_size = sizeof(storing), .store_mode = INGOT_PERSIST_STORE_NOW};
+    int code = store_open(&pulling->store, &pulling->common, STORE_MAKE, NULL);
+    if (code == EXIT_DONE)
+        code = server_open(&pulling->server, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
+    if (code != EXIT_DONE)
+        return code;
+    const ingot_storage_t tiers[] = {pulling->store, pulling->server};
+    ingot_status_t status = ingot_persist_chain(&pulling->chain, 2, tiers);
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_set_storing(pulling->chain, &storing);
+    return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("opening the store", status);
+}
+
+static int pull(struct pulling *pulling)
+{
+    const ingot_status_t status = ingot_persist_read_manifest(pulling->manifest, note_id, pulling);
+    if (status != INGOT_SUCCESS) {
+        (void)store_failed("reading the manifest", status);
+        return EXIT_USAGE;
+    }
+    const int code = open_storages(pulling);
+    if (code != EXIT_DONE)
+        return code;
+    interrupt_catch();
+    pull_all(pulling);
+    return tell(pulling);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp argp = {pull_options,
+                                     parse_option,
+                                     "--manifest FILE [URL]",
+                                     "Loads the programs of a manifest from a server that machines share into a store. "
+                                     "Without a URL it is INGOT_PERSIST_REMOTE.",
+                                     options_common,
+                                     NULL,
+                                     NULL};
+    struct pulling pulling = {.url = NULL, .lock = PTHREAD_MUTEX_INITIALIZER};
+    (void)argp_parse(&argp, argc, argv, 0, NULL, &pulling);
+    const int code = pull(&pulling);
+    ingot_storage_release(pulling.chain);
+    ingot_storage_release(pulling.server);
+    ingot_storage_release(pulling.store);
+    for (size_t i = 0; i < pulling.wanted_count; ++i)
+        free(pulling.wanted[i].id);
+    free(pulling.wanted);
+    return code;
+}
+
+const struct command command_pull = {"pull", "load the programs of a manifest from a server into a store", run};

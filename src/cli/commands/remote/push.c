@@ -1,0 +1,156 @@
+/*
+ * push.c - `ingot push`: stores the entries of a store on a server, except those that it has.
+ *
+ * Uploads wait in the memory of the tier, which drops the oldest if there are too many. So now and then the tool waits
+ * for them. A push that was interrupted goes on where it ended, because the server is asked first.
+ */
+#include <ingot/remote.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/commands/remote/server.h"
+#include "cli/entry.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/store.h"
+#include "cli/units.h"
+
+enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20 };
+
+struct pushing {
+    struct common_options common;
+    const char *url; /* NULL: from the environment */
+    ingot_storage_t store;
+    ingot_storage_t server;
+    size_t waiting_count; /* uploads since the tool last waited, as the next one */
+    size_t waiting_bytes;
+    uint64_t present_count;
+    uint64_t bad_count; /* that cannot be read, or are refused */
+    int code;
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct pushing *pushing = state->input;
+    if (key != ARGP_KEY_ARG)
+        return options_parse_other(key, state);
+    if (pushing->url != NULL)
+        argp_error(state, "name one URL only");
+    pushing->url = value;
+    return 0;
+}
+
+/* False: the server does not work. */
+static bool wait_for_uploads(struct pushing *pushing)
+{
+    const ingot_status_t status = ingot_remote_flush(pushing->server, INGOT_REMOTE_NO_LIMIT);
+    pushing->waiting_count = 0;
+    pushing->waiting_bytes = 0;
+    if (status != INGOT_SUCCESS)
+        pushing->code = store_failed("uploading", status);
+    return status == INGOT_SUCCESS;
+}
+
+static void tell_problem(struct pushing *pushing, const ingot_persist_entry_t *entry, ingot_status_t status)
+{
+    char name[ENTRY_NAME_SIZE];
+    ++pushing->bad_count;
+    entry_name(entry, name);
+    (void)fprintf(stderr, "ingot: left out %s: %s: %s\n", name, ingot_status_name(status), ingot_last_error_detail());
+}
+
+static bool upload(struct pushing *pushing, const ingot_persist_entry_t *entry)
+{
+    ingot_buffer_t kept = INGOT_BUFFER_INIT;
+    ingot_status_t status = ingot_persist_load_sealed_entry(pushing->store, entry, &kept);
+    if (status == INGOT_NOT_FOUND)
+        return true; /* evicted meanwhile */
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_store_sealed(pushing->server, entry->id_size, entry->id, kept.size, kept.bytes);
+    if (status == INGOT_SUCCESS) {
+        ++pushing->waiting_count;
+        pushing->waiting_bytes += kept.size;
+    } else {
+        tell_problem(pushing, entry, status);
+    }
+    if (kept.release != NULL)
+        kept.release(&kept);
+    return (pushing->waiting_count < MOST_WAITING && pushing->waiting_bytes < MOST_WAITING_BYTES) ||
+           wait_for_uploads(pushing);
+}
+
+static int push_entry(const ingot_persist_entry_t *entry, void *user)
+{
+    struct pushing *pushing = user;
+    if (entry->status != INGOT_SUCCESS || entry->id_size == 0) {
+        ++pushing->bad_count; /* "ingot verify" tells more */
+        return 1;
+    }
+    const ingot_status_t status = ingot_remote_has(pushing->server, entry->id_size, entry->id);
+    if (status == INGOT_NOT_FOUND)
+        return upload(pushing, entry);
+    if (status == INGOT_SUCCESS)
+        ++pushing->present_count;
+    else
+        pushing->code = store_failed("asking the server", status);
+    return status == INGOT_SUCCESS;
+}
+
+static void tell(const struct pushing *pushing, const ingot_remote_stats_t *stats)
+{
+    char size[UNITS_TEXT_SIZE];
+    const uint64_t failed_count = stats->failed_uploads + stats->dropped_uploads + stats->waiting;
+    if (pushing->common.is_json) {
+        cJSON *json = cJSON_CreateObject();
+        json_add_u64(json, "pushed", stats->uploads);
+        json_add_u64(json, "sent_bytes", stats->sent_bytes);
+        json_add_u64(json, "present", pushing->present_count);
+        json_add_u64(json, "left_out", pushing->bad_count);
+        json_add_u64(json, "failed", failed_count);
+        json_print(json);
+        return;
+    }
+    (void)printf("pushed %llu entries (%s sent); the server already had %llu; %llu left out, %llu failed\n",
+                 (unsigned long long)stats->uploads, units_bytes(stats->sent_bytes, size),
+                 (unsigned long long)pushing->present_count, (unsigned long long)pushing->bad_count,
+                 (unsigned long long)failed_count);
+}
+
+static int push(struct pushing *pushing)
+{
+    ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
+    interrupt_catch();
+    const int code = entry_visit_all(pushing->store, push_entry, pushing);
+    if (pushing->code == EXIT_DONE && wait_for_uploads(pushing))
+        pushing->code = code;
+    (void)ingot_remote_get_stats(pushing->server, &stats);
+    tell(pushing, &stats);
+    if (pushing->code == EXIT_DONE && stats.failed_uploads + stats.dropped_uploads != 0)
+        return EXIT_FAILED;
+    return pushing->code == EXIT_DONE && pushing->bad_count != 0 ? EXIT_FINDING : pushing->code;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp argp = {NULL,
+                                     parse_option,
+                                     "[URL]",
+                                     "Stores the entries of a store on a server that machines share, except those that "
+                                     "it has. Without a URL it is INGOT_PERSIST_REMOTE.",
+                                     options_common,
+                                     NULL,
+                                     NULL};
+    struct pushing pushing = {.url = NULL};
+    (void)argp_parse(&argp, argc, argv, 0, NULL, &pushing);
+    int code = store_open(&pushing.store, &pushing.common, STORE_READ, NULL);
+    if (code == EXIT_DONE)
+        code = server_open(&pushing.server, &pushing.common, pushing.url, 0);
+    if (code == EXIT_DONE)
+        code = push(&pushing);
+    ingot_storage_release(pushing.server);
+    ingot_storage_release(pushing.store);
+    return code;
+}
+
+const struct command command_push = {"push", "store the entries of a store on a server", run};

@@ -1,0 +1,52 @@
+/*
+ * server.c - opens servers; see server.h.
+ */
+#include "cli/commands/remote/server.h"
+
+#include <stdio.h>
+
+#include "cli/exit_code.h"
+#include "cli/store.h"
+
+enum { CONNECT_MS = 5000, STALL_MS = 30000 };
+
+int server_read_info(ingot_remote_info_t *info, const struct common_options *options, const char *url,
+                     char text[SERVER_TEXT_CAPACITY])
+{
+    const ingot_status_t read = ingot_remote_info_from_environment(info, SERVER_TEXT_CAPACITY, text);
+    if (read != INGOT_SUCCESS && (read != INGOT_NOT_FOUND || url == NULL)) {
+        (void)fprintf(stderr, "ingot: %s; name a URL\n", ingot_last_error_detail());
+        return EXIT_USAGE;
+    }
+    if (url != NULL)
+        info->url = url;
+    if (options->name_space != NULL)
+        info->name_space = options->name_space;
+    return EXIT_DONE;
+}
+
+static void tell_event(const ingot_event_t *event, void *unused)
+{
+    (void)unused;
+    if (event->status != INGOT_SUCCESS)
+        (void)fprintf(stderr, "ingot: %s\n", event->reason);
+}
+
+int server_open(ingot_storage_t *server, const struct common_options *options, const char *url, uint32_t flags)
+{
+    char text[SERVER_TEXT_CAPACITY];
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    const int code = server_read_info(&info, options, url, text);
+    if (code != EXIT_DONE)
+        return code;
+    info.flags |= flags;
+    info.connect_timeout_ms = CONNECT_MS;
+    info.stall_timeout_ms = STALL_MS;
+    info.lost_time_ms = INGOT_REMOTE_NO_LIMIT;
+    info.on_event = tell_event;
+    const ingot_status_t status = ingot_remote_open(server, &info);
+    if (status == INGOT_SUCCESS)
+        return EXIT_DONE;
+    (void)store_failed("opening the server", status);
+    return status == INGOT_OUT_OF_MEMORY ? EXIT_FAILED : EXIT_USAGE;
+}

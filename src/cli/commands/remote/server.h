@@ -1,0 +1,21 @@
+/*
+ * server.h - the server that the commands for servers use.
+ */
+#ifndef INGOT_CLI_COMMANDS_REMOTE_SERVER_H
+#define INGOT_CLI_COMMANDS_REMOTE_SERVER_H
+
+#include <ingot/remote.h>
+
+#include "cli/options.h"
+
+enum { SERVER_TEXT_CAPACITY = 4096 };
+
+/* Reads the environment and the options; a NULL URL is that of the environment. text holds the info's texts. Returns
+ * EXIT_DONE, or EXIT_USAGE after a message. */
+int server_read_info(ingot_remote_info_t *info, const struct common_options *options, const char *url,
+                     char text[SERVER_TEXT_CAPACITY]);
+/* Opens the server with patience: nobody waits for a program. Its failures are told on standard error. Returns
+ * EXIT_DONE, or another exit_code after a message. */
+int server_open(ingot_storage_t *server, const struct common_options *options, const char *url, uint32_t flags);
+
+#endif
