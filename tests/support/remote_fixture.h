@@ -6,9 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <ingot/remote.h>
@@ -34,6 +36,9 @@ inline Bytes random_bytes(uint64_t seed, size_t size)
     }
     return bytes;
 }
+
+const Bytes kId = bytes_of("an id");
+const Bytes kBlob = random_bytes(1, 3000);
 
 class Events
 {
@@ -129,6 +134,48 @@ private:
     ingot_storage_t storage_ = nullptr;
     ingot_status_t status_ = INGOT_SUCCESS;
 };
+
+/* What one process stores, another one loads. */
+inline void expect_blobs_of_all_sizes(const std::string &url)
+{
+    const Tier tier(url);
+    for (const size_t size : {size_t{1}, size_t{4096}, size_t{65536}, size_t{1} << 20, size_t{20} << 20}) {
+        const Bytes id = bytes_of("id " + std::to_string(size));
+        const Bytes blob = random_bytes(size, size);
+        ASSERT_EQ(INGOT_SUCCESS, tier.put(id, blob));
+        ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+        Bytes loaded;
+        ASSERT_EQ(INGOT_SUCCESS, Tier(url).load(id, &loaded)) << size << ": " << ingot_last_error_detail();
+        EXPECT_TRUE(blob == loaded) << size;
+    }
+}
+
+/* Eight threads load 50 blobs and ten others that are not there, while some of them store. */
+inline void expect_parallel_loads(const std::string &url)
+{
+    const Tier tier(url);
+    for (int i = 0; i < 50; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id " + std::to_string(i)), random_bytes(uint64_t(i), 5000)));
+    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong{0};
+    for (int t = 0; t < 8; ++t)
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < 100; ++i) {
+                const int which = (i * 7 + t) % 60;
+                Bytes blob;
+                const ingot_status_t status = tier.load(bytes_of("id " + std::to_string(which)), &blob);
+                wrong += which < 50 ? status != INGOT_SUCCESS || blob != random_bytes(uint64_t(which), 5000)
+                                    : status != INGOT_NOT_FOUND;
+                if (which >= 55)
+                    tier.put(bytes_of("other " + std::to_string(t)), kBlob);
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(0, wrong);
+    EXPECT_EQ(0u, tier.stats().failures) << tier.events.all();
+}
 
 /* How long something takes, in seconds. */
 template <typename Work> double seconds_of(const Work &work)

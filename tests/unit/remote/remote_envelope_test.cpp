@@ -22,7 +22,6 @@ using namespace remote_fixture;
 namespace
 {
 
-const Bytes kId = bytes_of("an id");
 const size_t kLimit = 1 << 20;
 
 Bytes encode(const Bytes &blob, int level = 3, const Bytes &id = kId)

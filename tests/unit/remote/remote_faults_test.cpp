@@ -22,9 +22,6 @@ using server_process::Redis;
 namespace
 {
 
-const Bytes kId = bytes_of("an id");
-const Bytes kBlob = random_bytes(1, 3000);
-
 /* A tier that probes soon, so that a process meets its server's fault again and again. */
 ingot_remote_info_t eager()
 {

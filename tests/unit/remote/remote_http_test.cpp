@@ -5,9 +5,7 @@
 
 #include <sys/stat.h>
 
-#include <atomic>
 #include <fstream>
-#include <thread>
 
 #include "support/faulty_server.h"
 #include "support/remote_fixture.h"
@@ -18,9 +16,6 @@ using server_process::Nginx;
 
 namespace
 {
-
-const Bytes kId = bytes_of("an id");
-const Bytes kBlob = random_bytes(1, 3000);
 
 class RemoteHttp : public testing::Test
 {
@@ -86,42 +81,13 @@ TEST_F(RemoteHttp, HasFlatPathsForBuildCaches)
 TEST_F(RemoteHttp, KeepsBlobsOfAllSizes)
 {
     const Nginx nginx;
-    const Tier tier(nginx.url());
-    for (const size_t size : {size_t{1}, size_t{4096}, size_t{65536}, size_t{1} << 20, size_t{20} << 20}) {
-        const Bytes id = bytes_of("id " + std::to_string(size));
-        const Bytes blob = random_bytes(size, size);
-        ASSERT_EQ(INGOT_SUCCESS, tier.put(id, blob));
-        ASSERT_EQ(INGOT_SUCCESS, tier.flush());
-        Bytes loaded;
-        ASSERT_EQ(INGOT_SUCCESS, Tier(nginx.url()).load(id, &loaded)) << size << ingot_last_error_detail();
-        EXPECT_TRUE(blob == loaded) << size;
-    }
+    expect_blobs_of_all_sizes(nginx.url());
 }
 
 TEST_F(RemoteHttp, ThreadsLoadInParallelOnConnectionsThatAreKept)
 {
     const Nginx nginx;
-    const Tier tier(nginx.url());
-    for (int i = 0; i < 20; ++i)
-        ASSERT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id " + std::to_string(i)), random_bytes(uint64_t(i), 5000)));
-    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
-    std::vector<std::thread> threads;
-    std::atomic<int> wrong{0};
-    for (int t = 0; t < 8; ++t)
-        threads.emplace_back([&, t] {
-            for (int i = 0; i < 50; ++i) {
-                const int which = (i * 7 + t) % 25;
-                Bytes blob;
-                const ingot_status_t status = tier.load(bytes_of("id " + std::to_string(which)), &blob);
-                if (which < 20 ? status != INGOT_SUCCESS || blob != random_bytes(uint64_t(which), 5000)
-                               : status != INGOT_NOT_FOUND)
-                    ++wrong;
-            }
-        });
-    for (std::thread &thread : threads)
-        thread.join();
-    EXPECT_EQ(0, wrong);
-    EXPECT_EQ(0u, tier.stats().failures) << tier.events.all();
+    expect_parallel_loads(nginx.url());
 }
 
 TEST_F(RemoteHttp, KeepsItsConnectionAlive)

@@ -5,11 +5,9 @@
 
 #include <sys/stat.h>
 
-#include <atomic>
 #include <fstream>
 #include <functional>
 #include <memory>
-#include <thread>
 
 #include "support/forked_child.h"
 #include "support/remote_fixture.h"
@@ -21,9 +19,6 @@ using server_process::Redis;
 
 namespace
 {
-
-const Bytes kId = bytes_of("an id");
-const Bytes kBlob = random_bytes(1, 3000);
 
 ingot_remote_info_t info_with(const std::function<void(ingot_remote_info_t *)> &change)
 {
@@ -90,16 +85,7 @@ TEST(RemoteRedis, ReturnsOnlySealedBlobsWhereSealsAreRequired)
 TEST(RemoteRedis, KeepsBlobsOfAllSizes)
 {
     const Redis redis;
-    const Tier tier(redis.url());
-    for (const size_t size : {size_t{1}, size_t{4096}, size_t{65536}, size_t{1} << 20, size_t{20} << 20}) {
-        const Bytes id = bytes_of("id " + std::to_string(size));
-        const Bytes blob = random_bytes(size, size);
-        ASSERT_EQ(INGOT_SUCCESS, tier.put(id, blob));
-        ASSERT_EQ(INGOT_SUCCESS, tier.flush());
-        Bytes loaded;
-        ASSERT_EQ(INGOT_SUCCESS, Tier(redis.url()).load(id, &loaded)) << size << ": " << ingot_last_error_detail();
-        EXPECT_TRUE(blob == loaded) << size;
-    }
+    expect_blobs_of_all_sizes(redis.url());
 }
 
 TEST(RemoteRedis, CompressesWhatShrinks)
@@ -270,30 +256,7 @@ TEST(RemoteRedis, DropsUploadsRatherThanWaits)
 TEST(RemoteRedis, ThreadsLoadInParallel)
 {
     const Redis redis;
-    const Tier tier(redis.url());
-    for (int i = 0; i < 50; ++i)
-        ASSERT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id " + std::to_string(i)), random_bytes(uint64_t(i), 5000)));
-    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
-    std::vector<std::thread> threads;
-    std::atomic<int> wrong{0};
-    for (int t = 0; t < 8; ++t)
-        threads.emplace_back([&, t] {
-            for (int i = 0; i < 100; ++i) {
-                const int which = (i * 7 + t) % 60;
-                const Bytes id = bytes_of("id " + std::to_string(which));
-                Bytes blob;
-                const ingot_status_t status = tier.load(id, &blob);
-                if (which < 50 ? status != INGOT_SUCCESS || blob != random_bytes(uint64_t(which), 5000)
-                               : status != INGOT_NOT_FOUND)
-                    ++wrong;
-                if (which >= 55)
-                    tier.put(bytes_of("other " + std::to_string(t)), blob.empty() ? kBlob : blob);
-            }
-        });
-    for (std::thread &thread : threads)
-        thread.join();
-    EXPECT_EQ(0, wrong);
-    EXPECT_EQ(0u, tier.stats().failures) << tier.events.all();
+    expect_parallel_loads(redis.url());
 }
 
 TEST(RemoteRedis, FillsTheDirectoryInFrontOfIt)

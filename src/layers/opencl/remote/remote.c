@@ -25,7 +25,7 @@
 /* Writes the path of the module, which is beside the layer's own file. */
 static bool find_module(char path[PATH_CAPACITY])
 {
-    static const char here;
+    static const char here = 0;
     Dl_info info;
     if (dladdr(&here, &info) == 0 || info.dli_fname == NULL)
         return false;
