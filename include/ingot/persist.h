@@ -91,11 +91,14 @@ typedef struct ingot_persist_info {
     const char *key_files;
     ingot_persist_key_callback_t next_key;
     void *next_key_user;
+    /** A recipe file in which the store records programs, as ingot_persist_record_recipe describes (ingot/recipe.h). If
+     * the file cannot be used, the store opens without recording, and on_event reports it. NULL: none. Copied. */
+    const char *record;
 } ingot_persist_info_t;
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
     {                                                                                                                  \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,   \
-            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL                       \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL, NULL                 \
     }
 
 /**
@@ -106,8 +109,8 @@ typedef struct ingot_persist_info {
  * If there is no root, persistence is off. doc/environment.md lists all variables and the syntax of their values.
  * Values without an effect, such as a limit of a read-only store, are not checked. A setuid program reads no variables.
  *
- * @param[in,out] info           Initialized. Its path becomes @p path; its name_space, backends and key_files follow in
- *                               the same memory.
+ * @param[in,out] info           Initialized. Its path becomes @p path; its name_space, backends, key_files and record
+ *                               follow in the same memory.
  * @param[out]    path           Receives the root; it must live until the store is opened.
  * @retval INGOT_NOT_FOUND          Persistence is off; the detail says why. Any failure leaves @p info untouched.
  * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value.

@@ -71,9 +71,9 @@ typedef struct ingot_recipe_text {
     /** "" if it has none. Of a source and an included file, without directories unless the program depends on them.
      *  Names come from the file as they are: they may have slashes, "..", and control characters. */
     const char *name;
-    const char *compile_options; /**< Of this source only; "" if it has none. */
-    size_t text;                 /**< For ingot_recipe_get_text; SIZE_MAX if the recipe lacks the text. */
-    uint64_t size;               /**< Bytes, uncompressed. */
+    const char *compile_options;             /**< Of this source only; "" if it has none. */
+    size_t text;                             /**< For ingot_recipe_get_text; SIZE_MAX if the recipe lacks the text. */
+    uint64_t size;                           /**< Bytes, uncompressed. */
     const struct ingot_recipe_text *headers; /**< Of this source only. */
     size_t header_count;
 } ingot_recipe_text_t;
@@ -97,12 +97,12 @@ typedef struct ingot_recipe_program {
     /** INGOT_SUCCESS; INGOT_NOT_CACHEABLE for INGOT_RECIPE_UNRECORDED; INGOT_NOT_FOUND if the recipe lacks a text or
      *  an object that the program is made of. Texts are verified only when they are read. */
     ingot_status_t status;
-    const char *reason;  /**< "" with INGOT_SUCCESS. */
-    const uint8_t *key;  /**< INGOT_RECIPE_KEY_SIZE bytes. Equal programs have equal keys in all recipes. */
-    const char *backend; /**< "opencl", "level_zero", "cuda" or a custom one. */
-    const char *name;    /**< Of its first source, without directories; "" if it has none. */
-    const char *group;   /**< The first request's; "" if none. */
-    const char *built_for;  /**< The device and the driver of the first request, for people; "" if unknown. */
+    const char *reason;    /**< "" with INGOT_SUCCESS. */
+    const uint8_t *key;    /**< INGOT_RECIPE_KEY_SIZE bytes. Equal programs have equal keys in all recipes. */
+    const char *backend;   /**< "opencl" (also of objects and linked programs), "level_zero", "cuda" or a custom one. */
+    const char *name;      /**< Of its first source, without directories; "" if it has none. */
+    const char *group;     /**< The first request's; "" if none. */
+    const char *built_for; /**< The device and the driver of the first request, for people; "" if unknown. */
     uint64_t build_time_ns; /**< How long compiling took there; 0: unknown. */
     const ingot_recipe_text_t *sources;
     size_t source_count;
@@ -137,7 +137,7 @@ typedef struct ingot_recipe_program {
  */
 INGOT_API ingot_status_t ingot_recipe_get_program(ingot_recipe_t recipe, size_t index, ingot_recipe_program_t *program);
 
-/** Returns the index of the program with this key. @retval INGOT_NOT_FOUND @retval INGOT_INVALID_ARGUMENTS */
+/** Returns the index of the program with this key. @retval INGOT_NOT_FOUND, INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_recipe_find(ingot_recipe_t recipe, const uint8_t *key, size_t *index);
 
 /**
@@ -163,7 +163,8 @@ INGOT_API ingot_status_t ingot_recipe_get_text(ingot_recipe_t recipe, size_t tex
  * @retval INGOT_NOT_FOUND      The recipe lacks one of the program's texts.
  * @retval INGOT_BLOB_CORRUPT   A text is damaged, or the included files are not those of the sources.
  * @retval INGOT_INVALID_ARGUMENTS  Also if the backend has another name or does not build such sources.
- * @retval INGOT_UNIMPLEMENTED  An object or a linked program: the OpenCL layer builds them, from the application's calls.
+ * @retval INGOT_UNIMPLEMENTED  An object or a linked program: the OpenCL layer builds them, from the application's
+ * calls.
  * @return Otherwise as ingot_source_create, ingot_program_desc_create and ingot_recipe_get_text.
  * @par Threads  Any number at once.
  */
@@ -262,7 +263,8 @@ INGOT_API ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, 
 INGOT_API ingot_status_t ingot_persist_record_recipe(ingot_storage_t storage, ingot_recipe_writer_t writer);
 
 /** Returns the writer that the storage records with, with a reference for the caller.
- *  @retval INGOT_NOT_FOUND  The storage does not record. @retval INGOT_INVALID_ARGUMENTS */
+ *  @retval INGOT_NOT_FOUND  The storage does not record.
+ *  @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_persist_get_recipe_writer(ingot_storage_t storage, ingot_recipe_writer_t *writer);
 
 #ifdef __cplusplus

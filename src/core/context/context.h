@@ -15,7 +15,7 @@
 
 #include "core/base/striped_count.h"
 #include "core/base/trace.h"
-#include "core/hermetic/native_builds.h"
+#include "core/context/native_builds.h"
 #include "core/hermetic/option_words.h"
 #include "core/hermetic/text_rules.h"
 #include "core/identity/device_identity.h"

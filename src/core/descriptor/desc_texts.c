@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/descriptor/desc_memo.h"
+#include "core/descriptor/includes.h"
 #include "core/hermetic/option_words.h"
 
 /* ---- when a descriptor is made ---- */
@@ -120,11 +121,30 @@ static ingot_status_t request_of_info(ingot_build_request_t *request, const ingo
     return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
+/* Resolves with the answers of the includes, all of which must be used. */
+static ingot_status_t resolve_again(struct hermetic *hermetic, const struct ingot_context *context, const char *options,
+                                    struct arena *arena, const ingot_build_request_t *request,
+                                    struct ingot_source *const *sources, const struct ingot_includes *includes,
+                                    bool want_texts)
+{
+    struct include_replay replay = includes_replay(includes);
+    hermetic->replay = &replay;
+    ingot_status_t status = resolve(hermetic, context, options, arena, request, sources, want_texts);
+    hermetic->replay = NULL;
+    if (status == INGOT_SUCCESS && hermetic->reason == NULL && replay.next != replay.answer_count) {
+        hermetic->reason = alloc_text(hermetic->files.allocator, include_replay_misfit);
+        status = hermetic->reason != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
+    }
+    return status;
+}
+
 /* Resolves the includes, or finds an earlier result that is still valid. */
 static ingot_status_t resolve_info(struct hermetic *hermetic, const struct ingot_context *context,
-                                   const ingot_program_info_t *info, struct arena *arena)
+                                   const ingot_program_info_t *info, const struct ingot_includes *includes,
+                                   struct arena *arena)
 {
-    struct ingot_header_memo *memo = context->header_memo;
+    struct ingot_header_memo *memo = includes == NULL ? context->header_memo : NULL;
+    const char *options = info->compile_options != NULL ? info->compile_options : "";
     uint8_t key[DIGEST_SIZE];
     ingot_build_request_t request;
 
@@ -135,8 +155,9 @@ static ingot_status_t resolve_info(struct hermetic *hermetic, const struct ingot
     if (status != INGOT_SUCCESS)
         return status;
     hermetic->witness.files = memo != NULL ? header_memo_files(memo) : NULL;
-    status = resolve(hermetic, context, info->compile_options != NULL ? info->compile_options : "", arena, &request,
-                     info->sources, false);
+    status = includes != NULL
+                 ? resolve_again(hermetic, context, options, arena, &request, info->sources, includes, false)
+                 : resolve(hermetic, context, options, arena, &request, info->sources, false);
     if (status != INGOT_SUCCESS)
         return error_out_of_memory();
     if (has_key && hermetic->reason == NULL)
@@ -167,7 +188,7 @@ ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_c
     texts->has_directories = survey.has_directory;
     hermetic->must_look = may_include || survey.defines_special_name || survey.keeps_names;
     if (status == INGOT_SUCCESS && hermetic->reason == NULL && hermetic->must_look)
-        status = resolve_info(hermetic, context, info, &arena);
+        status = resolve_info(hermetic, context, info, texts->includes, &arena);
     arena_fini(&arena);
     return status;
 }
@@ -176,6 +197,7 @@ void desc_texts_init(struct desc_texts *texts, const struct ingot_context *conte
 {
     texts->has_directories = false;
     texts->has_kept_options = false;
+    texts->includes = NULL;
     hermetic_init(&texts->hermetic, &context->allocator);
     bytes_writer_init(&texts->kept_options, &context->allocator);
 }
@@ -184,6 +206,34 @@ void desc_texts_fini(struct desc_texts *texts)
 {
     bytes_writer_fini(&texts->kept_options);
     hermetic_fini(&texts->hermetic);
+}
+
+/* ---- when it is recorded ---- */
+
+static bool are_files_of(const struct hermetic *hermetic, const struct ingot_program_desc *desc)
+{
+    return hermetic->reason == NULL && hermetic->files.size == desc->files_size &&
+           memcmp(hermetic->files.bytes, program_desc_files(desc), desc->files_size) == 0;
+}
+
+ingot_status_t desc_texts_record(const struct ingot_program_desc *desc, struct include_record *record)
+{
+    struct hermetic hermetic;
+    struct arena arena;
+    ingot_build_request_t request;
+    arena_init(&arena, &desc->context->allocator);
+    hermetic_init(&hermetic, &desc->context->allocator);
+    hermetic.record = record;
+    ingot_status_t status = desc_request_init(&request, desc, &arena);
+    if (status == INGOT_SUCCESS)
+        status = resolve(&hermetic, desc->context, desc->compile_options, &arena, &request, desc->sources, false);
+    if (status != INGOT_SUCCESS || include_record_has_failed(record))
+        status = error_out_of_memory();
+    else if (!are_files_of(&hermetic, desc))
+        status = error_set(INGOT_BLOB_STALE, "a file that the sources include changed since the descriptor was made");
+    hermetic_fini(&hermetic);
+    arena_fini(&arena);
+    return status;
 }
 
 /* ---- when it is compiled ---- */
@@ -257,11 +307,13 @@ static ingot_status_t read_files(struct hermetic_request *request, const struct 
 {
     struct hermetic *hermetic = &request->hermetic;
     const ingot_status_t status =
-        resolve(hermetic, desc->context, desc->compile_options, arena, &request->request, desc->sources, true);
+        desc->includes != NULL
+            ? resolve_again(hermetic, desc->context, desc->compile_options, arena, &request->request, desc->sources,
+                            desc->includes, true)
+            : resolve(hermetic, desc->context, desc->compile_options, arena, &request->request, desc->sources, true);
     if (status != INGOT_SUCCESS)
         return error_out_of_memory();
-    if (hermetic->reason == NULL && hermetic->files.size == desc->files_size &&
-        memcmp(hermetic->files.bytes, program_desc_files(desc), desc->files_size) == 0)
+    if (are_files_of(hermetic, desc))
         return replace_sources(request, arena);
     request->refusal = "a file that the sources include changed since the descriptor was made";
     return INGOT_SUCCESS;

@@ -15,12 +15,17 @@ struct desc_texts {
     bool has_directories;
     bool has_kept_options;            /* the program's own options have -I */
     struct bytes_writer kept_options; /* if has_kept_options: the options without -I, with a NUL */
+    /* set by the caller; NULL: included files are read */
+    const struct ingot_includes *includes;
 };
 
 void desc_texts_init(struct desc_texts *texts, const struct ingot_context *context);
 void desc_texts_fini(struct desc_texts *texts);
 ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_context *context,
                                   const ingot_program_info_t *info);
+
+/* Resolves the includes of a descriptor again, and records what they lead to. INGOT_BLOB_STALE: a file has changed. */
+ingot_status_t desc_texts_record(const struct ingot_program_desc *desc, struct include_record *record);
 
 /* A request whose texts include nothing and whose options name no directory. */
 struct hermetic_request {

@@ -16,6 +16,7 @@
 #include "core/descriptor/source.h"
 
 struct cache_blob_id;
+struct ingot_includes;
 struct ingot_kernel;
 
 /* A descriptor's memo of the first kernel that was requested from a program, with that program's serial number
@@ -48,8 +49,9 @@ struct ingot_program_desc {
     ingot_spec_constant_t *spec_constants; /* sorted by id; followed by their values */
     const char **name_expressions;         /* sorted bytewise; in the key */
     char *group;
-    char *not_cacheable; /* why the program cannot be cached, or NULL */
-    size_t files_size;   /* size of what program_desc_files returns */
+    char *not_cacheable;             /* why the program cannot be cached, or NULL */
+    struct ingot_includes *includes; /* referenced; NULL: included files are read */
+    size_t files_size;               /* size of what program_desc_files returns */
     size_t key_size;
     struct hash128 key_hash;
     _Atomic(struct cache_blob_id *) id; /* release/acquire */

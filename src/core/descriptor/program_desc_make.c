@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/descriptor/cache_blob_id.h"
 #include "core/descriptor/desc_texts.h"
+#include "core/descriptor/includes.h"
 #include "core/descriptor/program_desc_check.h"
 #include "util/struct_size.h"
 
@@ -310,13 +311,14 @@ static void destroy(struct ingot_program_desc *desc)
 
     for (size_t i = 0; i < desc->source_count + desc->header_count; ++i)
         source_unreference(desc->sources[i]);
+    ingot_includes_release(desc->includes);
     cache_blob_id_destroy(atomic_load_explicit(&desc->id, memory_order_relaxed), &context->allocator);
     alloc_free(&context->allocator, desc, desc->block_size);
     context_unreference(context);
 }
 
 static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context, const ingot_program_info_t *info,
-                             const struct desc_texts *texts)
+                             const struct desc_texts *texts, struct ingot_includes *includes)
 {
     struct ingot_program_desc *made = alloc_desc(context, info, texts);
     if (made == NULL)
@@ -326,6 +328,8 @@ static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context
     context_reference(context);
     made->flags = info->flags;
     made->has_directories = texts->has_directories;
+    made->includes = includes;
+    includes_reference(includes);
     copy_sources(made, info);
     ingot_status_t status = copy_spec_constants(made, info);
     if (status == INGOT_SUCCESS)
@@ -348,8 +352,8 @@ static bool is_known(const struct ingot_program_desc *desc)
     return memory_cache_glimpse(desc->context->programs, &request);
 }
 
-ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
-                                         const ingot_program_info_t *info)
+ingot_status_t ingot_program_desc_create_with(ingot_program_desc_t *desc, ingot_context_t context,
+                                              const ingot_program_info_t *info, ingot_includes_t includes)
 {
     struct desc_texts texts;
     ingot_program_info_t known;
@@ -360,16 +364,19 @@ ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_conte
     if (status != INGOT_SUCCESS)
         return status;
     desc_texts_init(&texts, context);
+    texts.includes = includes;
     /* If a program in memory has an equal plain key, neither files nor directories matter, and options need not be
      * parsed nor files read. */
     struct ingot_program_desc *made = NULL;
-    status = create(&made, context, &known, &texts);
+    status = create(&made, context, &known, &texts, includes);
     if (status == INGOT_SUCCESS && !is_known(made))
         status = desc_texts_resolve(&texts, context, &known);
+    if (status == INGOT_SUCCESS && includes != NULL && texts.hermetic.reason != NULL)
+        status = error_set(INGOT_BLOB_CORRUPT, "%s", texts.hermetic.reason);
     if (status == INGOT_SUCCESS && kind_of(&texts.hermetic, texts.has_directories) != KEY_PLAIN) {
         destroy(made);
         made = NULL;
-        status = create(&made, context, &known, &texts);
+        status = create(&made, context, &known, &texts, includes);
     }
     desc_texts_fini(&texts);
     if (status == INGOT_SUCCESS)
@@ -377,6 +384,12 @@ ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_conte
     else if (made != NULL)
         destroy(made);
     return status;
+}
+
+ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
+                                         const ingot_program_info_t *info)
+{
+    return ingot_program_desc_create_with(desc, context, info, NULL);
 }
 
 void ingot_program_desc_release(ingot_program_desc_t desc)

@@ -273,8 +273,8 @@ static void resolve_has_include(struct source_graph *graph, struct graph_text *t
                                 const struct header_name *name)
 {
     include_search(graph, text, event, name);
-    const bool is_certain = event->target != NULL ||
-                            (graph->input->rules->knows_all_directories && strcmp(event->gap, "was not found") == 0);
+    const bool is_certain =
+        event->target != NULL || (graph->input->rules->knows_all_directories && event->gap == include_not_found);
     if (!is_certain)
         graph_set_problem(text, event->operand, "__has_include", "whose answer only the compiler knows");
 }
@@ -557,8 +557,12 @@ static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermet
 {
     struct source_graph graph;
     graph_init(&graph, &hermetic->witness, hermetic->files.allocator, input);
+    graph.record = hermetic->record;
+    graph.replay = hermetic->replay;
     if (!graph.arena.failed)
         grow(&graph);
+    if (graph.record != NULL)
+        include_record_end(&graph);
     const ingot_status_t status = conclude(hermetic, &graph, want_texts);
     graph_fini(&graph);
     return status;

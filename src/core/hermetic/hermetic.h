@@ -12,6 +12,7 @@
 
 #include "core/base/bytes.h"
 #include "core/hermetic/hermetic_input.h"
+#include "core/hermetic/include_answers.h"
 #include "core/memo/witness.h"
 
 struct hermetic {
@@ -24,6 +25,8 @@ struct hermetic {
     size_t end_count;          /* the number of sources of all inputs */
     size_t source_count;       /* resolved so far */
     bool must_look;            /* set by the caller if files may matter in addition to texts and options */
+    struct include_record *record; /* set by the caller to record what the includes lead to, or NULL */
+    struct include_replay *replay; /* set by the caller to take that from a record instead of files, or NULL */
 };
 
 /* True if a text has a directive, or a macro such as __TIME__ or __FILE__. This is cheap, and called once per

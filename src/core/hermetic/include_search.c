@@ -10,6 +10,10 @@
 #include <string.h>
 
 #include "core/base/digest.h"
+#include "core/hermetic/include_answers.h"
+
+const char include_not_found[] = "was not found";
+const char include_not_certain[] = "may mean more than one text";
 
 /* ---- files ---- */
 
@@ -35,7 +39,7 @@ static void read_text(struct source_graph *graph, struct graph_text *text)
         text->bytes = content->size != 0 ? (const char *)content->bytes : "";
         text->size = content->size;
     }
-    if (graph->file_count > MAX_FILES)
+    if (graph->file_count > MAX_INCLUDED_FILES)
         graph->limit = "more than 10000 files are included";
 }
 
@@ -276,7 +280,7 @@ static bool has_odd_character(const struct header_name *name)
     return name->size == 0;
 }
 
-void include_search(struct source_graph *graph, const struct graph_text *text, struct text_event *event,
+static void look_up(struct source_graph *graph, const struct graph_text *text, struct text_event *event,
                     const struct header_name *name)
 {
     const char *own = arena_copy(&graph->arena, name->size, name->text);
@@ -293,9 +297,21 @@ void include_search(struct source_graph *graph, const struct graph_text *text, s
     struct graph_text *file = look_for_file(&search, text, &is_certain);
     if (!is_certain || search.has_two_headers || !is_header_certain(&search, text) ||
         (search.header != NULL && file != NULL))
-        event->gap = "may mean more than one text";
+        event->gap = include_not_certain;
     else if (search.header != NULL || file != NULL)
         event->target = search.header != NULL ? search.header : file;
     else
-        event->gap = "was not found";
+        event->gap = include_not_found;
+}
+
+void include_search(struct source_graph *graph, const struct graph_text *text, struct text_event *event,
+                    const struct header_name *name)
+{
+    if (graph->replay != NULL) {
+        include_replay_next(graph, event);
+        return;
+    }
+    look_up(graph, text, event, name);
+    if (graph->record != NULL)
+        include_record_add(graph, event);
 }

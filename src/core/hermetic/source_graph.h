@@ -13,6 +13,9 @@
 #include "core/memo/known_file.h"
 #include "core/memo/witness.h"
 
+struct include_record;
+struct include_replay;
+
 enum text_origin {
     TEXT_SOURCE,
     TEXT_HEADER, /* embedded */
@@ -96,14 +99,18 @@ struct graph_text {
     bool has_once;
     struct graph_text *once_owner; /* the first text that is the same file; they share a mark */
     /* of the walk */
-    size_t number;  /* number among the visited texts, from 1; 0: not visited */
-    size_t assumed; /* how often it was certainly included before this point */
+    size_t number;        /* number among the visited texts, from 1; 0: not visited */
+    size_t assumed;       /* how often it was certainly included before this point */
+    size_t record_number; /* of a file: its number among the recorded ones, from 1; 0: not recorded */
 };
 
 struct source_graph {
     struct arena arena;
     struct arena scratch;
-    struct witness *witness; /* the graph's only access to files */
+    struct witness *witness;       /* the graph's only access to files */
+    struct include_record *record; /* NULL: answers are not recorded */
+    struct include_replay *replay; /* NULL: answers come from the file system */
+    struct graph_text **replayed;  /* the texts of the replay's files; NULL before the first */
     const struct hermetic_input *input;
     struct macro_table macros;
     const struct directory *directories; /* the directories of -I, in order */
@@ -133,7 +140,7 @@ struct directory {
     bool is_late; /* the compiler may search it after all others, regardless of the position of its -I */
 };
 
-enum { MAX_FILES = 10000, PATH_BUCKETS = 1024 };
+enum { PATH_BUCKETS = 1024 };
 #define MAX_TOTAL_BYTES ((uint64_t)256 << 20)
 
 struct graph_text *graph_add_text(struct source_graph *graph, enum text_origin origin, const char *path);
@@ -176,10 +183,20 @@ bool text_scan_definition(struct source_graph *graph, size_t size, const char *v
  * place. Does not use the scanner, so it also finds what the scan missed. */
 bool leftover_check(const struct source_graph *graph, const struct text_scan *text, const char **at);
 
-/* include_search.c: sets the target of an include, or its gap. */
+/* include_search.c: sets the target of an include, or its gap: one of these sentences, or another one for a name that
+ * is not searched for. */
+extern const char include_not_found[];
+extern const char include_not_certain[];
 void include_search(struct source_graph *graph, const struct graph_text *text, struct text_event *event,
                     const struct header_name *name);
 const char *include_normal_path(struct arena *arena, const char *path);
+
+/* include_answers.c. Appends the answer that a search found to the graph's record. */
+void include_record_add(struct source_graph *graph, const struct text_event *event);
+/* Notes what the whole graph shows. Called when an input is resolved. */
+void include_record_end(struct source_graph *graph);
+/* Gives the event the next answer of the graph's replay. An answer that does not fit sets the graph's limit. */
+void include_replay_next(struct source_graph *graph, struct text_event *event);
 
 /* inline_walk.c: the state of replacing includes, one source at a time. */
 struct inline_walk {

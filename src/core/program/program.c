@@ -3,6 +3,7 @@
  */
 #include "core/program/program.h"
 
+#include <ingot/descriptor.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -358,6 +359,14 @@ ingot_status_t ingot_program_forget(ingot_program_t program)
 int ingot_program_is_from_cache_blob(const_ingot_program_t program)
 {
     return program != NULL && program_body(program)->is_from_blob;
+}
+
+ingot_status_t ingot_program_get_native_reason(const_ingot_program_t program, const char **reason)
+{
+    if (program == NULL || reason == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "program or reason is NULL");
+    *reason = program_native_reason(program_body(program));
+    return INGOT_SUCCESS;
 }
 
 ingot_status_t ingot_program_get_build_time(const_ingot_program_t program, uint64_t *ns)

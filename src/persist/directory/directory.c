@@ -20,6 +20,7 @@
 #include "persist/directory/publish.h"
 #include "persist/directory/upkeep/evict.h"
 #include "persist/directory/use.h"
+#include "persist/recipe/recording.h"
 #include "persist/storage/serving.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/storing.h"
@@ -223,6 +224,8 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
         storage_set_build_locks(*storage, &build_lock_operations);
         evict_expired(directory); /* now that nothing fails any more */
     }
+    if (info.record != NULL && info.record[0] != '\0')
+        recording_begin(*storage, info.record, info.on_event, info.on_event_user);
     directory = NULL; /* handed over */
 done:
     destroy(directory);

@@ -14,6 +14,7 @@
 #include "persist/memo/headers.h"
 #include "persist/prewarm/prewarm.h"
 #include "persist/prewarm/recorder.h"
+#include "persist/recipe/recording.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/last_work.h"
 #include "persist/storage/program_blob.h"
@@ -244,8 +245,10 @@ static ingot_status_t request_program(ingot_program_t *program, const_ingot_prog
         (void)store_now_or_later(&request, desc, *program);
     if (status == INGOT_SUCCESS && request.has_id)
         recorder_note(storage, request.id_size, request.id);
-    if (status == INGOT_SUCCESS && request.origin != INGOT_ORIGIN_MEMORY)
+    if (status == INGOT_SUCCESS && request.origin != INGOT_ORIGIN_MEMORY) {
         headers_note(storage);
+        recording_note(storage, desc, *program);
+    }
     events_leave(before);
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = request.origin;

@@ -257,6 +257,9 @@ static ingot_status_t find_texts(const struct environment *environment, size_t c
     if (status == INGOT_SUCCESS)
         status = find_text(environment, "INGOT_PERSIST_KEYS", is_any, "a list of key files", capacity, path, &used,
                            &info->key_files);
+    if (status == INGOT_SUCCESS)
+        status = find_text(environment, "INGOT_PERSIST_RECORD", is_any, "the path of a recipe", capacity, path, &used,
+                           &info->record);
     return status;
 }
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/object/compression.h"
 #include "util/little_endian.h"
 #include "util/xxh3_avx2.h"
+#include "util/zstd_frame.h"
 
 #define MAGIC "\x89INGOBJ\n"
 #define MAGIC_SIZE (sizeof(MAGIC) - 1)
@@ -82,7 +82,7 @@ ingot_status_t envelope_encode(size_t id_size, const uint8_t *id, size_t blob_si
     uint8_t *made = malloc(envelope_max_size(id_size, blob_size));
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an object of %zu bytes", blob_size);
-    size_t stored_size = level == 0 ? 0 : compression_pack(blob_size, blob, level, made + head);
+    size_t stored_size = level == 0 ? 0 : zstd_frame_pack(blob_size, blob, level, made + head);
     if (stored_size == 0) {
         memcpy(made + head, blob, blob_size);
         stored_size = blob_size;
@@ -138,7 +138,7 @@ static ingot_status_t unpack(const struct header *header, const uint8_t *stored,
     if (unpacked == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes",
                                       (size_t)header->blob_size);
-    if (!compression_unpack((size_t)header->stored_size, stored, (size_t)header->blob_size, unpacked)) {
+    if (!zstd_frame_unpack((size_t)header->stored_size, stored, (size_t)header->blob_size, unpacked)) {
         free(unpacked);
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the object's blob cannot be decompressed to its size");
     }

@@ -11,7 +11,7 @@
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CHAIN, STORAGE_SWITCH };
 
 /* The parts that higher rooms attach to a storage. */
-enum storage_part { STORAGE_RECORDER, STORAGE_PREWARMS, STORAGE_HEADERS, STORAGE_PART_COUNT };
+enum storage_part { STORAGE_RECORDER, STORAGE_PREWARMS, STORAGE_HEADERS, STORAGE_RECIPE, STORAGE_PART_COUNT };
 
 typedef void (*storage_destroy_part_t)(void *part);
 typedef ingot_status_t (*storage_load_t)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);

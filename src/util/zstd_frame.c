@@ -1,19 +1,19 @@
 /*
- * compression.c - a blob's bytes as one frame of zstd; see compression.h.
+ * zstd_frame.c - bytes as one frame of zstd; see zstd_frame.h.
  */
-#include "remote/object/compression.h"
+#include "util/zstd_frame.h"
 
 #include <zstd.h>
 
 #define LEAST_GAIN 16u /* one part of so many */
 
-size_t compression_pack(size_t size, const uint8_t *bytes, int level, uint8_t *packed)
+size_t zstd_frame_pack(size_t size, const uint8_t *bytes, int level, uint8_t *packed)
 {
     const size_t packed_size = ZSTD_compress(packed, size - size / LEAST_GAIN, bytes, size, level);
     return ZSTD_isError(packed_size) != 0 || packed_size >= size ? 0 : packed_size;
 }
 
-bool compression_unpack(size_t packed_size, const uint8_t *packed, size_t size, uint8_t *bytes)
+bool zstd_frame_unpack(size_t packed_size, const uint8_t *packed, size_t size, uint8_t *bytes)
 {
     /* Several frames, or one that skips bytes, could take long without making any: one must fill the input. */
     const size_t frame_size = ZSTD_findFrameCompressedSize(packed, packed_size);

@@ -5,8 +5,8 @@
  * It remembers a fixed number of hashes. A forgotten or colliding hash costs a compilation or a stored blob, but never
  * gives a wrong program. One lock is held during a look-up.
  */
-#ifndef INGOT_CORE_HERMETIC_NATIVE_BUILDS_H
-#define INGOT_CORE_HERMETIC_NATIVE_BUILDS_H
+#ifndef INGOT_CORE_CONTEXT_NATIVE_BUILDS_H
+#define INGOT_CORE_CONTEXT_NATIVE_BUILDS_H
 
 #include "core/base/alloc.h"
 #include "core/base/digest.h"

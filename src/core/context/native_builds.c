@@ -1,7 +1,7 @@
 /*
  * native_builds.c - a ring of hashes; see native_builds.h.
  */
-#include "core/hermetic/native_builds.h"
+#include "core/context/native_builds.h"
 
 ingot_status_t native_builds_init(struct native_builds *builds)
 {

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file descriptor.h
+ * Reads back what a program descriptor was made of, and describes it again in another process, with the files that its
+ * sources include but without their paths. Recipes (ingot/recipe.h) are made of this.
+ */
+#ifndef INGOT_DESCRIPTOR_H
+#define INGOT_DESCRIPTOR_H
+
+#include <ingot/ingot.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Returns what a descriptor was made of. A descriptor that is made of it in an equal context, with the same includes,
+ * has the same id.
+ *
+ * @param[in]     desc
+ * @param[in,out] info  The caller sets struct_size. The pointers are valid as long as the descriptor. Sorted, as the id
+ *                      has them, are specialization constants and name expressions. The compile options lack `-I` if
+ *                      the descriptor has text sources; the environment's options are not part of them.
+ * @retval INGOT_NOT_FOUND  The descriptor was made from an id alone.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_program_desc_get_info(const_ingot_program_desc_t desc, ingot_program_info_t *info);
+
+/** Returns what a source was made of, without its allocator. @param[in,out] info  The caller sets struct_size. The
+ *  pointers are valid as long as the source. @retval INGOT_INVALID_ARGUMENTS */
+INGOT_API ingot_status_t ingot_source_get_info(const_ingot_source_t source, ingot_source_info_t *info);
+
+/**
+ * Returns why a program was compiled with the files that its compiler finds by itself (INGOT_EVENT_NATIVE_BUILD), so
+ * that no id can vouch for it.
+ *
+ * @param[out] reason  Valid as long as the program. NULL if it was compiled as its id says, or loaded.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_program_get_native_reason(const_ingot_program_t program, const char **reason);
+
+/** The files that a descriptor's sources include, and which of them each include leads to. Immutable. */
+typedef struct ingot_includes *ingot_includes_t;
+
+/** The content of an ingot_includes_t. */
+typedef struct ingot_includes_info {
+    size_t struct_size;
+    const ingot_source_t *files; /**< Of kind INGOT_SOURCE_HEADER, with the paths by which they were found. */
+    size_t file_count;           /**< At most 10000. */
+    /** The number of the first file that is the same as this one under another name, or the file's own number, for each
+     *  file; then the answer to each search for an include, in order. doc/recipe-format.md lists the answers. */
+    const uint32_t *numbers;
+    size_t number_count;
+    /** Not 0: the names of sources, headers and files affect the result, so the id contains them (`__FILE__`). */
+    int names_matter;
+    /** Not 0: the result also depends on the current directory (`-g`). */
+    int directory_matters;
+} ingot_includes_info_t;
+#define INGOT_INCLUDES_INFO_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(ingot_includes_info_t), NULL, 0, NULL, 0, 0, 0                                                          \
+    }
+
+/**
+ * Reads the files that a descriptor's sources include again.
+ *
+ * @param[out] includes  NULL if neither included files nor names affect the result.
+ * @retval INGOT_NOT_CACHEABLE  ingot_program_desc_is_cacheable says why.
+ * @retval INGOT_BLOB_STALE     A file has changed since the descriptor was made.
+ * @retval INGOT_NOT_FOUND      The descriptor was made from an id alone.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_includes_read(ingot_includes_t *includes, const_ingot_program_desc_t desc);
+/** Makes the same object of its content, which may come from anywhere: numbers that do not fit the sources are found
+ *  when a descriptor is made. @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
+INGOT_API ingot_status_t ingot_includes_create(ingot_includes_t *includes, const ingot_includes_info_t *info);
+/** Returns the content. @param[in,out] info  The caller sets struct_size. The pointers are valid as long as the object.
+ *  @retval INGOT_INVALID_ARGUMENTS */
+INGOT_API ingot_status_t ingot_includes_get_info(ingot_includes_t includes, ingot_includes_info_t *info);
+/** Adds a reference. */
+INGOT_API ingot_status_t ingot_includes_retain(ingot_includes_t includes);
+/** Drops a reference. Descriptors hold their own references. Does nothing for NULL. */
+INGOT_API void ingot_includes_release(ingot_includes_t includes);
+
+/**
+ * Does what ingot_program_desc_create does, but takes included files from @p includes and does not look at the file
+ * system. If the includes are those of the application's descriptor, so is the id.
+ *
+ * @param[in] includes  NULL: as ingot_program_desc_create.
+ * @retval INGOT_BLOB_CORRUPT  The includes are not those of the sources.
+ * @return Otherwise as ingot_program_desc_create.
+ */
+INGOT_API ingot_status_t ingot_program_desc_create_with(ingot_program_desc_t *desc, ingot_context_t context,
+                                                        const ingot_program_info_t *info, ingot_includes_t includes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * includes.h - the files that a descriptor's sources include, without the file system.
+ */
+#ifndef INGOT_CORE_DESCRIPTOR_INCLUDES_H
+#define INGOT_CORE_DESCRIPTOR_INCLUDES_H
+
+#include <ingot/descriptor.h>
+
+#include "core/hermetic/include_answers.h"
+
+/* Adds a reference. NULL does nothing. */
+void includes_reference(struct ingot_includes *includes);
+/* Makes includes of what a resolution recorded. */
+ingot_status_t includes_of_record(struct ingot_includes **includes, const struct include_record *record,
+                                  const ingot_allocator_t *allocator);
+/* Makes a replay from the first answer on. It is valid as long as the includes. */
+struct include_replay includes_replay(const struct ingot_includes *includes);
+
+#endif

@@ -1,0 +1,214 @@
+/*
+ * add.c - adds programs to a recipe file; see ingot/recipe.h.
+ */
+#include <ingot/backend.h>
+#include <ingot/descriptor.h>
+#include <string.h>
+
+#include "persist/base/memory.h"
+#include "persist/recipe/draft.h"
+#include "persist/recipe/reader.h"
+#include "persist/recipe/writer.h"
+
+/* ---- a descriptor ---- */
+
+static struct recipe_remarks remarks_of(const_ingot_program_desc_t desc, const_ingot_program_t program)
+{
+    struct recipe_remarks remarks = {.name = NULL};
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    ingot_source_info_t source = INGOT_SOURCE_INFO_INIT;
+    if (ingot_program_desc_get_info(desc, &info) == INGOT_SUCCESS &&
+        ingot_source_get_info(info.sources[0], &source) == INGOT_SUCCESS)
+        remarks.name = source.name != NULL ? recipe_base_name(source.name) : NULL;
+    remarks.group = info.group;
+    if (ingot_program_desc_get_cache_blob_id(desc, &remarks.id_size, &remarks.id) != INGOT_SUCCESS)
+        remarks.id_size = 0;
+    if (program != NULL)
+        (void)ingot_program_get_build_time(program, &remarks.build_time_ns);
+    return remarks;
+}
+
+/* Returns why the program cannot be built from a recipe, in the arena or static; NULL: it can. Reads its includes. */
+static ingot_status_t find_refusal(struct recipe_draft *draft, const_ingot_program_desc_t desc,
+                                   const_ingot_program_t program, const char **refusal)
+{
+    *refusal = NULL;
+    if (program != NULL)
+        (void)ingot_program_get_native_reason(program, refusal);
+    if (*refusal != NULL)
+        return INGOT_SUCCESS;
+    const ingot_status_t status = ingot_includes_read(&draft->includes, desc);
+    if (status == INGOT_NOT_CACHEABLE || status == INGOT_BLOB_STALE) {
+        const char *detail = ingot_last_error_detail();
+        *refusal = recipe_arena_copy(&draft->arena, strlen(detail), detail);
+        return *refusal != NULL ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a reason");
+    }
+    if (status == INGOT_SUCCESS)
+        *refusal = recipe_draft_refusal(desc, draft->includes);
+    return status;
+}
+
+static bool is_known(ingot_recipe_writer_t writer, const struct recipe_remarks *remarks)
+{
+    uint8_t key[INGOT_RECIPE_KEY_SIZE];
+    if (remarks->id_size == 0)
+        return false;
+    recipe_digest(remarks->id_size, remarks->id, key);
+    return writer_knows(writer, RECIPE_RECORD_ID, key);
+}
+
+ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
+                                       const_ingot_program_t program, uint8_t *key)
+{
+    struct recipe_draft draft;
+    const char *refusal = NULL;
+    if (writer == NULL || desc == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer or desc is NULL");
+    struct recipe_remarks remarks = remarks_of(desc, program);
+    if (key == NULL && is_known(writer, &remarks))
+        return INGOT_SUCCESS;
+    recipe_draft_init(&draft, writer_allocator(writer));
+    ingot_status_t status = find_refusal(&draft, desc, program, &refusal);
+    if (status == INGOT_SUCCESS)
+        status = refusal == NULL ? recipe_draft_program(&draft, desc, &remarks)
+                                 : recipe_draft_unrecorded(&draft, desc, refusal, &remarks);
+    if (status == INGOT_SUCCESS)
+        status = writer_append(writer, draft.item_count, draft.items);
+    if (status == INGOT_SUCCESS && key != NULL)
+        memcpy(key, draft.key, sizeof(draft.key));
+    recipe_draft_fini(&draft);
+    return status;
+}
+
+/* ---- a linked program ---- */
+
+static ingot_status_t add_link(ingot_recipe_writer_t writer, const_ingot_program_desc_t link, const char *options,
+                               size_t object_count, const uint8_t (*keys)[INGOT_RECIPE_KEY_SIZE],
+                               const_ingot_program_t program)
+{
+    struct recipe_draft draft;
+    struct recipe_remarks remarks = remarks_of(link, program);
+    remarks.name = NULL;
+    recipe_draft_init(&draft, writer_allocator(writer));
+    ingot_status_t status = recipe_draft_link(&draft, options, object_count, keys, &remarks);
+    if (status == INGOT_SUCCESS)
+        status = writer_append(writer, draft.item_count, draft.items);
+    recipe_draft_fini(&draft);
+    return status;
+}
+
+ingot_status_t ingot_recipe_writer_add_link(ingot_recipe_writer_t writer, const_ingot_program_desc_t link,
+                                            const char *options, size_t object_count,
+                                            const const_ingot_program_desc_t *objects, const_ingot_program_t program)
+{
+    if (writer == NULL || link == NULL || objects == NULL || object_count == 0)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer, link or objects are missing");
+    const struct recipe_remarks remarks = remarks_of(link, NULL);
+    if (is_known(writer, &remarks))
+        return INGOT_SUCCESS;
+    const ingot_allocator_t *allocator = writer_allocator(writer);
+    const size_t size = object_count * INGOT_RECIPE_KEY_SIZE;
+    uint8_t(*keys)[INGOT_RECIPE_KEY_SIZE] = memory_allocate(allocator, size);
+    if (keys == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the keys of %zu objects", object_count);
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < object_count && status == INGOT_SUCCESS; ++i)
+        status = ingot_recipe_writer_add(writer, objects[i], NULL, keys[i]);
+    if (status == INGOT_SUCCESS)
+        status = add_link(writer, link, options, object_count, (const uint8_t(*)[INGOT_RECIPE_KEY_SIZE])keys, program);
+    memory_free(allocator, keys, size);
+    return status;
+}
+
+/* ---- a program of another file ---- */
+
+/* A program's records that are being copied. */
+struct copying {
+    ingot_recipe_t recipe;
+    const ingot_allocator_t *allocator;
+    struct recipe_item *items;
+    size_t count;
+};
+
+static ingot_status_t copy_text(struct copying *copying, const ingot_recipe_text_t *text)
+{
+    struct recipe_item *item = &copying->items[copying->count];
+    uint8_t *bytes = NULL;
+    if (text->text == SIZE_MAX)
+        return INGOT_SUCCESS; /* of an unrecorded program */
+    const ingot_status_t status =
+        recipe_read_text(copying->recipe, text->text, copying->allocator, &item->size, &bytes);
+    if (status != INGOT_SUCCESS)
+        return status;
+    item->kind = RECIPE_RECORD_TEXT;
+    item->content = bytes;
+    memcpy(item->key, recipe_text_key(copying->recipe, text->text), INGOT_RECIPE_KEY_SIZE);
+    ++copying->count;
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t copy_texts(struct copying *copying, size_t count, const ingot_recipe_text_t *texts)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
+        status = copy_text(copying, &texts[i]);
+        if (status == INGOT_SUCCESS)
+            status = copy_texts(copying, texts[i].header_count, texts[i].headers);
+    }
+    return status;
+}
+
+static size_t count_texts(const ingot_recipe_program_t *program)
+{
+    size_t count = program->source_count + program->header_count + program->file_count;
+    for (size_t i = 0; i < program->source_count; ++i)
+        count += program->sources[i].header_count;
+    return count;
+}
+
+/* Copies one program, whose objects the file has already. */
+static ingot_status_t copy_program(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
+                                   const ingot_recipe_program_t *program)
+{
+    struct copying copying = {recipe, writer_allocator(writer), NULL, 0};
+    const size_t size = (count_texts(program) + 1) * sizeof(*copying.items);
+    if (writer_knows(writer, RECIPE_RECORD_PROGRAM, program->key))
+        return INGOT_SUCCESS;
+    copying.items = memory_allocate(copying.allocator, size);
+    if (copying.items == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's records");
+    memset(copying.items, 0, size);
+    ingot_status_t status = copy_texts(&copying, program->source_count, program->sources);
+    if (status == INGOT_SUCCESS)
+        status = copy_texts(&copying, program->header_count, program->headers);
+    if (status == INGOT_SUCCESS)
+        status = copy_texts(&copying, program->file_count, program->files);
+    if (status == INGOT_SUCCESS) {
+        struct recipe_item *last = &copying.items[copying.count];
+        last->kind = RECIPE_RECORD_PROGRAM;
+        last->content = recipe_content(recipe, index, &last->size);
+        memcpy(last->key, program->key, INGOT_RECIPE_KEY_SIZE);
+        status = writer_append(writer, copying.count + 1, copying.items);
+    }
+    for (size_t i = 0; i < copying.count; ++i)
+        memory_free(copying.allocator, (void *)(uintptr_t)copying.items[i].content, copying.items[i].size);
+    memory_free(copying.allocator, copying.items, size);
+    return status;
+}
+
+ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index)
+{
+    ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
+    ingot_recipe_program_t object = INGOT_RECIPE_PROGRAM_INIT;
+    if (writer == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer is NULL");
+    ingot_status_t status = ingot_recipe_get_program(recipe, index, &program);
+    if (status == INGOT_SUCCESS && program.status == INGOT_NOT_FOUND)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "%s", program.reason);
+    for (size_t i = 0; i < program.object_count && status == INGOT_SUCCESS; ++i) {
+        status = ingot_recipe_get_program(recipe, program.objects[i], &object);
+        if (status == INGOT_SUCCESS)
+            status = copy_program(writer, recipe, program.objects[i], &object);
+    }
+    return status == INGOT_SUCCESS ? copy_program(writer, recipe, index, &program) : status;
+}

@@ -1,0 +1,324 @@
+/*
+ * draft.c - a program's records, before they are appended; see draft.h.
+ *
+ * A recipe has no paths of the machine that it was recorded on. So names of sources and of included files lose their
+ * directories, unless the program's id contains them, and then they must be relative.
+ */
+#include "persist/recipe/draft.h"
+
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/recipe/built_for.h"
+#include "persist/recipe/fields.h"
+#include "util/little_endian.h"
+
+/* Of the OpenCL layer: its objects have a backend of their own, and a link option that says that there are none. */
+#define OBJECT_BACKEND "opencl_object"
+#define OBJECT_WITHOUT_OPTIONS "-without-compile-options"
+#define LAYER_BACKEND "opencl" /* as objects and linked programs are listed */
+
+/* What the fields are made of. */
+struct parts {
+    const_ingot_program_desc_t desc;
+    ingot_program_info_t info;
+    ingot_includes_info_t includes; /* without any: zeros */
+    bool has_texts;                 /* false: texts are named, and not added */
+};
+
+void recipe_draft_init(struct recipe_draft *draft, const ingot_allocator_t *allocator)
+{
+    *draft = (struct recipe_draft){.includes = NULL};
+    recipe_arena_init(&draft->arena, allocator);
+    recipe_buffer_init(&draft->content, allocator);
+}
+
+void recipe_draft_fini(struct recipe_draft *draft)
+{
+    ingot_includes_release(draft->includes);
+    recipe_buffer_fini(&draft->content);
+    recipe_arena_fini(&draft->arena);
+}
+
+const char *recipe_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static ingot_source_info_t info_of(const_ingot_source_t source)
+{
+    ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
+    (void)ingot_source_get_info(source, &info);
+    return info;
+}
+
+/* ---- refusals ---- */
+
+static bool has_directory(const char *options)
+{
+    if (options == NULL)
+        return false;
+    for (const char *found = strstr(options, "-I"); found != NULL; found = strstr(found + 1, "-I")) {
+        if (found == options || found[-1] == ' ' || found[-1] == '\t')
+            return true;
+    }
+    return false;
+}
+
+static bool has_absolute_name(size_t count, const ingot_source_t *sources)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const char *name = info_of(sources[i]).name;
+        if (name != NULL && name[0] == '/')
+            return true;
+    }
+    return false;
+}
+
+const char *recipe_draft_refusal(const_ingot_program_desc_t desc, ingot_includes_t includes)
+{
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    ingot_includes_info_t included = INGOT_INCLUDES_INFO_INIT;
+    if (ingot_program_desc_get_info(desc, &info) != INGOT_SUCCESS)
+        return "the program is known by its id alone";
+    bool has_some = has_directory(info.compile_options);
+    for (size_t i = 0; i < info.source_count; ++i)
+        has_some = has_some || has_directory(info_of(info.sources[i]).compile_options);
+    if (has_some)
+        return "the options of a source, or of a program without text, name a directory (-I)";
+    if (includes == NULL || ingot_includes_get_info(includes, &included) != INGOT_SUCCESS)
+        return NULL;
+    if (included.directory_matters)
+        return "the program depends on the current directory (-g)";
+    if (included.names_matter &&
+        (has_absolute_name(info.source_count, info.sources) || has_absolute_name(included.file_count, included.files)))
+        return "the program depends on the directories of its files (__FILE__)";
+    return NULL;
+}
+
+/* ---- items ---- */
+
+static void add_item(struct recipe_draft *draft, enum recipe_record_kind kind, const uint8_t *key, size_t size,
+                     const void *content)
+{
+    if (draft->item_count == draft->item_room) {
+        draft->item_room = draft->item_room != 0 ? draft->item_room * 2 : 8;
+        struct recipe_item *items = recipe_arena_take(&draft->arena, draft->item_room, sizeof(*items));
+        if (items == NULL)
+            return;
+        if (draft->item_count != 0)
+            memcpy(items, draft->items, draft->item_count * sizeof(*items));
+        draft->items = items;
+    }
+    struct recipe_item *item = &draft->items[draft->item_count++];
+    *item = (struct recipe_item){.kind = kind, .size = size, .content = content};
+    memcpy(item->key, key, INGOT_RECIPE_KEY_SIZE);
+}
+
+/* Appends the digest and the size of a text to the field, and adds the text's record. */
+static void put_text(struct recipe_draft *draft, const ingot_source_info_t *text, bool is_to_add)
+{
+    uint8_t digest[INGOT_RECIPE_KEY_SIZE];
+    recipe_digest(text->size, text->bytes, digest);
+    recipe_buffer_put(&draft->content, sizeof(digest), digest);
+    recipe_buffer_put_u64(&draft->content, text->size);
+    if (is_to_add)
+        add_item(draft, RECIPE_RECORD_TEXT, digest, text->size, text->bytes);
+}
+
+/* Adds the program's record, whose fields are complete, and the one that names its id. */
+static ingot_status_t finish(struct recipe_draft *draft, const struct recipe_remarks *remarks)
+{
+    char device[256];
+    uint8_t id_key[INGOT_RECIPE_KEY_SIZE];
+    uint8_t build_time[sizeof(uint64_t)];
+    struct recipe_buffer *content = &draft->content;
+    if (!content->failed)
+        recipe_digest(content->size, content->bytes, draft->key);
+    recipe_put_text_field(content, FIELD_NAME, remarks->name);
+    recipe_put_text_field(content, FIELD_GROUP, remarks->group);
+    built_for(remarks->id_size, remarks->id, sizeof(device), device);
+    recipe_put_text_field(content, FIELD_BUILT_FOR, device);
+    le_put_u64(build_time, remarks->build_time_ns);
+    if (remarks->build_time_ns != 0)
+        recipe_put_field(content, FIELD_BUILD_TIME, sizeof(build_time), build_time);
+    if (content->failed)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's record");
+    add_item(draft, RECIPE_RECORD_PROGRAM, draft->key, content->size, content->bytes);
+    if (remarks->id_size != 0) {
+        recipe_digest(remarks->id_size, remarks->id, id_key);
+        add_item(draft, RECIPE_RECORD_ID, id_key, sizeof(draft->key), draft->key);
+    }
+    return draft->arena.failed ? ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's records")
+                               : INGOT_SUCCESS;
+}
+
+/* ---- fields ---- */
+
+static const char *name_of(const struct parts *parts, const char *name)
+{
+    if (name == NULL)
+        return "";
+    return parts->includes.names_matter ? name : recipe_base_name(name);
+}
+
+static void put_sources(struct recipe_draft *draft, const struct parts *parts)
+{
+    for (size_t i = 0; i < parts->info.source_count; ++i) {
+        const ingot_source_info_t source = info_of(parts->info.sources[i]);
+        const size_t begin = recipe_begin_field(&draft->content, FIELD_SOURCE);
+        recipe_buffer_put_u32(&draft->content, (uint32_t)source.kind);
+        put_text(draft, &source, parts->has_texts);
+        recipe_put_text(&draft->content, name_of(parts, source.name));
+        recipe_put_text(&draft->content, source.compile_options != NULL ? source.compile_options : "");
+        recipe_end_field(&draft->content, begin);
+    }
+}
+
+static void put_header(struct recipe_draft *draft, const_ingot_source_t header, bool is_to_add)
+{
+    const ingot_source_info_t info = info_of(header);
+    put_text(draft, &info, is_to_add);
+    recipe_put_text(&draft->content, info.name);
+}
+
+static void put_headers(struct recipe_draft *draft, const struct parts *parts)
+{
+    for (size_t i = 0; i < parts->info.source_count; ++i) {
+        const ingot_source_info_t source = info_of(parts->info.sources[i]);
+        for (size_t j = 0; j < source.header_count; ++j) {
+            const size_t begin = recipe_begin_field(&draft->content, FIELD_SOURCE_HEADER);
+            recipe_buffer_put_u32(&draft->content, (uint32_t)i);
+            put_header(draft, source.headers[j], parts->has_texts);
+            recipe_end_field(&draft->content, begin);
+        }
+    }
+    for (size_t i = 0; i < parts->info.header_count; ++i) {
+        const size_t begin = recipe_begin_field(&draft->content, FIELD_HEADER);
+        put_header(draft, parts->info.headers[i], parts->has_texts);
+        recipe_end_field(&draft->content, begin);
+    }
+}
+
+static void put_constants(struct recipe_draft *draft, const struct parts *parts)
+{
+    for (size_t i = 0; i < parts->info.spec_constant_count; ++i) {
+        const ingot_spec_constant_t *constant = &parts->info.spec_constants[i];
+        const size_t begin = recipe_begin_field(&draft->content, FIELD_SPEC_CONSTANT);
+        recipe_buffer_put_u32(&draft->content, constant->id);
+        recipe_buffer_put(&draft->content, constant->size, constant->value);
+        recipe_end_field(&draft->content, begin);
+    }
+    for (size_t i = 0; i < parts->info.name_expression_count; ++i)
+        recipe_put_text_field(&draft->content, FIELD_NAME_EXPRESSION, parts->info.name_expressions[i]);
+}
+
+static void put_includes(struct recipe_draft *draft, const struct parts *parts)
+{
+    for (size_t i = 0; i < parts->includes.file_count; ++i) {
+        const ingot_source_info_t file = info_of(parts->includes.files[i]);
+        const size_t begin = recipe_begin_field(&draft->content, FIELD_FILE);
+        put_text(draft, &file, true);
+        recipe_put_text(&draft->content, name_of(parts, file.name));
+        recipe_end_field(&draft->content, begin);
+    }
+    if (parts->includes.number_count == 0)
+        return;
+    const size_t begin = recipe_begin_field(&draft->content, FIELD_INCLUDES);
+    for (size_t i = 0; i < parts->includes.number_count; ++i)
+        recipe_buffer_put_u32(&draft->content, parts->includes.numbers[i]);
+    recipe_end_field(&draft->content, begin);
+}
+
+static const char *backend_of(const struct parts *parts)
+{
+    return ingot_context_get_backend_name(ingot_program_desc_get_context(parts->desc));
+}
+
+static bool is_object(const struct parts *parts)
+{
+    return strcmp(backend_of(parts), OBJECT_BACKEND) == 0;
+}
+
+/* Appends all fields of the key. The layer marks an object that was compiled without options. */
+static void put_fields(struct recipe_draft *draft, const struct parts *parts, ingot_recipe_kind_t kind,
+                       const char *reason)
+{
+    struct recipe_buffer *content = &draft->content;
+    const char *link_options = parts->info.link_options;
+    const bool has_options = link_options == NULL || strcmp(link_options, OBJECT_WITHOUT_OPTIONS) != 0;
+    recipe_put_number(content, FIELD_KIND, (uint32_t)kind);
+    recipe_put_text_field(content, FIELD_BACKEND, is_object(parts) ? LAYER_BACKEND : backend_of(parts));
+    put_sources(draft, parts);
+    put_headers(draft, parts);
+    recipe_put_text_field(content, FIELD_COMPILE_OPTIONS, parts->info.compile_options);
+    if (!is_object(parts))
+        recipe_put_text_field(content, FIELD_LINK_OPTIONS, link_options);
+    put_constants(draft, parts);
+    put_includes(draft, parts);
+    if (is_object(parts) && has_options)
+        recipe_put_number(content, FIELD_HAS_OPTIONS, 1);
+    recipe_put_text_field(content, FIELD_REASON, reason);
+}
+
+ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_program_desc_t desc,
+                                    const struct recipe_remarks *remarks)
+{
+    struct parts parts = {desc, INGOT_PROGRAM_INFO_INIT, INGOT_INCLUDES_INFO_INIT, true};
+    const ingot_status_t status = ingot_program_desc_get_info(desc, &parts.info);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (draft->includes != NULL)
+        (void)ingot_includes_get_info(draft->includes, &parts.includes);
+    put_fields(draft, &parts, is_object(&parts) ? INGOT_RECIPE_OBJECT : INGOT_RECIPE_PROGRAM, NULL);
+    return finish(draft, remarks);
+}
+
+ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options, size_t object_count,
+                                 const uint8_t (*objects)[INGOT_RECIPE_KEY_SIZE], const struct recipe_remarks *remarks)
+{
+    recipe_put_number(&draft->content, FIELD_KIND, INGOT_RECIPE_LINK);
+    recipe_put_text_field(&draft->content, FIELD_BACKEND, LAYER_BACKEND);
+    recipe_put_text_field(&draft->content, FIELD_LINK_OPTIONS, options);
+    for (size_t i = 0; i < object_count; ++i)
+        recipe_put_field(&draft->content, FIELD_OBJECT, INGOT_RECIPE_KEY_SIZE, objects[i]);
+    if (options != NULL)
+        recipe_put_number(&draft->content, FIELD_HAS_OPTIONS, 1);
+    return finish(draft, remarks);
+}
+
+/* Copies a sentence. Of words with a slash, what is before the last slash is left out. */
+static char *shorten_paths(struct recipe_arena *arena, const char *text)
+{
+    char *copy = recipe_arena_take(arena, strlen(text) + 1, 1);
+    size_t size = 0;
+    while (copy != NULL && *text != '\0') {
+        const size_t blanks = strspn(text, " \"'<>(");
+        memcpy(copy + size, text, blanks);
+        size += blanks;
+        text += blanks;
+        const size_t length = strcspn(text, " \"'<>(");
+        size_t start = length;
+        while (start != 0 && text[start - 1] != '/')
+            --start;
+        memcpy(copy + size, text + start, length - start);
+        size += length - start;
+        text += length;
+    }
+    return copy;
+}
+
+ingot_status_t recipe_draft_unrecorded(struct recipe_draft *draft, const_ingot_program_desc_t desc, const char *reason,
+                                       const struct recipe_remarks *remarks)
+{
+    struct parts parts = {desc, INGOT_PROGRAM_INFO_INIT, INGOT_INCLUDES_INFO_INIT, false};
+    ingot_status_t status = ingot_program_desc_get_info(desc, &parts.info);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const char *sentence = shorten_paths(&draft->arena, reason[0] != '\0' ? reason : "it is not known why");
+    if (has_directory(parts.info.compile_options))
+        parts.info.compile_options = NULL;
+    put_fields(draft, &parts, INGOT_RECIPE_UNRECORDED, sentence);
+    return finish(draft, remarks);
+}

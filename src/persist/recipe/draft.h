@@ -1,0 +1,51 @@
+/*
+ * draft.h - a program's records, before they are appended.
+ */
+#ifndef INGOT_PERSIST_RECIPE_DRAFT_H
+#define INGOT_PERSIST_RECIPE_DRAFT_H
+
+#include <ingot/descriptor.h>
+
+#include "persist/recipe/arena.h"
+#include "persist/recipe/buffer.h"
+#include "persist/recipe/writer.h"
+
+/* Texts are the descriptor's, which must live as long as the draft. */
+struct recipe_draft {
+    struct recipe_arena arena;
+    struct recipe_buffer content; /* of the program's record */
+    ingot_includes_t includes;    /* a reference, or NULL */
+    struct recipe_item *items;
+    size_t item_count;
+    size_t item_room;
+    uint8_t key[INGOT_RECIPE_KEY_SIZE]; /* of the program */
+};
+
+/* What is known of a program besides its descriptor. */
+struct recipe_remarks {
+    const char *name;
+    const char *group;
+    size_t id_size; /* 0: none */
+    const uint8_t *id;
+    uint64_t build_time_ns;
+};
+
+void recipe_draft_init(struct recipe_draft *draft, const ingot_allocator_t *allocator);
+void recipe_draft_fini(struct recipe_draft *draft);
+
+/* Fill in the items. Fail with INGOT_OUT_OF_MEMORY, and the first also as ingot_includes_read does. */
+ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_program_desc_t desc,
+                                    const struct recipe_remarks *remarks);
+ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options, size_t object_count,
+                                 const uint8_t (*objects)[INGOT_RECIPE_KEY_SIZE], const struct recipe_remarks *remarks);
+/* A program that cannot be built from a recipe. The paths in the reason are shortened to names. */
+ingot_status_t recipe_draft_unrecorded(struct recipe_draft *draft, const_ingot_program_desc_t desc, const char *reason,
+                                       const struct recipe_remarks *remarks);
+
+/* Returns why a descriptor cannot be recorded, though it has an id; NULL: it can. */
+const char *recipe_draft_refusal(const_ingot_program_desc_t desc, ingot_includes_t includes);
+
+/* Returns a path's part behind its last slash. */
+const char *recipe_base_name(const char *path);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * key_map.c - numbers by their keys; see key_map.h.
+ *
+ * Open addressing. A file may choose its keys, so the slot is not taken from the key itself but from a hash of it.
+ */
+#include "persist/recipe/key_map.h"
+
+#include <string.h>
+
+#include "persist/base/checksum.h"
+#include "persist/base/memory.h"
+
+#define LEAST_CAPACITY 64u
+
+void key_map_init(struct key_map *map, const ingot_allocator_t *allocator)
+{
+    *map = (struct key_map){.allocator = allocator};
+}
+
+void key_map_fini(struct key_map *map)
+{
+    memory_free(map->allocator, map->slots, map->capacity * sizeof(*map->slots));
+    *map = (struct key_map){.allocator = map->allocator};
+}
+
+/* Returns the slot of the key, or the free one where it belongs. */
+static struct key_slot *find_slot(const struct key_map *map, const uint8_t *key)
+{
+    size_t at = (size_t)checksum_bucket_of(INGOT_RECIPE_KEY_SIZE, key) & (map->capacity - 1);
+    while (map->slots[at].number != 0 && memcmp(map->slots[at].key, key, INGOT_RECIPE_KEY_SIZE) != 0)
+        at = (at + 1) & (map->capacity - 1);
+    return &map->slots[at];
+}
+
+bool key_map_find(const struct key_map *map, const uint8_t *key, size_t *number)
+{
+    const struct key_slot *slot = map->count != 0 ? find_slot(map, key) : NULL;
+    if (slot == NULL || slot->number == 0)
+        return false;
+    if (number != NULL)
+        *number = slot->number - 1;
+    return true;
+}
+
+static bool grow(struct key_map *map)
+{
+    struct key_map grown = {map->allocator, NULL, map->capacity != 0 ? map->capacity * 2 : LEAST_CAPACITY, map->count};
+    grown.slots = memory_allocate(map->allocator, grown.capacity * sizeof(*grown.slots));
+    if (grown.slots == NULL)
+        return false;
+    memset(grown.slots, 0, grown.capacity * sizeof(*grown.slots));
+    for (size_t i = 0; i < map->capacity; ++i) {
+        if (map->slots[i].number != 0)
+            *find_slot(&grown, map->slots[i].key) = map->slots[i];
+    }
+    memory_free(map->allocator, map->slots, map->capacity * sizeof(*map->slots));
+    *map = grown;
+    return true;
+}
+
+bool key_map_add(struct key_map *map, const uint8_t *key, size_t number)
+{
+    if (map->count >= map->capacity / 4 * 3 && !grow(map))
+        return false;
+    struct key_slot *slot = find_slot(map, key);
+    memcpy(slot->key, key, INGOT_RECIPE_KEY_SIZE);
+    slot->number = number + 1;
+    ++map->count;
+    return true;
+}

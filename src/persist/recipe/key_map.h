@@ -1,0 +1,29 @@
+/*
+ * key_map.h - numbers by their keys, which are digests.
+ */
+#ifndef INGOT_PERSIST_RECIPE_KEY_MAP_H
+#define INGOT_PERSIST_RECIPE_KEY_MAP_H
+
+#include <ingot/recipe.h>
+#include <stdbool.h>
+
+struct key_slot {
+    uint8_t key[INGOT_RECIPE_KEY_SIZE];
+    size_t number; /* plus one; 0: the slot is free */
+};
+
+struct key_map {
+    const ingot_allocator_t *allocator;
+    struct key_slot *slots;
+    size_t capacity; /* a power of two, or 0 */
+    size_t count;
+};
+
+void key_map_init(struct key_map *map, const ingot_allocator_t *allocator);
+void key_map_fini(struct key_map *map);
+/* Returns false if the key is not there. number may be NULL. */
+bool key_map_find(const struct key_map *map, const uint8_t *key, size_t *number);
+/* Adds a key that is not there. Returns false without memory. */
+bool key_map_add(struct key_map *map, const uint8_t *key, size_t number);
+
+#endif

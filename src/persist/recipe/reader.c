@@ -1,0 +1,395 @@
+/*
+ * reader.c - what a recipe file contains; see ingot/recipe.h.
+ *
+ * Programs are read and verified when the file is opened, texts when they are needed. Immutable, except for the count
+ * of references.
+ */
+#include "persist/recipe/reader.h"
+
+#include <ingot/backend.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/recipe/fields.h"
+#include "persist/recipe/key_map.h"
+#include "persist/recipe/record.h"
+#include "util/struct_size.h"
+
+#define MAX_PROGRAM_BYTES ((uint64_t)256 << 20) /* of all programs' records together, uncompressed */
+
+/* A program, and its record's content. */
+struct program_node {
+    struct recipe_fields fields;
+    uint8_t key[INGOT_RECIPE_KEY_SIZE];
+    uint8_t *content;
+    size_t size;
+};
+
+struct ingot_recipe {
+    atomic_size_t references;
+    ingot_allocator_t allocator;
+    int fd;
+    char *path;
+    size_t path_size;
+    struct recipe_arena arena;
+    struct recipe_buffer texts; /* struct recipe_record each */
+    struct recipe_buffer nodes; /* struct program_node each */
+    struct key_map text_numbers;
+    struct key_map program_numbers;
+    uint64_t program_bytes;
+    ingot_recipe_summary_t summary;
+};
+
+static const struct recipe_record *text_at(const struct ingot_recipe *recipe, size_t number)
+{
+    return (const struct recipe_record *)(const void *)recipe->texts.bytes + number;
+}
+
+static struct program_node *node_at(const struct ingot_recipe *recipe, size_t number)
+{
+    return (struct program_node *)(void *)recipe->nodes.bytes + number;
+}
+
+static void destroy(struct ingot_recipe *recipe)
+{
+    const ingot_allocator_t allocator = recipe->allocator;
+    for (size_t i = 0; i < recipe->summary.program_count; ++i)
+        memory_free(&allocator, node_at(recipe, i)->content, node_at(recipe, i)->size);
+    key_map_fini(&recipe->program_numbers);
+    key_map_fini(&recipe->text_numbers);
+    recipe_buffer_fini(&recipe->nodes);
+    recipe_buffer_fini(&recipe->texts);
+    recipe_arena_fini(&recipe->arena);
+    if (recipe->fd >= 0)
+        (void)files_close(recipe->fd);
+    memory_free(&allocator, recipe->path, recipe->path_size);
+    memory_free(&allocator, recipe, sizeof(*recipe));
+}
+
+static ingot_status_t no_memory(const struct ingot_recipe *recipe)
+{
+    return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the recipe %s", recipe->path);
+}
+
+/* ---- records ---- */
+
+static ingot_status_t add_text(struct ingot_recipe *recipe, const struct recipe_record *record)
+{
+    const size_t number = (size_t)recipe->summary.text_count;
+    if (key_map_find(&recipe->text_numbers, record->key, NULL))
+        return INGOT_SUCCESS;
+    recipe_buffer_put(&recipe->texts, sizeof(*record), record);
+    if (recipe->texts.failed || !key_map_add(&recipe->text_numbers, record->key, number))
+        return no_memory(recipe);
+    ++recipe->summary.text_count;
+    recipe->summary.text_bytes += record->size;
+    return INGOT_SUCCESS;
+}
+
+static void set_missing(ingot_recipe_program_t *program, const char *reason)
+{
+    if (program->status != INGOT_SUCCESS)
+        return;
+    program->status = INGOT_NOT_FOUND;
+    program->reason = reason;
+}
+
+/* Finds the program's texts, which precede it. */
+static void find_texts(const struct ingot_recipe *recipe, struct recipe_fields *fields)
+{
+    for (size_t i = 0; i < fields->reference_count; ++i) {
+        const struct recipe_reference *reference = &fields->references[i];
+        size_t number = 0;
+        if (key_map_find(&recipe->text_numbers, reference->digest, &number) &&
+            text_at(recipe, number)->size == reference->text->size)
+            reference->text->text = number;
+        else
+            set_missing(&fields->program, "the recipe lacks a text of the program");
+    }
+}
+
+/* Finds the objects of a linked program, which precede it. */
+static bool find_objects(struct ingot_recipe *recipe, struct recipe_fields *fields)
+{
+    ingot_recipe_program_t *program = &fields->program;
+    size_t *objects = recipe_arena_take(&recipe->arena, program->object_count, sizeof(*objects));
+    for (size_t i = 0; objects != NULL && i < program->object_count; ++i) {
+        const bool is_there = key_map_find(&recipe->program_numbers, fields->objects[i], &objects[i]);
+        const ingot_recipe_program_t *object = is_there ? &node_at(recipe, objects[i])->fields.program : NULL;
+        if (object == NULL || object->kind != INGOT_RECIPE_OBJECT || object->status != INGOT_SUCCESS) {
+            objects[i] = SIZE_MAX;
+            set_missing(program, "the recipe lacks an object of the linked program");
+        }
+    }
+    program->objects = objects;
+    return objects != NULL;
+}
+
+/* Decodes a program's record. INGOT_BLOB_CORRUPT: it is left out. */
+static ingot_status_t decode(struct ingot_recipe *recipe, const struct recipe_record *record, struct program_node *node)
+{
+    uint8_t key[INGOT_RECIPE_KEY_SIZE];
+    node->size = (size_t)record->size;
+    if (!recipe_fields_decode(&node->fields, &recipe->arena, node->size, node->content))
+        return recipe->arena.failed ? no_memory(recipe) : INGOT_BLOB_CORRUPT;
+    recipe_digest(node->fields.key_size, node->content, key);
+    if (memcmp(key, record->key, sizeof(key)) != 0)
+        return INGOT_BLOB_CORRUPT;
+    memcpy(node->key, key, sizeof(key));
+    ingot_recipe_program_t *program = &node->fields.program;
+    program->status = program->kind == INGOT_RECIPE_UNRECORDED ? INGOT_NOT_CACHEABLE : INGOT_SUCCESS;
+    if (program->status == INGOT_SUCCESS)
+        program->reason = "";
+    find_texts(recipe, &node->fields);
+    return find_objects(recipe, &node->fields) ? INGOT_SUCCESS : no_memory(recipe);
+}
+
+static ingot_status_t keep(struct ingot_recipe *recipe, const struct program_node *node)
+{
+    const size_t number = (size_t)recipe->summary.program_count;
+    recipe_buffer_put(&recipe->nodes, sizeof(*node), node);
+    if (recipe->nodes.failed || !key_map_add(&recipe->program_numbers, node->key, number))
+        return no_memory(recipe);
+    ++recipe->summary.program_count;
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t add_program(struct ingot_recipe *recipe, const struct recipe_record *record)
+{
+    struct program_node node = {.content = NULL};
+    if (key_map_find(&recipe->program_numbers, record->key, NULL))
+        return INGOT_SUCCESS;
+    recipe->program_bytes += record->size;
+    if (recipe->program_bytes > MAX_PROGRAM_BYTES)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the programs of %s have more than 256 MiB without their texts",
+                                      recipe->path);
+    ingot_status_t status = recipe_record_read(recipe->fd, recipe->path, record, &recipe->allocator, &node.content);
+    if (status == INGOT_SUCCESS)
+        status = decode(recipe, record, &node);
+    if (status == INGOT_SUCCESS)
+        status = keep(recipe, &node);
+    if (status == INGOT_SUCCESS)
+        return status;
+    memory_free(&recipe->allocator, node.content, (size_t)record->size);
+    recipe->summary.damaged_count += status == INGOT_BLOB_CORRUPT;
+    return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
+}
+
+static ingot_status_t add_record(struct ingot_recipe *recipe, const struct recipe_record *record)
+{
+    switch (record->kind) {
+    case RECIPE_RECORD_TEXT: return add_text(recipe, record);
+    case RECIPE_RECORD_PROGRAM: return add_program(recipe, record);
+    case RECIPE_RECORD_ID: return INGOT_SUCCESS;
+    default: ++recipe->summary.damaged_count; return INGOT_SUCCESS;
+    }
+}
+
+static ingot_status_t read_records(struct ingot_recipe *recipe, uint64_t file_size)
+{
+    struct recipe_scan scan;
+    struct recipe_record record;
+    enum recipe_found found = RECIPE_FOUND_RECORD;
+    ingot_status_t status = recipe_scan_begin(&scan, recipe->fd, file_size, recipe->path);
+    while (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD) {
+        status = recipe_scan_next(&scan, &record, &found);
+        if (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD)
+            status = add_record(recipe, &record);
+    }
+    recipe->summary.file_bytes = file_size;
+    recipe->summary.torn_bytes = file_size - scan.offset;
+    return status;
+}
+
+/* ---- the object ---- */
+
+static ingot_status_t open_file(struct ingot_recipe *recipe, uint64_t *file_size)
+{
+    struct file_facts facts;
+    const char *name;
+    const int parent = files_open_parent(recipe->path, &name);
+    recipe->fd = parent < 0 ? parent : files_open_read(parent, name);
+    if (parent >= 0)
+        (void)files_close(parent);
+    if (recipe->fd < 0)
+        return files_read_failed(recipe->fd, "opening", recipe->path);
+    const int result = files_facts(recipe->fd, &facts);
+    if (result < 0)
+        return files_read_failed(result, "examining", recipe->path);
+    if (!facts.is_file)
+        return files_untrusted(&facts, false, files_user(), recipe->path);
+    *file_size = facts.size_bytes;
+    return INGOT_SUCCESS;
+}
+
+static struct ingot_recipe *make(const char *path)
+{
+    ingot_allocator_t allocator;
+    (void)memory_init(&allocator, NULL);
+    struct ingot_recipe *recipe = memory_allocate(&allocator, sizeof(*recipe));
+    if (recipe == NULL)
+        return NULL;
+    *recipe = (struct ingot_recipe){.allocator = allocator, .fd = -1, .path_size = strlen(path) + 1};
+    atomic_init(&recipe->references, 1);
+    recipe_arena_init(&recipe->arena, &recipe->allocator);
+    recipe_buffer_init(&recipe->texts, &recipe->allocator);
+    recipe_buffer_init(&recipe->nodes, &recipe->allocator);
+    key_map_init(&recipe->text_numbers, &recipe->allocator);
+    key_map_init(&recipe->program_numbers, &recipe->allocator);
+    recipe->summary.struct_size = sizeof(recipe->summary);
+    recipe->path = memory_allocate(&allocator, recipe->path_size);
+    if (recipe->path == NULL) {
+        destroy(recipe);
+        return NULL;
+    }
+    memcpy(recipe->path, path, recipe->path_size);
+    return recipe;
+}
+
+ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *path)
+{
+    uint64_t file_size = 0;
+    if (recipe == NULL || path == NULL || path[0] == '\0')
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe or path is missing");
+    struct ingot_recipe *made = make(path);
+    if (made == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the recipe %s", path);
+    ingot_status_t status = open_file(made, &file_size);
+    if (status == INGOT_SUCCESS)
+        status = read_records(made, file_size);
+    if (status != INGOT_SUCCESS) {
+        destroy(made);
+        return status;
+    }
+    *recipe = made;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_recipe_retain(ingot_recipe_t recipe)
+{
+    if (recipe == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe is NULL");
+    (void)atomic_fetch_add_explicit(&recipe->references, 1, memory_order_relaxed);
+    return INGOT_SUCCESS;
+}
+
+void ingot_recipe_release(ingot_recipe_t recipe)
+{
+    /* acq_rel: all use by holders happens before the recipe is freed */
+    if (recipe != NULL && atomic_fetch_sub_explicit(&recipe->references, 1, memory_order_acq_rel) == 1)
+        destroy(recipe);
+}
+
+/* ---- queries ---- */
+
+ingot_status_t ingot_recipe_get_summary(ingot_recipe_t recipe, ingot_recipe_summary_t *summary)
+{
+    if (recipe == NULL || !STRUCT_WRITE(summary, recipe->summary))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe, summary or its struct_size is missing");
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check_index(ingot_recipe_t recipe, size_t index)
+{
+    if (recipe != NULL && index < recipe->summary.program_count)
+        return INGOT_SUCCESS;
+    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe is NULL, or has no program %zu", index);
+}
+
+ingot_status_t ingot_recipe_get_program(ingot_recipe_t recipe, size_t index, ingot_recipe_program_t *program)
+{
+    const ingot_status_t status = check_index(recipe, index);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const struct program_node *node = node_at(recipe, index);
+    ingot_recipe_program_t known = node->fields.program;
+    known.key = node->key;
+    return STRUCT_WRITE(program, known)
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program is NULL or its struct_size is not set");
+}
+
+ingot_status_t ingot_recipe_find(ingot_recipe_t recipe, const uint8_t *key, size_t *index)
+{
+    if (recipe == NULL || key == NULL || index == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe, key or index is NULL");
+    return key_map_find(&recipe->program_numbers, key, index)
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_NOT_FOUND, "%s has no program with this key", recipe->path);
+}
+
+const char *ingot_recipe_kind_name(ingot_recipe_kind_t kind)
+{
+    switch (kind) {
+    case INGOT_RECIPE_PROGRAM: return "program";
+    case INGOT_RECIPE_OBJECT: return "object";
+    case INGOT_RECIPE_LINK: return "link";
+    case INGOT_RECIPE_UNRECORDED: return "unrecorded";
+    }
+    return "unknown kind";
+}
+
+const uint8_t *recipe_content(ingot_recipe_t recipe, size_t index, size_t *size)
+{
+    *size = node_at(recipe, index)->size;
+    return node_at(recipe, index)->content;
+}
+
+const uint32_t *recipe_numbers(ingot_recipe_t recipe, size_t index, size_t *count)
+{
+    *count = node_at(recipe, index)->fields.number_count;
+    return node_at(recipe, index)->fields.numbers;
+}
+
+const uint8_t *recipe_text_key(ingot_recipe_t recipe, size_t text)
+{
+    return text_at(recipe, text)->key;
+}
+
+const ingot_allocator_t *recipe_allocator(ingot_recipe_t recipe)
+{
+    return &recipe->allocator;
+}
+
+/* ---- texts ---- */
+
+ingot_status_t recipe_read_text(ingot_recipe_t recipe, size_t text, const ingot_allocator_t *allocator, size_t *size,
+                                uint8_t **bytes)
+{
+    uint8_t key[INGOT_RECIPE_KEY_SIZE];
+    const struct recipe_record *record = text_at(recipe, text);
+    const ingot_status_t status = recipe_record_read(recipe->fd, recipe->path, record, allocator, bytes);
+    if (status != INGOT_SUCCESS)
+        return status;
+    *size = (size_t)record->size;
+    recipe_digest(*size, *bytes, key);
+    if (memcmp(key, record->key, sizeof(key)) == 0)
+        return INGOT_SUCCESS;
+    memory_free(allocator, *bytes, *size);
+    *bytes = NULL;
+    return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is damaged: text %zu has another digest", recipe->path, text);
+}
+
+ingot_status_t ingot_recipe_get_text(ingot_recipe_t recipe, size_t text, size_t *size, uint8_t *bytes)
+{
+    uint8_t *read = NULL;
+    size_t read_size = 0;
+    if (recipe == NULL || size == NULL || text >= recipe->summary.text_count)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe or size is NULL, or there is no text %zu", text);
+    const size_t needed = (size_t)text_at(recipe, text)->size;
+    const size_t room = *size;
+    *size = needed;
+    if (bytes == NULL)
+        return INGOT_SUCCESS;
+    if (room < needed)
+        return ingot_set_error_detail(INGOT_BUFFER_TOO_SMALL, "the text has %zu bytes", needed);
+    const ingot_status_t status = recipe_read_text(recipe, text, &recipe->allocator, &read_size, &read);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (read_size != 0)
+        memcpy(bytes, read, read_size);
+    memory_free(&recipe->allocator, read, read_size);
+    return INGOT_SUCCESS;
+}

@@ -1,0 +1,15 @@
+/*
+ * recording.h - records the programs that are requested from a storage in a recipe.
+ */
+#ifndef INGOT_PERSIST_RECIPE_RECORDING_H
+#define INGOT_PERSIST_RECIPE_RECORDING_H
+
+#include <ingot/recipe.h>
+
+/* Records a program that was loaded or compiled, if the storage records. Never fails: an event reports what is lost. */
+void recording_note(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program);
+
+/* Begins to record in a file, as an application does with a writer. An event reports a file that cannot be used. */
+void recording_begin(ingot_storage_t storage, const char *path, ingot_event_callback_t on_event, void *user);
+
+#endif

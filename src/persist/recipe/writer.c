@@ -1,0 +1,410 @@
+/*
+ * writer.c - appends records to a recipe file; see writer.h.
+ *
+ * The file is opened for each addition, so the application's forks, changes of directory and replaced files do not
+ * matter. Processes exclude one another by a lock on the open file, and threads by the writer's lock, which also guards
+ * what is known of the file. It is held while the file is read and written, and not while records are compressed. A
+ * forked child forgets what is known.
+ */
+#include "persist/recipe/writer.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "persist/base/files.h"
+#include "persist/base/memory.h"
+#include "persist/base/process_lock.h"
+#include "persist/recipe/key_map.h"
+#include "util/struct_size.h"
+
+#define DEFAULT_BYTES ((uint64_t)256 << 20)
+#define DEFAULT_LOCK_TIMEOUT_MS 200u
+#define LOCK_PAUSE_NS UINT64_C(1000000)
+#define NS_PER_MS UINT64_C(1000000)
+#define KIND_COUNT 4u
+
+struct ingot_recipe_writer {
+    atomic_size_t references;
+    ingot_allocator_t allocator;
+    char *path; /* absolute */
+    size_t path_size;
+    uint64_t max_bytes;
+    uint64_t lock_timeout_ns;
+    ingot_event_callback_t on_event;
+    void *on_event_user;
+    atomic_uint told; /* a bit per status that was reported; relaxed: only the bit matters */
+    struct process_lock lock;
+    /* the following fields are under the lock */
+    struct key_map known[KIND_COUNT]; /* by the kind of record */
+    uint64_t device;                  /* of the file, like inode */
+    uint64_t inode;
+    struct recipe_scan scan; /* where the known part ends; its fd is not open between additions */
+};
+
+/* ---- what is known of the file ---- */
+
+static void forget_file(struct ingot_recipe_writer *writer)
+{
+    for (size_t i = 0; i < KIND_COUNT; ++i)
+        key_map_fini(&writer->known[i]);
+    writer->scan = (struct recipe_scan){.fd = -1};
+}
+
+/* The memory of the maps is left: the parent may have been changing them. */
+static void forget(void *user)
+{
+    struct ingot_recipe_writer *writer = user;
+    for (size_t i = 0; i < KIND_COUNT; ++i)
+        key_map_init(&writer->known[i], &writer->allocator);
+    writer->scan = (struct recipe_scan){.fd = -1};
+}
+
+static void lock(struct ingot_recipe_writer *writer)
+{
+    process_lock_take(&writer->lock, forget, writer);
+}
+
+static bool is_known(const struct ingot_recipe_writer *writer, uint32_t kind, const uint8_t *key)
+{
+    return kind < KIND_COUNT && key_map_find(&writer->known[kind], key, NULL);
+}
+
+static ingot_status_t learn(struct ingot_recipe_writer *writer, uint32_t kind, const uint8_t *key)
+{
+    if (kind >= KIND_COUNT || is_known(writer, kind, key) || key_map_add(&writer->known[kind], key, 0))
+        return INGOT_SUCCESS;
+    return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the keys of %s", writer->path);
+}
+
+bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key)
+{
+    lock(writer);
+    const bool knows = is_known(writer, (uint32_t)kind, key);
+    process_lock_give(&writer->lock);
+    return knows;
+}
+
+/* ---- the open file ---- */
+
+static ingot_status_t lock_file(const struct ingot_recipe_writer *writer, int fd)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    int result = files_try_lock(fd, 0);
+    while (result == -EAGAIN && files_steady_clock_ns() - started_ns < writer->lock_timeout_ns) {
+        files_pause_ns(LOCK_PAUSE_NS);
+        result = files_try_lock(fd, 0);
+    }
+    return result < 0 ? files_write_failed(result, "locking", writer->path) : INGOT_SUCCESS;
+}
+
+static ingot_status_t check_file(int fd, const char *path, struct file_facts *facts)
+{
+    const int result = files_facts(fd, facts);
+    if (result < 0)
+        return files_write_failed(result, "examining", path);
+    if (!facts->is_file || !files_are_private(facts, files_user()))
+        return files_untrusted(facts, false, files_user(), path);
+    return INGOT_SUCCESS;
+}
+
+/* Reads the records that others have appended. Requires both locks. */
+static ingot_status_t catch_up(struct ingot_recipe_writer *writer, int fd, const struct file_facts *facts)
+{
+    struct recipe_record record;
+    enum recipe_found found = RECIPE_FOUND_RECORD;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (facts->device != writer->device || facts->inode != writer->inode || facts->size_bytes < writer->scan.offset)
+        forget_file(writer);
+    writer->device = facts->device;
+    writer->inode = facts->inode;
+    if (writer->scan.offset == 0)
+        status = recipe_scan_begin(&writer->scan, fd, facts->size_bytes, writer->path);
+    writer->scan.fd = fd;
+    writer->scan.file_size = facts->size_bytes;
+    while (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD) {
+        status = recipe_scan_next(&writer->scan, &record, &found);
+        if (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD)
+            status = learn(writer, record.kind, record.key);
+    }
+    if (status == INGOT_SUCCESS && found == RECIPE_FOUND_UNREADABLE)
+        status =
+            ingot_set_error_detail(INGOT_BLOB_CORRUPT,
+                                   "%s is damaged from byte %llu on, so nothing is appended; copy what is readable "
+                                   "into a new file (ingot recipe merge)",
+                                   writer->path, (unsigned long long)writer->scan.offset);
+    if (status != INGOT_SUCCESS)
+        forget_file(writer);
+    return status;
+}
+
+/* Removes a record that was not finished, and writes the header of a new file. Requires both locks. */
+static ingot_status_t tidy(struct ingot_recipe_writer *writer, int fd)
+{
+    uint8_t header[RECIPE_HEADER_SIZE];
+    int result = 0;
+    if (writer->scan.file_size > writer->scan.offset)
+        result = files_truncate(fd, writer->scan.offset);
+    if (result == 0 && writer->scan.offset == 0) {
+        recipe_put_header(header);
+        result = files_write_all_at(fd, 0, sizeof(header), header);
+        writer->scan.offset = result == 0 ? sizeof(header) : 0;
+    }
+    return result < 0 ? files_write_failed(result, "writing", writer->path) : INGOT_SUCCESS;
+}
+
+/* Opens and locks the file, and reads what is new. Requires the writer's lock. */
+static ingot_status_t open_file(struct ingot_recipe_writer *writer, int *out)
+{
+    struct file_facts facts;
+    const char *name;
+    const int parent = files_open_parent(writer->path, &name);
+    const int fd = parent < 0 ? parent : files_open_update(parent, name);
+    if (parent >= 0)
+        (void)files_close(parent);
+    if (fd < 0)
+        return fd == -ENOENT ? files_read_failed(fd, "opening", writer->path)
+                             : files_write_failed(fd, "opening", writer->path);
+    ingot_status_t status = check_file(fd, writer->path, &facts);
+    if (status == INGOT_SUCCESS)
+        status = lock_file(writer, fd);
+    if (status == INGOT_SUCCESS)
+        status = check_file(fd, writer->path, &facts); /* the size, now that nobody appends */
+    if (status == INGOT_SUCCESS)
+        status = catch_up(writer, fd, &facts);
+    if (status == INGOT_SUCCESS)
+        status = tidy(writer, fd);
+    if (status != INGOT_SUCCESS)
+        (void)files_close(fd);
+    else
+        *out = fd;
+    return status;
+}
+
+/* ---- appending ---- */
+
+static ingot_status_t encode(size_t count, struct recipe_item *items, const char *path)
+{
+    for (size_t i = 0; i < count; ++i) {
+        struct recipe_item *item = &items[i];
+        const uint64_t most = item->kind == RECIPE_RECORD_PROGRAM ? RECIPE_MAX_PROGRAM : RECIPE_MAX_TEXT;
+        if (!item->is_needed)
+            continue;
+        if (item->size > most)
+            return ingot_set_error_detail(INGOT_NO_SPACE, "%s: %zu bytes are more than a recipe's record can have",
+                                          path, item->size);
+        recipe_record_put(&item->encoded, item->kind, item->key, item->size, item->content);
+        if (item->encoded.failed)
+            return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a record of %zu bytes", item->size);
+    }
+    return INGOT_SUCCESS;
+}
+
+/* Marks the records that the file lacks. Returns how many. Requires the lock. */
+static size_t mark_needed(const struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items,
+                          uint64_t *bytes)
+{
+    size_t needed = 0;
+    *bytes = 0;
+    for (size_t i = 0; i < count; ++i) {
+        items[i].is_needed = !is_known(writer, (uint32_t)items[i].kind, items[i].key);
+        for (size_t j = 0; j < i && items[i].is_needed; ++j)
+            items[i].is_needed =
+                items[j].kind != items[i].kind || memcmp(items[j].key, items[i].key, INGOT_RECIPE_KEY_SIZE) != 0;
+        needed += items[i].is_needed;
+        *bytes += items[i].is_needed ? items[i].encoded.size : 0;
+    }
+    return needed;
+}
+
+static ingot_status_t check_room(const struct ingot_recipe_writer *writer, size_t count, uint64_t bytes)
+{
+    const uint64_t size = writer->scan.offset + bytes;
+    if (size > writer->max_bytes || count > RECIPE_MAX_RECORDS - writer->scan.count)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "%s would have %llu bytes, and its limit is %llu", writer->path,
+                                      (unsigned long long)size, (unsigned long long)writer->max_bytes);
+    return files_may_grow_to(size) ? INGOT_SUCCESS : files_write_failed(-EFBIG, "writing", writer->path);
+}
+
+/* Writes the needed records. A record that fails is removed; those before it stay. Requires both locks. */
+static ingot_status_t write_items(struct ingot_recipe_writer *writer, int fd, size_t count, struct recipe_item *items)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
+        const struct recipe_item *item = &items[i];
+        if (!item->is_needed)
+            continue;
+        const int result = files_write_all_at(fd, writer->scan.offset, item->encoded.size, item->encoded.bytes);
+        if (result < 0) {
+            (void)files_truncate(fd, writer->scan.offset);
+            return files_write_failed(result, "writing", writer->path);
+        }
+        writer->scan.offset += item->encoded.size;
+        ++writer->scan.count;
+        status = learn(writer, (uint32_t)item->kind, item->key);
+    }
+    return status;
+}
+
+/* Appends records that were encoded. Requires the lock. */
+static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items)
+{
+    int fd = -1;
+    uint64_t bytes = 0;
+    ingot_status_t status = open_file(writer, &fd);
+    if (status != INGOT_SUCCESS)
+        return status;
+    /* what was not needed before is not encoded; if the file was replaced, it is needed now */
+    const size_t needed = mark_needed(writer, count, items, &bytes);
+    for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
+        if (items[i].is_needed && items[i].encoded.size == 0)
+            status = ingot_set_error_detail(INGOT_BUSY, "%s was replaced during an addition", writer->path);
+    }
+    if (status == INGOT_SUCCESS)
+        status = check_room(writer, needed, bytes);
+    if (status == INGOT_SUCCESS)
+        status = write_items(writer, fd, count, items);
+    (void)files_close(fd);
+    return status;
+}
+
+ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; ++i)
+        recipe_buffer_init(&items[i].encoded, &writer->allocator);
+    lock(writer);
+    const size_t needed = mark_needed(writer, count, items, &bytes);
+    process_lock_give(&writer->lock);
+    ingot_status_t status = needed != 0 ? encode(count, items, writer->path) : INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS && needed != 0) {
+        lock(writer);
+        status = append(writer, count, items);
+        process_lock_give(&writer->lock);
+    }
+    for (size_t i = 0; i < count; ++i)
+        recipe_buffer_fini(&items[i].encoded);
+    return status;
+}
+
+const ingot_allocator_t *writer_allocator(ingot_recipe_writer_t writer)
+{
+    return &writer->allocator;
+}
+
+bool writer_tell(ingot_recipe_writer_t writer, ingot_status_t status, const char *name, const char *reason)
+{
+    ingot_event_t event = INGOT_EVENT_INIT;
+    const unsigned bit = 1u << ((unsigned)status % 32u);
+    const unsigned before = atomic_fetch_or_explicit(&writer->told, bit, memory_order_relaxed);
+    if ((before & bit) != 0)
+        return false;
+    event.kind = INGOT_EVENT_STORAGE_DEGRADED;
+    event.status = status;
+    event.name = name;
+    event.reason = reason;
+    if (writer->on_event != NULL)
+        writer->on_event(&event, writer->on_event_user);
+    return true;
+}
+
+/* ---- the object ---- */
+
+static void destroy(struct ingot_recipe_writer *writer)
+{
+    const ingot_allocator_t allocator = writer->allocator;
+    forget_file(writer);
+    process_lock_fini(&writer->lock);
+    memory_free(&allocator, writer->path, writer->path_size);
+    memory_free(&allocator, writer, sizeof(*writer));
+}
+
+/* Copies a path, and makes it absolute. */
+static ingot_status_t copy_path(struct ingot_recipe_writer *writer, const char *path)
+{
+    char directory[4096] = "";
+    if (path[0] != '/') {
+        const int result = files_working_directory(directory, sizeof(directory));
+        if (result < 0)
+            return files_read_failed(result, "finding the working directory for", path);
+    }
+    const size_t length = strlen(directory);
+    writer->path_size = length + 1 + strlen(path) + 1;
+    writer->path = memory_allocate(&writer->allocator, writer->path_size);
+    if (writer->path == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the path %s", path);
+    memcpy(writer->path, directory, length);
+    writer->path[length] = '/';
+    memcpy(writer->path + length + (length != 0), path, strlen(path) + 1);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_recipe_writer_info_t *info)
+{
+    ingot_allocator_t allocator;
+    (void)memory_init(&allocator, NULL);
+    struct ingot_recipe_writer *made = memory_allocate(&allocator, sizeof(*made));
+    if (made == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a writer of recipes");
+    const uint32_t timeout_ms = info->lock_timeout_ms != 0 ? info->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
+    *made = (struct ingot_recipe_writer){.allocator = allocator,
+                                         .max_bytes = info->max_bytes != 0 ? info->max_bytes : DEFAULT_BYTES,
+                                         .lock_timeout_ns = timeout_ms * NS_PER_MS,
+                                         .on_event = info->on_event,
+                                         .on_event_user = info->on_event_user};
+    atomic_init(&made->references, 1);
+    atomic_init(&made->told, 0);
+    forget(made);
+    ingot_status_t status = process_lock_init(&made->lock);
+    if (status != INGOT_SUCCESS) {
+        memory_free(&allocator, made, sizeof(*made));
+        return status;
+    }
+    status = copy_path(made, info->path);
+    if (status != INGOT_SUCCESS) {
+        destroy(made);
+        return status;
+    }
+    *writer = made;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_recipe_writer_open(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info)
+{
+    ingot_recipe_writer_info_t known;
+    struct ingot_recipe_writer *made = NULL;
+    int fd = -1;
+    if (writer == NULL || !STRUCT_READ(known, info) || known.path == NULL || known.path[0] == '\0')
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer, info, its struct_size or its path is missing");
+    if (known.max_bytes > RECIPE_MAX_FILE)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's max_bytes is more than 1 GiB");
+    ingot_status_t status = make(&made, &known);
+    if (status != INGOT_SUCCESS)
+        return status;
+    lock(made);
+    status = open_file(made, &fd);
+    process_lock_give(&made->lock);
+    if (status != INGOT_SUCCESS) {
+        destroy(made);
+        return status;
+    }
+    (void)files_close(fd);
+    *writer = made;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_recipe_writer_retain(ingot_recipe_writer_t writer)
+{
+    if (writer == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer is NULL");
+    (void)atomic_fetch_add_explicit(&writer->references, 1, memory_order_relaxed);
+    return INGOT_SUCCESS;
+}
+
+void ingot_recipe_writer_release(ingot_recipe_writer_t writer)
+{
+    /* acq_rel: all use by holders happens before the writer is freed */
+    if (writer != NULL && atomic_fetch_sub_explicit(&writer->references, 1, memory_order_acq_rel) == 1)
+        destroy(writer);
+}

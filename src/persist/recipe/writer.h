@@ -1,0 +1,29 @@
+/*
+ * writer.h - appends records to a recipe file.
+ */
+#ifndef INGOT_PERSIST_RECIPE_WRITER_H
+#define INGOT_PERSIST_RECIPE_WRITER_H
+
+#include <ingot/recipe.h>
+
+#include "persist/recipe/record.h"
+
+/* A record to append. The caller owns the content. */
+struct recipe_item {
+    enum recipe_record_kind kind;
+    uint8_t key[INGOT_RECIPE_KEY_SIZE];
+    size_t size;
+    const void *content;
+    struct recipe_buffer encoded; /* of writer_append */
+    bool is_needed;               /* likewise */
+};
+
+/* Appends the records that the file lacks, in their order. */
+ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items);
+/* True if the file is known to have such a record. */
+bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key);
+const ingot_allocator_t *writer_allocator(ingot_recipe_writer_t writer);
+/* Reports what could not be recorded to the callback, each status once. Returns false if it was reported before. */
+bool writer_tell(ingot_recipe_writer_t writer, ingot_status_t status, const char *name, const char *reason);
+
+#endif

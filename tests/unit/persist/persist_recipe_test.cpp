@@ -1,0 +1,367 @@
+/*
+ * Recipes: a program that is recorded has the same id when it is described again, whatever it is made of.
+ */
+#include <gtest/gtest.h>
+
+#include <ingot/descriptor.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/persist_session.h"
+#include "support/recipe_fixture.h"
+
+using namespace recipe_fixture;
+using store_fixture::Store;
+
+namespace
+{
+
+class PersistRecipe : public testing::Test
+{
+protected:
+    std::filesystem::path path(const char *name = "programs.recipe") const { return scratch_.path() / name; }
+    void write_text(const std::string &name, const std::string &text) const
+    {
+        std::filesystem::create_directories((scratch_.path() / name).parent_path());
+        std::ofstream(scratch_.path() / name) << text;
+    }
+    std::string directory(const char *name = "") const { return (scratch_.path() / name).string(); }
+
+    ScratchDirectory scratch_;
+};
+
+/* Records a program, and describes it to another context, as another process would. */
+void expect_same_program(const std::filesystem::path &path, const ProgramText &text, ReferenceDevice device = {})
+{
+    const Context first = device.make();
+    const Desc recorded = text.make(first);
+    const Program program = create_program(recorded);
+    add(open_writer(path), recorded, program.get());
+    const Recipe recipe = open_recipe(path);
+    ASSERT_EQ(1u, summary_of(recipe).program_count);
+    ASSERT_EQ(INGOT_SUCCESS, program_of(recipe, 0).status) << program_of(recipe, 0).reason;
+    const Context second = device.make();
+    const Desc described = describe(recipe, 0, second.get());
+    ASSERT_NE(nullptr, described);
+    EXPECT_EQ(id_of(recorded), id_of(described));
+    const Program again = create_program(described);
+    std::vector<uint8_t> blobs[2] = {blob_of(program), blob_of(again)};
+    for (auto &blob : blobs) /* without the build time and the checksum, which covers it */
+        blob.erase(blob.begin() + 48, blob.begin() + 56), blob.resize(blob.size() - 16);
+    EXPECT_EQ(blobs[0], blobs[1]);
+}
+
+} // namespace
+
+TEST_F(PersistRecipe, AProgramHasTheSameIdAndBinary)
+{
+    expect_same_program(path(), {});
+}
+
+TEST_F(PersistRecipe, AProgramOfEverythingHasTheSameId)
+{
+    ProgramText text;
+    text.sources = {"#include \"own.h\"\nkernel twice x TWO * $7 * $9 *\n", "function more 3 +\n"};
+    text.headers = {{"own.h", "#define TWO 2\n"}, {"unused.h", ""}};
+    text.compile_options = "-DX=3 -w";
+    text.link_options = "-finish";
+    text.constants = {{9, 1}, {7, 5}};
+    text.group = "shape 1x2";
+    expect_same_program(path(), text);
+    const Recipe recipe = open_recipe(path());
+    const ingot_recipe_program_t program = program_of(recipe, 0);
+    EXPECT_EQ(INGOT_RECIPE_PROGRAM, program.kind);
+    EXPECT_STREQ("shape 1x2", program.group);
+    EXPECT_STREQ("-DX=3 -w", program.compile_options);
+    EXPECT_STREQ("-finish", program.link_options);
+    ASSERT_EQ(2u, program.source_count);
+    EXPECT_EQ(text.sources[1], text_of(recipe, program.sources[1]));
+    ASSERT_EQ(2u, program.header_count);
+    EXPECT_STREQ("own.h", program.headers[0].name);
+    EXPECT_EQ("", text_of(recipe, program.headers[1]));
+    ASSERT_EQ(2u, program.spec_constant_count);
+    EXPECT_EQ(7u, program.spec_constants[0].id);
+    EXPECT_NE(0u, program.build_time_ns);
+}
+
+TEST_F(PersistRecipe, NameExpressionsAreRecorded)
+{
+    ReferenceDevice device;
+    device.name_expressions = true;
+    ProgramText text;
+    text.name_expressions = {"b<int>", "a<float>"};
+    expect_same_program(path(), text, device);
+    const Recipe recipe = open_recipe(path());
+    ASSERT_EQ(2u, program_of(recipe, 0).name_expression_count);
+    EXPECT_STREQ("a<float>", program_of(recipe, 0).name_expressions[0]);
+}
+
+TEST_F(PersistRecipe, IncludedFilesNeedNotBeThereAgain)
+{
+    write_text("inc/deep/one.h", "#include \"two.h\"\n");
+    write_text("inc/deep/two.h", "#define TWO 2\n");
+    ProgramText text;
+    text.sources = {"#include \"deep/one.h\"\nkernel twice x TWO *\n", "function more 3 +\n#include \"deep/two.h\"\n"};
+    text.compile_options = "-I " + directory("inc") + " -DY=1";
+    const Context first = ReferenceDevice().make();
+    const Desc recorded = text.make(first);
+    const Program program = create_program(recorded);
+    add(open_writer(path()), recorded, program.get());
+    std::filesystem::remove_all(scratch_.path() / "inc");
+    const Recipe recipe = open_recipe(path());
+    ASSERT_EQ(2u, program_of(recipe, 0).file_count);
+    EXPECT_STREQ("one.h", program_of(recipe, 0).files[0].name);
+    const Context second = ReferenceDevice().make();
+    const Desc described = describe(recipe, 0, second.get());
+    ASSERT_NE(nullptr, described);
+    EXPECT_EQ(id_of(recorded), id_of(described));
+    const Program again = create_program(described);
+    EXPECT_EQ(42, run(create_kernel(again, "twice"), 21));
+    const char *reason = "";
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_native_reason(again.get(), &reason));
+    EXPECT_EQ(nullptr, reason);
+    const auto bytes = read_file(path());
+    const std::string text_of_file(bytes.begin(), bytes.end());
+    EXPECT_EQ(std::string::npos, text_of_file.find(directory())) << "a path of this machine";
+}
+
+TEST_F(PersistRecipe, AFileThatChangedIsAReason)
+{
+    write_text("inc/a.h", "#define TWO 2\n");
+    ProgramText text;
+    text.sources = {"#include \"a.h\"\nkernel twice x TWO *\n"};
+    text.compile_options = "-I" + directory("inc");
+    const Context context = ReferenceDevice().make();
+    const Desc desc = text.make(context);
+    write_text("inc/a.h", "#define TWO 22\n");
+    add(open_writer(path()), desc);
+    const Recipe recipe = open_recipe(path());
+    const ingot_recipe_program_t program = program_of(recipe, 0);
+    EXPECT_EQ(INGOT_RECIPE_UNRECORDED, program.kind);
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, program.status);
+    EXPECT_NE(nullptr, strstr(program.reason, "changed"));
+}
+
+TEST_F(PersistRecipe, AProgramWithoutAnIdIsListedWithItsReason)
+{
+    ProgramText text;
+    text.sources = {"kernel twice __DATE__ x 2 *\n"};
+    const Context context = ReferenceDevice().make();
+    add(open_writer(path()), text.make(context));
+    const Recipe recipe = open_recipe(path());
+    EXPECT_EQ(INGOT_RECIPE_UNRECORDED, program_of(recipe, 0).kind);
+    EXPECT_NE(nullptr, strstr(program_of(recipe, 0).reason, "__DATE__"));
+    ingot_program_desc_t desc = nullptr;
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_recipe_desc_create(&desc, recipe.get(), 0, context.get(), 0, nullptr));
+}
+
+TEST_F(PersistRecipe, ANativeBuildIsListedWithoutPaths)
+{
+    write_text("inc/opencl-c.h", "#define TWO 2\n"); /* a name that Ingot leaves to compilers */
+    ProgramText text;
+    text.sources = {"#include \"opencl-c.h\"\nkernel twice x TWO *\n"};
+    text.compile_options = "-I" + directory("inc");
+    text.source_name = directory() + "k.cl";
+    const Context context = ReferenceDevice().make();
+    const Desc desc = text.make(context);
+    add(open_writer(path()), desc, create_program(desc).get());
+    const Recipe recipe = open_recipe(path());
+    const ingot_recipe_program_t program = program_of(recipe, 0);
+    EXPECT_EQ(INGOT_RECIPE_UNRECORDED, program.kind);
+    EXPECT_STREQ("the #include \"opencl-c.h\" in k.cl line 1 is not for Ingot to find", program.reason);
+    EXPECT_STREQ("k.cl", program.name);
+    const auto bytes = read_file(path());
+    EXPECT_EQ(std::string::npos, std::string(bytes.begin(), bytes.end()).find(directory())) << "a path of this machine";
+}
+
+TEST_F(PersistRecipe, EachTextAndEachProgramIsThereOnce)
+{
+    const Context context = ReferenceDevice().make();
+    ProgramText text;
+    const Writer writer = open_writer(path());
+    const Key first = add(writer, text.make(context));
+    const auto size = std::filesystem::file_size(path());
+    EXPECT_EQ(first, add(writer, text.make(context)));
+    EXPECT_EQ(first, add(open_writer(path()), text.make(context)));
+    EXPECT_EQ(size, std::filesystem::file_size(path()));
+    text.compile_options = "-DZ=1";
+    EXPECT_NE(first, add(writer, text.make(context)));
+    const Recipe recipe = open_recipe(path());
+    EXPECT_EQ(2u, summary_of(recipe).program_count);
+    EXPECT_EQ(1u, summary_of(recipe).text_count);
+    size_t index = 7;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_find(recipe.get(), first.data(), &index));
+    EXPECT_EQ(0u, index);
+    const Key none{};
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_recipe_find(recipe.get(), none.data(), &index));
+}
+
+TEST_F(PersistRecipe, TheKeyDoesNotDependOnTheDevice)
+{
+    ReferenceDevice alpha;
+    ReferenceDevice beta;
+    beta.targets = {"beta"};
+    const Context contexts[] = {alpha.make(), beta.make()};
+    const Writer writer = open_writer(path());
+    EXPECT_EQ(add(writer, ProgramText().make(contexts[0])), add(writer, ProgramText().make(contexts[1])));
+    const Recipe recipe = open_recipe(path());
+    EXPECT_EQ(1u, summary_of(recipe).program_count);
+    EXPECT_EQ(id_of(ProgramText().make(contexts[1])), id_of(describe(recipe, 0, contexts[1].get())));
+}
+
+TEST_F(PersistRecipe, AProgramIsCopiedWithItsTexts)
+{
+    const Context context = ReferenceDevice().make();
+    ProgramText text;
+    const Writer writer = open_writer(path());
+    add(writer, text.make(context));
+    text.sources = {numbered_source(1), numbered_source(2)};
+    const Key wanted = add(writer, text.make(context));
+    const Recipe recipe = open_recipe(path());
+    const Writer other = open_writer(path("other"));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_copy(other.get(), recipe.get(), 1));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_copy(other.get(), recipe.get(), 1));
+    const Recipe copied = open_recipe(path("other"));
+    EXPECT_EQ(1u, summary_of(copied).program_count);
+    EXPECT_EQ(2u, summary_of(copied).text_count);
+    EXPECT_EQ(0, memcmp(program_of(copied, 0).key, wanted.data(), wanted.size()));
+    EXPECT_EQ(id_of(text.make(context)), id_of(describe(copied, 0, context.get())));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_writer_copy(other.get(), recipe.get(), 2));
+}
+
+TEST_F(PersistRecipe, ALinkedProgramRefersToItsObjects)
+{
+    const Context context = ReferenceDevice().make();
+    ProgramText text;
+    const Desc link = text.make(context);
+    text.sources = {numbered_source(1)};
+    const Desc object = text.make(context);
+    const const_ingot_program_desc_t objects[] = {object.get()};
+    const Writer writer = open_writer(path());
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add_link(writer.get(), link.get(), "-cl-x", 1, objects, nullptr));
+    const Recipe recipe = open_recipe(path());
+    ASSERT_EQ(2u, summary_of(recipe).program_count);
+    const ingot_recipe_program_t linked = program_of(recipe, 1);
+    EXPECT_EQ(INGOT_RECIPE_LINK, linked.kind);
+    EXPECT_EQ(INGOT_NOT_FOUND, linked.status) << "the object is not one of clCompileProgram";
+    EXPECT_STREQ("-cl-x", linked.link_options);
+    EXPECT_EQ(1, linked.has_options);
+    ingot_program_desc_t desc = nullptr;
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_recipe_desc_create(&desc, recipe.get(), 1, context.get(), 0, nullptr));
+}
+
+TEST_F(PersistRecipe, AStorageRecordsWhatItCompilesAndLoads)
+{
+    Store store((scratch_.path() / "store").string());
+    Session session;
+    const Writer writer = open_writer(path());
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(store.get(), writer.get()));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(1)), store));
+    EXPECT_EQ(1u, summary_of(open_recipe(path())).program_count) << "before the call returns";
+    EXPECT_EQ(INGOT_ORIGIN_MEMORY, session.create(session.describe(numbered_source(1)), store));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(2)), store));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(store.get(), nullptr));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(3)), store));
+    EXPECT_EQ(2u, summary_of(open_recipe(path())).program_count);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(store.get(), writer.get()));
+    Session second;
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, second.create(second.describe(numbered_source(3)), store));
+    EXPECT_EQ(3u, summary_of(open_recipe(path())).program_count);
+}
+
+TEST_F(PersistRecipe, AStoreOpensWithARecipe)
+{
+    const std::string store_path = directory("store");
+    const std::string recipe_path = path().string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = store_path.c_str();
+    info.record = recipe_path.c_str();
+    Store store(info);
+    ASSERT_EQ(INGOT_SUCCESS, store.status());
+    Session session;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store));
+    EXPECT_EQ(1u, summary_of(open_recipe(path())).program_count);
+    ingot_recipe_writer_t writer = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_recipe_writer(store.get(), &writer));
+    ingot_recipe_writer_release(writer);
+}
+
+TEST_F(PersistRecipe, ARecipeThatCannotBeWrittenIsReportedAndCostsNoRequest)
+{
+    const std::string store_path = directory("store");
+    const std::string recipe_path = directory("missing") + "/programs.recipe";
+    Seen seen;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = store_path.c_str();
+    info.record = recipe_path.c_str();
+    info.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
+    info.on_event_user = &seen;
+    Store store(info);
+    ASSERT_EQ(INGOT_SUCCESS, store.status());
+    EXPECT_EQ(1u, seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_FOUND));
+    Session session;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store));
+}
+
+TEST_F(PersistRecipe, AFullRecipeIsReportedOnce)
+{
+    Store store(directory("store"));
+    Session session;
+    const Writer writer = open_writer(path(), 600);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(store.get(), writer.get()));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(1)), store));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(2)), store));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(3)), store));
+    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE));
+    EXPECT_EQ(1u, summary_of(open_recipe(path())).program_count);
+    EXPECT_LE(std::filesystem::file_size(path()), 600u);
+}
+
+TEST_F(PersistRecipe, AForkedChildRecordsToo)
+{
+    Session session;
+    const Desc first = session.describe(numbered_source(1));
+    const Desc second = session.describe(numbered_source(2));
+    const Writer writer = open_writer(path());
+    add(writer, first);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(ingot_recipe_writer_add(writer.get(), second.get(), nullptr, nullptr) == INGOT_SUCCESS ? 0 : 1);
+    int ended = -1;
+    ASSERT_EQ(child, waitpid(child, &ended, 0));
+    EXPECT_EQ(0, ended);
+    add(writer, second);
+    EXPECT_EQ(2u, summary_of(open_recipe(path())).program_count);
+}
+
+TEST_F(PersistRecipe, WrongArgumentsAreRefused)
+{
+    const Context context = ReferenceDevice().make();
+    const Writer writer = open_writer(path());
+    add(writer, ProgramText().make(context));
+    const Recipe recipe = open_recipe(path());
+    ingot_recipe_t opened = nullptr;
+    ingot_recipe_writer_t made = nullptr;
+    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
+    ingot_program_desc_t desc = nullptr;
+    size_t size = 0;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_open(nullptr, "x"));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_open(&opened, ""));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_recipe_open(&opened, path("missing").c_str()));
+    EXPECT_EQ(INGOT_UNTRUSTED, ingot_recipe_open(&opened, scratch_.path().c_str()));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_writer_open(&made, &info));
+    info.path = "x";
+    info.max_bytes = UINT64_MAX;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_writer_open(&made, &info));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_get_program(recipe.get(), 1, &program));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_get_program(nullptr, 0, &program));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_get_text(recipe.get(), 1, &size, nullptr));
+    uint8_t byte = 0;
+    size = 1;
+    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_recipe_get_text(recipe.get(), 0, &size, &byte));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_desc_create(&desc, recipe.get(), 0, nullptr, 0, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_writer_add(writer.get(), nullptr, nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_record_recipe(nullptr, writer.get()));
+}
