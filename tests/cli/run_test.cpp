@@ -68,6 +68,10 @@ TEST_F(CliRun, SetsWhatItsOptionsSay)
     EXPECT_EQ("games", variable("INGOT_PERSIST_NAMESPACE", {"--namespace", "games"}));
     EXPECT_EQ("1", variable("INGOT_TRACE", {"--trace"}));
     EXPECT_EQ("/tmp/trace", variable("INGOT_TRACE", {"--trace=/tmp/trace"}));
+    const std::string recipe = (scratch() / "programs.recipe").string();
+    EXPECT_EQ("unset", variable("INGOT_PERSIST_RECORD", {}));
+    EXPECT_EQ(recipe, variable("INGOT_PERSIST_RECORD", {"--record", recipe}));
+    EXPECT_EQ(32u, fs::file_size(recipe)) << "an empty recipe, which shows that it can be written";
     EXPECT_EQ(0u, variable("INGOT_LAYER_STATS", {"--stats"}).find(scratch().string() + "/ingot-run-"));
 }
 
@@ -135,6 +139,10 @@ TEST_F(CliRun, SaysWhatIsMissing)
     EXPECT_EQ(125, run_with({"true"}, {{"INGOT_PERSIST", "0"}}).code);
     EXPECT_EQ(125, run_with({}).code);
     EXPECT_EQ(125, run_with({"--melt", "true"}).code);
+    const Result no_recipe = run_with({"--record", "/nonexistent/programs.recipe", "true"});
+    EXPECT_EQ(125, no_recipe.code);
+    EXPECT_NE(std::string::npos, no_recipe.output.find("/nonexistent/programs.recipe cannot be written"))
+        << no_recipe.output;
     EXPECT_EQ(125, run_with({"--stats", "true"}, {{"TMPDIR", "/nonexistent"}}).code);
 }
 

@@ -4,6 +4,7 @@
  * The command gets the OpenCL layer and its settings through the environment, so its children have them as well.
  */
 #include <argp.h>
+#include <ingot/recipe.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 #include "cli/store.h"
 #include "cli/text.h"
 
+#define RECORD "INGOT_PERSIST_RECORD"
+
 #define LAYERS "OPENCL_LAYERS"
 
 enum { KEY_DIR = 256 };
@@ -26,6 +29,7 @@ struct running {
     const char *directory; /* NULL: from the environment, like the next two */
     const char *name_space;
     const char *trace;
+    const char *recipe;
     bool is_read_only;
     bool has_stats;
     char **command;
@@ -37,6 +41,7 @@ static const struct argp_option run_options[] = {
     {"read-only", 'r', NULL, 0, "Load programs, but store none", 0},
     {"namespace", 'n', "NAME", 0, "The namespace. Default: INGOT_PERSIST_NAMESPACE, or each program's file name", 0},
     {"trace", 't', "FILE", OPTION_ARG_OPTIONAL, "Trace to standard error, or append the trace to FILE", 0},
+    {"record", 'R', "FILE", 0, "Append what programs are compiled of to the recipe FILE, for ingot build", 0},
     {"stats", 's', NULL, 0, "Print at the end what was loaded and compiled, and the time saved", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
@@ -50,6 +55,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'r': running->is_read_only = true; return 0;
     case 'n': running->name_space = value; return 0;
     case 't': running->trace = value != NULL ? value : ""; return 0;
+    case 'R': running->recipe = value; return 0;
     case 's': running->has_stats = true; return 0;
     case ARGP_KEY_ARG: /* the following arguments belong to the command */
         running->command = state->argv + state->next - 1;
@@ -115,6 +121,8 @@ static void set_variables(const struct running *running)
         set("INGOT_PERSIST_READ_ONLY", "1");
     if (running->name_space != NULL)
         set("INGOT_PERSIST_NAMESPACE", running->name_space);
+    if (running->recipe != NULL)
+        set_path(RECORD, running->recipe);
     if (running->trace != NULL && running->trace[0] != '\0')
         set_path("INGOT_TRACE", running->trace);
     else if (running->trace != NULL)
@@ -130,6 +138,23 @@ static bool check_store(const struct running *running)
         return false;
     ingot_storage_release(storage);
     return true;
+}
+
+/* The layer records nothing if the file cannot be written, and does not say why, so the file is opened here first. */
+static bool check_recipe(void)
+{
+    const char *path = getenv(RECORD);
+    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_writer_t writer = NULL;
+    if (path == NULL || path[0] == '\0')
+        return true;
+    info.path = path;
+    const ingot_status_t status = ingot_recipe_writer_open(&writer, &info);
+    if (status != INGOT_SUCCESS)
+        (void)fprintf(stderr, "ingot run: the recipe %s cannot be written: %s (%s)\n", path, ingot_last_error_detail(),
+                      ingot_status_name(status));
+    ingot_recipe_writer_release(writer);
+    return status == INGOT_SUCCESS;
 }
 
 static int run_with_stats(char **command)
@@ -161,7 +186,7 @@ static int run(int argc, char **argv)
     argp_err_exit_status = EXIT_RUN_FAILED;
     (void)argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &running);
     set_variables(&running);
-    if (!set_layer() || !check_store(&running))
+    if (!set_layer() || !check_recipe() || !check_store(&running))
         return EXIT_RUN_FAILED;
     return running.has_stats ? run_with_stats(running.command) : run_child_execute(running.command);
 }

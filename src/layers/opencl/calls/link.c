@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "layers/opencl/objects/link_backend.h"
+#include "layers/opencl/program/recordings.h"
 #include "layers/opencl/program/repeats.h"
 #include "layers/opencl/program/shadow.h"
 #include "layers/opencl/program/trace.h"
@@ -126,6 +127,7 @@ static bool link_cached(const struct layer_context *context, struct link_call *c
     *program = call->native;
     if (status == INGOT_SUCCESS) {
         statistics_add_program(linked.program, linked.duration_ns);
+        recordings_add_link(linked.desc, call, linked.program);
         *program = call->was_made ? make_shadow_of_linked(call->native, &linked) : make_shadow_of_loaded(call, &linked);
     } else if (call->was_made) {
         statistics_add(STATISTIC_PASSED, 1);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "layers/opencl/objects/compiler.h"
+#include "layers/opencl/program/recordings.h"
 
 /* A text or intermediate language. The caller frees the bytes. */
 struct input {
@@ -150,8 +151,10 @@ static ingot_status_t describe(ingot_context_t context, const struct shadow *sha
     if (status == INGOT_SUCCESS)
         status = create_desc(context, shadow, &input, options, link_options, headers, &desc);
     free(input.bytes);
-    if (status == INGOT_SUCCESS && ingot_program_desc_is_cacheable(desc, &reason) != INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS && ingot_program_desc_is_cacheable(desc, &reason) != INGOT_SUCCESS) {
+        recordings_add_refused(desc);
         status = ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
+    }
     if (status == INGOT_SUCCESS) {
         *out = desc;
         desc = NULL;

@@ -1,0 +1,16 @@
+/*
+ * recordings.h - what the store's recipe lists besides the programs that Ingot builds.
+ *
+ * An event reports what cannot be recorded; the application's call does not fail.
+ */
+#ifndef INGOT_LAYERS_OPENCL_PROGRAM_RECORDINGS_H
+#define INGOT_LAYERS_OPENCL_PROGRAM_RECORDINGS_H
+
+#include "layers/opencl/objects/link_backend.h"
+
+/* Lists a program that Ingot cannot cache, with the reason. */
+void recordings_add_refused(const_ingot_program_desc_t desc);
+/* Records a linked program, and its objects. */
+void recordings_add_link(const_ingot_program_desc_t desc, const struct link_call *call, const_ingot_program_t program);
+
+#endif
