@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include <ingot/persist.h>
+#include <ingot/recipe.h>
 
 #include "conformance/objects.h"
 #include "support/child_process.h"
@@ -131,6 +131,20 @@ BuildResult Workplace::build(const ProgramSetup &setup) const
     return run("ingot", setup, {{"POCL_CACHE_DIR", path_ + "-cache"}});
 }
 
+BuildResult Workplace::build_recipe(const ProgramSetup &setup) const
+{
+    ProgramSetup without_files = setup;
+    without_files.files.clear();
+    for (const auto &[path, content] : setup.files)
+        fs::remove(fs::path(path_) / path);
+    return run("recipe", without_files, {{"POCL_CACHE_DIR", path_ + "-recipe-cache"}});
+}
+
+BuildResult Workplace::build_after_recipe(const ProgramSetup &setup) const
+{
+    return run("after-recipe", setup, {{"POCL_CACHE_DIR", path_ + "-recipe-cache"}});
+}
+
 BuildResult Workplace::build_natively(const ProgramSetup &setup) const
 {
     static int count = 0;
@@ -159,10 +173,8 @@ static std::string kernels_of(const Program &program)
     return names;
 }
 
-static BuildResult build_with_store(const ProgramSetup &setup)
+static Desc describe(const Context &context, const ProgramSetup &setup)
 {
-    BuildResult result;
-    const Context context = make_context();
     const Source source = make_source(device_under_test().two_kernels().sources[0].kind, setup.source,
                                       setup.name.empty() ? nullptr : setup.name.c_str());
     std::vector<Source> kept;
@@ -180,10 +192,16 @@ static BuildResult build_with_store(const ProgramSetup &setup)
     info.compile_options = setup.options.c_str();
     ingot_program_desc_t made = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&made, context.get(), &info)) << ingot_last_error_detail();
-    const Desc desc(made);
+    return Desc(made);
+}
 
+/* Builds through a store that records. */
+static BuildResult build_with_store(const Desc &desc, const char *store)
+{
+    BuildResult result;
     ingot_persist_info_t store_info = INGOT_PERSIST_INFO_INIT;
-    store_info.path = "store";
+    store_info.path = store;
+    store_info.record = "programs.recipe";
     ingot_storage_t storage = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &store_info)) << ingot_last_error_detail();
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;
@@ -208,13 +226,47 @@ static BuildResult build_with_store(const ProgramSetup &setup)
     return result;
 }
 
+static BuildResult build_recipe()
+{
+    BuildResult result;
+    ingot_recipe_t opened = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_open(&opened, "programs.recipe")) << ingot_last_error_detail();
+    const Handle<ingot_recipe_t, ingot_recipe_release> recipe(opened);
+    ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_get_summary(recipe.get(), &summary));
+    const Context context = make_context();
+    for (size_t i = 0; i < summary.program_count; ++i) {
+        ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_get_program(recipe.get(), i, &program));
+        result.origin = "unrecorded";
+        result.reason = program.reason;
+        if (program.kind == INGOT_RECIPE_UNRECORDED)
+            continue;
+        ingot_program_desc_t made = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_desc_create(&made, recipe.get(), i, context.get(), 0, nullptr))
+            << ingot_last_error_detail();
+        result = build_with_store(Desc(made), "recipe-store");
+    }
+    return result;
+}
+
+static BuildResult run_part(const std::string &part, const ProgramSetup &setup)
+{
+    if (part == "native")
+        return compile_natively(setup);
+    if (part == "recipe")
+        return build_recipe();
+    const Context context = make_context();
+    return build_with_store(describe(context, setup), part == "ingot" ? "store" : "recipe-store");
+}
+
 bool run_setup_as_child(int argc, char **argv, int *exit_status)
 {
     if (argc != 4 || strcmp(argv[1], "--setup") != 0)
         return false;
     const std::string file = argv[3];
     const ProgramSetup setup = unpacked(text_of(file));
-    const BuildResult result = strcmp(argv[2], "native") == 0 ? compile_natively(setup) : build_with_store(setup);
+    const BuildResult result = run_part(argv[2], setup);
     write_text(file + ".result", packed(result));
     *exit_status = testing::Test::HasFailure() ? 1 : 0;
     return true;
@@ -228,6 +280,24 @@ static void expect_true(const BuildResult &native, const BuildResult &ingot)
     if (!ingot.is_cacheable() && ingot.origin != "failed")
         return;
     EXPECT_EQ(native.kernels, ingot.kernels) << ingot.origin << "\n" << native.log << "\n" << ingot.log;
+}
+
+/* Expects that what was recorded makes the program that the application then loads. */
+static void expect_from_recipe(const Workplace &workplace, const ProgramSetup &setup, const BuildResult &built)
+{
+    const BuildResult recorded = workplace.build_recipe(setup);
+    if (recorded.origin == "unrecorded") {
+        EXPECT_TRUE(!built.is_cacheable() || recorded.reason.rfind("the program depends on", 0) == 0)
+            << recorded.reason;
+        std::cout << "not recorded: " << recorded.reason << std::endl;
+        return;
+    }
+    if (!built.is_cacheable())
+        return;
+    EXPECT_EQ("built", recorded.origin) << recorded.log;
+    EXPECT_EQ("", recorded.reason);
+    EXPECT_EQ(built.kernels, recorded.kernels) << recorded.log;
+    EXPECT_EQ("storage", workplace.build_after_recipe(setup).origin);
 }
 
 void expect_not_stale(const ProgramSetup &first, const ProgramSetup &second, bool must_differ)
@@ -259,6 +329,7 @@ bool expect_like_native(const ProgramSetup &setup)
                                        : "built",
               again.origin)
         << built.reason;
+    expect_from_recipe(workplace, setup, built);
     if (!built.reason.empty())
         std::cout << "not cacheable: " << built.reason << std::endl;
     return built.is_cacheable();

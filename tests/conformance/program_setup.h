@@ -27,7 +27,7 @@ struct ProgramSetup {
 };
 
 struct BuildResult {
-    std::string origin; /* "built", "storage", or "failed" */
+    std::string origin; /* "built", "storage", "failed", or "unrecorded" */
     std::string kernels;
     std::string log;    /* what the compiler said */
     std::string reason; /* why it is not cacheable, or "" */
@@ -45,6 +45,10 @@ public:
     void write(const std::string &path, const std::string &content) const;
     /* Builds with Ingot and the workplace's store. */
     BuildResult build(const ProgramSetup &setup) const;
+    /* Deletes the files, and builds the programs of the recipe of all builds into a store of its own. */
+    BuildResult build_recipe(const ProgramSetup &setup) const;
+    /* Builds with that store. */
+    BuildResult build_after_recipe(const ProgramSetup &setup) const;
     /* Builds as the application would without Ingot. The driver's own caches are moved out of the way. */
     BuildResult build_natively(const ProgramSetup &setup) const;
 

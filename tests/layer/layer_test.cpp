@@ -16,6 +16,7 @@
 
 #include "support/child_process.h"
 #include "support/opencl_platform.h"
+#include "support/recipe_fixture.h"
 #include "support/scratch_directory.h"
 #include "support/server_process.h"
 
@@ -43,11 +44,9 @@ protected:
      * in threads without the layer, too. opencl_layer_test looks for leaks of the layer. */
     Environment environment_with(const std::string &layers) const
     {
-        return {{"OPENCL_LAYERS", layers},
-                {"INGOT_TEST_COUNTS", path("seen")},
-                {"INGOT_LAYER_STATS", path("counts")},
-                {"INGOT_PERSIST_EXIT_TIME", "100s"},
-                {"LSAN_OPTIONS", "detect_leaks=0"}};
+        return {{"INGOT_PERSIST_RECORD", path("recipe")}, {"OPENCL_LAYERS", layers},
+                {"INGOT_TEST_COUNTS", path("seen")},      {"INGOT_LAYER_STATS", path("counts")},
+                {"INGOT_PERSIST_EXIT_TIME", "100s"},      {"LSAN_OPTIONS", "detect_leaks=0"}};
     }
     Ending run(const std::vector<std::string> &command, const std::string &layers) const
     {
@@ -144,6 +143,37 @@ TEST_F(Layer, CompilesAndLinksNothingInTheSecondProcess)
     EXPECT_EQ(4u, cold.seen.at("link"));
     for (const char *call : {"build", "compile", "link"})
         EXPECT_EQ(0u, warm.seen.count(call)) << call;
+}
+
+TEST_F(Layer, RecordsWhatTheApplicationBuilds)
+{
+    using namespace recipe_fixture;
+    expect_right(run_child("plain"), "4");
+    const Recipe plain = open_recipe(path("recipe"));
+    EXPECT_LE(4u, summary_of(plain).program_count);
+    for (size_t i = 0; i < summary_of(plain).program_count; ++i)
+        EXPECT_EQ(INGOT_SUCCESS, program_of(plain, i).status) << program_of(plain, i).reason;
+    const auto size = fs::file_size(path("recipe"));
+    expect_right(run_child("plain"), "4");
+    EXPECT_EQ(size, fs::file_size(path("recipe"))) << "by a process that loads its programs";
+}
+
+TEST_F(Layer, RecordsLinkedProgramsWithTheirObjects)
+{
+    using namespace recipe_fixture;
+    expect_right(run_child("linked"), "4");
+    const Recipe recipe = open_recipe(path("recipe"));
+    size_t links = 0;
+    for (size_t i = 0; i < summary_of(recipe).program_count; ++i) {
+        const ingot_recipe_program_t program = program_of(recipe, i);
+        EXPECT_STREQ("opencl", program.backend);
+        EXPECT_TRUE(program.kind == INGOT_RECIPE_LINK || program.kind == INGOT_RECIPE_OBJECT);
+        EXPECT_EQ(INGOT_SUCCESS, program.status) << program.reason;
+        links += program.kind == INGOT_RECIPE_LINK;
+        for (size_t j = 0; j < program.object_count; ++j)
+            EXPECT_EQ(INGOT_RECIPE_OBJECT, program_of(recipe, program.objects[j]).kind);
+    }
+    EXPECT_EQ(4u, links);
 }
 
 /* A program that waits to be stored is not stored any more. */

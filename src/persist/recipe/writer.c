@@ -189,7 +189,7 @@ static ingot_status_t encode(size_t count, struct recipe_item *items, const char
     for (size_t i = 0; i < count; ++i) {
         struct recipe_item *item = &items[i];
         const uint64_t most = item->kind == RECIPE_RECORD_PROGRAM ? RECIPE_MAX_PROGRAM : RECIPE_MAX_TEXT;
-        if (!item->is_needed)
+        if (!item->is_needed || item->encoded.size != 0)
             continue;
         if (item->size > most)
             return ingot_set_error_detail(INGOT_NO_SPACE, "%s: %zu bytes are more than a recipe's record can have",
@@ -247,20 +247,28 @@ static ingot_status_t write_items(struct ingot_recipe_writer *writer, int fd, si
     return status;
 }
 
-/* Appends records that were encoded. Requires the lock. */
-static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items)
+static bool are_encoded(size_t count, const struct recipe_item *items)
+{
+    bool are = true;
+    for (size_t i = 0; i < count; ++i)
+        are = are && (!items[i].is_needed || items[i].encoded.size != 0);
+    return are;
+}
+
+/* Appends records that were encoded. What the file had before is not encoded: *is_replaced says that another file,
+ * which lacks it, has taken its place. Requires the lock. */
+static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items,
+                             bool *is_replaced)
 {
     int fd = -1;
     uint64_t bytes = 0;
     ingot_status_t status = open_file(writer, &fd);
     if (status != INGOT_SUCCESS)
         return status;
-    /* what was not needed before is not encoded; if the file was replaced, it is needed now */
     const size_t needed = mark_needed(writer, count, items, &bytes);
-    for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
-        if (items[i].is_needed && items[i].encoded.size == 0)
-            status = ingot_set_error_detail(INGOT_BUSY, "%s was replaced during an addition", writer->path);
-    }
+    *is_replaced = !are_encoded(count, items);
+    if (*is_replaced)
+        status = ingot_set_error_detail(INGOT_BUSY, "%s was replaced during an addition", writer->path);
     if (status == INGOT_SUCCESS)
         status = check_room(writer, needed, bytes);
     if (status == INGOT_SUCCESS)
@@ -269,20 +277,34 @@ static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, s
     return status;
 }
 
-ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items)
+/* Encodes what the file lacks, and appends it. */
+static ingot_status_t append_needed(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items,
+                                    bool *is_replaced)
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < count; ++i)
-        recipe_buffer_init(&items[i].encoded, &writer->allocator);
+    *is_replaced = false;
     lock(writer);
     const size_t needed = mark_needed(writer, count, items, &bytes);
     process_lock_give(&writer->lock);
-    ingot_status_t status = needed != 0 ? encode(count, items, writer->path) : INGOT_SUCCESS;
-    if (status == INGOT_SUCCESS && needed != 0) {
-        lock(writer);
-        status = append(writer, count, items);
-        process_lock_give(&writer->lock);
-    }
+    if (needed == 0)
+        return INGOT_SUCCESS;
+    ingot_status_t status = encode(count, items, writer->path);
+    if (status != INGOT_SUCCESS)
+        return status;
+    lock(writer);
+    status = append(writer, count, items, is_replaced);
+    process_lock_give(&writer->lock);
+    return status;
+}
+
+ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items)
+{
+    bool is_replaced = false;
+    for (size_t i = 0; i < count; ++i)
+        recipe_buffer_init(&items[i].encoded, &writer->allocator);
+    ingot_status_t status = append_needed(writer, count, items, &is_replaced);
+    if (is_replaced)
+        status = append_needed(writer, count, items, &is_replaced);
     for (size_t i = 0; i < count; ++i)
         recipe_buffer_fini(&items[i].encoded);
     return status;

@@ -45,8 +45,7 @@ void recordings_add_link(const_ingot_program_desc_t desc, const struct link_call
     for (size_t i = 0; i < call->object_count && objects != NULL; ++i)
         objects[i] = call->objects[i]->desc;
     if (objects != NULL)
-        tell(desc,
-             ingot_recipe_writer_add_link(writer, desc, call->options, call->object_count, objects, program));
+        tell(desc, ingot_recipe_writer_add_link(writer, desc, call->options, call->object_count, objects, program));
     free((void *)objects);
     ingot_recipe_writer_release(writer);
 }

@@ -1,0 +1,133 @@
+/*
+ * recipe_fuzzer.cpp - any bytes as a recipe: what is read of it lies within it, is described to a context without
+ * harm, and reads the same after it was copied. Each input is also tried with corrected checksums and keys.
+ */
+#include <ingot/recipe.h>
+
+#include <algorithm>
+
+#include "fuzz/fuzz_scratch.h"
+#include "support/reference_backend.h"
+
+extern "C" {
+#include "persist/recipe/record.h"
+#include "util/little_endian.h"
+}
+
+namespace
+{
+
+ingot_context_t reference_context()
+{
+    static ingot_context_t context = nullptr;
+    static const char *const targets[] = {"alpha"};
+    reference_info_t reference{};
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    reference.device_count = 1;
+    reference.targets = targets;
+    reference.driver_version = "1";
+    info.flags = INGOT_CONTEXT_IGNORE_ENVIRONMENT;
+    if (context == nullptr && reference_context_create(&context, &reference, &info) != INGOT_SUCCESS)
+        abort();
+    return context;
+}
+
+void read_text(ingot_recipe_t recipe, const ingot_recipe_text_t &text)
+{
+    size_t size = 0;
+    if (text.text == SIZE_MAX)
+        return;
+    if (ingot_recipe_get_text(recipe, text.text, &size, nullptr) != INGOT_SUCCESS || size != text.size)
+        abort();
+    fuzz::Bytes bytes(std::min(size, size_t{1} << 20));
+    (void)ingot_recipe_get_text(recipe, text.text, &size, bytes.data());
+}
+
+void read_program(ingot_recipe_t recipe, size_t index, ingot_recipe_writer_t writer)
+{
+    ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
+    ingot_program_desc_t desc = nullptr;
+    size_t found = 0;
+    if (ingot_recipe_get_program(recipe, index, &program) != INGOT_SUCCESS ||
+        ingot_recipe_find(recipe, program.key, &found) != INGOT_SUCCESS || found != index)
+        abort();
+    for (size_t i = 0; i < program.source_count; ++i) {
+        read_text(recipe, program.sources[i]);
+        for (size_t j = 0; j < program.sources[i].header_count; ++j)
+            read_text(recipe, program.sources[i].headers[j]);
+    }
+    for (size_t i = 0; i < program.header_count; ++i)
+        read_text(recipe, program.headers[i]);
+    for (size_t i = 0; i < program.file_count; ++i)
+        read_text(recipe, program.files[i]);
+    for (size_t i = 0; i < program.object_count; ++i)
+        if (program.status == INGOT_SUCCESS && program.objects[i] >= index)
+            abort();
+    if (ingot_recipe_desc_create(&desc, recipe, index, reference_context(), 0, nullptr) == INGOT_SUCCESS)
+        ingot_program_desc_release(desc);
+    (void)ingot_recipe_writer_copy(writer, recipe, index);
+}
+
+void read_file(const std::string &path, const std::string &copy)
+{
+    ingot_recipe_t recipe = nullptr;
+    ingot_recipe_t copied = nullptr;
+    ingot_recipe_writer_t writer = nullptr;
+    ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
+    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    if (ingot_recipe_open(&recipe, path.c_str()) != INGOT_SUCCESS)
+        return;
+    unlink(copy.c_str());
+    info.path = copy.c_str();
+    if (ingot_recipe_get_summary(recipe, &summary) != INGOT_SUCCESS ||
+        ingot_recipe_writer_open(&writer, &info) != INGOT_SUCCESS)
+        abort();
+    for (size_t i = 0; i < summary.program_count; ++i)
+        read_program(recipe, i, writer);
+    ingot_recipe_writer_release(writer);
+    ingot_recipe_summary_t again = INGOT_RECIPE_SUMMARY_INIT;
+    if (ingot_recipe_open(&copied, copy.c_str()) != INGOT_SUCCESS ||
+        ingot_recipe_get_summary(copied, &again) != INGOT_SUCCESS || again.damaged_count != 0 ||
+        again.torn_bytes != 0 || again.program_count > summary.program_count)
+        abort();
+    ingot_recipe_release(copied);
+    ingot_recipe_release(recipe);
+    if (ingot_recipe_writer_open(&writer, &(info.path = path.c_str(), info)) == INGOT_SUCCESS)
+        ingot_recipe_writer_release(writer);
+}
+
+/* Corrects checksums, and the keys of plain contents, as far as the records follow one another. */
+void correct(fuzz::Bytes *bytes)
+{
+    if (bytes->size() < RECIPE_HEADER_SIZE)
+        return;
+    recipe_put_header(bytes->data());
+    size_t at = RECIPE_HEADER_SIZE;
+    while (bytes->size() - at >= RECIPE_RECORD_SIZE) {
+        uint8_t *record = bytes->data() + at;
+        const uint64_t left = bytes->size() - at - RECIPE_RECORD_SIZE;
+        const uint64_t size = le_get_u64(record + 8);
+        if (size > left)
+            return;
+        std::memcpy(record, "RCRD", 4);
+        if (le_get_u32(record + 24) == 0)
+            recipe_digest(static_cast<size_t>(size), record + RECIPE_RECORD_SIZE, record + 32);
+        fuzz::set_checksum(bytes, at + 64, at + RECIPE_RECORD_SIZE, static_cast<size_t>(size));
+        fuzz::set_checksum(bytes, at + 80, at, 80);
+        at += RECIPE_RECORD_SIZE + static_cast<size_t>(size);
+    }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const std::string path = fuzz::scratch() + "/recipe";
+    fuzz::Bytes bytes(data, data + size);
+    fuzz::write_file(path, bytes.data(), bytes.size());
+    read_file(path, fuzz::scratch() + "/copy");
+    correct(&bytes);
+    fuzz::write_file(path, bytes.data(), bytes.size());
+    read_file(path, fuzz::scratch() + "/copy");
+    return 0;
+}
