@@ -23,6 +23,8 @@ extern const struct command command_recount;
 extern const struct command command_bundle;
 extern const struct command command_manifest;
 extern const struct command command_run;
+extern const struct command command_recipe;
+extern const struct command command_build;
 extern const struct command command_key;
 extern const struct command command_sign;
 extern const struct command command_remote; /* if remote is built, as the next two */

@@ -21,6 +21,8 @@ _ingot_options() { # of the command $1
     remote) echo "--read-only $common" ;;
     push) echo "$common" ;;
     pull) echo "--manifest $common" ;;
+    build) echo "--into --bundle --device --jobs --time --memory $common" ;;
+    recipe) echo "--name --faster --unrecorded $common" ;;
     esac
 }
 
@@ -68,16 +70,18 @@ _ingot() {
     fi
     if ((COMP_CWORD == 1)); then
         local commands="ls show explain verify stats evict clear recount bundle manifest key sign run remote push pull"
+        commands+=" recipe build"
         commands+=" --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
         return
     fi
     case $before in
-    -d | --dir | --store)
+    -d | --dir | --store | --into)
         mapfile -t COMPREPLY < <(compgen -d -- "$word")
         return
         ;;
     -n | --namespace | -D | --device | -V | --driver | -S | --source | --max-*) return ;;
+    --jobs | --time | --memory | --name | --faster) return ;;
     esac
     if [[ $before == --sort || $before == --order || ($command == ls && $before == -s) ||
         ($command == evict && $before == -o) ]]; then
@@ -88,8 +92,9 @@ _ingot() {
         mapfile -t COMPREPLY < <(compgen -W "create show" -- "$word")
     elif [[ $command == bundle && $COMP_CWORD == 2 ]]; then
         mapfile -t COMPREPLY < <(compgen -W "create list extract" -- "$word")
-    elif [[ $command == bundle || $command == manifest || $command == key || $before == --keys ||
-        $before == --manifest ]]; then
+    elif [[ $command == recipe && $COMP_CWORD == 2 ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "list show merge prune extract" -- "$word")
+    elif [[ $command == @(bundle|manifest|key|build|recipe) || $before == --keys || $before == --manifest ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
     elif [[ $command == show || $command == explain ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_ingot_entries)" -- "$word")

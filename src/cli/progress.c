@@ -17,20 +17,27 @@ void progress_init(struct progress *progress, const char *what)
     *progress = (struct progress){what, 0, isatty(STDERR_FILENO) != 0};
 }
 
-void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uint64_t bytes)
+void progress_say(struct progress *progress, const char *text)
 {
-    char size[UNITS_TEXT_SIZE];
     if (!progress->is_shown)
         return;
     const uint64_t now_ns = units_now_ns();
     if (now_ns - progress->shown_ns < PERIOD_NS)
         return;
     progress->shown_ns = now_ns;
-    (void)fprintf(stderr, "\r%s: %" PRIu64, progress->what, done);
-    if (total != 0)
-        (void)fprintf(stderr, " of %" PRIu64, total);
-    (void)fprintf(stderr, " entries, %s\033[K", units_bytes(bytes, size));
+    (void)fprintf(stderr, "\r%s: %s\033[K", progress->what, text);
     (void)fflush(stderr);
+}
+
+void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uint64_t bytes)
+{
+    char text[128];
+    char of[32] = "";
+    char size[UNITS_TEXT_SIZE];
+    if (total != 0)
+        (void)snprintf(of, sizeof(of), " of %" PRIu64, total);
+    (void)snprintf(text, sizeof(text), "%" PRIu64 "%s entries, %s", done, of, units_bytes(bytes, size));
+    progress_say(progress, text);
 }
 
 int progress_follow_upkeep(const ingot_persist_upkeep_progress_t *so_far, void *user)

@@ -258,8 +258,8 @@ TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
 {
     EXPECT_EQ(0, run_command({CLI_PROGRAM, "--help"}).code);
     EXPECT_EQ(0u, run_command({CLI_PROGRAM, "--version"}).output.find("ingot "));
-    std::vector<std::string> commands = {"ls",    "show",    "explain", "verify", "stats", "evict",
-                                         "clear", "recount", "bundle",  "key",    "sign",  "run"};
+    std::vector<std::string> commands = {"ls",      "show",   "explain", "verify", "stats", "evict",  "clear",
+                                         "recount", "bundle", "key",     "sign",   "run",   "recipe", "build"};
     if (CLI_HAS_REMOTE)
         commands.push_back("remote");
     for (const std::string &command : commands) {
@@ -288,7 +288,7 @@ TEST_F(CliKeep, CompletesCommandsAndEntries)
     add_plain(1);
     const std::string source = "source " INGOT_SOURCE_DIR "/src/cli/ingot.bash; ";
     EXPECT_EQ("recount\n",
-              run_shell(source + "COMP_WORDS=(ingot rec) COMP_CWORD=1; _ingot; echo \"${COMPREPLY[@]}\"").output);
+              run_shell(source + "COMP_WORDS=(ingot reco) COMP_CWORD=1; _ingot; echo \"${COMPREPLY[@]}\"").output);
     EXPECT_EQ(names()[0] + "\n", run_shell(source + "COMP_WORDS=($INGOT show --dir $STORE '') COMP_CWORD=4; _ingot; "
                                                     "echo \"${COMPREPLY[@]}\"")
                                      .output);

@@ -1,0 +1,20 @@
+/*
+ * link.h - builds programs of clLinkProgram by the calls that the application made, under the OpenCL layer, which
+ * stores what they make.
+ */
+#ifndef INGOT_CLI_BUILD_LINK_H
+#define INGOT_CLI_BUILD_LINK_H
+
+#include "cli/build/device.h"
+#include "cli/build/message.h"
+#include "cli/build/plan.h"
+#include "cli/options.h"
+
+/* Has the OpenCL loader load the layer with this store. Call it before the first OpenCL call of the process. Returns
+ * false if there is no memory. */
+bool link_prepare(const char *layer, const struct common_options *options);
+
+/* Builds a linked program. Fills in the outcome and the text. */
+void link_build(const struct plan_program *program, const struct device *device, struct message *result);
+
+#endif

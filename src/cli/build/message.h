@@ -1,0 +1,50 @@
+/*
+ * message.h - what `ingot build` and its workers send each other: one packet per message, over a socket pair.
+ *
+ * Both ends are the same program, so a message is the structure's own bytes. A worker runs drivers, which may write
+ * anywhere: the receiver checks the size and the ranges, and ends each text.
+ */
+#ifndef INGOT_CLI_BUILD_MESSAGE_H
+#define INGOT_CLI_BUILD_MESSAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MESSAGE_TEXT_SIZE = 2048 };
+
+enum message_kind {
+    MESSAGE_DEVICE, /* from a worker: a device, with its text */
+    MESSAGE_READY,  /* from a worker: it has sent all devices */
+    MESSAGE_JOB,    /* to a worker: build a program for a device */
+    MESSAGE_RESULT, /* from a worker: how that ended */
+    MESSAGE_KIND_COUNT
+};
+
+/* How a job ended. A worker sends the first four. */
+enum outcome {
+    OUTCOME_BUILT,     /* compiled, and the store has it */
+    OUTCOME_PRESENT,   /* the store had it */
+    OUTCOME_FAILED,    /* does not compile, or cannot be cached */
+    OUTCOME_UNSTORED,  /* compiled, but the store did not take it */
+    OUTCOME_CRASHED,   /* the worker crashed */
+    OUTCOME_TIMED_OUT, /* the worker was killed at the time limit */
+    OUTCOME_TOO_LARGE, /* the worker was killed at the memory limit */
+    OUTCOME_COUNT
+};
+
+struct message {
+    uint32_t kind;    /* enum message_kind */
+    uint32_t outcome; /* enum outcome, of a result */
+    uint32_t program; /* of a job and its result */
+    uint32_t device;
+    uint64_t build_ns; /* of a result: how long compiling took; 0: unknown */
+    uint64_t blob_bytes;
+    char text[MESSAGE_TEXT_SIZE]; /* of a result: why it failed */
+};
+
+/* False if the other end is closed or has no room. */
+bool message_send(int socket, const struct message *message);
+/* Waits for a message. False at the end, and for anything that is not a message. */
+bool message_receive(int socket, struct message *message);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * plan.c - reads recipe files and drops programs that an earlier file has; see plan.h.
+ */
+#include "cli/build/plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/exit_code.h"
+#include "cli/memory.h"
+
+const char *plan_key_text(const uint8_t *key, char text[PLAN_KEY_TEXT_SIZE])
+{
+    for (size_t i = 0; i < INGOT_RECIPE_KEY_SIZE; ++i)
+        (void)snprintf(text + 2 * i, 3, "%02x", key[i]);
+    return text;
+}
+
+int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, const char *path)
+{
+    *summary = (ingot_recipe_summary_t)INGOT_RECIPE_SUMMARY_INIT;
+    ingot_status_t status = ingot_recipe_open(recipe, path);
+    if (status == INGOT_SUCCESS)
+        status = ingot_recipe_get_summary(*recipe, summary);
+    if (status != INGOT_SUCCESS) {
+        (void)fprintf(stderr, "ingot: %s: %s: %s\n", path, ingot_status_name(status), ingot_last_error_detail());
+        return EXIT_NO_STORE;
+    }
+    if (summary->damaged_count != 0 || summary->torn_bytes != 0)
+        (void)fprintf(stderr,
+                      "ingot: %s: %" PRIu64 " damaged records and %" PRIu64
+                      " unfinished bytes at the end were left out; record their programs again\n",
+                      path, summary->damaged_count, summary->torn_bytes);
+    return EXIT_DONE;
+}
+
+static void add_programs(struct plan *plan, ingot_recipe_t recipe, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; ++i) {
+        plan->programs = memory_grow(plan->programs, plan->program_count, sizeof(*plan->programs));
+        struct plan_program *program = &plan->programs[plan->program_count];
+        *program = (struct plan_program){recipe, (size_t)i, INGOT_RECIPE_PROGRAM_INIT};
+        if (ingot_recipe_get_program(recipe, program->index, &program->facts) == INGOT_SUCCESS)
+            ++plan->program_count;
+    }
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct plan_program *left = a;
+    const struct plan_program *right = b;
+    const int order = memcmp(left->facts.key, right->facts.key, INGOT_RECIPE_KEY_SIZE);
+    if (order != 0)
+        return order;
+    /* the copy whose texts are all there first, and of these the one whose cost is known */
+    if ((left->facts.status == INGOT_SUCCESS) != (right->facts.status == INGOT_SUCCESS))
+        return left->facts.status == INGOT_SUCCESS ? -1 : 1;
+    return (left->facts.build_time_ns < right->facts.build_time_ns) -
+           (left->facts.build_time_ns > right->facts.build_time_ns);
+}
+
+static int compare_costs(const void *a, const void *b)
+{
+    const struct plan_program *left = a;
+    const struct plan_program *right = b;
+    if (left->facts.build_time_ns != right->facts.build_time_ns)
+        return left->facts.build_time_ns < right->facts.build_time_ns ? 1 : -1;
+    return memcmp(left->facts.key, right->facts.key, INGOT_RECIPE_KEY_SIZE); /* the same order each time */
+}
+
+static void drop_repeated(struct plan *plan)
+{
+    size_t kept = 0;
+    if (plan->program_count == 0)
+        return;
+    qsort(plan->programs, plan->program_count, sizeof(*plan->programs), compare_keys);
+    for (size_t i = 1; i < plan->program_count; ++i) {
+        if (memcmp(plan->programs[kept].facts.key, plan->programs[i].facts.key, INGOT_RECIPE_KEY_SIZE) != 0)
+            plan->programs[++kept] = plan->programs[i];
+    }
+    plan->program_count = kept + 1;
+    qsort(plan->programs, plan->program_count, sizeof(*plan->programs), compare_costs);
+}
+
+int plan_open(struct plan *plan, size_t path_count, char *const *paths)
+{
+    int code = EXIT_DONE;
+    *plan = (struct plan){.recipes = memory_get(path_count * sizeof(ingot_recipe_t))};
+    for (size_t i = 0; i < path_count && code == EXIT_DONE; ++i) {
+        ingot_recipe_t recipe = NULL;
+        ingot_recipe_summary_t summary;
+        code = plan_open_recipe(&recipe, &summary, paths[i]);
+        plan->recipes[plan->recipe_count++] = recipe;
+        plan->damaged_count += summary.damaged_count;
+        plan->torn_bytes += summary.torn_bytes;
+        if (code == EXIT_DONE)
+            add_programs(plan, recipe, summary.program_count);
+    }
+    drop_repeated(plan);
+    return code;
+}
+
+void plan_close(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->recipe_count; ++i)
+        ingot_recipe_release(plan->recipes[i]);
+    free(plan->recipes);
+    free(plan->programs);
+}

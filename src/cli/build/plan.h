@@ -1,0 +1,37 @@
+/*
+ * plan.h - the distinct programs of several recipe files.
+ */
+#ifndef INGOT_CLI_BUILD_PLAN_H
+#define INGOT_CLI_BUILD_PLAN_H
+
+#include <ingot/recipe.h>
+#include <stddef.h>
+
+enum { PLAN_KEY_TEXT_SIZE = 2 * INGOT_RECIPE_KEY_SIZE + 1, PLAN_SHORT_KEY = 12 };
+
+struct plan_program {
+    ingot_recipe_t recipe; /* borrowed from the plan */
+    size_t index;          /* in the recipe */
+    ingot_recipe_program_t facts;
+};
+
+struct plan {
+    ingot_recipe_t *recipes;
+    size_t recipe_count;
+    struct plan_program *programs; /* each key once, the most expensive first */
+    size_t program_count;
+    uint64_t damaged_count; /* of all files */
+    uint64_t torn_bytes;
+};
+
+/* Reads the files. Returns EXIT_DONE, or EXIT_NO_STORE after a message. Damaged records cause a message on standard
+ * error. */
+int plan_open(struct plan *plan, size_t path_count, char *const *paths);
+void plan_close(struct plan *plan);
+
+/* Opens one recipe, with a message on failure and about damage. */
+int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, const char *path);
+/* Writes a key in hexadecimal digits. */
+const char *plan_key_text(const uint8_t *key, char text[PLAN_KEY_TEXT_SIZE]);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * process.h - a worker process: a forked child that compiles, because drivers serialize threads, crash and hang.
+ *
+ * A worker is the leader of its own process group, so that it is killed with what a driver starts. It ends with the
+ * tool. What a driver prints goes to a file in memory, whose last line explains a crash.
+ */
+#ifndef INGOT_CLI_BUILD_PROCESS_H
+#define INGOT_CLI_BUILD_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct process {
+    pid_t pid;  /* 0: none */
+    int socket; /* -1: none */
+    int output; /* the file in memory; -1: none */
+};
+#define PROCESS_NONE                                                                                                   \
+    {                                                                                                                  \
+        0, -1, -1                                                                                                      \
+    }
+
+/* Runs in the child and never returns. */
+typedef void (*process_body_t)(int socket, void *user);
+
+/* Forks a worker. The child closes the sockets of `others`. Returns false, with errno, if there is no process. */
+bool process_start(struct process *process, size_t other_count, const struct process *others, process_body_t body,
+                   void *user);
+/* Returns the memory that the worker has for itself, in bytes, in RAM and swap; 0 if it has ended. */
+uint64_t process_memory(const struct process *process);
+/* Forgets what the worker printed so far. */
+void process_clear_output(const struct process *process);
+/* Kills the worker, if it runs, and waits for its end. Writes how it ended: a signal's name or an exit status, and the
+ * last line that it printed. */
+void process_end(struct process *process, size_t text_size, char *text);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * report.c - counts, the progress line and the summary; see report.h.
+ */
+#include "cli/build/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/json.h"
+#include "cli/text.h"
+#include "cli/units.h"
+
+static const char *const outcome_names[OUTCOME_COUNT] = {
+    [OUTCOME_BUILT] = "built",         [OUTCOME_PRESENT] = "present", [OUTCOME_FAILED] = "failed",
+    [OUTCOME_UNSTORED] = "not_stored", [OUTCOME_CRASHED] = "crashed", [OUTCOME_TIMED_OUT] = "timed_out",
+    [OUTCOME_TOO_LARGE] = "too_large"};
+static const char *const outcome_words[OUTCOME_COUNT] = {[OUTCOME_BUILT] = "built",
+                                                         [OUTCOME_PRESENT] = "present",
+                                                         [OUTCOME_FAILED] = "failed",
+                                                         [OUTCOME_UNSTORED] = "not stored",
+                                                         [OUTCOME_CRASHED] = "crashed the worker",
+                                                         [OUTCOME_TIMED_OUT] = "ran out of time",
+                                                         [OUTCOME_TOO_LARGE] = "ran out of memory"};
+
+void report_init(struct report *report, bool is_json)
+{
+    *report = (struct report){.is_json = is_json, .begun_ns = units_now_ns()};
+    progress_init(&report->progress, "building");
+    if (is_json) {
+        report->problems = cJSON_CreateArray();
+        report->devices = cJSON_CreateArray();
+    }
+}
+
+static void add_problem(struct report *report, const ingot_recipe_program_t *facts, const char *device,
+                        const char *outcome, const char *message)
+{
+    char key[PLAN_KEY_TEXT_SIZE];
+    cJSON *problem = cJSON_CreateObject();
+    json_add_text(problem, "key", plan_key_text(facts->key, key));
+    json_add_text(problem, "name", facts->name);
+    json_add_text(problem, "device", device);
+    json_add_text(problem, "outcome", outcome);
+    json_add_text(problem, "message", message);
+    (void)cJSON_AddItemToArray(report->problems, problem);
+}
+
+/* device: NULL for none. */
+static void print_problem(struct report *report, const ingot_recipe_program_t *facts, const char *device,
+                          const char *outcome, const char *message)
+{
+    char key[PLAN_KEY_TEXT_SIZE];
+    progress_fini(&report->progress);
+    (void)printf("%.*s ", PLAN_SHORT_KEY, plan_key_text(facts->key, key));
+    text_print(facts->name, 0);
+    if (device != NULL) {
+        (void)printf("%sfor ", facts->name[0] != '\0' ? " " : "");
+        text_print(device, 0);
+    }
+    (void)printf(": %s: ", outcome);
+    text_print(message, 2);
+    (void)putchar('\n');
+    (void)fflush(stdout);
+}
+
+static void tell_problem(struct report *report, const ingot_recipe_program_t *facts, const char *device,
+                         const char *name, const char *words, const char *message)
+{
+    if (report->is_json)
+        add_problem(report, facts, device, name, message);
+    else
+        print_problem(report, facts, device, words, message);
+}
+
+void report_leave_out(struct report *report, const ingot_recipe_program_t *facts, bool is_buildable)
+{
+    if (is_buildable) {
+        ++report->without_device_count;
+        tell_problem(report, facts, NULL, "without_device", "not built", "there is no device of its backend");
+    } else if (facts->status == INGOT_SUCCESS) {
+        ++report->job_count;
+        ++report->counts[OUTCOME_FAILED];
+        tell_problem(report, facts, NULL, outcome_names[OUTCOME_FAILED], "not built",
+                     "linked programs need the OpenCL layer, and a namespace or a bundle");
+    } else {
+        ++report->unrecorded_count;
+        tell_problem(report, facts, NULL, "not_recordable", "cannot be built from a recipe", facts->reason);
+    }
+}
+
+void report_device(struct report *report, const char *text)
+{
+    if (report->is_json)
+        (void)cJSON_AddItemToArray(report->devices, cJSON_CreateString(text));
+}
+
+void report_begin(struct report *report, uint64_t job_count, uint64_t cost_ns)
+{
+    report->job_count += job_count;
+    report->cost_ns = cost_ns;
+    report->begun_ns = units_now_ns();
+}
+
+void report_result(struct report *report, const ingot_recipe_program_t *facts, const char *device,
+                   const struct message *result)
+{
+    ++report->counts[result->outcome];
+    report->done_cost_ns += facts->build_time_ns;
+    report->build_ns += result->outcome == OUTCOME_BUILT ? result->build_ns : 0;
+    if (result->outcome != OUTCOME_BUILT && result->outcome != OUTCOME_PRESENT)
+        tell_problem(report, facts, device, outcome_names[result->outcome], outcome_words[result->outcome],
+                     result->text);
+}
+
+static uint64_t count_done(const struct report *report)
+{
+    uint64_t done = 0;
+    for (size_t i = 0; i < OUTCOME_COUNT; ++i)
+        done += report->counts[i];
+    return done;
+}
+
+/* Estimates the remaining time from the time so far; 0: unknown. Recorded times weigh the programs, if there are any.
+ */
+static uint64_t estimate_ns(const struct report *report, uint64_t done)
+{
+    const bool is_weighed = report->done_cost_ns != 0;
+    const double all = (double)(is_weighed ? report->cost_ns : report->job_count);
+    const double so_far = (double)(is_weighed ? report->done_cost_ns : done);
+    const double elapsed_ns = (double)(units_now_ns() - report->begun_ns);
+    return so_far > 0 && all >= so_far ? (uint64_t)(elapsed_ns * (all - so_far) / so_far) : 0;
+}
+
+void report_tick(struct report *report)
+{
+    char line[128];
+    char left[UNITS_TEXT_SIZE];
+    const uint64_t done = count_done(report);
+    const uint64_t left_ns = estimate_ns(report, done);
+    if (report->job_count == 0)
+        return;
+    (void)snprintf(line, sizeof(line), "%" PRIu64 " of %" PRIu64 " programs%s%s%s", done, report->job_count,
+                   left_ns != 0 ? ", about " : "", left_ns != 0 ? units_duration(left_ns, left) : "",
+                   left_ns != 0 ? " left" : "");
+    progress_say(&report->progress, line);
+}
+
+bool report_is_good(const struct report *report)
+{
+    return report->counts[OUTCOME_BUILT] + report->counts[OUTCOME_PRESENT] == report->job_count &&
+           report->without_device_count == 0;
+}
+
+static void print_json(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
+{
+    cJSON *json = cJSON_CreateObject();
+    (void)cJSON_AddItemToObject(json, "devices", report->devices);
+    json_add_u64(json, "jobs", report->job_count);
+    for (size_t i = 0; i < OUTCOME_COUNT; ++i)
+        json_add_u64(json, outcome_names[i], report->counts[i]);
+    json_add_u64(json, "not_recordable", report->unrecorded_count);
+    json_add_u64(json, "without_device", report->without_device_count);
+    json_add_u64(json, "build_time_ns", report->build_ns);
+    json_add_u64(json, "elapsed_ns", units_now_ns() - report->begun_ns);
+    (void)cJSON_AddBoolToObject(json, "interrupted", is_interrupted);
+    if (bundled_count != NULL)
+        json_add_u64(json, "bundled", *bundled_count);
+    (void)cJSON_AddItemToObject(json, "problems", report->problems);
+    json_print(json);
+}
+
+static void print_text(const struct report *report, bool is_interrupted, const uint64_t *bundled_count)
+{
+    char elapsed[UNITS_TEXT_SIZE];
+    (void)printf("%s%" PRIu64 " built, %" PRIu64 " present", is_interrupted ? "interrupted: " : "",
+                 report->counts[OUTCOME_BUILT], report->counts[OUTCOME_PRESENT]);
+    for (size_t i = OUTCOME_FAILED; i < OUTCOME_COUNT; ++i) {
+        if (report->counts[i] != 0)
+            (void)printf(", %" PRIu64 " %s", report->counts[i], outcome_words[i]);
+    }
+    if (report->unrecorded_count != 0)
+        (void)printf(", %" PRIu64 " not recordable", report->unrecorded_count);
+    if (report->without_device_count != 0)
+        (void)printf(", %" PRIu64 " without a device", report->without_device_count);
+    if (bundled_count != NULL)
+        (void)printf(", %" PRIu64 " in the bundle", *bundled_count);
+    (void)printf(" (%s)\n", units_duration(units_now_ns() - report->begun_ns, elapsed));
+}
+
+void report_drop(struct report *report)
+{
+    progress_fini(&report->progress);
+    cJSON_Delete(report->problems);
+    cJSON_Delete(report->devices);
+}
+
+void report_finish(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
+{
+    progress_fini(&report->progress);
+    if (report->is_json)
+        print_json(report, is_interrupted, bundled_count);
+    else
+        print_text(report, is_interrupted, bundled_count);
+}

@@ -1,0 +1,43 @@
+/*
+ * report.h - the progress and the summary of `ingot build`, as text or as JSON.
+ */
+#ifndef INGOT_CLI_BUILD_REPORT_H
+#define INGOT_CLI_BUILD_REPORT_H
+
+#include <cjson/cJSON.h>
+
+#include "cli/build/message.h"
+#include "cli/build/plan.h"
+#include "cli/progress.h"
+
+struct report {
+    bool is_json;
+    struct progress progress;
+    cJSON *problems; /* with is_json; otherwise problems are printed when they occur */
+    cJSON *devices;
+    uint64_t counts[OUTCOME_COUNT];
+    uint64_t job_count;
+    uint64_t unrecorded_count;     /* programs that cannot be built from a recipe */
+    uint64_t without_device_count; /* programs of a backend without a chosen device */
+    uint64_t cost_ns;              /* of all jobs, when they were recorded */
+    uint64_t done_cost_ns;
+    uint64_t build_ns; /* how long compiling took here */
+    uint64_t begun_ns;
+};
+
+void report_init(struct report *report, bool is_json);
+/* Counts a program for which there is no job; is_buildable is false if no device could change that. */
+void report_leave_out(struct report *report, const ingot_recipe_program_t *facts, bool is_buildable);
+void report_device(struct report *report, const char *text);
+void report_begin(struct report *report, uint64_t job_count, uint64_t cost_ns);
+void report_result(struct report *report, const ingot_recipe_program_t *facts, const char *device,
+                   const struct message *result);
+void report_tick(struct report *report);
+/* True if everything that can be built is in the store. */
+bool report_is_good(const struct report *report);
+/* Frees what is left if there is no summary. */
+void report_drop(struct report *report);
+/* Prints the summary. bundled_count: of the bundle's entries; NULL: no bundle. */
+void report_finish(struct report *report, bool is_interrupted, const uint64_t *bundled_count);
+
+#endif

@@ -1,0 +1,305 @@
+/*
+ * schedule.c - the loop over the worker processes; see schedule.h.
+ *
+ * The tool itself loads no driver: the first worker lists the devices. A program that ends a worker is not tried again,
+ * unless the worker had built others before it: drivers keep memory, and a crash may come from an earlier program. One
+ * thread, no locks.
+ */
+#include "cli/build/schedule.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/build/process.h"
+#include "cli/build/tasks.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/memory.h"
+#include "cli/units.h"
+
+enum { PERIOD_MS = 25 };
+
+enum slot_state { SLOT_EMPTY, SLOT_STARTING, SLOT_IDLE, SLOT_BUSY };
+
+/* A worker process and its task. */
+struct slot {
+    enum slot_state state;
+    const struct task *task; /* also while a new worker starts that will try it again; NULL: none */
+    bool is_again;
+    bool is_layered;     /* the process has the OpenCL layer */
+    uint32_t done_count; /* tasks that this process has done */
+    uint64_t since_ns;   /* of a start or a task */
+};
+
+struct schedule {
+    const struct worker_setup *setup;
+    const struct schedule_limits *limits;
+    const struct schedule_calls *calls;
+    struct slot *slots; /* limits->job_count */
+    struct process *processes;
+    struct pollfd *polled;
+    char **devices; /* the texts, of the first worker */
+    size_t device_count;
+    struct tasks tasks;
+    bool has_tasks; /* the devices are known */
+    size_t next_task;
+    int code; /* not EXIT_DONE: stop */
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now = {0, 0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void stop(struct schedule *schedule, const char *sentence)
+{
+    (void)fprintf(stderr, "\ringot: %s\n", sentence);
+    schedule->code = EXIT_FAILED;
+}
+
+static void tell(const struct schedule *schedule, const struct task *task, const struct message *result)
+{
+    const struct schedule_calls *calls = schedule->calls;
+    calls->result(&schedule->setup->plan->programs[task->program], schedule->devices[task->device], result,
+                  calls->user);
+}
+
+/* ---- the workers -------------------------------------------------------------------------------------------- */
+
+/* The task that the slot has, or would get. NULL: none. */
+static const struct task *next_of(const struct schedule *schedule, size_t i)
+{
+    if (schedule->slots[i].task != NULL)
+        return schedule->slots[i].task;
+    return schedule->next_task < schedule->tasks.count ? &schedule->tasks.items[schedule->next_task] : NULL;
+}
+
+static void start(struct schedule *schedule, size_t i)
+{
+    const struct task *next = next_of(schedule, i);
+    struct worker_setup setup = *schedule->setup; /* the child has a copy */
+    setup.is_layered = next != NULL && next->is_layered;
+    schedule->slots[i].is_layered = setup.is_layered;
+    if (!process_start(&schedule->processes[i], schedule->limits->job_count, schedule->processes, worker_run, &setup)) {
+        char sentence[128];
+        (void)snprintf(sentence, sizeof(sentence), "no worker process: %s", strerror(errno));
+        stop(schedule, sentence);
+        return;
+    }
+    schedule->slots[i].state = SLOT_STARTING;
+    schedule->slots[i].done_count = 0;
+    schedule->slots[i].since_ns = now_ns();
+}
+
+static void give(struct schedule *schedule, size_t i)
+{
+    struct slot *slot = &schedule->slots[i];
+    const struct task *next = next_of(schedule, i);
+    if (next != NULL && next->is_layered != slot->is_layered) { /* it needs another worker */
+        process_end(&schedule->processes[i], 0, NULL);
+        slot->state = SLOT_EMPTY;
+        return;
+    }
+    if (slot->task == NULL && schedule->next_task < schedule->tasks.count) {
+        slot->task = &schedule->tasks.items[schedule->next_task++];
+        slot->is_again = false;
+    }
+    if (slot->task == NULL)
+        return;
+    const struct message job = {.kind = MESSAGE_JOB, .program = slot->task->program, .device = slot->task->device};
+    process_clear_output(&schedule->processes[i]);
+    (void)message_send(schedule->processes[i].socket, &job); /* if the worker has ended, the poll tells */
+    slot->state = SLOT_BUSY;
+    slot->since_ns = now_ns();
+}
+
+/* A worker has ended, or is killed here. Reports its task, or keeps it for the slot's next worker. */
+static void lose(struct schedule *schedule, size_t i, enum outcome outcome, const char *why)
+{
+    struct slot *slot = &schedule->slots[i];
+    char end[MESSAGE_TEXT_SIZE / 2];
+    const bool was_starting = slot->state == SLOT_STARTING;
+    process_end(&schedule->processes[i], sizeof(end), end);
+    slot->state = SLOT_EMPTY;
+    if (was_starting) {
+        char sentence[MESSAGE_TEXT_SIZE];
+        (void)snprintf(sentence, sizeof(sentence),
+                       "a worker process ended while it opened the store and listed the devices: %s",
+                       why != NULL ? why : end);
+        stop(schedule, sentence);
+    } else if (slot->task != NULL && slot->done_count != 0 && outcome != OUTCOME_TIMED_OUT && !slot->is_again) {
+        slot->is_again = true;
+    } else if (slot->task != NULL) {
+        struct message result = {.kind = MESSAGE_RESULT, .outcome = outcome};
+        (void)snprintf(result.text, sizeof(result.text), "%s", why != NULL ? why : end);
+        tell(schedule, slot->task, &result);
+        slot->task = NULL;
+    }
+}
+
+static void check_limits(struct schedule *schedule, size_t i)
+{
+    const struct schedule_limits *limits = schedule->limits;
+    const struct slot *slot = &schedule->slots[i];
+    char text[UNITS_TEXT_SIZE];
+    char why[128];
+    if (slot->state != SLOT_BUSY && slot->state != SLOT_STARTING)
+        return;
+    if (now_ns() - slot->since_ns > limits->time_ns) {
+        (void)snprintf(why, sizeof(why), "took longer than %s (--time)", units_duration(limits->time_ns, text));
+        lose(schedule, i, OUTCOME_TIMED_OUT, why);
+    } else if (process_memory(&schedule->processes[i]) > limits->memory_bytes) {
+        (void)snprintf(why, sizeof(why), "took more than %s of memory (--memory)",
+                       units_bytes(limits->memory_bytes, text));
+        lose(schedule, i, OUTCOME_TOO_LARGE, why);
+    }
+}
+
+/* ---- what the workers send -------------------------------------------------------------------------------------- */
+
+/* The first worker's devices become the list, which those of later workers must equal. */
+static bool take_device(struct schedule *schedule, const struct message *message)
+{
+    if (schedule->has_tasks)
+        return message->device < schedule->device_count &&
+               strcmp(schedule->devices[message->device], message->text) == 0;
+    if (message->device != schedule->device_count)
+        return false;
+    schedule->devices = memory_grow(schedule->devices, schedule->device_count, sizeof(*schedule->devices));
+    schedule->devices[schedule->device_count++] = memory_copy_text(message->text);
+    return true;
+}
+
+static void make_tasks(struct schedule *schedule)
+{
+    const struct schedule_calls *calls = schedule->calls;
+    bool *is_chosen = memory_get(schedule->device_count * sizeof(bool));
+    memset(is_chosen, 0, schedule->device_count * sizeof(bool));
+    if (calls->choose(schedule->device_count, schedule->devices, is_chosen, calls->user)) {
+        tasks_make(&schedule->tasks, schedule->setup->plan, schedule->device_count, schedule->devices, is_chosen,
+                   schedule->setup->layer != NULL);
+        calls->begin(schedule->tasks.count, schedule->tasks.cost_ns, calls->user);
+    } else {
+        schedule->code = EXIT_FAILED;
+    }
+    schedule->has_tasks = true;
+    free(is_chosen);
+}
+
+static void take(struct schedule *schedule, size_t i)
+{
+    struct slot *slot = &schedule->slots[i];
+    struct message message;
+    if (!message_receive(schedule->processes[i].socket, &message)) {
+        lose(schedule, i, OUTCOME_CRASHED, NULL);
+    } else if (message.kind == MESSAGE_DEVICE && slot->state == SLOT_STARTING) {
+        if (!take_device(schedule, &message))
+            stop(schedule, "the devices changed meanwhile; run the command again");
+    } else if (message.kind == MESSAGE_READY && slot->state == SLOT_STARTING) {
+        if (!schedule->has_tasks)
+            make_tasks(schedule);
+        slot->state = SLOT_IDLE;
+    } else if (message.kind == MESSAGE_RESULT && slot->state == SLOT_BUSY && message.outcome <= OUTCOME_UNSTORED) {
+        tell(schedule, slot->task, &message);
+        slot->task = NULL;
+        slot->state = SLOT_IDLE;
+        ++slot->done_count;
+    } else {
+        lose(schedule, i, OUTCOME_CRASHED, "the worker process sent what is not a message");
+    }
+}
+
+/* ---- the loop ---------------------------------------------------------------------------------------------------- */
+
+static bool is_done(const struct schedule *schedule)
+{
+    if (schedule->code != EXIT_DONE)
+        return true;
+    if (!schedule->has_tasks || schedule->next_task < schedule->tasks.count)
+        return false;
+    for (uint32_t i = 0; i < schedule->limits->job_count; ++i) {
+        if (schedule->slots[i].task != NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Starts workers that have something to do, and gives tasks to those that wait. */
+static void employ(struct schedule *schedule)
+{
+    size_t left = schedule->tasks.count - schedule->next_task;
+    for (uint32_t i = 0; i < schedule->limits->job_count && schedule->code == EXIT_DONE; ++i) {
+        struct slot *slot = &schedule->slots[i];
+        if (slot->state == SLOT_IDLE)
+            give(schedule, i);
+        left -= slot->state == SLOT_STARTING && slot->task == NULL && left != 0;
+        const bool is_needed = slot->task != NULL || left != 0 || (!schedule->has_tasks && i == 0);
+        if (slot->state == SLOT_EMPTY && is_needed) {
+            start(schedule, i);
+            left -= slot->task == NULL && left != 0;
+        }
+    }
+}
+
+static void wait_for_workers(struct schedule *schedule)
+{
+    const uint32_t count = schedule->limits->job_count;
+    for (uint32_t i = 0; i < count; ++i)
+        schedule->polled[i] = (struct pollfd){.fd = schedule->processes[i].socket, .events = POLLIN}; /* -1: none */
+    if (poll(schedule->polled, count, PERIOD_MS) > 0) {
+        for (uint32_t i = 0; i < count; ++i) {
+            if (schedule->polled[i].revents != 0)
+                take(schedule, i);
+        }
+    }
+    for (uint32_t i = 0; i < count; ++i)
+        check_limits(schedule, i);
+}
+
+static void init(struct schedule *schedule)
+{
+    const uint32_t count = schedule->limits->job_count;
+    schedule->slots = memory_get(count * sizeof(*schedule->slots));
+    schedule->processes = memory_get(count * sizeof(*schedule->processes));
+    schedule->polled = memory_get(count * sizeof(*schedule->polled));
+    for (uint32_t i = 0; i < count; ++i) {
+        schedule->slots[i] = (struct slot){.state = SLOT_EMPTY};
+        schedule->processes[i] = (struct process)PROCESS_NONE;
+    }
+}
+
+static void fini(struct schedule *schedule)
+{
+    for (uint32_t i = 0; i < schedule->limits->job_count; ++i)
+        process_end(&schedule->processes[i], 0, NULL);
+    for (size_t i = 0; i < schedule->device_count; ++i)
+        free(schedule->devices[i]);
+    free(schedule->devices);
+    free(schedule->slots);
+    free(schedule->processes);
+    free(schedule->polled);
+    tasks_free(&schedule->tasks);
+}
+
+int schedule_run(const struct worker_setup *setup, const struct schedule_limits *limits,
+                 const struct schedule_calls *calls)
+{
+    struct schedule schedule = {.setup = setup, .limits = limits, .calls = calls, .code = EXIT_DONE};
+    init(&schedule);
+    while (!is_done(&schedule)) {
+        employ(&schedule);
+        wait_for_workers(&schedule);
+        calls->tick(calls->user);
+        if (interrupt_seen())
+            schedule.code = EXIT_INTERRUPTED;
+    }
+    fini(&schedule);
+    return schedule.code;
+}

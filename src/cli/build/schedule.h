@@ -1,0 +1,35 @@
+/*
+ * schedule.h - gives programs to worker processes, under limits of time and memory for each program.
+ */
+#ifndef INGOT_CLI_BUILD_SCHEDULE_H
+#define INGOT_CLI_BUILD_SCHEDULE_H
+
+#include "cli/build/message.h"
+#include "cli/build/worker.h"
+
+struct schedule_limits {
+    uint32_t job_count; /* worker processes at once, at least 1 */
+    uint64_t time_ns;   /* of one program; also of listing the devices */
+    uint64_t memory_bytes;
+};
+
+/* Called in the tool's own process. */
+struct schedule_calls {
+    /* The devices are known, by their texts. Returns false, after a message, if nothing is to be built. Otherwise sets
+     * is_chosen of those that programs are built for. */
+    bool (*choose)(size_t count, char *const *texts, bool *is_chosen, void *user);
+    /* All jobs are known. */
+    void (*begin)(uint64_t job_count, uint64_t cost_ns, void *user);
+    /* A job has ended. */
+    void (*result)(const struct plan_program *program, const char *device, const struct message *result, void *user);
+    /* Called at least every 100 ms while the work goes on. */
+    void (*tick)(void *user);
+    void *user;
+};
+
+/* Builds the plan's programs for all chosen devices of their backends, the most expensive first. Returns EXIT_DONE even
+ * if programs failed; EXIT_INTERRUPTED; or EXIT_FAILED after a message. */
+int schedule_run(const struct worker_setup *setup, const struct schedule_limits *limits,
+                 const struct schedule_calls *calls);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * tasks.h - which programs are built for which devices, and in which order.
+ */
+#ifndef INGOT_CLI_BUILD_TASKS_H
+#define INGOT_CLI_BUILD_TASKS_H
+
+#include <stdbool.h>
+
+#include "cli/build/plan.h"
+
+struct task {
+    uint32_t program; /* in the plan */
+    uint32_t device;
+    uint32_t rank;   /* the number of devices with the same text before this one */
+    bool is_layered; /* a linked program, which a worker with the OpenCL layer builds */
+};
+
+struct tasks {
+    struct task *items;
+    size_t count;
+    uint64_t cost_ns; /* how long compiling all of them took when they were recorded */
+};
+
+/* True if a program can be built, with or without the OpenCL layer. */
+bool tasks_can_build(const ingot_recipe_program_t *program, bool has_layer);
+/* Makes a task of each program that can be built and each chosen device of its backend. The most expensive come first,
+ * and linked programs last. Of devices with the same text, all tasks of the second follow those of the first: they
+ * probably have the same ids, so that the store has them by then. */
+void tasks_make(struct tasks *tasks, const struct plan *plan, size_t device_count, char *const *devices,
+                const bool *is_chosen, bool has_layer);
+void tasks_free(struct tasks *tasks);
+
+/* True if the device's text is of this backend. */
+bool tasks_is_of_backend(const char *device, const char *backend);
+
+#endif

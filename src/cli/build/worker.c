@@ -1,0 +1,210 @@
+/*
+ * worker.c - builds programs in a worker process; see worker.h.
+ *
+ * A program counts as built when the store returns its blob, whatever happened before. The process ends by _exit(),
+ * because a driver that has crashed half-way may hang in its handlers; what was built is in the store by then.
+ */
+#include "cli/build/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/build/backends.h"
+#if INGOT_WITH_OPENCL
+#include "cli/build/link.h"
+#endif
+#include "cli/build/message.h"
+#include "cli/exit_code.h"
+#include "cli/memory.h"
+#include "cli/store.h"
+
+struct worker {
+    const struct worker_setup *setup;
+    ingot_storage_t store;
+    struct device_list devices;
+    ingot_context_t *contexts;      /* one per device, created when it is first needed */
+    char reason[MESSAGE_TEXT_SIZE]; /* why the last program was not stored */
+};
+
+static void note_event(const ingot_event_t *event, void *user)
+{
+    struct worker *worker = user;
+    const bool is_native = event->kind == INGOT_EVENT_NATIVE_BUILD;
+    const bool is_storing = event->kind == INGOT_EVENT_STORAGE_STORE || event->kind == INGOT_EVENT_STORAGE_DEGRADED;
+    if (is_native || (is_storing && event->status != INGOT_SUCCESS))
+        (void)snprintf(worker->reason, sizeof(worker->reason), "%s: %s",
+                       ingot_status_name(is_native ? INGOT_NOT_CACHEABLE : event->status), event->reason);
+}
+
+/* Copies as much of the text as a message has room for, without the line ends at its end. */
+static void set_text(struct message *message, const char *text)
+{
+    (void)snprintf(message->text, sizeof(message->text), "%s", text);
+    for (size_t end = strlen(message->text); end != 0 && message->text[end - 1] == '\n'; --end)
+        message->text[end - 1] = '\0';
+}
+
+static void fail(struct message *result, enum outcome outcome, ingot_status_t status)
+{
+    char text[MESSAGE_TEXT_SIZE];
+    (void)snprintf(text, sizeof(text), "%s: %s", ingot_status_name(status), ingot_last_error_detail());
+    result->outcome = outcome;
+    set_text(result, text);
+}
+
+static bool open_context(struct worker *worker, uint32_t number, struct message *result)
+{
+    const ingot_cache_capacity_t capacity = {.struct_size = sizeof(capacity), .flags = INGOT_CACHE_OFF};
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    char reason[DEVICE_REASON_SIZE] = "";
+    info.cache_capacity = &capacity; /* each program is requested once */
+    info.on_event = note_event;
+    info.on_event_user = worker;
+    if (worker->contexts[number] != NULL)
+        return true;
+    if (backends_open_device(&worker->devices.items[number], &info, &worker->contexts[number], reason))
+        return true;
+    result->outcome = OUTCOME_FAILED;
+    set_text(result, reason);
+    return false;
+}
+
+/* True if the store has the descriptor's blob, intact. */
+static bool is_stored(const struct worker *worker, const_ingot_program_desc_t desc, uint64_t *blob_bytes)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const uint8_t *id = NULL;
+    size_t size = 0;
+    if (ingot_program_desc_get_cache_blob_id(desc, &size, &id) != INGOT_SUCCESS ||
+        ingot_storage_load(worker->store, size, id, &blob) != INGOT_SUCCESS)
+        return false;
+    *blob_bytes = blob.size;
+    if (blob.release != NULL)
+        blob.release(&blob);
+    return true;
+}
+
+static void compile(struct worker *worker, const_ingot_program_desc_t desc, struct message *result)
+{
+    ingot_program_t program = NULL;
+    worker->reason[0] = '\0';
+    ingot_status_t status = ingot_persist_program_create(&program, desc, worker->store, NULL);
+    if (status != INGOT_SUCCESS) {
+        fail(result, OUTCOME_FAILED, status);
+        return;
+    }
+    (void)ingot_program_get_build_time(program, &result->build_ns);
+    status = ingot_persist_flush(worker->store);
+    if (is_stored(worker, desc, &result->blob_bytes)) {
+        result->outcome = OUTCOME_BUILT;
+    } else if (worker->reason[0] != '\0') {
+        result->outcome = OUTCOME_UNSTORED;
+        set_text(result, worker->reason);
+    } else {
+        fail(result, OUTCOME_UNSTORED, status);
+    }
+    ingot_program_release(program);
+}
+
+static void build(struct worker *worker, struct message *result)
+{
+    const struct plan_program *program = &worker->setup->plan->programs[result->program];
+    ingot_program_desc_t desc = NULL;
+    if (!open_context(worker, result->device, result))
+        return;
+    ingot_status_t status =
+        ingot_recipe_desc_create(&desc, program->recipe, program->index, worker->contexts[result->device], 0, NULL);
+    if (status == INGOT_SUCCESS)
+        status = ingot_program_desc_is_cacheable(desc, NULL);
+    if (status != INGOT_SUCCESS)
+        fail(result, OUTCOME_FAILED, status);
+    else if (is_stored(worker, desc, &result->blob_bytes))
+        result->outcome = OUTCOME_PRESENT;
+    else
+        compile(worker, desc, result);
+    ingot_program_desc_release(desc);
+}
+
+static void build_any(struct worker *worker, struct message *result)
+{
+#if INGOT_WITH_OPENCL
+    if (worker->setup->is_layered) {
+        link_build(&worker->setup->plan->programs[result->program], &worker->devices.items[result->device], result);
+        return;
+    }
+#endif
+    build(worker, result);
+}
+
+static bool open_store(struct worker *worker)
+{
+    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+    storing.store_mode = INGOT_PERSIST_STORE_NOW; /* nothing is launched, so there is nothing to wait for */
+    storing.exit_time_ms = INGOT_PERSIST_NO_TIME;
+    return store_open(&worker->store, worker->setup->options, STORE_WRITE, NULL) == EXIT_DONE &&
+           ingot_persist_set_storing(worker->store, &storing) == INGOT_SUCCESS;
+}
+
+/* Lists the devices of the backends that the programs need, so that no other driver is loaded. */
+static void list_devices(struct worker *worker)
+{
+    static const char *const backends[] = {"opencl", "level_zero", "cuda"};
+    const struct plan *plan = worker->setup->plan;
+    for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); ++i) {
+        for (size_t j = 0; j < plan->program_count; ++j) {
+            if (strcmp(plan->programs[j].facts.backend, backends[i]) == 0) {
+                backends_add_devices(&worker->devices, backends[i]);
+                break;
+            }
+        }
+    }
+    worker->contexts = memory_get((worker->devices.count + 1) * sizeof(ingot_context_t));
+    memset(worker->contexts, 0, (worker->devices.count + 1) * sizeof(ingot_context_t));
+}
+
+static bool send_devices(const struct worker *worker, int socket)
+{
+    struct message message = {.kind = MESSAGE_DEVICE};
+    for (size_t i = 0; i < worker->devices.count; ++i) {
+        message.device = (uint32_t)i;
+        set_text(&message, worker->devices.items[i].text);
+        if (!message_send(socket, &message))
+            return false;
+    }
+    message.kind = MESSAGE_READY;
+    message.device = (uint32_t)worker->devices.count;
+    return message_send(socket, &message);
+}
+
+/* Without the layer, which would cache what is cached here, and without recording what is read from a recipe. */
+static bool prepare(struct worker *worker)
+{
+    if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_PERSIST_RECORD") != 0)
+        return false;
+#if INGOT_WITH_OPENCL
+    if (worker->setup->is_layered)
+        return link_prepare(worker->setup->layer, worker->setup->options);
+#endif
+    return open_store(worker);
+}
+
+void worker_run(int socket, void *user)
+{
+    struct worker worker = {.setup = user};
+    struct message message;
+    if (!prepare(&worker))
+        _exit(EXIT_FAILED);
+    list_devices(&worker);
+    bool is_connected = send_devices(&worker, socket);
+    while (is_connected && message_receive(socket, &message)) {
+        if (message.kind != MESSAGE_JOB || message.program >= worker.setup->plan->program_count ||
+            message.device >= worker.devices.count)
+            break;
+        struct message result = {.kind = MESSAGE_RESULT, .program = message.program, .device = message.device};
+        build_any(&worker, &result);
+        is_connected = message_send(socket, &result);
+    }
+    _exit(EXIT_DONE);
+}

@@ -1,0 +1,21 @@
+/*
+ * worker.h - the work of a worker process: lists the devices, then builds one program after another.
+ */
+#ifndef INGOT_CLI_BUILD_WORKER_H
+#define INGOT_CLI_BUILD_WORKER_H
+
+#include "cli/build/plan.h"
+#include "cli/options.h"
+
+/* Set in the parent; the child has a copy. */
+struct worker_setup {
+    const struct plan *plan;
+    const struct common_options *options; /* of the store, which exists */
+    const char *layer;                    /* the OpenCL layer, for linked programs; NULL: they are not built */
+    bool is_layered;                      /* this worker builds linked programs alone */
+};
+
+/* A process_body_t; its user is a struct worker_setup. */
+void worker_run(int socket, void *user);
+
+#endif

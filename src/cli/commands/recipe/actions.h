@@ -1,0 +1,32 @@
+/*
+ * actions.h - the actions of `ingot recipe`. Each returns an exit_code, after a message if it is not EXIT_DONE.
+ */
+#ifndef INGOT_CLI_COMMANDS_RECIPE_ACTIONS_H
+#define INGOT_CLI_COMMANDS_RECIPE_ACTIONS_H
+
+#include <ingot/recipe.h>
+
+#include "cli/options.h"
+
+struct recipe_request {
+    struct common_options common;
+    char **arguments; /* after the action's name */
+    size_t count;
+    const char *name;      /* NULL: any; part of the name of programs that prune removes */
+    uint64_t faster_ns;    /* prune removes programs that compiled in less time */
+    bool keeps_unrecorded; /* prune keeps what cannot be built */
+};
+
+int recipe_list(const struct recipe_request *request);
+int recipe_show(const struct recipe_request *request);
+int recipe_merge(const struct recipe_request *request);
+int recipe_prune(const struct recipe_request *request);
+int recipe_extract(const struct recipe_request *request);
+
+/* Finds the only program whose key begins with these hexadecimal digits. Returns EXIT_FINDING, after a message, if
+ * there are none or several. */
+int recipe_find_program(ingot_recipe_t recipe, const char *digits, ingot_recipe_program_t *program);
+/* Returns the sum of a program's texts in bytes. */
+uint64_t recipe_text_bytes(const ingot_recipe_program_t *program);
+
+#endif

@@ -1,0 +1,291 @@
+/*
+ * build.c - `ingot build`: compiles the programs of recipes for the devices of this machine.
+ */
+#include <ftw.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/build/plan.h"
+#include "cli/build/report.h"
+#include "cli/build/schedule.h"
+#include "cli/build/tasks.h"
+#include "cli/command.h"
+#include "cli/commands/run_layer.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/memory.h"
+#include "cli/options.h"
+#include "cli/store.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "util/quantity.h"
+
+#define DEFAULT_TIME_NS (UINT64_C(600) * 1000000000)
+#define DEFAULT_MEMORY (UINT64_C(4) << 30)
+
+enum { MOST_JOBS = 1024, OPEN_FOLDERS = 16 };
+
+struct building {
+    struct common_options common;
+    const char *bundle; /* NULL: none */
+    char **paths;       /* of recipes */
+    size_t path_count;
+    char **selectors; /* none: all devices */
+    size_t selector_count;
+    struct schedule_limits limits;
+    char *layer; /* NULL: none, or no linked programs */
+    struct plan plan;
+    struct report report;
+};
+
+static const struct argp_option build_options[] = {
+    {"into", 'i', "DIR", 0, "The store, created if it is missing", 0},
+    {"bundle", 'b', "FILE", 0, "Make a bundle instead. What is built waits in FILE.build until all is done", 0},
+    {"device", 'D', "TEXT", 0,
+     "Only devices with TEXT in \"BACKEND: NAME (PLATFORM)\", in either case; may be repeated. Default: all", 0},
+    {"jobs", 'J', "COUNT", 0, "Worker processes at once. Default: the number of processors", 0},
+    {"time", 't', "LIMIT", 0, "Give up a program after this time: a number with s, m or h. Default: 10m", 0},
+    {"memory", 'm', "SIZE", 0, "Give up a program whose worker takes more memory. Default: 4G", 0},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+/* ---- options -------------------------------------------------------------------------------------------------- */
+
+static void add_text(char ***texts, size_t *count, char *text)
+{
+    *texts = memory_grow(*texts, *count, sizeof(**texts));
+    (*texts)[(*count)++] = text;
+}
+
+static void take_jobs(struct building *building, const char *value, struct argp_state *state)
+{
+    uint64_t count = 0;
+    if (!quantity_read_count(value, &count) || count == 0 || count > MOST_JOBS)
+        argp_error(state, "\"%s\" is not a number of processes from 1 to %d", value, MOST_JOBS);
+    building->limits.job_count = (uint32_t)count;
+}
+
+static void take_time(struct building *building, const char *value, struct argp_state *state)
+{
+    uint64_t seconds = 0;
+    if (!units_parse_age(value, &seconds) || seconds == 0 || seconds > UINT64_MAX / UINT64_C(1000000000))
+        argp_error(state, "\"%s\" is not a time: use a number with s, m or h", value);
+    building->limits.time_ns = seconds * UINT64_C(1000000000);
+}
+
+static void take_memory(struct building *building, const char *value, struct argp_state *state)
+{
+    if (!quantity_read_size(value, &building->limits.memory_bytes) || building->limits.memory_bytes == 0)
+        argp_error(state, "\"%s\" is not a size: use a number with an optional K, M, G or T", value);
+}
+
+static void check_arguments(const struct building *building, struct argp_state *state)
+{
+    if (building->path_count == 0)
+        argp_error(state, "name a recipe");
+    if (building->bundle != NULL && building->common.directory != NULL)
+        argp_error(state, "use either --into or --bundle");
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct building *building = state->input;
+    switch (key) {
+    case 'i': building->common.directory = value; return 0;
+    case 'b': building->bundle = value; return 0;
+    case 'D': add_text(&building->selectors, &building->selector_count, value); return 0;
+    case 'J': take_jobs(building, value, state); return 0;
+    case 't': take_time(building, value, state); return 0;
+    case 'm': take_memory(building, value, state); return 0;
+    case ARGP_KEY_ARG: add_text(&building->paths, &building->path_count, value); return 0;
+    case ARGP_KEY_END: check_arguments(building, state); return 0;
+    default: return options_parse_other(key, state);
+    }
+}
+
+static uint32_t count_processors(void)
+{
+    cpu_set_t processors;
+    CPU_ZERO(&processors);
+    if (sched_getaffinity(0, sizeof(processors), &processors) == 0 && CPU_COUNT(&processors) > 0)
+        return (uint32_t)CPU_COUNT(&processors);
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 && count <= MOST_JOBS ? (uint32_t)count : 1;
+}
+
+/* ---- devices ---------------------------------------------------------------------------------------------------- */
+
+static bool is_selected(const struct building *building, const char *device)
+{
+    for (size_t i = 0; i < building->selector_count; ++i) {
+        if (text_contains(device, building->selectors[i]))
+            return true;
+    }
+    return building->selector_count == 0;
+}
+
+static void print_devices(size_t count, char *const *texts)
+{
+    (void)fputs("\ringot: no device of this machine is selected for these programs", stderr);
+    for (size_t i = 0; i < count; ++i)
+        (void)fprintf(stderr, "%s\n  %s", i == 0 ? "; there are:" : "", texts[i]);
+    (void)fputs(count == 0 ? "; no driver has one\n" : "\n", stderr);
+}
+
+/* Reports the programs that no job is for. */
+static void leave_out(struct building *building, size_t count, char *const *texts, const bool *is_chosen)
+{
+    for (size_t i = 0; i < building->plan.program_count; ++i) {
+        const ingot_recipe_program_t *facts = &building->plan.programs[i].facts;
+        const bool is_buildable = tasks_can_build(facts, building->layer != NULL);
+        bool has_device = facts->kind == INGOT_RECIPE_OBJECT; /* a part of linked programs */
+        for (size_t j = 0; j < count && is_buildable; ++j)
+            has_device = has_device || (is_chosen[j] && tasks_is_of_backend(texts[j], facts->backend));
+        if (!has_device)
+            report_leave_out(&building->report, facts, is_buildable);
+    }
+}
+
+static bool choose(size_t count, char *const *texts, bool *is_chosen, void *user)
+{
+    struct building *building = user;
+    size_t chosen_count = 0;
+    for (size_t i = 0; i < count; ++i) {
+        is_chosen[i] = is_selected(building, texts[i]);
+        chosen_count += is_chosen[i];
+        if (is_chosen[i])
+            report_device(&building->report, texts[i]);
+    }
+    if (chosen_count == 0 && building->plan.program_count != 0) {
+        print_devices(count, texts);
+        return false;
+    }
+    leave_out(building, count, texts, is_chosen);
+    return true;
+}
+
+static void begin(uint64_t job_count, uint64_t cost_ns, void *user)
+{
+    report_begin(&((struct building *)user)->report, job_count, cost_ns);
+}
+
+static void take_result(const struct plan_program *program, const char *device, const struct message *result,
+                        void *user)
+{
+    report_result(&((struct building *)user)->report, &program->facts, device, result);
+}
+
+static void tick(void *user)
+{
+    report_tick(&((struct building *)user)->report);
+}
+
+/* ---- the store and the bundle ------------------------------------------------------------------------------------ */
+
+/* Creates the store, so that workers only open it. */
+static int make_store(const struct common_options *options)
+{
+    ingot_storage_t store = NULL;
+    const bool is_new = options->directory == NULL || access(options->directory, F_OK) != 0;
+    const int code = store_open(&store, options, is_new ? STORE_MAKE : STORE_WRITE, NULL);
+    ingot_storage_release(store);
+    return code;
+}
+
+static int remove_item(const char *path, const struct stat *about, int type, struct FTW *place)
+{
+    (void)about;
+    (void)type;
+    (void)place;
+    return remove(path);
+}
+
+/* Writes the bundle from the store that waited beside it, and removes the store. */
+static int finish_bundle(const struct building *building, uint64_t *entry_count)
+{
+    ingot_storage_t store = NULL;
+    int code = store_open(&store, &building->common, STORE_READ, NULL);
+    if (code != EXIT_DONE)
+        return code;
+    const ingot_status_t status = ingot_persist_write_bundle(store, building->bundle, NULL, NULL, entry_count);
+    ingot_storage_release(store);
+    if (status != INGOT_SUCCESS)
+        return store_failed("making the bundle", status);
+    if (nftw(building->common.directory, remove_item, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS) != 0)
+        (void)fprintf(stderr, "ingot: %s could not be removed; the bundle is complete\n", building->common.directory);
+    return EXIT_DONE;
+}
+
+/* Finds the layer if there are linked programs. The layer stores in a namespace always. */
+static void find_layer(struct building *building)
+{
+    bool has_links = false;
+    for (size_t i = 0; i < building->plan.program_count; ++i)
+        has_links = has_links || building->plan.programs[i].facts.kind == INGOT_RECIPE_LINK;
+    if (has_links && building->bundle == NULL && building->common.name_space == NULL)
+        (void)fputs("ingot: linked programs are not built without --namespace, the application's name\n", stderr);
+    else if (has_links)
+        building->layer = run_layer_find();
+}
+
+static int build(struct building *building)
+{
+    const struct worker_setup setup = {&building->plan, &building->common, building->layer, false};
+    const struct schedule_calls calls = {choose, begin, take_result, tick, building};
+    uint64_t entry_count = 0;
+    bool is_bundled = false;
+
+    int code = make_store(&building->common);
+    if (code != EXIT_DONE)
+        return code;
+    report_init(&building->report, building->common.is_json);
+    interrupt_catch();
+    if (building->plan.program_count != 0)
+        code = schedule_run(&setup, &building->limits, &calls);
+    if (code == EXIT_DONE && building->bundle != NULL) {
+        code = finish_bundle(building, &entry_count);
+        is_bundled = code == EXIT_DONE;
+    }
+    if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
+        report_finish(&building->report, code == EXIT_INTERRUPTED, is_bundled ? &entry_count : NULL);
+    else
+        report_drop(&building->report);
+    return code == EXIT_DONE && !report_is_good(&building->report) ? EXIT_FINDING : code;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp argp = {
+        build_options,
+        parse_option,
+        "FILE...",
+        "Compiles the programs of recipes for the devices of this machine and stores them, except those that the store "
+        "has. Worker processes do it, the most expensive programs first. An interrupted build continues when it is "
+        "run again. Exit status 1: some programs were not built.",
+        options_common,
+        NULL,
+        NULL};
+    struct building building = {.limits = {count_processors(), DEFAULT_TIME_NS, DEFAULT_MEMORY}};
+    char *waiting = NULL;
+
+    (void)argp_parse(&argp, argc, argv, 0, NULL, &building);
+    if (building.bundle != NULL)
+        building.common.directory = waiting = text_append(memory_copy_text(building.bundle), "", ".build");
+    int code = plan_open(&building.plan, building.path_count, building.paths);
+    if (code == EXIT_DONE) {
+        find_layer(&building);
+        code = build(&building);
+    }
+    plan_close(&building.plan);
+    free(waiting);
+    free(building.layer);
+    free(building.paths);
+    free(building.selectors);
+    return code;
+}
+
+const struct command command_build = {"build", "compile the programs of recipes for this machine's devices", run};

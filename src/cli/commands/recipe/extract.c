@@ -1,0 +1,206 @@
+/*
+ * extract.c - `ingot recipe extract`: writes the sources of programs as files that a person can read and compile.
+ *
+ * A recipe may come from anywhere, so names in it are not paths: each file is new, in a folder that this process has
+ * just created, and its name has plain characters only.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/build/plan.h"
+#include "cli/commands/recipe/actions.h"
+#include "cli/commands/recipe/file_name.h"
+#include "cli/exit_code.h"
+#include "cli/json.h"
+#include "cli/memory.h"
+#include "cli/store.h"
+#include "cli/text.h"
+
+/* The folder of one program. */
+struct folder {
+    ingot_recipe_t recipe;
+    int fd;
+    FILE *notes; /* program.txt */
+    size_t file_count;
+};
+
+static int fail(const char *what, const char *path)
+{
+    (void)fprintf(stderr, "ingot: %s %s: %s\n", what, path, strerror(errno));
+    return EXIT_FAILED;
+}
+
+static int write_all(int fd, size_t size, const uint8_t *bytes, const char *name)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t written = write(fd, bytes + done, size - done);
+        if (written < 0 && errno != EINTR)
+            return fail("writing", name);
+        done += written > 0 ? (size_t)written : 0;
+    }
+    return EXIT_DONE;
+}
+
+/* Writes a note about the file, on one line. */
+static void note(const struct folder *folder, const char *role, const char *file_name, const ingot_recipe_text_t *text)
+{
+    char *name = text_in_one_line(text->name);
+    char *options = text_in_one_line(text->compile_options);
+    (void)fprintf(folder->notes, "%s: %s", role, file_name);
+    if (name[0] != '\0' && strcmp(name, file_name) != 0)
+        (void)fprintf(folder->notes, ", named %s", name);
+    if (options[0] != '\0')
+        (void)fprintf(folder->notes, ", with the options %s", options);
+    (void)fputc('\n', folder->notes);
+    free(options);
+    free(name);
+}
+
+static int write_text(struct folder *folder, const char *role, const ingot_recipe_text_t *text)
+{
+    char name[FILE_NAME_SIZE];
+    size_t size = 0;
+    ingot_status_t status = ingot_recipe_get_text(folder->recipe, text->text, &size, NULL);
+    uint8_t *bytes = memory_get(size);
+    if (status == INGOT_SUCCESS)
+        status = ingot_recipe_get_text(folder->recipe, text->text, &size, bytes);
+    if (status != INGOT_SUCCESS) {
+        free(bytes);
+        return store_failed("reading a text", status);
+    }
+    file_name_make(text->name, text->kind, false, 0, name);
+    int fd = openat(folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0 && errno == EEXIST) { /* another text of the same name */
+        file_name_make(text->name, text->kind, true, folder->file_count, name);
+        fd = openat(folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    }
+    int code = fd >= 0 ? write_all(fd, size, bytes, name) : fail("creating", name);
+    if (fd >= 0 && close(fd) != 0 && code == EXIT_DONE)
+        code = fail("writing", name);
+    ++folder->file_count;
+    note(folder, role, name, text);
+    free(bytes);
+    return code;
+}
+
+static int write_texts(struct folder *folder, const char *role, size_t count, const ingot_recipe_text_t *texts)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
+        code = write_text(folder, role, &texts[i]);
+        if (code == EXIT_DONE)
+            code = write_texts(folder, "header of this source", texts[i].header_count, texts[i].headers);
+    }
+    return code;
+}
+
+static void note_text(const struct folder *folder, const char *what, const char *text)
+{
+    char *line = text_in_one_line(text);
+    if (line[0] != '\0')
+        (void)fprintf(folder->notes, "%s: %s\n", what, line);
+    free(line);
+}
+
+static void note_program(const struct folder *folder, const ingot_recipe_program_t *program)
+{
+    char key[PLAN_KEY_TEXT_SIZE];
+    note_text(folder, "key", plan_key_text(program->key, key));
+    note_text(folder, "kind", ingot_recipe_kind_name(program->kind));
+    note_text(folder, "backend", program->backend);
+    note_text(folder, "built for", program->built_for);
+    note_text(folder, "compile options", program->compile_options);
+    note_text(folder, "link options", program->link_options);
+    for (size_t i = 0; i < program->name_expression_count; ++i)
+        note_text(folder, "name expression", program->name_expressions[i]);
+    for (size_t i = 0; i < program->spec_constant_count; ++i)
+        (void)fprintf(folder->notes, "specialization constant %" PRIu32 ": %" PRIu32 " bytes\n",
+                      program->spec_constants[i].id, program->spec_constants[i].size);
+}
+
+static int fill(struct folder *folder, const ingot_recipe_program_t *program)
+{
+    const int fd = openat(folder->fd, "program.txt", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    folder->notes = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (folder->notes == NULL)
+        return fail("creating", "program.txt");
+    note_program(folder, program);
+    int code = write_texts(folder, "source", program->source_count, program->sources);
+    if (code == EXIT_DONE)
+        code = write_texts(folder, "header", program->header_count, program->headers);
+    if (code == EXIT_DONE)
+        code = write_texts(folder, "included file", program->file_count, program->files);
+    const bool is_written = fflush(folder->notes) == 0 && ferror(folder->notes) == 0;
+    if ((fclose(folder->notes) != 0 || !is_written) && code == EXIT_DONE)
+        code = fail("writing", "program.txt");
+    return code;
+}
+
+/* Writes a program into a new folder, which is named by the beginning of its key. */
+static int extract(ingot_recipe_t recipe, const ingot_recipe_program_t *program, const char *directory)
+{
+    char key[PLAN_KEY_TEXT_SIZE];
+    struct folder folder = {.recipe = recipe, .fd = -1};
+    plan_key_text(program->key, key);
+    key[PLAN_SHORT_KEY] = '\0';
+    char *path = text_append(memory_copy_text(directory), "/", key);
+    int code = EXIT_FAILED;
+    if (mkdir(path, 0777) != 0)
+        (void)fail("creating the folder", path);
+    else if ((folder.fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+        (void)fail("opening the folder", path);
+    else
+        code = fill(&folder, program);
+    if (folder.fd >= 0)
+        (void)close(folder.fd);
+    free(path);
+    return code;
+}
+
+static int extract_all(ingot_recipe_t recipe, uint64_t program_count, const char *directory, uint64_t *done_count)
+{
+    int code = EXIT_DONE;
+    for (uint64_t i = 0; i < program_count && code == EXIT_DONE; ++i) {
+        ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
+        if (ingot_recipe_get_program(recipe, (size_t)i, &program) != INGOT_SUCCESS || program.status != INGOT_SUCCESS)
+            continue; /* `recipe list` tells the reason */
+        code = extract(recipe, &program, directory);
+        *done_count += code == EXIT_DONE;
+    }
+    return code;
+}
+
+int recipe_extract(const struct recipe_request *request)
+{
+    ingot_recipe_t recipe = NULL;
+    ingot_recipe_summary_t summary;
+    uint64_t done_count = 0;
+    const char *directory = request->arguments[1];
+    int code = plan_open_recipe(&recipe, &summary, request->arguments[0]);
+    if (code == EXIT_DONE && mkdir(directory, 0777) != 0 && errno != EEXIST)
+        code = fail("creating the folder", directory);
+    if (code == EXIT_DONE && request->count == 2)
+        code = extract_all(recipe, summary.program_count, directory, &done_count);
+    for (size_t i = 2; i < request->count && code == EXIT_DONE; ++i) {
+        ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
+        code = recipe_find_program(recipe, request->arguments[i], &program);
+        if (code == EXIT_DONE)
+            code = extract(recipe, &program, directory);
+        done_count += code == EXIT_DONE;
+    }
+    ingot_recipe_release(recipe);
+    if (request->common.is_json && code == EXIT_DONE) {
+        cJSON *json = cJSON_CreateObject();
+        json_add_u64(json, "extracted", done_count);
+        json_print(json);
+    } else if (code == EXIT_DONE) {
+        (void)printf("%" PRIu64 " programs extracted\n", done_count);
+    }
+    return code;
+}

@@ -1,0 +1,211 @@
+/*
+ * list.c - `ingot recipe list` and `ingot recipe show`.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/build/plan.h"
+#include "cli/commands/recipe/actions.h"
+#include "cli/commands/table.h"
+#include "cli/exit_code.h"
+#include "cli/json.h"
+#include "cli/text.h"
+#include "cli/units.h"
+
+/* ---- list -------------------------------------------------------------------------------------------------------- */
+
+static cJSON *program_to_json(const ingot_recipe_program_t *program)
+{
+    char key[PLAN_KEY_TEXT_SIZE];
+    cJSON *json = cJSON_CreateObject();
+    json_add_text(json, "key", plan_key_text(program->key, key));
+    json_add_text(json, "kind", ingot_recipe_kind_name(program->kind));
+    json_add_text(json, "status", ingot_status_name(program->status));
+    json_add_text(json, "reason", program->reason);
+    json_add_text(json, "name", program->name);
+    json_add_text(json, "backend", program->backend);
+    json_add_text(json, "group", program->group);
+    json_add_text(json, "built_for", program->built_for);
+    json_add_u64(json, "build_time_ns", program->build_time_ns);
+    json_add_u64(json, "text_bytes", recipe_text_bytes(program));
+    return json;
+}
+
+static void add_row(struct table *table, const ingot_recipe_program_t *program)
+{
+    char key[PLAN_KEY_TEXT_SIZE];
+    char text[UNITS_TEXT_SIZE];
+    plan_key_text(program->key, key);
+    key[PLAN_SHORT_KEY] = '\0';
+    table_add(table, key);
+    table_add(table, ingot_recipe_kind_name(program->kind));
+    table_add(table, program->build_time_ns != 0 ? units_duration(program->build_time_ns, text) : NULL);
+    table_add(table, units_bytes(recipe_text_bytes(program), text));
+    table_add(table, program->backend);
+    table_add(table, program->name);
+    table_add(table, program->built_for);
+    table_add(table, program->status == INGOT_SUCCESS ? NULL : program->reason);
+}
+
+int recipe_list(const struct recipe_request *request)
+{
+    static const struct table_column columns[] = {{"KEY", false},       {"KIND", false},    {"BUILD", true},
+                                                  {"SIZE", true},       {"BACKEND", false}, {"NAME", false},
+                                                  {"BUILT FOR", false}, {"PROBLEM", false}};
+    struct plan plan;
+    struct table table;
+    cJSON *json = request->common.is_json ? cJSON_CreateArray() : NULL;
+    const int code = plan_open(&plan, request->count, request->arguments);
+    table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
+    for (size_t i = 0; i < plan.program_count && code == EXIT_DONE; ++i) {
+        if (json != NULL)
+            (void)cJSON_AddItemToArray(json, program_to_json(&plan.programs[i].facts));
+        else
+            add_row(&table, &plan.programs[i].facts);
+    }
+    if (code == EXIT_DONE && json != NULL) {
+        json_print(json);
+    } else {
+        cJSON_Delete(json);
+        if (code == EXIT_DONE)
+            table_print(&table);
+    }
+    table_fini(&table);
+    plan_close(&plan);
+    return code;
+}
+
+/* ---- show -------------------------------------------------------------------------------------------------------- */
+
+static const char *kind_name(ingot_source_kind_t kind)
+{
+    switch (kind) {
+    case INGOT_SOURCE_OPENCL_C: return "opencl_c";
+    case INGOT_SOURCE_SPIRV: return "spirv";
+    case INGOT_SOURCE_CUDA_CPP: return "cuda_cpp";
+    case INGOT_SOURCE_PTX: return "ptx";
+    case INGOT_SOURCE_HEADER: return "header";
+    default: return kind >= INGOT_SOURCE_OWN_BINARY ? "own_binary" : "own_text";
+    }
+}
+
+static cJSON *texts_to_json(size_t count, const ingot_recipe_text_t *texts)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < count; ++i) {
+        cJSON *json = cJSON_CreateObject();
+        json_add_text(json, "kind", kind_name(texts[i].kind));
+        json_add_text(json, "name", texts[i].name);
+        json_add_u64(json, "bytes", texts[i].size);
+        if (texts[i].compile_options[0] != '\0')
+            json_add_text(json, "compile_options", texts[i].compile_options);
+        if (texts[i].header_count != 0)
+            (void)cJSON_AddItemToObject(json, "headers", texts_to_json(texts[i].header_count, texts[i].headers));
+        (void)cJSON_AddItemToArray(list, json);
+    }
+    return list;
+}
+
+static cJSON *constants_to_json(const ingot_recipe_program_t *program)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < program->spec_constant_count; ++i) {
+        const ingot_spec_constant_t *constant = &program->spec_constants[i];
+        const uint8_t *value = constant->value;
+        char digits[2 * sizeof(uint64_t) + 1] = "";
+        for (uint32_t j = 0; j < constant->size && j < sizeof(uint64_t); ++j) /* as a number: the last byte first */
+            (void)snprintf(digits + (size_t)2 * j, 3, "%02x", value[constant->size - 1 - j]);
+        cJSON *json = cJSON_CreateObject();
+        json_add_u64(json, "id", constant->id);
+        json_add_u64(json, "bytes", constant->size);
+        json_add_text(json, "value", digits);
+        (void)cJSON_AddItemToArray(list, json);
+    }
+    return list;
+}
+
+static cJSON *details_to_json(const ingot_recipe_program_t *program)
+{
+    cJSON *json = program_to_json(program);
+    cJSON *expressions = cJSON_CreateArray();
+    for (size_t i = 0; i < program->name_expression_count; ++i)
+        (void)cJSON_AddItemToArray(expressions, cJSON_CreateString(program->name_expressions[i]));
+    json_add_text(json, "compile_options", program->compile_options);
+    json_add_text(json, "link_options", program->link_options);
+    (void)cJSON_AddItemToObject(json, "sources", texts_to_json(program->source_count, program->sources));
+    (void)cJSON_AddItemToObject(json, "headers", texts_to_json(program->header_count, program->headers));
+    (void)cJSON_AddItemToObject(json, "files", texts_to_json(program->file_count, program->files));
+    (void)cJSON_AddItemToObject(json, "spec_constants", constants_to_json(program));
+    (void)cJSON_AddItemToObject(json, "name_expressions", expressions);
+    json_add_u64(json, "objects", program->object_count);
+    return json;
+}
+
+/* Prints the members of an object, and of what it contains, one per line. */
+static void print_members(const cJSON *json, unsigned indent)
+{
+    for (const cJSON *each = json->child; each != NULL; each = each->next) {
+        const bool is_list = cJSON_IsArray(each) || cJSON_IsObject(each);
+        if ((is_list && each->child == NULL) || (cJSON_IsString(each) && each->valuestring[0] == '\0'))
+            continue;
+        (void)printf("%*s%s", (int)indent, "", each->string != NULL ? each->string : "-");
+        if (is_list) {
+            (void)putchar('\n');
+            print_members(each, indent + 2);
+        } else {
+            char *value = cJSON_IsString(each) ? NULL : cJSON_PrintUnformatted(each);
+            (void)fputs(each->string != NULL ? ": " : " ", stdout);
+            text_print(value != NULL ? value : each->valuestring, indent + 2);
+            (void)putchar('\n');
+            cJSON_free(value);
+        }
+    }
+}
+
+static cJSON *summary_to_json(const ingot_recipe_summary_t *summary)
+{
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "programs", summary->program_count);
+    json_add_u64(json, "texts", summary->text_count);
+    json_add_u64(json, "text_bytes", summary->text_bytes);
+    json_add_u64(json, "file_bytes", summary->file_bytes);
+    json_add_u64(json, "damaged_records", summary->damaged_count);
+    json_add_u64(json, "torn_bytes", summary->torn_bytes);
+    return json;
+}
+
+/* Shows the whole file if no key is given. */
+static int collect(const struct recipe_request *request, ingot_recipe_t recipe, cJSON *list)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 1; i < request->count && code == EXIT_DONE; ++i) {
+        ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
+        code = recipe_find_program(recipe, request->arguments[i], &program);
+        if (code == EXIT_DONE)
+            (void)cJSON_AddItemToArray(list, details_to_json(&program));
+    }
+    return code;
+}
+
+int recipe_show(const struct recipe_request *request)
+{
+    ingot_recipe_t recipe = NULL;
+    ingot_recipe_summary_t summary;
+    int code = plan_open_recipe(&recipe, &summary, request->arguments[0]);
+    if (code != EXIT_DONE)
+        return code;
+    const bool is_whole = request->count == 1;
+    cJSON *json = is_whole ? summary_to_json(&summary) : cJSON_CreateArray();
+    code = collect(request, recipe, json);
+    ingot_recipe_release(recipe);
+    if (code == EXIT_DONE && request->common.is_json) {
+        json_print(json);
+        return code;
+    }
+    if (code == EXIT_DONE && is_whole)
+        print_members(json, 0);
+    for (const cJSON *each = is_whole ? NULL : json->child; each != NULL && code == EXIT_DONE; each = each->next)
+        print_members(each, 0);
+    cJSON_Delete(json);
+    return code;
+}

@@ -1,0 +1,87 @@
+/*
+ * build_level_zero_test.cpp - `ingot build` of programs that were recorded with Level Zero, for this product and for
+ * another one.
+ */
+#include <ingot/recipe.h>
+
+#include "cli/tool.h"
+#include "support/level_zero_driver.h"
+#include "support/spirv_file.h"
+
+namespace
+{
+
+class CliBuildLevelZero : public CliTest
+{
+protected:
+    static Context make_context()
+    {
+        LevelZeroDriver &driver = LevelZeroDriver::get();
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.flags = INGOT_CONTEXT_IGNORE_ENVIRONMENT;
+        ingot_context_t context = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_level_zero_context_create(&context, driver.native(), driver.context(), 1,
+                                                                 driver.devices().data(), &info))
+            << ingot_last_error_detail();
+        return Context(context);
+    }
+    static Desc make_desc(const Context &context)
+    {
+        const Source source = make_source(spirv_of("two_kernels"), "two.spv", INGOT_SOURCE_SPIRV);
+        const ingot_source_t handle = source.get();
+        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+        info.sources = &handle;
+        info.source_count = 1;
+        info.compile_options = "-ze-opt-level 2";
+        ingot_program_desc_t desc = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
+        return Desc(desc);
+    }
+    std::string recipe() const { return (scratch() / "app.recipe").string(); }
+    void record() const
+    {
+        const Context context = make_context();
+        ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+        ingot_recipe_writer_t writer = nullptr;
+        const std::string path = recipe();
+        info.path = path.c_str();
+        ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_open(&writer, &info)) << ingot_last_error_detail();
+        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add(writer, make_desc(context).get(), nullptr, nullptr))
+            << ingot_last_error_detail();
+        ingot_recipe_writer_release(writer);
+    }
+    /* Runs the tool with one device of the product. */
+    Result build(const std::string &product, const fs::path &store) const
+    {
+        return run_command({CLI_PROGRAM, "build", recipe(), "--into", store.string()},
+                           {{"CreateMultipleRootDevices", "1"}, {"ProductFamilyOverride", product}});
+    }
+};
+
+TEST_F(CliBuildLevelZero, BuildsSoThatTheApplicationCompilesNothing)
+{
+    record();
+    const Result result = build(std::getenv("ProductFamilyOverride"), root());
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_EQ(0u, result.output.find("1 built, 0 present (")) << result.output;
+    const store_fixture::Store store = open_store();
+    const Context context = make_context();
+    ingot_program_t program = nullptr;
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, make_desc(context).get(), store.get(), &origin));
+    ingot_program_release(program);
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
+}
+
+TEST_F(CliBuildLevelZero, BuildsForAnotherProduct)
+{
+    record();
+    const std::string own = std::getenv("ProductFamilyOverride");
+    EXPECT_EQ(0, build(own, root()).code);
+    const Result other = build(own == "dg2" ? "pvc" : "dg2", root());
+    EXPECT_EQ(0, other.code) << other.output;
+    EXPECT_EQ(0u, other.output.find("1 built, 0 present (")) << other.output;
+    EXPECT_EQ("2", json("ls", "len(set(e['device'] for e in j))"));
+}
+
+} // namespace

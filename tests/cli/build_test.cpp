@@ -1,0 +1,343 @@
+/*
+ * build_test.cpp - `ingot build`: what the application then compiles, the limits of workers, and interruption.
+ */
+#include <csignal>
+#include <thread>
+
+#include "cli/recipes.h"
+
+namespace
+{
+
+class CliBuild : public RecipeTest
+{
+protected:
+    CliBuild()
+    {
+        for (const auto &[name, value] : one_device())
+            setenv(name.c_str(), value.c_str(), 1);
+    }
+    /* Requests a program as an application does. */
+    static ingot_origin_t request(const RecipeText &text, ingot_storage_t storage, std::vector<uint8_t> *blob = nullptr)
+    {
+        const Context context = make_opencl_context();
+        ingot_program_t program = nullptr;
+        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, text.make(context).get(), storage, &origin))
+            << ingot_last_error_detail();
+        size_t size = 0;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, nullptr));
+        std::vector<uint8_t> bytes(size);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, bytes.data()));
+        if (blob != nullptr)
+            *blob = bytes;
+        ingot_program_release(program);
+        return origin;
+    }
+    /* The sizes and digests of a blob's binaries, without the build time and the log. */
+    static std::string binaries_of(const std::vector<uint8_t> &blob)
+    {
+        size_t size = 0;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_describe(blob.size(), blob.data(), &size, nullptr));
+        std::string text(size, '\0');
+        EXPECT_EQ(INGOT_SUCCESS, ingot_cache_blob_describe(blob.size(), blob.data(), &size, text.data()));
+        const size_t from = text.find("\"kernels\"");
+        return text.substr(from, text.find("\"build_time_ns\"") - from);
+    }
+    void expect_sound_store() const
+    {
+        const Result result = tool({"verify", "--dir", root().string()});
+        EXPECT_EQ(0, result.code) << result.output;
+    }
+};
+
+TEST_F(CliBuild, BuildsSoThatTheApplicationCompilesNothing)
+{
+    const std::vector<RecipeText> texts = {
+        numbered_text(1),
+        {"kernel void with(global int *x) { x[0] = N; }\n", "dir/with.cl", "-DN=7 -cl-fast-relaxed-math"},
+        {"#include \"amount.h\"\nkernel void head(global int *x) { x[0] = AMOUNT; }\n",
+         "head.cl",
+         "",
+         {{"amount.h", "#define AMOUNT 3\n"}}}};
+    record(recipe(), texts);
+    const Result result = build();
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_EQ(0u, result.output.find("3 built, 0 present (")) << result.output;
+    const store_fixture::Store own(scratch() / "own");
+    const store_fixture::Store store = open_store();
+    for (const RecipeText &text : texts) {
+        std::vector<uint8_t> built;
+        std::vector<uint8_t> compiled;
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(text, store.get(), &built)) << text.name;
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, request(text, own.get(), &compiled)) << text.name;
+        EXPECT_EQ(binaries_of(compiled), binaries_of(built));
+    }
+    expect_sound_store();
+    EXPECT_EQ("[0, 3, 3, 0, False]",
+              build_json("", "[j[k] for k in ('built', 'present', 'jobs', 'failed', 'interrupted')]"));
+}
+
+TEST_F(CliBuild, BuildsForEveryDeviceOnce)
+{
+    for (const char *name : {"POCL_DEVICES", "CreateMultipleRootDevices"})
+        unsetenv(name);
+    setenv("POCL_DEVICES", "pthread pthread", 1);
+    setenv("CreateMultipleRootDevices", "2", 1);
+    record(recipe(), {numbered_text(1), numbered_text(2)});
+    EXPECT_EQ("[2, 2, 4, 2]", build_json("--jobs 1", "[j['built'], j['present'], j['jobs'], len(j['devices'])]"));
+}
+
+TEST_F(CliBuild, SelectsDevicesByText)
+{
+    record(recipe(), {numbered_text(1)});
+    const Result none = build({"--device", "no such device"});
+    EXPECT_EQ(4, none.code) << none.output;
+    EXPECT_NE(std::string::npos, none.output.find("there are:\n  opencl: ")) << none.output;
+    EXPECT_TRUE(names().empty());
+    EXPECT_EQ("[1, 1]", build_json("--device nothing --device OPENCL:", "[j['built'], len(j['devices'])]"));
+}
+
+TEST_F(CliBuild, StoresInTheNamespaceThatTheApplicationUses)
+{
+    record(recipe(), {numbered_text(1)});
+    EXPECT_EQ(0, build({"--namespace", "app"}).code);
+    const store_fixture::Store other = open_store();
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(numbered_text(1), other.get()));
+    const store_fixture::Store same = open_store("app");
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(numbered_text(1), same.get()));
+}
+
+TEST_F(CliBuild, MakesABundle)
+{
+    const fs::path bundle = scratch() / "app.bundle";
+    record(recipe(), {numbered_text(1), numbered_text(2)});
+    const Result result = tool({"build", recipe().string(), "--bundle", bundle.string()});
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("2 built, 0 present, 2 in the bundle")) << result.output;
+    EXPECT_FALSE(fs::exists(bundle.string() + ".build"));
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&storage, bundle.c_str()));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(numbered_text(2), storage));
+    ingot_storage_release(storage);
+}
+
+TEST_F(CliBuild, SealsWhatItBuilds)
+{
+    const std::string keys = (scratch() / "ci.key").string();
+    record(recipe(), {numbered_text(1)});
+    ASSERT_EQ(0, tool({"key", "create", "--secret", keys}).code);
+    auto environment = one_device();
+    environment.emplace("INGOT_PERSIST_TRUST", "verify");
+    environment.emplace("INGOT_PERSIST_KEYS", keys);
+    const Result result =
+        run_command({CLI_PROGRAM, "build", recipe().string(), "--into", root().string()}, environment);
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_EQ(0, tool({"verify", "--require", "--keys", keys, "--dir", root().string()}).code);
+}
+
+/* A folder with the name of the one where a bundle's programs wait may be somebody's own. */
+TEST_F(CliBuild, LeavesAFolderThatIsNotAStore)
+{
+    const fs::path bundle = scratch() / "app.bundle";
+    const fs::path folder = bundle.string() + ".build";
+    fs::create_directory(folder);
+    store_fixture::write_file(folder / "mine", store_fixture::bytes_of("precious"));
+    record(recipe(), {numbered_text(1)});
+    EXPECT_EQ(3, tool({"build", recipe().string(), "--bundle", bundle.string()}).code);
+    EXPECT_TRUE(fs::exists(folder / "mine"));
+    EXPECT_FALSE(fs::exists(bundle));
+}
+
+/* Each line has twice the text of the one before, so that few lines are more than any compiler reads. */
+std::string endless_text(const std::string &smallest, const std::string &before, const std::string &after)
+{
+    std::string text = "#define A0 " + smallest + "\n";
+    for (int i = 1; i < 60; ++i) {
+        const std::string last = "A" + std::to_string(i - 1);
+        text += "#define A" + std::to_string(i) + " " + last + " " + last + "\n";
+    }
+    return text + before + "A59 " + after + "\n";
+}
+
+std::string crashing_text()
+{
+    std::string text = "kernel void crash(global int *x) { x[0] = ";
+    for (int i = 0; i < 300000; ++i)
+        text += "- ";
+    return text + "x[1]; }\n";
+}
+
+TEST_F(CliBuild, GoesOnAfterAProgramThatCrashesTheCompiler)
+{
+    record(recipe(), {{crashing_text(), "crash.cl"}, numbered_text(1), numbered_text(2)});
+    const Result result = build({"--jobs", "1"});
+    EXPECT_EQ(1, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find(" crash.cl for opencl: ")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find(": crashed the worker: ")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("2 built, 0 present, 1 crashed the worker (")) << result.output;
+    expect_sound_store();
+}
+
+TEST_F(CliBuild, GivesUpAProgramThatCompilesForEver)
+{
+    record(recipe(), {{endless_text("", "kernel void hang(global int *x) { ", " }"), "hang.cl"}});
+    const Result result = build({"--time", "3s", "--memory", "64G"});
+    EXPECT_EQ(1, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("hang.cl for opencl: ")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("ran out of time: took longer than 3.0 s (--time)\n"))
+        << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("0 built, 0 present, 1 ran out of time (")) << result.output;
+    record(recipe(), {numbered_text(1)});
+    EXPECT_EQ("1", build_json("--time 3s", "j['timed_out']"));
+    expect_sound_store();
+}
+
+TEST_F(CliBuild, GivesUpAProgramThatTakesAllMemory)
+{
+    record(recipe(),
+           {{endless_text("1,", "constant int a[] = {", "1};\nkernel void eat(global int *x) { x[0] = a[x[1]]; }"),
+             "eat.cl"},
+            numbered_text(1)});
+    const Result result = build({"--memory", "500M"});
+    EXPECT_EQ(1, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("ran out of memory: took more than 500.0 MiB of memory (--memory)"))
+        << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("1 built, 0 present, 1 ran out of memory (")) << result.output;
+    expect_sound_store();
+}
+
+TEST_F(CliBuild, TellsWhatDoesNotCompile)
+{
+    record(recipe(), {{"kernel void wrong( {\n", "wrong.cl"}, numbered_text(1)});
+    EXPECT_EQ("[1, 1, 'failed', 'wrong.cl', True]",
+              build_json("", "[j['built'], j['failed']] + [j['problems'][0][k] for k in ('outcome', 'name')] + "
+                             "['INGOT_BUILD_FAILED' in j['problems'][0]['message']]"));
+}
+
+/* A pipe whose other end the tool and its workers have, and nobody else: it ends with the last of them. */
+class ToolWithPipe
+{
+public:
+    explicit ToolWithPipe(const std::vector<std::string> &arguments, const std::string &output)
+    {
+        int ends[2];
+        if (pipe(ends) != 0)
+            throw std::runtime_error("no pipe");
+        fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+        pid_ = fork();
+        if (pid_ == 0) {
+            std::vector<char *> argv;
+            for (const std::string &argument : arguments)
+                argv.push_back(const_cast<char *>(argument.c_str()));
+            argv.push_back(nullptr);
+            signal(SIGINT, SIG_DFL); /* the user who runs the tests may ignore it */
+            const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+            dup2(file, STDOUT_FILENO);
+            dup2(file, STDERR_FILENO);
+            execv(argv[0], argv.data());
+            _exit(127);
+        }
+        close(ends[1]);
+        end_ = ends[0];
+    }
+    ToolWithPipe(const ToolWithPipe &) = delete;
+    ToolWithPipe &operator=(const ToolWithPipe &) = delete;
+    ~ToolWithPipe() { close(end_); }
+
+    /* Returns the exit status, or 128 and the signal's number, once no process is left. */
+    int stop(int signal_number)
+    {
+        char byte;
+        int status = 0;
+        kill(pid_, signal_number);
+        EXPECT_EQ(0, read(end_, &byte, 1));
+        EXPECT_EQ(pid_, waitpid(pid_, &status, 0));
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+
+private:
+    pid_t pid_ = 0;
+    int end_ = -1;
+};
+
+/* Waits, for at most a minute, until the store has this many entries. */
+bool wait_for_entries(const fs::path &root, size_t count)
+{
+    for (int i = 0; i < 6000; ++i) {
+        if (fs::exists(root / "lock") && store_fixture::entries_of(root).size() >= count)
+            return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+}
+
+class CliBuildStops : public CliBuild, public ::testing::WithParamInterface<int>
+{
+};
+
+TEST_P(CliBuildStops, AndContinuesWhenItIsRunAgain)
+{
+    enum { PROGRAMS = 12 };
+    std::vector<RecipeText> texts;
+    for (int i = 0; i < PROGRAMS; ++i)
+        texts.push_back(numbered_text(i));
+    record(recipe(), texts);
+    {
+        const std::string output = (scratch() / "stopped").string();
+        ToolWithPipe stopped({CLI_PROGRAM, "build", recipe().string(), "--into", root().string(), "--jobs", "2"},
+                             output);
+        ASSERT_TRUE(wait_for_entries(root(), 2));
+        const int code = stopped.stop(GetParam());
+        EXPECT_EQ(GetParam() == SIGINT ? 130 : 128 + GetParam(), code);
+        const auto text = store_fixture::read_file(output);
+        EXPECT_EQ(GetParam() == SIGINT, std::string(text.begin(), text.end()).find("interrupted: ") == 0);
+    }
+    expect_sound_store();
+    const size_t before = store_fixture::entries_of(root()).size();
+    EXPECT_LE(2u, before);
+    EXPECT_GT(size_t{PROGRAMS}, before);
+    EXPECT_EQ("[True, 12, 12]",
+              build_json("", "[j['present'] >= " + std::to_string(before) + ", j['present'] + j['built'], j['jobs']]"));
+}
+
+INSTANTIATE_TEST_SUITE_P(BySignal, CliBuildStops, ::testing::Values(SIGINT, SIGKILL));
+
+/* The store takes large blobs only. */
+TEST_F(CliBuild, TellsThatAProgramWasNotStored)
+{
+    record(recipe(), {numbered_text(1)});
+    const Result result = run_command({CLI_PROGRAM, "build", recipe().string()},
+                                      {{"INGOT_PERSIST_DIR", root().string()}, {"INGOT_PERSIST_MIN_BLOB", "1G"}});
+    EXPECT_EQ(1, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("1 not stored (")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find(": not stored: INGOT_NO_SPACE: ")) << result.output;
+}
+
+TEST_F(CliBuild, ShowsATerminalHowMuchRemains)
+{
+    record(recipe(), {numbered_text(1), numbered_text(2), numbered_text(3)});
+    const Result result = run_shell("python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' $INGOT build --jobs 1 " +
+                                    recipe().string() + " --into $STORE");
+    EXPECT_NE(std::string::npos, result.output.find("building: 1 of 3 programs, about ")) << result.output;
+}
+
+TEST_F(CliBuild, KnowsWrongUsage)
+{
+    record(recipe(), {numbered_text(1)});
+    const std::string path = recipe().string();
+    for (const std::vector<std::string> &arguments : std::vector<std::vector<std::string>>{
+             {"build"},
+             {"build", path, "--jobs", "0"},
+             {"build", path, "--jobs", "5000"},
+             {"build", path, "--time", "12"},
+             {"build", path, "--time", "0s"},
+             {"build", path, "--memory", "much"},
+             {"build", path, "--bundle", path + ".bundle", "--into", root().string()}})
+        EXPECT_EQ(2, tool(arguments).code) << arguments.back();
+    EXPECT_EQ(3, tool({"build", path + ".none", "--into", root().string()}).code);
+    EXPECT_EQ(3, tool({"build", path, "--into", "/nonexistent/store"}).code);
+    EXPECT_FALSE(fs::exists(root()));
+}
+
+} // namespace

@@ -1,0 +1,177 @@
+/*
+ * recipe_test.cpp - `ingot recipe`: lists, shows, merges, prunes and extracts recipes, also hostile ones.
+ */
+#include <algorithm>
+
+#include "cli/recipes.h"
+
+namespace
+{
+
+class CliRecipe : public RecipeTest
+{
+protected:
+    std::string recipe_json(const std::string &arguments, const std::string &expression) const
+    {
+        return json("recipe " + arguments, expression);
+    }
+    static std::string text_of(const fs::path &path)
+    {
+        const auto bytes = store_fixture::read_file(path);
+        return {bytes.begin(), bytes.end()};
+    }
+};
+
+TEST_F(CliRecipe, ListsAndShows)
+{
+    record(recipe(), {numbered_text(1), {"kernel void with(global int *x) { x[0] = N; }\n", "with.cl", "-DN=7"}});
+    const std::string path = recipe().string();
+    EXPECT_EQ("['k1.cl', 'with.cl']", recipe_json("list " + path, "sorted(p['name'] for p in j)"));
+    const Result list = tool({"recipe", "list", path});
+    EXPECT_EQ(0, list.code);
+    EXPECT_EQ(0u, list.output.find("KEY ")) << list.output;
+    EXPECT_EQ(3, std::count(list.output.begin(), list.output.end(), '\n'));
+    EXPECT_EQ("[2, 2, 0, 0]",
+              recipe_json("show " + path, "[j[k] for k in ('programs', 'texts', 'damaged_records', 'torn_bytes')]"));
+    const std::string key = recipe_json("list " + path, "[p['key'] for p in j if p['name'] == 'with.cl'][0]");
+    EXPECT_EQ("['-DN=7', 'opencl_c', 46]",
+              recipe_json("show " + path + " " + key.substr(0, 10),
+                          "[j[0]['compile_options']] + [j[0]['sources'][0][k] for k in ('kind', 'bytes')]"));
+    EXPECT_NE(std::string::npos, tool({"recipe", "show", path, key}).output.find("compile_options: -DN=7\n"));
+    EXPECT_EQ(1, tool({"recipe", "show", path, "zz"}).code);
+    EXPECT_EQ(1, tool({"recipe", "show", path, ""}).code) << "both begin so";
+}
+
+TEST_F(CliRecipe, MergesAndPrunes)
+{
+    const std::string first = (scratch() / "first").string();
+    const std::string second = (scratch() / "second").string();
+    const std::string both = (scratch() / "both").string();
+    record(first, {numbered_text(1), numbered_text(2)});
+    record(second, {numbered_text(2), numbered_text(3)});
+    EXPECT_EQ("[3, 0]", recipe_json("merge " + both + " " + first + " " + second, "[j['copied'], j['failed']]"));
+    EXPECT_EQ("['k1.cl', 'k2.cl', 'k3.cl']", recipe_json("list " + both, "sorted(p['name'] for p in j)"));
+    EXPECT_EQ("3", recipe_json("list " + first + " " + second, "len(j)"));
+    const auto size = fs::file_size(both);
+    EXPECT_EQ(0, tool({"recipe", "merge", both, first}).code);
+    EXPECT_EQ(size, fs::file_size(both)) << "it has them";
+
+    EXPECT_EQ("[2, 1]", recipe_json("prune " + both + " --name K2", "[j['copied'], j['removed']]"));
+    EXPECT_EQ("['k1.cl', 'k3.cl']", recipe_json("list " + both, "sorted(p['name'] for p in j)"));
+    EXPECT_EQ("2", recipe_json("show " + both, "j['texts']"));
+    EXPECT_EQ("2", recipe_json("prune " + both + " --faster 5s", "j['copied']")) << "their times are unknown";
+    EXPECT_FALSE(fs::exists(both + ".pruned"));
+    EXPECT_EQ(3, tool({"recipe", "merge", both, first + "-none"}).code);
+    EXPECT_EQ(3, tool({"recipe", "merge", "/nonexistent/recipe", first}).code);
+    store_fixture::write_file(both + ".pruned", {});
+    EXPECT_EQ(4, tool({"recipe", "prune", both}).code);
+}
+
+TEST_F(CliRecipe, ExtractsWhatAPersonCanRead)
+{
+    const RecipeText text = {"#include \"amount.h\"\nkernel void head(global int *x) { x[0] = AMOUNT; }\n",
+                             "head.cl",
+                             "-DX=1",
+                             {{"amount.h", "#define AMOUNT 3\n"}}};
+    record(recipe(), {text});
+    const fs::path folder = scratch() / "sources";
+    const Result result = tool({"recipe", "extract", recipe().string(), folder.string()});
+    EXPECT_EQ("1 programs extracted\n", result.output);
+    ASSERT_EQ(0, result.code);
+    const fs::path program = fs::directory_iterator(folder)->path();
+    EXPECT_EQ(text.source, text_of(program / "head.cl"));
+    EXPECT_EQ("#define AMOUNT 3\n", text_of(program / "amount.h"));
+    const std::string notes = text_of(program / "program.txt");
+    EXPECT_NE(std::string::npos, notes.find("compile options: -DX=1\n")) << notes;
+    EXPECT_NE(std::string::npos, notes.find("source: head.cl\nheader: amount.h\n")) << notes;
+    EXPECT_EQ(4, tool({"recipe", "extract", recipe().string(), folder.string()}).code) << "the folder is there";
+    EXPECT_EQ(1, tool({"recipe", "extract", recipe().string(), folder.string(), "zz"}).code);
+}
+
+/* Names in a recipe may be anything. They become neither paths nor commands to the terminal. */
+TEST_F(CliRecipe, MakesNoPathsOfNames)
+{
+    const std::string evil = "../../../evil.h";
+    const std::string long_name(400, 'n');
+    record(recipe(), {{"#include \"" + evil + "\"\n#include \"evil.h\"\n#include \"" + long_name +
+                           ".h\"\nkernel void f(global int *x) { x[0] = 1; }\n",
+                       "\033[31mred\n.cl",
+                       "",
+                       {{evil, "/* 1 */\n"},
+                        {"evil.h", "/* 2 */\n"},
+                        {long_name + ".h", "/* 3 */\n"},
+                        {"program.txt", "/* 4 */\n"},
+                        {".._.._.._evil.h", "/* 5 */\n"}}}});
+    const fs::path folder = scratch() / "a" / "b" / "c";
+    fs::create_directories(folder.parent_path());
+    const Result result = tool({"recipe", "extract", recipe().string(), folder.string()});
+    EXPECT_EQ(0, result.code) << result.output;
+    size_t file_count = 0;
+    for (const auto &item : fs::recursive_directory_iterator(scratch() / "a")) {
+        if (!item.is_regular_file())
+            continue;
+        ++file_count;
+        EXPECT_EQ(folder, item.path().parent_path().parent_path()) << item.path();
+        const std::string name = item.path().filename().string();
+        EXPECT_EQ(std::string::npos,
+                  name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"))
+            << name;
+        EXPECT_GE(150u, name.size());
+    }
+    EXPECT_EQ(7u, file_count);
+    EXPECT_FALSE(fs::exists(scratch() / "evil.h"));
+    for (const char *command : {"list", "show"}) {
+        const std::string output = tool({"recipe", command, recipe().string()}).output;
+        EXPECT_EQ(std::string::npos, output.find('\033')) << output;
+    }
+    EXPECT_EQ(std::string::npos, tool({"build", recipe().string(), "--into", root().string()}).output.find('\033'));
+}
+
+/* The tool reads what is sound of a damaged recipe and reports the rest, or refuses the file. */
+TEST_F(CliRecipe, ReportsDamage)
+{
+    record(recipe(), {numbered_text(1), numbered_text(2), numbered_text(3)});
+    const auto bytes = store_fixture::read_file(recipe());
+    for (size_t at = 0; at < bytes.size(); at += bytes.size() / 24) {
+        auto changed = bytes;
+        changed[at] ^= 0x40;
+        store_fixture::write_file(recipe(), changed);
+        const Result listed = tool({"recipe", "list", recipe().string()});
+        EXPECT_TRUE(listed.code == 0 || listed.code == 3) << at << ": " << listed.output;
+        const fs::path folder = scratch() / ("sources" + std::to_string(at));
+        fs::create_directory(folder);
+        const Result extracted = tool({"recipe", "extract", recipe().string(), folder.string()});
+        EXPECT_GE(4, extracted.code) << at << ": " << extracted.output;
+        for (const auto &item : fs::recursive_directory_iterator(folder)) {
+            const std::string name = item.path().stem().string();
+            if (item.path().extension() == ".cl") {
+                EXPECT_EQ(numbered_text(std::stoi(name.substr(1))).source, text_of(item.path())) << at;
+            }
+        }
+    }
+    store_fixture::write_file(recipe(), {bytes.begin(), bytes.end() - 10});
+    const Result torn = tool({"recipe", "list", recipe().string()});
+    EXPECT_EQ(0, torn.code) << torn.output;
+    EXPECT_NE(std::string::npos, torn.output.find(" unfinished bytes at the end were left out")) << torn.output;
+    store_fixture::write_file(recipe(), store_fixture::bytes_of("not a recipe"));
+    for (const std::vector<std::string> &command : std::vector<std::vector<std::string>>{
+             {"recipe", "list"}, {"recipe", "show"}, {"recipe", "prune"}, {"build"}}) {
+        auto arguments = command;
+        arguments.push_back(recipe().string());
+        EXPECT_EQ(3, tool(arguments).code) << command.back();
+    }
+}
+
+TEST_F(CliRecipe, KnowsWrongUsage)
+{
+    for (const std::vector<std::string> &arguments :
+         std::vector<std::vector<std::string>>{{"recipe"},
+                                               {"recipe", "melt", "x"},
+                                               {"recipe", "list"},
+                                               {"recipe", "merge", "x"},
+                                               {"recipe", "extract", "x"},
+                                               {"recipe", "prune", "x", "--faster", "5"}})
+        EXPECT_EQ(2, tool(arguments).code) << arguments.back();
+}
+
+} // namespace

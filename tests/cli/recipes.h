@@ -1,0 +1,101 @@
+/*
+ * recipes.h - recipes of real programs of the OpenCL device that a test was given, and the tool that builds them.
+ */
+#ifndef INGOT_TESTS_CLI_RECIPES_H
+#define INGOT_TESTS_CLI_RECIPES_H
+
+#include <ingot/recipe.h>
+
+#include "cli/tool.h"
+#include "support/opencl_platform.h"
+
+/* What a program of OpenCL C is made of. */
+struct RecipeText {
+    std::string source;
+    std::string name{"test.cl"};
+    std::string options{};
+    std::vector<std::pair<std::string, std::string>> headers{};
+
+    Desc make(const Context &context) const
+    {
+        std::vector<Source> kept;
+        std::vector<ingot_source_t> handles;
+        const Source main = make_source(source, name.c_str(), INGOT_SOURCE_OPENCL_C);
+        const ingot_source_t main_handle = main.get();
+        for (const auto &[header_name, text] : headers) {
+            kept.push_back(make_source(text, header_name.c_str(), INGOT_SOURCE_HEADER));
+            handles.push_back(kept.back().get());
+        }
+        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+        info.sources = &main_handle;
+        info.source_count = 1;
+        info.headers = handles.data();
+        info.header_count = handles.size();
+        info.compile_options = options.c_str();
+        ingot_program_desc_t desc = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
+        return Desc(desc);
+    }
+};
+
+/* A small program that is unlike those of other numbers. */
+inline RecipeText numbered_text(int number)
+{
+    const std::string text = std::to_string(number);
+    return {"kernel void k" + text + "(global int *x) { x[get_global_id(0)] *= " + text + "; }\n", "k" + text + ".cl"};
+}
+
+/* A context over the first device. */
+inline Context make_opencl_context()
+{
+    const OpenclContext native({OpenclPlatform::get().devices()[0]});
+    ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+    info.flags = INGOT_CONTEXT_IGNORE_ENVIRONMENT;
+    ingot_context_t context = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, &info))
+        << ingot_last_error_detail();
+    return Context(context);
+}
+
+class RecipeTest : public CliTest
+{
+protected:
+    /* Adds programs to a recipe, without compiling them. */
+    static void record(const fs::path &path, const std::vector<RecipeText> &texts)
+    {
+        const Context context = make_opencl_context();
+        ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+        ingot_recipe_writer_t writer = nullptr;
+        const std::string name = path.string();
+        info.path = name.c_str();
+        ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_open(&writer, &info)) << ingot_last_error_detail();
+        for (const RecipeText &text : texts)
+            EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add(writer, text.make(context).get(), nullptr, nullptr))
+                << ingot_last_error_detail();
+        ingot_recipe_writer_release(writer);
+    }
+    /* Runs the tool, which sees one device of its driver. */
+    Result tool(std::vector<std::string> arguments) const
+    {
+        arguments.insert(arguments.begin(), CLI_PROGRAM);
+        return run_command(arguments, one_device());
+    }
+    static std::map<std::string, std::string> one_device()
+    {
+        return {{"POCL_DEVICES", "pthread"}, {"CreateMultipleRootDevices", "1"}};
+    }
+    /* Runs `ingot build` on the recipe, into the store. */
+    Result build(std::vector<std::string> options = {}) const
+    {
+        options.insert(options.begin(), {"build", recipe().string(), "--into", root().string()});
+        return tool(options);
+    }
+    /* Does the same, and returns the value of a Python expression over j, its JSON. */
+    std::string build_json(const std::string &options, const std::string &expression) const
+    {
+        return json("build " + recipe().string() + " " + options, expression);
+    }
+    fs::path recipe() const { return scratch() / "app.recipe"; }
+};
+
+#endif
