@@ -363,10 +363,9 @@ TEST_F(PersistRecipeFile, IncludesThatDoNotFitTheSourcesAreRefused)
     const Context context = ReferenceDevice().make();
     for (const Bytes &numbers : {join({u32(0)}), join({u32(0), u32(3), u32(0)}), join({u32(0), u32(5)}),
                                  join({u32(0), u32(2)}), join({u32(1), u32(3)}), join({u32(0), u32(UINT32_MAX)})}) {
-        const Bytes content =
-            join({field(1, u32(1)), field(2, text("reference")),
-                  field(3, join({u32(REFERENCE_SOURCE_KIND), reference(source), u32(0), u32(0)})),
-                  field(10, join({reference(file), u32(3), text("a.h")})), field(11, numbers)});
+        const Bytes content = join({field(1, u32(1)), field(2, text("reference")),
+                                    field(3, join({u32(REFERENCE_SOURCE_KIND), reference(source), u32(0), u32(0)})),
+                                    field(10, join({reference(file), u32(3), text("a.h")})), field(11, numbers)});
         const Recipe recipe = open_with({record(RECIPE_RECORD_TEXT, key_of(source), source),
                                          record(RECIPE_RECORD_TEXT, key_of(file), file),
                                          record(RECIPE_RECORD_PROGRAM, key_of(content), content)});
