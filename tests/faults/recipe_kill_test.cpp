@@ -91,7 +91,11 @@ protected:
     /* Expects the programs that had been recorded before the file was opened. */
     void expect_sound(const std::vector<unsigned> &recorded) const
     {
-        const Recipe recipe = open_recipe(path_);
+        Recipe recipe;
+        const ingot_status_t status = try_open_recipe(path_, &recipe);
+        if (status == INGOT_NOT_FOUND && std::count(recorded.begin(), recorded.end(), 0u) == kProcesses)
+            return; /* the first process was killed before it had made the file */
+        ASSERT_EQ(INGOT_SUCCESS, status) << ingot_last_error_detail();
         EXPECT_EQ(0u, summary_of(recipe).damaged_count);
         std::vector<std::string> texts;
         for (size_t i = 0; i < summary_of(recipe).program_count; ++i) {
