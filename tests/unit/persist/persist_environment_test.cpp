@@ -282,6 +282,10 @@ TEST(PersistEnvironment, ReadsThePolicyAndTheKeyFiles)
     ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
     EXPECT_STREQ("/a:/b", info.key_files);
     EXPECT_STREQ("d", info.path);
+    EXPECT_EQ(nullptr, info.record);
+    variables["INGOT_PERSIST_RECORD"] = "/c.recipe";
+    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
+    EXPECT_STREQ("/c.recipe", info.record);
 }
 
 /* A program that was compiled with older headers would go on without the policy that its user wants. */
