@@ -7,6 +7,7 @@
  */
 #include "cli/build/link.h"
 
+#define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
 #include <inttypes.h>
@@ -34,6 +35,7 @@ struct pass {
 };
 
 static int counts_file = -1;
+static off_t counts_read; /* up to here */
 
 bool link_prepare(const char *layer, const struct common_options *options)
 {
@@ -65,12 +67,12 @@ static struct counts read_counts(void)
     struct counts counts = {0, 0, 0, 0};
     char *text = memory_get(COUNTS_SIZE);
     char *rest = NULL;
-    const ssize_t size = pread(counts_file, text, COUNTS_SIZE - 1, 0);
+    const ssize_t size = pread(counts_file, text, COUNTS_SIZE - 1, counts_read);
     text[size > 0 ? size : 0] = '\0';
     for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
         take_count(line, &counts);
     free(text);
-    (void)ftruncate(counts_file, 0);
+    counts_read += size > 0 ? size : 0;
     return counts;
 }
 
