@@ -58,6 +58,7 @@ static inline const char *const *environment_names(void)
         "INGOT_PERSIST_BUILD_WAIT",
         "INGOT_PERSIST_RECORD",
         "INGOT_PERSIST_REMOTE",
+        "INGOT_PERSIST_REMOTE_LEASES",
         "INGOT_PERSIST_REMOTE_MODE",
         "INGOT_PERSIST_REMOTE_MAX_AGE_DAYS",
         NULL,
