@@ -1,13 +1,14 @@
 /*
  * key_map.c - numbers by their keys; see key_map.h.
  *
- * Open addressing. A file may choose its keys, so the slot is not taken from the key itself but from a hash of it.
+ * Open addressing. A file may choose its keys, so the slot comes from a keyed hash (SipHash) with a random key per map.
  */
 #include "persist/recipe/key_map.h"
 
+#include <sodium.h>
 #include <string.h>
 
-#include "persist/base/checksum.h"
+#include "persist/base/files.h"
 #include "persist/base/memory.h"
 
 #define LEAST_CAPACITY 64u
@@ -26,7 +27,11 @@ void key_map_fini(struct key_map *map)
 /* Returns the slot of the key, or the free one where it belongs. */
 static struct key_slot *find_slot(const struct key_map *map, const uint8_t *key)
 {
-    size_t at = (size_t)checksum_bucket_of(INGOT_RECIPE_KEY_SIZE, key) & (map->capacity - 1);
+    uint8_t hash[crypto_shorthash_siphash24_BYTES];
+    size_t at = 0;
+    (void)crypto_shorthash_siphash24(hash, key, INGOT_RECIPE_KEY_SIZE, (const uint8_t *)map->seed);
+    memcpy(&at, hash, sizeof(at) < sizeof(hash) ? sizeof(at) : sizeof(hash));
+    at &= map->capacity - 1;
     while (map->slots[at].number != 0 && memcmp(map->slots[at].key, key, INGOT_RECIPE_KEY_SIZE) != 0)
         at = (at + 1) & (map->capacity - 1);
     return &map->slots[at];
@@ -44,7 +49,12 @@ bool key_map_find(const struct key_map *map, const uint8_t *key, size_t *number)
 
 static bool grow(struct key_map *map)
 {
-    struct key_map grown = {map->allocator, NULL, map->capacity != 0 ? map->capacity * 2 : LEAST_CAPACITY, map->count};
+    struct key_map grown = *map;
+    grown.capacity = map->capacity != 0 ? map->capacity * 2 : LEAST_CAPACITY;
+    if (map->capacity == 0) {
+        grown.seed[0] = files_random();
+        grown.seed[1] = files_random();
+    }
     grown.slots = memory_allocate(map->allocator, grown.capacity * sizeof(*grown.slots));
     if (grown.slots == NULL)
         return false;

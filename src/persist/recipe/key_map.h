@@ -17,6 +17,7 @@ struct key_map {
     struct key_slot *slots;
     size_t capacity; /* a power of two, or 0 */
     size_t count;
+    uint64_t seed[2]; /* of the hash, so that no file can choose keys that share a slot; made with the first slots */
 };
 
 void key_map_init(struct key_map *map, const ingot_allocator_t *allocator);
