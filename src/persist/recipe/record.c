@@ -115,13 +115,26 @@ static bool take_header(const uint8_t *header, struct recipe_record *record)
     return fits && record->size <= max_size_of(record->kind) && le_get_u32(header + AT_RESERVED) == 0;
 }
 
+/* Fewer bytes than a header's are a record that was not finished only if they begin like one. */
+static ingot_status_t find_torn(const struct recipe_scan *scan, size_t left, enum recipe_found *found)
+{
+    uint8_t begin[sizeof(record_magic)];
+    const size_t size = left < sizeof(begin) ? left : sizeof(begin);
+    const ingot_status_t status = files_read_all(scan->fd, scan->name, scan->offset, size, begin);
+    if (status == INGOT_SUCCESS && memcmp(begin, record_magic, size) != 0)
+        *found = RECIPE_FOUND_UNREADABLE;
+    return status;
+}
+
 ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *record, enum recipe_found *found)
 {
     uint8_t header[RECIPE_RECORD_SIZE];
     const uint64_t left = scan->file_size - scan->offset;
     *found = left == 0 ? RECIPE_FOUND_END : RECIPE_FOUND_TORN;
-    if (left < RECIPE_RECORD_SIZE || scan->offset == 0)
+    if (left == 0 || scan->offset == 0)
         return INGOT_SUCCESS;
+    if (left < RECIPE_RECORD_SIZE)
+        return find_torn(scan, (size_t)left, found);
     if (scan->count == RECIPE_MAX_RECORDS)
         return ingot_set_error_detail(INGOT_NO_SPACE, "%s has more than %u records", scan->name,
                                       (unsigned)RECIPE_MAX_RECORDS);
@@ -137,6 +150,7 @@ ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *
     record->content = scan->offset + RECIPE_RECORD_SIZE;
     scan->offset = record->content + record->stored_size;
     ++scan->count;
+    scan->program_bytes += record->kind == RECIPE_RECORD_PROGRAM ? record->size : 0;
     *found = RECIPE_FOUND_RECORD;
     return INGOT_SUCCESS;
 }

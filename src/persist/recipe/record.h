@@ -15,6 +15,7 @@
 #define RECIPE_MAX_RECORDS ((uint32_t)1 << 20)
 #define RECIPE_MAX_TEXT ((uint64_t)1 << 26)
 #define RECIPE_MAX_PROGRAM ((uint64_t)1 << 22)
+#define RECIPE_MAX_PROGRAMS ((uint64_t)1 << 28) /* the programs' records together, uncompressed */
 
 enum recipe_record_kind { RECIPE_RECORD_TEXT = 1, RECIPE_RECORD_PROGRAM = 2, RECIPE_RECORD_ID = 3 };
 
@@ -35,7 +36,8 @@ struct recipe_scan {
     const char *name; /* of the file, for messages */
     uint64_t offset;
     uint64_t file_size;
-    uint32_t count; /* records so far */
+    uint32_t count;         /* records so far */
+    uint64_t program_bytes; /* of programs so far, uncompressed */
 };
 
 /* What the scan found. */

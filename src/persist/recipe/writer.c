@@ -40,7 +40,8 @@ struct ingot_recipe_writer {
     struct key_map known[KIND_COUNT]; /* by the kind of record */
     uint64_t device;                  /* of the file, like inode */
     uint64_t inode;
-    struct recipe_scan scan; /* where the known part ends; its fd is not open between additions */
+    struct recipe_scan scan; /* where the known part ends */
+    int fd;                  /* open and locked during an addition, otherwise -1 */
 };
 
 /* ---- what is known of the file ---- */
@@ -52,10 +53,14 @@ static void forget_file(struct ingot_recipe_writer *writer)
     writer->scan = (struct recipe_scan){.fd = -1};
 }
 
-/* The memory of the maps is left: the parent may have been changing them. */
+/* The memory of the maps is left: the parent may have been changing them. If it was adding, the child has its open
+ * file, and would keep the file locked if the parent is killed. */
 static void forget(void *user)
 {
     struct ingot_recipe_writer *writer = user;
+    if (writer->fd >= 0)
+        (void)files_close(writer->fd);
+    writer->fd = -1;
     for (size_t i = 0; i < KIND_COUNT; ++i)
         key_map_init(&writer->known[i], &writer->allocator);
     writer->scan = (struct recipe_scan){.fd = -1};
@@ -147,6 +152,8 @@ static ingot_status_t tidy(struct ingot_recipe_writer *writer, int fd)
     if (writer->scan.file_size > writer->scan.offset)
         result = files_truncate(fd, writer->scan.offset);
     if (result == 0 && writer->scan.offset == 0) {
+        if (!files_may_grow_to(sizeof(header)))
+            return files_write_failed(-EFBIG, "writing", writer->path);
         recipe_put_header(header);
         result = files_write_all_at(fd, 0, sizeof(header), header);
         writer->scan.offset = result == 0 ? sizeof(header) : 0;
@@ -154,8 +161,16 @@ static ingot_status_t tidy(struct ingot_recipe_writer *writer, int fd)
     return result < 0 ? files_write_failed(result, "writing", writer->path) : INGOT_SUCCESS;
 }
 
+/* A child that was forked meanwhile shares the open file, so closing it is not enough to unlock it. */
+static void close_file(struct ingot_recipe_writer *writer)
+{
+    (void)files_unlock(writer->fd, 0);
+    (void)files_close(writer->fd);
+    writer->fd = -1;
+}
+
 /* Opens and locks the file, and reads what is new. Requires the writer's lock. */
-static ingot_status_t open_file(struct ingot_recipe_writer *writer, int *out)
+static ingot_status_t open_file(struct ingot_recipe_writer *writer)
 {
     struct file_facts facts;
     const char *name;
@@ -166,6 +181,7 @@ static ingot_status_t open_file(struct ingot_recipe_writer *writer, int *out)
     if (fd < 0)
         return fd == -ENOENT ? files_read_failed(fd, "opening", writer->path)
                              : files_write_failed(fd, "opening", writer->path);
+    writer->fd = fd;
     ingot_status_t status = check_file(fd, writer->path, &facts);
     if (status == INGOT_SUCCESS)
         status = lock_file(writer, fd);
@@ -176,9 +192,7 @@ static ingot_status_t open_file(struct ingot_recipe_writer *writer, int *out)
     if (status == INGOT_SUCCESS)
         status = tidy(writer, fd);
     if (status != INGOT_SUCCESS)
-        (void)files_close(fd);
-    else
-        *out = fd;
+        close_file(writer);
     return status;
 }
 
@@ -218,30 +232,38 @@ static size_t mark_needed(const struct ingot_recipe_writer *writer, size_t count
     return needed;
 }
 
-static ingot_status_t check_room(const struct ingot_recipe_writer *writer, size_t count, uint64_t bytes)
+static ingot_status_t check_room(const struct ingot_recipe_writer *writer, size_t count,
+                                 const struct recipe_item *items, size_t needed, uint64_t bytes)
 {
     const uint64_t size = writer->scan.offset + bytes;
-    if (size > writer->max_bytes || count > RECIPE_MAX_RECORDS - writer->scan.count)
+    uint64_t program_bytes = writer->scan.program_bytes;
+    for (size_t i = 0; i < count; ++i)
+        program_bytes += items[i].is_needed && items[i].kind == RECIPE_RECORD_PROGRAM ? items[i].size : 0;
+    if (program_bytes > RECIPE_MAX_PROGRAMS)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the programs of %s would have more than 256 MiB without texts",
+                                      writer->path);
+    if (size > writer->max_bytes || needed > RECIPE_MAX_RECORDS - writer->scan.count)
         return ingot_set_error_detail(INGOT_NO_SPACE, "%s would have %llu bytes, and its limit is %llu", writer->path,
                                       (unsigned long long)size, (unsigned long long)writer->max_bytes);
     return files_may_grow_to(size) ? INGOT_SUCCESS : files_write_failed(-EFBIG, "writing", writer->path);
 }
 
 /* Writes the needed records. A record that fails is removed; those before it stay. Requires both locks. */
-static ingot_status_t write_items(struct ingot_recipe_writer *writer, int fd, size_t count, struct recipe_item *items)
+static ingot_status_t write_items(struct ingot_recipe_writer *writer, size_t count, const struct recipe_item *items)
 {
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
         const struct recipe_item *item = &items[i];
         if (!item->is_needed)
             continue;
-        const int result = files_write_all_at(fd, writer->scan.offset, item->encoded.size, item->encoded.bytes);
+        const int result = files_write_all_at(writer->fd, writer->scan.offset, item->encoded.size, item->encoded.bytes);
         if (result < 0) {
-            (void)files_truncate(fd, writer->scan.offset);
+            (void)files_truncate(writer->fd, writer->scan.offset);
             return files_write_failed(result, "writing", writer->path);
         }
         writer->scan.offset += item->encoded.size;
         ++writer->scan.count;
+        writer->scan.program_bytes += item->kind == RECIPE_RECORD_PROGRAM ? item->size : 0;
         status = learn(writer, (uint32_t)item->kind, item->key);
     }
     return status;
@@ -260,9 +282,8 @@ static bool are_encoded(size_t count, const struct recipe_item *items)
 static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items,
                              bool *is_replaced)
 {
-    int fd = -1;
     uint64_t bytes = 0;
-    ingot_status_t status = open_file(writer, &fd);
+    ingot_status_t status = open_file(writer);
     if (status != INGOT_SUCCESS)
         return status;
     const size_t needed = mark_needed(writer, count, items, &bytes);
@@ -270,10 +291,10 @@ static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, s
     if (*is_replaced)
         status = ingot_set_error_detail(INGOT_BUSY, "%s was replaced during an addition", writer->path);
     if (status == INGOT_SUCCESS)
-        status = check_room(writer, needed, bytes);
+        status = check_room(writer, count, items, needed, bytes);
     if (status == INGOT_SUCCESS)
-        status = write_items(writer, fd, count, items);
-    (void)files_close(fd);
+        status = write_items(writer, count, items);
+    close_file(writer);
     return status;
 }
 
@@ -374,7 +395,8 @@ static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_reci
                                          .max_bytes = info->max_bytes != 0 ? info->max_bytes : DEFAULT_BYTES,
                                          .lock_timeout_ns = timeout_ms * NS_PER_MS,
                                          .on_event = info->on_event,
-                                         .on_event_user = info->on_event_user};
+                                         .on_event_user = info->on_event_user,
+                                         .fd = -1};
     atomic_init(&made->references, 1);
     atomic_init(&made->told, 0);
     forget(made);
@@ -396,7 +418,6 @@ ingot_status_t ingot_recipe_writer_open(ingot_recipe_writer_t *writer, const ing
 {
     ingot_recipe_writer_info_t known;
     struct ingot_recipe_writer *made = NULL;
-    int fd = -1;
     if (writer == NULL || !STRUCT_READ(known, info) || known.path == NULL || known.path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer, info, its struct_size or its path is missing");
     if (known.max_bytes > RECIPE_MAX_FILE)
@@ -405,13 +426,14 @@ ingot_status_t ingot_recipe_writer_open(ingot_recipe_writer_t *writer, const ing
     if (status != INGOT_SUCCESS)
         return status;
     lock(made);
-    status = open_file(made, &fd);
+    status = open_file(made);
+    if (status == INGOT_SUCCESS)
+        close_file(made);
     process_lock_give(&made->lock);
     if (status != INGOT_SUCCESS) {
         destroy(made);
         return status;
     }
-    (void)files_close(fd);
     *writer = made;
     return INGOT_SUCCESS;
 }
