@@ -95,7 +95,8 @@ typedef struct ingot_recipe_program {
     size_t struct_size;
     ingot_recipe_kind_t kind;
     /** INGOT_SUCCESS; INGOT_NOT_CACHEABLE for INGOT_RECIPE_UNRECORDED; INGOT_NOT_FOUND if the recipe lacks a text or
-     *  an object that the program is made of. Texts are verified only when they are read. */
+     *  an object that the program is made of; INGOT_NO_SPACE if its texts have more than 256 MiB, each as often as the
+     *  program names it. Texts are verified only when they are read. */
     ingot_status_t status;
     const char *reason;    /**< "" with INGOT_SUCCESS. */
     const uint8_t *key;    /**< INGOT_RECIPE_KEY_SIZE bytes. Equal programs have equal keys in all recipes. */
@@ -160,7 +161,7 @@ INGOT_API ingot_status_t ingot_recipe_get_text(ingot_recipe_t recipe, size_t tex
  * @param[in] device_count    0: all devices of the context.
  * @param[in] device_indices  As in ingot_program_info_t.
  * @retval INGOT_NOT_CACHEABLE  The program cannot be built from the recipe; the detail says why.
- * @retval INGOT_NOT_FOUND      The recipe lacks one of the program's texts.
+ * @retval INGOT_NOT_FOUND, INGOT_NO_SPACE  As the program's status.
  * @retval INGOT_BLOB_CORRUPT   A text is damaged, or the included files are not those of the sources.
  * @retval INGOT_INVALID_ARGUMENTS  Also if the backend has another name or does not build such sources.
  * @retval INGOT_UNIMPLEMENTED  An object or a linked program: the OpenCL layer builds them, from the application's

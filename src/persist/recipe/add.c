@@ -203,8 +203,8 @@ ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, ingot_reci
     if (writer == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer is NULL");
     ingot_status_t status = ingot_recipe_get_program(recipe, index, &program);
-    if (status == INGOT_SUCCESS && program.status == INGOT_NOT_FOUND)
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "%s", program.reason);
+    if (status == INGOT_SUCCESS && (program.status == INGOT_NOT_FOUND || program.status == INGOT_NO_SPACE))
+        return ingot_set_error_detail(program.status, "%s", program.reason);
     for (size_t i = 0; i < program.object_count && status == INGOT_SUCCESS; ++i) {
         status = ingot_recipe_get_program(recipe, program.objects[i], &object);
         if (status == INGOT_SUCCESS)

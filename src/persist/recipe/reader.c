@@ -17,7 +17,7 @@
 #include "persist/recipe/record.h"
 #include "util/struct_size.h"
 
-#define MAX_PROGRAM_BYTES ((uint64_t)256 << 20) /* of all programs' records together, uncompressed */
+#define MAX_TEXT_BYTES ((uint64_t)256 << 20) /* of a program's texts, each as often as the program names it */
 
 /* A program, and its record's content. */
 struct program_node {
@@ -88,17 +88,18 @@ static ingot_status_t add_text(struct ingot_recipe *recipe, const struct recipe_
     return INGOT_SUCCESS;
 }
 
-static void set_missing(ingot_recipe_program_t *program, const char *reason)
+static void set_status(ingot_recipe_program_t *program, ingot_status_t status, const char *reason)
 {
     if (program->status != INGOT_SUCCESS)
         return;
-    program->status = INGOT_NOT_FOUND;
+    program->status = status;
     program->reason = reason;
 }
 
-/* Finds the program's texts, which precede it. */
+/* Finds the program's texts, which precede it. A small file can name a large text many times. */
 static void find_texts(const struct ingot_recipe *recipe, struct recipe_fields *fields)
 {
+    uint64_t bytes = 0; /* at most 2^26 for each of fewer than 2^20 references */
     for (size_t i = 0; i < fields->reference_count; ++i) {
         const struct recipe_reference *reference = &fields->references[i];
         size_t number = 0;
@@ -106,8 +107,11 @@ static void find_texts(const struct ingot_recipe *recipe, struct recipe_fields *
             text_at(recipe, number)->size == reference->text->size)
             reference->text->text = number;
         else
-            set_missing(&fields->program, "the recipe lacks a text of the program");
+            set_status(&fields->program, INGOT_NOT_FOUND, "the recipe lacks a text of the program");
+        bytes += reference->text->text == number ? reference->text->size : 0;
     }
+    if (bytes > MAX_TEXT_BYTES)
+        set_status(&fields->program, INGOT_NO_SPACE, "the texts of the program have more than 256 MiB");
 }
 
 /* Finds the objects of a linked program, which precede it. */
@@ -120,7 +124,7 @@ static bool find_objects(struct ingot_recipe *recipe, struct recipe_fields *fiel
         const ingot_recipe_program_t *object = is_there ? &node_at(recipe, objects[i])->fields.program : NULL;
         if (object == NULL || object->kind != INGOT_RECIPE_OBJECT || object->status != INGOT_SUCCESS) {
             objects[i] = SIZE_MAX;
-            set_missing(program, "the recipe lacks an object of the linked program");
+            set_status(program, INGOT_NOT_FOUND, "the recipe lacks an object of the linked program");
         }
     }
     program->objects = objects;
@@ -162,7 +166,7 @@ static ingot_status_t add_program(struct ingot_recipe *recipe, const struct reci
     if (key_map_find(&recipe->program_numbers, record->key, NULL))
         return INGOT_SUCCESS;
     recipe->program_bytes += record->size;
-    if (recipe->program_bytes > MAX_PROGRAM_BYTES)
+    if (recipe->program_bytes > RECIPE_MAX_PROGRAMS)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the programs of %s have more than 256 MiB without their texts",
                                       recipe->path);
     ingot_status_t status = recipe_record_read(recipe->fd, recipe->path, record, &recipe->allocator, &node.content);
