@@ -64,8 +64,9 @@ typedef struct ingot_includes_info {
 /**
  * Reads the files that a descriptor's sources include again.
  *
- * @param[out] includes  NULL if neither included files nor names affect the result.
- * @retval INGOT_NOT_CACHEABLE  ingot_program_desc_is_cacheable says why.
+ * @param[out] includes  NULL if the sources search for no include, and names do not affect the result.
+ * @retval INGOT_NOT_CACHEABLE  ingot_program_desc_is_cacheable says why. Or the included files alone do not make the
+ *                              same id: another file that a search came across affects it, or a file has a NUL byte.
  * @retval INGOT_BLOB_STALE     A file has changed since the descriptor was made.
  * @retval INGOT_NOT_FOUND      The descriptor was made from an id alone.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
@@ -84,7 +85,8 @@ INGOT_API void ingot_includes_release(ingot_includes_t includes);
 
 /**
  * Does what ingot_program_desc_create does, but takes included files from @p includes and does not look at the file
- * system. If the includes are those of the application's descriptor, so is the id.
+ * system. If the includes are those of the application's descriptor, so is the id. The program is never compiled with
+ * the files that its compiler finds by itself: building it fails instead.
  *
  * @param[in] includes  NULL: as ingot_program_desc_create.
  * @retval INGOT_BLOB_CORRUPT  The includes are not those of the sources.

@@ -236,6 +236,26 @@ ingot_status_t desc_texts_record(const struct ingot_program_desc *desc, struct i
     return status;
 }
 
+ingot_status_t desc_texts_check(const struct ingot_program_desc *desc, const struct ingot_includes *includes)
+{
+    struct hermetic hermetic;
+    struct arena arena;
+    ingot_build_request_t request;
+    arena_init(&arena, &desc->context->allocator);
+    hermetic_init(&hermetic, &desc->context->allocator);
+    ingot_status_t status = desc_request_init(&request, desc, &arena);
+    const char *options = desc->kept_options != NULL ? desc->kept_options : desc->compile_options;
+    if (status == INGOT_SUCCESS)
+        status = resolve_again(&hermetic, desc->context, options, &arena, &request, desc->sources, includes, false);
+    if (status != INGOT_SUCCESS)
+        status = error_out_of_memory();
+    else if (!are_files_of(&hermetic, desc))
+        status = error_set(INGOT_NOT_CACHEABLE, "files that the sources do not include affect what they include");
+    hermetic_fini(&hermetic);
+    arena_fini(&arena);
+    return status;
+}
+
 /* ---- when it is compiled ---- */
 
 void hermetic_request_init(struct hermetic_request *request, const struct ingot_program_desc *desc)

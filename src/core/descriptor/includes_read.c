@@ -5,6 +5,38 @@
 #include "core/descriptor/desc_texts.h"
 #include "core/descriptor/includes.h"
 
+static bool may_include(const struct ingot_program_desc *desc)
+{
+    for (size_t i = 0; i < (size_t)desc->source_count + desc->header_count; ++i) {
+        const struct ingot_source *source = desc->sources[i];
+        bool may = source->may_include;
+        for (size_t j = 0; j < source->header_count; ++j)
+            may = may || source->headers[j]->may_include;
+        if (may)
+            return true;
+    }
+    return false;
+}
+
+/* A search also reads files that it does not lead to, and these can affect what other includes lead to. Then the record
+ * does not make the same program, which resolving with it shows. */
+static ingot_status_t make_checked(ingot_includes_t *includes, const struct include_record *record,
+                                   const struct ingot_program_desc *desc)
+{
+    ingot_includes_t made = NULL;
+    ingot_status_t status = includes_of_record(&made, record, &desc->context->allocator);
+    if (status == INGOT_INVALID_ARGUMENTS)
+        return error_set(INGOT_NOT_CACHEABLE, "an included file has a NUL byte");
+    if (status == INGOT_SUCCESS)
+        status = desc_texts_check(desc, made);
+    if (status != INGOT_SUCCESS) {
+        ingot_includes_release(made);
+        return status;
+    }
+    *includes = made;
+    return INGOT_SUCCESS;
+}
+
 ingot_status_t ingot_includes_read(ingot_includes_t *includes, const_ingot_program_desc_t desc)
 {
     struct include_record record;
@@ -14,19 +46,18 @@ ingot_status_t ingot_includes_read(ingot_includes_t *includes, const_ingot_progr
         return error_set(INGOT_NOT_FOUND, "the descriptor was made from an id alone");
     if (desc->not_cacheable != NULL)
         return error_set(INGOT_NOT_CACHEABLE, "%s", desc->not_cacheable);
-    if (desc->files_size == 0) {
-        *includes = NULL;
-        return INGOT_SUCCESS;
-    }
     if (desc->includes != NULL) {
         includes_reference(desc->includes);
         *includes = desc->includes;
         return INGOT_SUCCESS;
     }
+    *includes = NULL;
+    if (desc->files_size == 0 && !may_include(desc))
+        return INGOT_SUCCESS;
     include_record_init(&record, &desc->context->allocator);
     ingot_status_t status = desc_texts_record(desc, &record);
-    if (status == INGOT_SUCCESS)
-        status = includes_of_record(includes, &record, &desc->context->allocator);
+    if (status == INGOT_SUCCESS && (desc->files_size != 0 || record.answers.size != 0))
+        status = make_checked(includes, &record, desc);
     include_record_fini(&record);
     return status;
 }

@@ -68,13 +68,12 @@ static ingot_status_t make_sources(struct description *description, size_t count
     return status;
 }
 
+/* Also without any file: the sources of a recipe never lead to files of this machine. */
 static ingot_status_t make_includes(struct description *description, size_t index,
                                     const ingot_recipe_program_t *program)
 {
     ingot_includes_info_t info = INGOT_INCLUDES_INFO_INIT;
     info.numbers = recipe_numbers(description->recipe, index, &info.number_count);
-    if (info.number_count == 0)
-        return INGOT_SUCCESS;
     info.files = description->sources + program->source_count + program->header_count;
     info.file_count = program->file_count;
     const ingot_status_t status = ingot_includes_create(&description->includes, &info);
