@@ -55,15 +55,17 @@ static ingot_source_info_t info_of(const_ingot_source_t source)
 
 /* ---- refusals ---- */
 
+/* True if options may name a directory. Those of a program with text were parsed, and have no -I. */
 static bool has_directory(const char *options)
 {
-    if (options == NULL)
-        return false;
-    for (const char *found = strstr(options, "-I"); found != NULL; found = strstr(found + 1, "-I")) {
-        if (found == options || found[-1] == ' ' || found[-1] == '\t')
-            return true;
-    }
-    return false;
+    return options != NULL &&
+           (strchr(options, '/') != NULL || strstr(options, "-I") != NULL || strstr(options, "include") != NULL);
+}
+
+static bool is_text(ingot_source_kind_t kind)
+{
+    return kind == INGOT_SOURCE_OPENCL_C || kind == INGOT_SOURCE_CUDA_CPP ||
+           (kind >= INGOT_SOURCE_OWN_TEXT && kind < INGOT_SOURCE_OWN_BINARY);
 }
 
 static bool has_absolute_name(size_t count, const ingot_source_t *sources)
@@ -82,11 +84,14 @@ const char *recipe_draft_refusal(const_ingot_program_desc_t desc, ingot_includes
     ingot_includes_info_t included = INGOT_INCLUDES_INFO_INIT;
     if (ingot_program_desc_get_info(desc, &info) != INGOT_SUCCESS)
         return "the program is known by its id alone";
-    bool has_some = has_directory(info.compile_options);
-    for (size_t i = 0; i < info.source_count; ++i)
+    bool has_text = false;
+    bool has_some = has_directory(info.link_options);
+    for (size_t i = 0; i < info.source_count; ++i) {
+        has_text = has_text || is_text(info_of(info.sources[i]).kind);
         has_some = has_some || has_directory(info_of(info.sources[i]).compile_options);
-    if (has_some)
-        return "the options of a source, or of a program without text, name a directory (-I)";
+    }
+    if (has_some || (!has_text && has_directory(info.compile_options)))
+        return "the options of a source, of a link, or of a program without text may name a directory";
     if (includes == NULL || ingot_includes_get_info(includes, &included) != INGOT_SUCCESS)
         return NULL;
     if (strcmp(ingot_context_get_backend_name(ingot_program_desc_get_context(desc)), OBJECT_BACKEND) == 0)
@@ -131,7 +136,7 @@ static void put_text(struct recipe_draft *draft, const ingot_source_info_t *text
 }
 
 /* Adds the program's record, whose fields are complete, and the one that names its id. */
-static ingot_status_t finish(struct recipe_draft *draft, const struct recipe_remarks *remarks)
+static ingot_status_t finish(struct recipe_draft *draft, const struct recipe_remarks *remarks, bool has_id)
 {
     char device[256];
     uint8_t id_key[INGOT_RECIPE_KEY_SIZE];
@@ -149,7 +154,7 @@ static ingot_status_t finish(struct recipe_draft *draft, const struct recipe_rem
     if (content->failed)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's record");
     add_item(draft, RECIPE_RECORD_PROGRAM, draft->key, content->size, content->bytes);
-    if (remarks->id_size != 0) {
+    if (has_id && remarks->id_size != 0) {
         recipe_digest(remarks->id_size, remarks->id, id_key);
         add_item(draft, RECIPE_RECORD_ID, id_key, sizeof(draft->key), draft->key);
     }
@@ -174,7 +179,8 @@ static void put_sources(struct recipe_draft *draft, const struct parts *parts)
         recipe_buffer_put_u32(&draft->content, (uint32_t)source.kind);
         put_text(draft, &source, parts->has_texts);
         recipe_put_text(&draft->content, name_of(parts, source.name));
-        recipe_put_text(&draft->content, source.compile_options != NULL ? source.compile_options : "");
+        const bool has_options = parts->has_texts && source.compile_options != NULL;
+        recipe_put_text(&draft->content, has_options ? source.compile_options : "");
         recipe_end_field(&draft->content, begin);
     }
 }
@@ -275,7 +281,7 @@ ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_prog
     if (draft->includes != NULL)
         (void)ingot_includes_get_info(draft->includes, &parts.includes);
     put_fields(draft, &parts, is_object(&parts) ? INGOT_RECIPE_OBJECT : INGOT_RECIPE_PROGRAM, NULL);
-    return finish(draft, remarks);
+    return finish(draft, remarks, true);
 }
 
 ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options, size_t object_count,
@@ -288,27 +294,21 @@ ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options
         recipe_put_field(&draft->content, FIELD_OBJECT, INGOT_RECIPE_KEY_SIZE, objects[i]);
     if (options != NULL)
         recipe_put_number(&draft->content, FIELD_HAS_OPTIONS, 1);
-    return finish(draft, remarks);
+    return finish(draft, remarks, true);
 }
 
-/* Copies a sentence. Of words with a slash, what is before the last slash is left out. */
+/* Copies a sentence. From the word with the first slash to the last slash, everything is left out, since directories
+ * may have blanks in their names. */
 static char *shorten_paths(struct recipe_arena *arena, const char *text)
 {
-    char *copy = recipe_arena_take(arena, strlen(text) + 1, 1);
-    size_t size = 0;
-    while (copy != NULL && *text != '\0') {
-        const size_t blanks = strspn(text, " \"'<>(");
-        memcpy(copy + size, text, blanks);
-        size += blanks;
-        text += blanks;
-        const size_t length = strcspn(text, " \"'<>(");
-        size_t start = length;
-        while (start != 0 && text[start - 1] != '/')
-            --start;
-        memcpy(copy + size, text + start, length - start);
-        size += length - start;
-        text += length;
-    }
+    const char *first = strchr(text, '/');
+    const char *last = strrchr(text, '/');
+    char *copy = recipe_arena_copy(arena, strlen(text), text);
+    if (copy == NULL || first == NULL)
+        return copy;
+    while (first != text && strchr(" \"'<(", first[-1]) == NULL)
+        --first;
+    memcpy(copy + (first - text), last + 1, strlen(last + 1) + 1);
     return copy;
 }
 
@@ -320,8 +320,9 @@ ingot_status_t recipe_draft_unrecorded(struct recipe_draft *draft, const_ingot_p
     if (status != INGOT_SUCCESS)
         return status;
     const char *sentence = shorten_paths(&draft->arena, reason[0] != '\0' ? reason : "it is not known why");
-    if (has_directory(parts.info.compile_options))
-        parts.info.compile_options = NULL;
+    parts.info.compile_options = NULL; /* they may have paths, and nobody needs them */
+    parts.info.link_options = NULL;
     put_fields(draft, &parts, INGOT_RECIPE_UNRECORDED, sentence);
-    return finish(draft, remarks);
+    /* without its id: another request for it may be recorded, when a file no longer changes */
+    return finish(draft, remarks, false);
 }
