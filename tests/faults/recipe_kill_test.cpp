@@ -66,7 +66,8 @@ protected:
     int record(int process) const
     {
         alarm(kHangSeconds);
-        const Context context = ReferenceDevice().make();
+        ReferenceDevice device;
+        const Context context = device.make();
         const Writer writer = open_writer(path_, uint64_t{1} << 30);
         for (unsigned number = board_->recorded[process];; ++number) {
             const Desc desc = describe_number(context, process, number);

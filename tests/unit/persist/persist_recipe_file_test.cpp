@@ -33,7 +33,8 @@ protected:
     /* A file with two programs that share a text. */
     Bytes two_programs() const
     {
-        const Context context = ReferenceDevice().make();
+        ReferenceDevice device;
+        const Context context = device.make();
         const Writer writer = open_writer(path("two"));
         ProgramText text;
         add(writer, text.make(context));
@@ -152,7 +153,8 @@ TEST_F(PersistRecipeFile, TheGoldenFileIsRead)
 TEST_F(PersistRecipeFile, AFileThatWasCutOffKeepsWhatIsWhole)
 {
     const Bytes whole = two_programs();
-    const Context context = ReferenceDevice().make();
+    ReferenceDevice device;
+    const Context context = device.make();
     ProgramText text;
     text.compile_options = "-DX=2";
     uint64_t programs = 0;
@@ -253,7 +255,8 @@ TEST_F(PersistRecipeFile, AFileThatOthersMayWriteIsNotAppendedTo)
 
 TEST_F(PersistRecipeFile, AWriterNoticesThatTheFileWasReplaced)
 {
-    const Context context = ReferenceDevice().make();
+    ReferenceDevice device;
+    const Context context = device.make();
     const Writer writer = open_writer(path());
     add(writer, ProgramText().make(context));
     std::filesystem::remove(path());
@@ -360,7 +363,8 @@ TEST_F(PersistRecipeFile, IncludesThatDoNotFitTheSourcesAreRefused)
         le_put_u64(size.data(), of.size());
         return join({Bytes(key.begin(), key.end()), size});
     };
-    const Context context = ReferenceDevice().make();
+    ReferenceDevice device;
+    const Context context = device.make();
     for (const Bytes &numbers : {join({u32(0)}), join({u32(0), u32(3), u32(0)}), join({u32(0), u32(5)}),
                                  join({u32(0), u32(2)}), join({u32(1), u32(3)}), join({u32(0), u32(UINT32_MAX)})}) {
         const Bytes content = join({field(1, u32(1)), field(2, text("reference")),

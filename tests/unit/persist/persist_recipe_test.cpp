@@ -104,7 +104,8 @@ TEST_F(PersistRecipe, IncludedFilesNeedNotBeThereAgain)
     ProgramText text;
     text.sources = {"#include \"deep/one.h\"\nkernel twice x TWO *\n", "function more 3 +\n#include \"deep/two.h\"\n"};
     text.compile_options = "-I " + directory("inc") + " -DY=1";
-    const Context first = ReferenceDevice().make();
+    ReferenceDevice device;
+    const Context first = device.make();
     const Desc recorded = text.make(first);
     const Program program = create_program(recorded);
     add(open_writer(path()), recorded, program.get());
@@ -112,7 +113,7 @@ TEST_F(PersistRecipe, IncludedFilesNeedNotBeThereAgain)
     const Recipe recipe = open_recipe(path());
     ASSERT_EQ(2u, program_of(recipe, 0).file_count);
     EXPECT_STREQ("one.h", program_of(recipe, 0).files[0].name);
-    const Context second = ReferenceDevice().make();
+    const Context second = device.make();
     const Desc described = describe(recipe, 0, second.get());
     ASSERT_NE(nullptr, described);
     EXPECT_EQ(id_of(recorded), id_of(described));
@@ -132,7 +133,8 @@ TEST_F(PersistRecipe, AFileThatChangedIsAReason)
     ProgramText text;
     text.sources = {"#include \"a.h\"\nkernel twice x TWO *\n"};
     text.compile_options = "-I" + directory("inc");
-    const Context context = ReferenceDevice().make();
+    ReferenceDevice device;
+    const Context context = device.make();
     const Desc desc = text.make(context);
     write_text("inc/a.h", "#define TWO 22\n");
     add(open_writer(path()), desc);
@@ -147,7 +149,8 @@ TEST_F(PersistRecipe, AProgramWithoutAnIdIsListedWithItsReason)
 {
     ProgramText text;
     text.sources = {"kernel twice __DATE__ x 2 *\n"};
-    const Context context = ReferenceDevice().make();
+    ReferenceDevice device;
+    const Context context = device.make();
     add(open_writer(path()), text.make(context));
     const Recipe recipe = open_recipe(path());
     EXPECT_EQ(INGOT_RECIPE_UNRECORDED, program_of(recipe, 0).kind);
@@ -163,7 +166,8 @@ TEST_F(PersistRecipe, ANativeBuildIsListedWithoutPaths)
     text.sources = {"#include \"opencl-c.h\"\nkernel twice x TWO *\n"};
     text.compile_options = "-I" + directory("inc");
     text.source_name = directory() + "k.cl";
-    const Context context = ReferenceDevice().make();
+    ReferenceDevice device;
+    const Context context = device.make();
     const Desc desc = text.make(context);
     add(open_writer(path()), desc, create_program(desc).get());
     const Recipe recipe = open_recipe(path());
@@ -177,7 +181,8 @@ TEST_F(PersistRecipe, ANativeBuildIsListedWithoutPaths)
 
 TEST_F(PersistRecipe, EachTextAndEachProgramIsThereOnce)
 {
-    const Context context = ReferenceDevice().make();
+    ReferenceDevice device;
+    const Context context = device.make();
     ProgramText text;
     const Writer writer = open_writer(path());
     const Key first = add(writer, text.make(context));
@@ -212,7 +217,8 @@ TEST_F(PersistRecipe, TheKeyDoesNotDependOnTheDevice)
 
 TEST_F(PersistRecipe, AProgramIsCopiedWithItsTexts)
 {
-    const Context context = ReferenceDevice().make();
+    ReferenceDevice device;
+    const Context context = device.make();
     ProgramText text;
     const Writer writer = open_writer(path());
     add(writer, text.make(context));
@@ -232,7 +238,8 @@ TEST_F(PersistRecipe, AProgramIsCopiedWithItsTexts)
 
 TEST_F(PersistRecipe, ALinkedProgramRefersToItsObjects)
 {
-    const Context context = ReferenceDevice().make();
+    ReferenceDevice device;
+    const Context context = device.make();
     ProgramText text;
     const Desc link = text.make(context);
     text.sources = {numbered_source(1)};
@@ -337,7 +344,8 @@ TEST_F(PersistRecipe, AForkedChildRecordsToo)
 
 TEST_F(PersistRecipe, WrongArgumentsAreRefused)
 {
-    const Context context = ReferenceDevice().make();
+    ReferenceDevice device;
+    const Context context = device.make();
     const Writer writer = open_writer(path());
     add(writer, ProgramText().make(context));
     const Recipe recipe = open_recipe(path());

@@ -1,0 +1,290 @@
+/*
+ * Recipes that mean harm, and circumstances that a recorder meets: files that affect a program without being included,
+ * forks during an addition, limits of the process.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "support/forked_child.h"
+#include "support/recipe_fixture.h"
+#include "support/scratch_directory.h"
+
+extern "C" {
+#include "persist/base/checksum.h"
+#include "persist/base/memory.h"
+#include "persist/recipe/key_map.h"
+#include "persist/recipe/record.h"
+#include "util/little_endian.h"
+}
+
+using namespace recipe_fixture;
+
+namespace
+{
+
+using Bytes = std::vector<uint8_t>;
+
+Bytes u32(uint32_t value)
+{
+    Bytes bytes(4);
+    le_put_u32(bytes.data(), value);
+    return bytes;
+}
+
+Bytes text(const std::string &value)
+{
+    return {value.begin(), value.end()};
+}
+
+Bytes join(const std::vector<Bytes> &parts)
+{
+    Bytes bytes;
+    for (const Bytes &part : parts)
+        bytes.insert(bytes.end(), part.begin(), part.end());
+    return bytes;
+}
+
+Bytes field(uint32_t tag, const Bytes &value)
+{
+    return join({u32(tag), u32(static_cast<uint32_t>(value.size())), value});
+}
+
+Key key_of(const Bytes &content)
+{
+    Key key{};
+    recipe_digest(content.size(), content.data(), key.data());
+    return key;
+}
+
+Bytes reference(const Bytes &content)
+{
+    const Key key = key_of(content);
+    Bytes size(8);
+    le_put_u64(size.data(), content.size());
+    return join({Bytes(key.begin(), key.end()), size});
+}
+
+Bytes source_field(const Bytes &content)
+{
+    return field(3, join({u32(REFERENCE_SOURCE_KIND), reference(content), u32(0), u32(0)}));
+}
+
+const Bytes reference_program = join({field(1, u32(1)), field(2, text("reference"))});
+
+class PersistRecipeHostile : public testing::Test
+{
+protected:
+    PersistRecipeHostile() { memory_init(&allocator_, nullptr); }
+
+    std::filesystem::path path(const std::string &name = "programs.recipe") const { return scratch_.path() / name; }
+    void write_text(const std::string &name, const std::string &content) const
+    {
+        std::filesystem::create_directories(path(name).parent_path());
+        std::ofstream(path(name)) << content;
+    }
+    Bytes record(recipe_record_kind kind, const Bytes &content) const
+    {
+        recipe_buffer buffer;
+        recipe_buffer_init(&buffer, &allocator_);
+        recipe_record_put(&buffer, kind, key_of(content).data(), content.size(), content.data());
+        const Bytes bytes(buffer.bytes, buffer.bytes + buffer.size);
+        recipe_buffer_fini(&buffer);
+        return bytes;
+    }
+    Recipe open_with(const std::vector<Bytes> &records) const
+    {
+        Bytes bytes(RECIPE_HEADER_SIZE);
+        recipe_put_header(bytes.data());
+        for (const Bytes &one : records)
+            bytes.insert(bytes.end(), one.begin(), one.end());
+        write_file(path(), bytes);
+        return open_recipe(path());
+    }
+    /* Records the program, and expects that it is listed as one that cannot be built. Returns why. */
+    std::string expect_unrecorded(const ProgramText &program)
+    {
+        add(open_writer(path()), program.make(context_));
+        const Recipe recipe = open_recipe(path());
+        EXPECT_EQ(1u, summary_of(recipe).program_count);
+        EXPECT_EQ(INGOT_RECIPE_UNRECORDED, program_of(recipe, 0).kind);
+        return program_of(recipe, 0).reason;
+    }
+
+    ScratchDirectory scratch_;
+    ingot_allocator_t allocator_{};
+    ReferenceDevice device_;
+    Context context_ = device_.make();
+};
+
+} // namespace
+
+TEST_F(PersistRecipeHostile, ALargeTextThatIsNamedOftenIsRefused)
+{
+    const Bytes zeros(RECIPE_MAX_TEXT);
+    Bytes content = join({reference_program, source_field(zeros)});
+    for (int i = 0; i < 1000; ++i)
+        content = join({content, field(10, join({reference(zeros), u32(0)}))});
+    content = join({content, field(11, Bytes(4000))});
+    const Recipe recipe = open_with({record(RECIPE_RECORD_TEXT, zeros), record(RECIPE_RECORD_PROGRAM, content)});
+    ASSERT_EQ(1u, summary_of(recipe).program_count);
+    EXPECT_LT(summary_of(recipe).file_bytes, 100000u);
+    EXPECT_EQ(INGOT_NO_SPACE, program_of(recipe, 0).status);
+    ingot_program_desc_t desc = nullptr;
+    EXPECT_EQ(INGOT_NO_SPACE, ingot_recipe_desc_create(&desc, recipe.get(), 0, context_.get(), 0, nullptr));
+    EXPECT_EQ(INGOT_NO_SPACE, ingot_recipe_writer_copy(open_writer(path("copy")).get(), recipe.get(), 0));
+}
+
+/* Keys whose unkeyed hashes would all begin in one part of the table. */
+TEST_F(PersistRecipeHostile, ChosenKeysDoNotShareASlot)
+{
+    key_map map;
+    key_map_init(&map, &allocator_);
+    Key key{};
+    for (uint64_t number = 0; map.count < 4096; ++number) {
+        le_put_u64(key.data(), number);
+        if ((checksum_bucket_of(key.size(), key.data()) & 0x1f80) == 0) {
+            ASSERT_TRUE(key_map_add(&map, key.data(), map.count));
+        }
+    }
+    size_t longest = 0;
+    size_t run = 0;
+    for (size_t i = 0; i < map.capacity; ++i) {
+        run = map.slots[i].number != 0 ? run + 1 : 0;
+        longest = std::max(longest, run);
+    }
+    EXPECT_LT(longest, 1000u);
+    key_map_fini(&map);
+}
+
+TEST_F(PersistRecipeHostile, NoSourceReadsAFileOfThisMachine)
+{
+    write_text("secret.h", "#define SECRET 1\n");
+    for (const std::string &name : {path("secret.h").string(), std::string("secret.h")}) {
+        const Bytes source = text("#include \"" + name + "\"\nkernel twice x 2 *\n");
+        const Bytes content =
+            join({reference_program, source_field(source), field(6, text("-I" + scratch_.path().string()))});
+        const Recipe recipe = open_with({record(RECIPE_RECORD_TEXT, source), record(RECIPE_RECORD_PROGRAM, content)});
+        ingot_program_desc_t desc = nullptr;
+        EXPECT_EQ(INGOT_BLOB_CORRUPT, ingot_recipe_desc_create(&desc, recipe.get(), 0, context_.get(), 0, nullptr));
+    }
+}
+
+/* An answer that there is no such text makes the hermetic build fail. The compiler then gets no second try, in which it
+ * would search by itself. */
+TEST_F(PersistRecipeHostile, NoBuildFallsBackToTheCompilersSearch)
+{
+    write_text("secret.h", "#define TWO 2\n");
+    const Bytes source = text("#include \"secret.h\"\nkernel twice x TWO *\n");
+    const Bytes content = join(
+        {reference_program, source_field(source), field(6, text("-I" + scratch_.path().string())), field(11, u32(1))});
+    const Recipe recipe = open_with({record(RECIPE_RECORD_TEXT, source), record(RECIPE_RECORD_PROGRAM, content)});
+    const Desc desc = recipe_fixture::describe(recipe, 0, context_.get());
+    ASSERT_NE(nullptr, desc);
+    for (int i = 0; i < 2; ++i) {
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get())) << i;
+    }
+}
+
+/* A search reads inc/c.h and does not lead to it, because the embedded header has the name, too. */
+TEST_F(PersistRecipeHostile, AFileThatAffectsWhatOthersIncludeIsAReason)
+{
+    write_text("inc/c.h", "#include \"d.h\"\n");
+    write_text("inc/d.h", "\n");
+    ProgramText program;
+    program.sources = {"#ifdef NEVER\n#include \"c.h\"\n#endif\n#include \"d.h\"\nkernel twice x 2 *\n"};
+    program.headers = {{"c.h", "#define C 1\n"}};
+    program.compile_options = "-I" + path("inc").string();
+    EXPECT_NE("", expect_unrecorded(program));
+}
+
+TEST_F(PersistRecipeHostile, AnIncludedNulIsAReason)
+{
+    std::filesystem::create_directories(path("inc"));
+    write_file(path("inc/a.h"), Bytes{'/', '/', 0, '\n'});
+    ProgramText program;
+    program.sources = {"#include \"a.h\"\nkernel twice x 2 *\n"};
+    program.compile_options = "-I" + path("inc").string();
+    add(open_writer(path()), program.make(context_));
+    EXPECT_EQ(1u, summary_of(open_recipe(path())).program_count);
+}
+
+TEST_F(PersistRecipeHostile, AProgramWhoseFileChangedIsRecordedLater)
+{
+    write_text("inc/a.h", "#define TWO 2\n");
+    ProgramText program;
+    program.sources = {"#include \"a.h\"\nkernel twice x TWO *\n"};
+    program.compile_options = "-I" + path("inc").string();
+    const Desc desc = program.make(context_);
+    const Writer writer = open_writer(path());
+    write_text("inc/a.h", "#define TWO 22\n");
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add(writer.get(), desc.get(), nullptr, nullptr));
+    write_text("inc/a.h", "#define TWO 2\n");
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add(writer.get(), desc.get(), nullptr, nullptr));
+    const Recipe recipe = open_recipe(path());
+    ASSERT_EQ(2u, summary_of(recipe).program_count);
+    EXPECT_EQ(INGOT_RECIPE_UNRECORDED, program_of(recipe, 0).kind);
+    EXPECT_EQ(INGOT_RECIPE_PROGRAM, program_of(recipe, 1).kind);
+}
+
+TEST_F(PersistRecipeHostile, OptionsWithPathsStayOut)
+{
+    ProgramText program;
+    program.link_options = "-finish=/home/secret/x";
+    EXPECT_NE("", expect_unrecorded(program));
+    const auto bytes = read_file(path());
+    EXPECT_EQ(std::string::npos, std::string(bytes.begin(), bytes.end()).find("secret"));
+}
+
+/* The child has the open file, and would keep it locked. */
+TEST_F(PersistRecipeHostile, AForkDuringAnAdditionLocksNobodyOut)
+{
+    std::atomic<bool> is_done{false};
+    std::atomic<unsigned> failures{0};
+    std::atomic<unsigned> opened{0};
+    std::thread adder([&] {
+        while (!is_done) {
+            Writer writer;
+            failures += try_open_writer(path(), &writer) != INGOT_SUCCESS;
+            ++opened;
+        }
+    });
+    std::vector<pid_t> children;
+    for (int i = 0; i < 40; ++i) {
+        const pid_t child = _Fork(); /* without the handlers of allocators, as the child allocates nothing */
+        if (child == 0)
+            for (;;)
+                pause();
+        children.push_back(child);
+        const unsigned before = opened;
+        for (int wait = 0; wait < 30000 && opened < before + 2; ++wait)
+            usleep(1000);
+        ASSERT_GE(opened, before + 2) << "locked out after " << i << " children";
+    }
+    is_done = true;
+    adder.join();
+    for (const pid_t child : children) {
+        EXPECT_EQ(0, kill(child, SIGKILL));
+        EXPECT_EQ(128 + SIGKILL, forked_child::wait_for(child));
+    }
+    EXPECT_EQ(0u, failures);
+}
+
+TEST_F(PersistRecipeHostile, AProcessThatMayWriteNothingIsNotEnded)
+{
+    const int ended = forked_child::run([&] {
+        const struct rlimit none = {0, 0};
+        Writer writer;
+        if (setrlimit(RLIMIT_FSIZE, &none) != 0)
+            return 1;
+        return try_open_writer(path(), &writer) == INGOT_NO_SPACE ? 0 : 2;
+    });
+    EXPECT_EQ(0, ended);
+}
