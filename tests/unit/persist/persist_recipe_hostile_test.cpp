@@ -128,9 +128,10 @@ protected:
 TEST_F(PersistRecipeHostile, ALargeTextThatIsNamedOftenIsRefused)
 {
     const Bytes zeros(RECIPE_MAX_TEXT);
+    const Bytes named = field(10, join({reference(zeros), u32(0)}));
     Bytes content = join({reference_program, source_field(zeros)});
     for (int i = 0; i < 1000; ++i)
-        content = join({content, field(10, join({reference(zeros), u32(0)}))});
+        content.insert(content.end(), named.begin(), named.end());
     content = join({content, field(11, Bytes(4000))});
     const Recipe recipe = open_with({record(RECIPE_RECORD_TEXT, zeros), record(RECIPE_RECORD_PROGRAM, content)});
     ASSERT_EQ(1u, summary_of(recipe).program_count);
