@@ -133,7 +133,7 @@ void recording_begin(ingot_storage_t storage, const char *path, ingot_event_call
     info.path = path;
     info.on_event = on_event;
     info.on_event_user = user;
-    ingot_status_t status = ingot_recipe_writer_open(&writer, &info);
+    ingot_status_t status = writer_open_later(&writer, &info);
     if (status == INGOT_SUCCESS)
         status = ingot_persist_record_recipe(storage, writer);
     if (status != INGOT_SUCCESS)

@@ -414,7 +414,8 @@ static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_reci
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_recipe_writer_open(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info)
+static ingot_status_t open_writer(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info,
+                                  bool may_be_busy)
 {
     ingot_recipe_writer_info_t known;
     struct ingot_recipe_writer *made = NULL;
@@ -430,12 +431,22 @@ ingot_status_t ingot_recipe_writer_open(ingot_recipe_writer_t *writer, const ing
     if (status == INGOT_SUCCESS)
         close_file(made);
     process_lock_give(&made->lock);
-    if (status != INGOT_SUCCESS) {
+    if (status != INGOT_SUCCESS && !(may_be_busy && status == INGOT_BUSY)) {
         destroy(made);
         return status;
     }
     *writer = made;
     return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_recipe_writer_open(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info)
+{
+    return open_writer(writer, info, false);
+}
+
+ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info)
+{
+    return open_writer(writer, info, true);
 }
 
 ingot_status_t ingot_recipe_writer_retain(ingot_recipe_writer_t writer)

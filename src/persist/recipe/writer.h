@@ -18,6 +18,9 @@ struct recipe_item {
     bool is_needed;               /* likewise */
 };
 
+/* Does what ingot_recipe_writer_open does, but also succeeds while other processes append the whole time: the first
+ * addition opens the file. */
+ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
 /* Appends the records that the file lacks, in their order. */
 ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items);
 /* True if the file is known to have such a record. */

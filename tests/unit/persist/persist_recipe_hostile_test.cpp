@@ -4,6 +4,7 @@
  */
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 
 extern "C" {
 #include "persist/base/checksum.h"
+#include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/recipe/key_map.h"
 #include "persist/recipe/record.h"
@@ -242,6 +244,28 @@ TEST_F(PersistRecipeHostile, OptionsWithPathsStayOut)
     EXPECT_NE("", expect_unrecorded(program));
     const auto bytes = read_file(path());
     EXPECT_EQ(std::string::npos, std::string(bytes.begin(), bytes.end()).find("secret"));
+}
+
+/* Another process appends while the store is opened. */
+TEST_F(PersistRecipeHostile, AStoreThatOpensWhileTheRecipeIsBusyRecordsLater)
+{
+    const std::string store_path = path("store").string();
+    const std::string recipe_path = path().string();
+    (void)open_writer(path());
+    const int fd = open(recipe_path.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(0, files_try_lock(fd, 0));
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = store_path.c_str();
+    info.record = recipe_path.c_str();
+    ingot_storage_t opened = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&opened, &info)) << ingot_last_error_detail();
+    const Handle<ingot_storage_t, ingot_storage_release> storage(opened);
+    close(fd);
+    const Desc desc = ProgramText().make(context_);
+    ingot_program_t program = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage.get(), nullptr));
+    ingot_program_release(program);
+    EXPECT_EQ(1u, summary_of(open_recipe(path())).program_count);
 }
 
 /* The child has the open file, and would keep it locked. */

@@ -4,6 +4,7 @@
 #include "layers/opencl/program/recordings.h"
 
 #include <ingot/recipe.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "layers/opencl/settings.h"
@@ -16,10 +17,13 @@ static ingot_recipe_writer_t get_writer(void)
     return store != NULL && ingot_persist_get_recipe_writer(store, &writer) == INGOT_SUCCESS ? writer : NULL;
 }
 
+/* Reports each status once. */
 static void tell(const_ingot_program_desc_t desc, ingot_status_t status)
 {
+    static atomic_uint told; /* a bit per status; relaxed: only the bit matters */
     ingot_event_t event = INGOT_EVENT_INIT;
-    if (status == INGOT_SUCCESS)
+    const unsigned bit = 1u << ((unsigned)status % 32u);
+    if (status == INGOT_SUCCESS || (atomic_fetch_or_explicit(&told, bit, memory_order_relaxed) & bit) != 0)
         return;
     event.kind = INGOT_EVENT_STORAGE_DEGRADED;
     event.status = status;
