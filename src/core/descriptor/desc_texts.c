@@ -213,7 +213,7 @@ void desc_texts_fini(struct desc_texts *texts)
 static bool are_files_of(const struct hermetic *hermetic, const struct ingot_program_desc *desc)
 {
     return hermetic->reason == NULL && hermetic->files.size == desc->files_size &&
-           memcmp(hermetic->files.bytes, program_desc_files(desc), desc->files_size) == 0;
+           (desc->files_size == 0 || memcmp(hermetic->files.bytes, program_desc_files(desc), desc->files_size) == 0);
 }
 
 ingot_status_t desc_texts_record(const struct ingot_program_desc *desc, struct include_record *record)
