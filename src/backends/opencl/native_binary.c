@@ -7,6 +7,8 @@
 #include "backends/opencl/native_binary.h"
 
 #include "backends/opencl/errors.h"
+#include "backends/opencl/state.h"
+#include "util/pocl_names.h"
 
 /* The sizes of a program's binaries as the driver lists them, and the position of the requested one. */
 struct listing {
@@ -100,12 +102,28 @@ static ingot_status_t copy_binary(const struct opencl_state *state, const struct
     return status;
 }
 
+/* PoCL ends the process if a kernel's name is too long. */
+static ingot_status_t check_names(const struct opencl_state *state, const struct opencl_program *program)
+{
+    struct opencl_text names = {NULL, 0};
+    if (!state->generates_code_at_launch)
+        return INGOT_SUCCESS;
+    ingot_status_t status = opencl_kernel_names_text(state, program->native, &names);
+    if (status == INGOT_SUCCESS && !pocl_names_fit(names.chars))
+        status = ingot_set_error_detail(INGOT_UNIMPLEMENTED, "a kernel's name has more than %u characters",
+                                        POCL_LONGEST_NAME);
+    opencl_text_fini(&state->allocator, &names);
+    return status;
+}
+
 ingot_status_t opencl_read_native_binary(const struct opencl_state *state, const struct opencl_program *program,
                                          cl_device_id device, size_t *size, void **bytes)
 {
     struct listing listing = {NULL, 0, 0};
     void *read = NULL;
-    ingot_status_t status = list_sizes(state, program, &listing);
+    ingot_status_t status = check_names(state, program);
+    if (status == INGOT_SUCCESS)
+        status = list_sizes(state, program, &listing);
     if (status == INGOT_SUCCESS)
         status = find_device(state, program, device, &listing);
     if (status != INGOT_SUCCESS)

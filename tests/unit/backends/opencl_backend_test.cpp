@@ -592,6 +592,28 @@ TEST(OpenclGetBinary, LeavesIntelsIntermediateCodeOut)
     }
 }
 
+/* PoCL aborts. */
+TEST(OpenclGetBinary, IsNotRequestedOfPoclIfAKernelsNameCannotBeAFiles)
+{
+    for (const size_t length : {size_t{252}, size_t{253}}) {
+        const std::string text = "kernel void " + std::string(length, 'k') + "(global int *x) { *x = 1; }\n";
+        const ingot_source_view_t view = {INGOT_SOURCE_OPENCL_C, text.size(), text.data(), nullptr};
+        Table table;
+        table.request.sources = &view;
+        ingot_sink_t log{}, binary{};
+        void *program = nullptr;
+        alloc_init(&table.allocator, nullptr);
+        bytes_writer_init(&log.writer, &table.allocator);
+        bytes_writer_init(&binary.writer, &table.allocator);
+        ASSERT_EQ(INGOT_SUCCESS, opencl_ops.build(table.state, &table.request, 1, &table.device, &log, &program));
+        EXPECT_EQ(platform().is_pocl() && length == 253 ? INGOT_UNIMPLEMENTED : INGOT_SUCCESS,
+                  opencl_ops.get_binary(table.state, program, 0, &binary));
+        opencl_ops.destroy_program(table.state, program);
+        bytes_writer_fini(&binary.writer);
+        bytes_writer_fini(&log.writer);
+    }
+}
+
 TEST(OpenclLoad, RefusesABinaryThatTheDriverDoesNotKnow)
 {
     Table table;

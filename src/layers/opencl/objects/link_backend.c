@@ -11,6 +11,7 @@
 
 #include "layers/opencl/statistics.h"
 #include "util/little_endian.h"
+#include "util/pocl_names.h"
 
 #define RECOMPILED_MARK "recompiled-from-ir"
 #define MAX_FACT (16u << 20)
@@ -177,6 +178,25 @@ static ingot_status_t write_facts(const struct piece *piece, ingot_sink_t *binar
     return status;
 }
 
+/* PoCL ends the process if a kernel's name is too long. */
+static ingot_status_t check_names(cl_program native)
+{
+    size_t size = 0;
+    cl_int error = layer_target.clGetProgramInfo(native, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
+    char *names = calloc(1, size + 1);
+    if (names == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the names of kernels");
+    if (error == CL_SUCCESS)
+        error = layer_target.clGetProgramInfo(native, CL_PROGRAM_KERNEL_NAMES, size, names, NULL);
+    const bool do_fit = error == CL_SUCCESS && pocl_names_fit(names);
+    free(names);
+    if (error != CL_SUCCESS)
+        return ingot_set_error(INGOT_BACKEND_ERROR, error, "CL_PROGRAM_KERNEL_NAMES: %d", (int)error);
+    return do_fit ? INGOT_SUCCESS
+                  : ingot_set_error_detail(INGOT_UNIMPLEMENTED, "a kernel's name has more than %u characters",
+                                           POCL_LONGEST_NAME);
+}
+
 static ingot_status_t get_binary(void *state, void *opaque, uint32_t device_index, ingot_sink_t *binary)
 {
     const struct piece *piece = opaque;
@@ -186,10 +206,13 @@ static ingot_status_t get_binary(void *state, void *opaque, uint32_t device_inde
     (void)device_index;
     if (atomic_load_explicit(&piece->is_changed, memory_order_acquire))
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the application built the linked program again");
+    ingot_status_t status = check_names(piece->native);
+    if (status != INGOT_SUCCESS)
+        return status;
     cl_int error = layer_target.clGetProgramInfo(piece->native, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL);
     if (error != CL_SUCCESS || size == 0)
         return ingot_set_error(INGOT_BACKEND_ERROR, error, "CL_PROGRAM_BINARY_SIZES: %d", (int)error);
-    ingot_status_t status = write_facts(piece, binary);
+    status = write_facts(piece, binary);
     if (status == INGOT_SUCCESS)
         status = ingot_sink_reserve(binary, size, &bytes);
     if (status != INGOT_SUCCESS)

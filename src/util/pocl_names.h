@@ -1,0 +1,26 @@
+/*
+ * pocl_names.h - kernel names that are too long for PoCL.
+ *
+ * PoCL generates a kernel's code into a file that has its name, and aborts the process if there can be no such file.
+ * It does so when a binary is requested, also if the application never launches the kernel.
+ */
+#ifndef INGOT_UTIL_POCL_NAMES_H
+#define INGOT_UTIL_POCL_NAMES_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#define POCL_LONGEST_NAME 252u /* with ".so", the longest name of a file on Linux */
+
+/* True if each of these names, with semicolons between them, can be a file's. */
+static inline bool pocl_names_fit(const char *names)
+{
+    size_t length = strcspn(names, ";");
+    while (length <= POCL_LONGEST_NAME && names[length] != '\0') {
+        names += length + 1;
+        length = strcspn(names, ";");
+    }
+    return length <= POCL_LONGEST_NAME;
+}
+
+#endif
