@@ -25,7 +25,7 @@ struct process {
 /* Runs in the child and never returns. */
 typedef void (*process_body_t)(int socket, void *user);
 
-/* Forks a worker. The child closes the sockets of `others`. Returns false, with errno, if there is no process. */
+/* Forks a worker. The child closes the sockets of `others`. Returns false, with errno, if that fails. */
 bool process_start(struct process *process, size_t other_count, const struct process *others, process_body_t body,
                    void *user);
 /* Returns the memory that the worker has for itself, in bytes, in RAM and swap; 0 if it has ended. */

@@ -40,7 +40,7 @@ static int open_writer(struct copying *copying, const char *path)
     return EXIT_NO_STORE;
 }
 
-/* Copies a program. Another one may still be copied if this one fails, unless there is no room. */
+/* Copies a program. If it fails, others may still be copied, unless the file is full. */
 static int copy(struct copying *copying, const struct plan_program *program)
 {
     char key[PLAN_KEY_TEXT_SIZE];

@@ -134,7 +134,7 @@ static void *pull_some(void *user)
     }
 }
 
-/* Works in this thread alone if there are no others to be had. */
+/* Uses fewer threads, or this one alone, if no more can be started. */
 static void pull_all(struct pulling *pulling)
 {
     pthread_t threads[THREADS - 1];
