@@ -2,10 +2,15 @@
  * stale_opencl_test.cpp - ways around a model of how OpenCL compilers find files and read options, each once found with
  * two processes and one store: the second must not get the first one's program.
  */
+#include <unistd.h>
+
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <gtest/gtest.h>
 
+#include "conformance/driver_copies.h"
 #include "conformance/program_setup.h"
 #include "support/opencl_platform.h"
 
@@ -39,6 +44,17 @@ std::string named(const std::string &name)
 
 const char kKernel[] = "__kernel void NAME(__global int *x) { x[0] = 1; }\n";
 const char kInclude[] = "#include \"k.h\"\n__kernel void NAME(__global int *x) { x[0] = 1; }\n";
+
+std::string text_of(const std::string &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+size_t files_in(const std::string &directory)
+{
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(directory), {}));
+}
 
 /* The same program before and after a file changed. */
 void expect_seen(ProgramSetup setup, const std::string &path)
@@ -137,7 +153,35 @@ TEST(Stale, ByTheDriversOwnCache)
         setup.environment = {{"NEO_CACHE_PERSISTENT", "1"}};
         setup.files = {{"cl_cache/here", ""}};
         expect_seen(setup, "k.h");
+        const Workplace workplace; /* the driver does write to its cache there */
+        setup.files.emplace_back("k.h", named("before"));
+        EXPECT_EQ("built", workplace.build(setup).origin);
+        EXPECT_LT(1u, files_in(workplace.path() + "/cl_cache"));
     }
+}
+
+/* Row 8. PoCL puts the headers of its share folder before each program, and links its device library into it. */
+TEST(Stale, ByPoclsDeviceLibrary)
+{
+    if (!is_pocl())
+        return;
+    const std::string directory = absolute("own-pocl-" + std::to_string(getpid()));
+    ProgramSetup first{"#ifdef UPDATED\n#define NAME updated\n#else\n#define NAME before\n#endif\n" +
+                       std::string(kKernel)};
+    first.environment = with_own_pocl(directory);
+    const std::string header = directory + "/share/pocl/include/_kernel.h";
+    first.files = {{header, text_of(header)}};
+    ProgramSetup second = first;
+    second.files = {{header, text_of(header) + "#define UPDATED\n"}};
+    expect_not_stale(first, second);
+
+    const Workplace workplace;
+    EXPECT_EQ("built", workplace.build(first).origin);
+    EXPECT_EQ("storage", workplace.build(first).origin);
+    for (const auto &file : std::filesystem::directory_iterator(directory + "/share/pocl"))
+        if (file.path().extension() == ".bc") /* one of them is this device's */
+            std::ofstream(file.path(), std::ios::app) << "\n";
+    EXPECT_EQ("built", workplace.build(first).origin);
 }
 
 /* Row 9. Options of a variable, which the compiler reads by itself. */
@@ -199,6 +243,13 @@ TEST(Stale, ByAKeyOfTheDriver)
     with.environment = {{"InjectInternalBuildOptions", "-DKEY"}};
     expect_not_stale(without, with);
     expect_not_stale(with, without);
+    const Workplace workplace; /* keys that change code, but no kernel's name */
+    EXPECT_EQ("built", workplace.build(without).origin);
+    EXPECT_EQ("storage", workplace.build(without).origin);
+    for (const char *key : {"DisableStatelessToStatefulOptimization", "OverrideRevision"}) {
+        with.environment = {{key, "1"}};
+        EXPECT_EQ("built", workplace.build(with).origin) << key;
+    }
 }
 
 TEST(Stale, ByTheDriversConfiguration)
@@ -273,4 +324,14 @@ TEST(StillCacheable, WithHeadersOfTheHostBehindAGuard)
         {"#include \"types.h\"\n" + std::string(kKernel), "", {{"types.h", guarded + "#define NAME by_header\n"}}}));
     const std::string with_own = "#ifndef __OPENCL_VERSION__\n#include \"host.h\"\n#endif\n#define NAME by_host\n";
     EXPECT_TRUE(expect_like_native({with_own + kKernel, "", {{"host.h", "#include <nowhere/host.h>\n"}}}));
+}
+
+TEST(StillCacheable, AfterAnUpdateOfALibraryThatGeneratesNoCode)
+{
+    const ProgramSetup setup{"#define NAME kept\n" + std::string(kKernel)};
+    ProgramSetup updated = setup;
+    updated.environment = with_another_build_of("libz.so.1");
+    const Workplace workplace;
+    EXPECT_EQ("built", workplace.build(setup).origin);
+    EXPECT_EQ("storage", workplace.build(updated).origin);
 }

@@ -2,7 +2,8 @@
  * code_of_binary.cpp - the parts of a device binary that a GPU or CPU executes.
  *
  * Intel's and PoCL's binaries hold ELF files: Intel's is one, whose sections are compared but for that of the options;
- * PoCL's is a list of files, of which the shared objects are code. A text (PTX, NVIDIA's) is compared as it is.
+ * PoCL's is a list of files, of which the shared objects are code; PoCL may also leave the objects that it linked. A
+ * text (PTX, NVIDIA's) is compared as it is.
  */
 #include <cstring>
 #include <elf.h>
@@ -65,7 +66,7 @@ std::string code_of_binary(const std::string &binary)
     size_t count = 0;
     for (size_t at = 0; (at = binary.find(ELFMAG, at, SELFMAG)) != std::string::npos; ++at) {
         Elf elf;
-        if (!read_elf(binary, at, &elf))
+        if (!read_elf(binary, at, &elf) || elf.header.e_type == ET_REL)
             continue;
         for (unsigned i = 0; i < elf.header.e_shnum; ++i) {
             const Elf64_Shdr section = section_of(elf, i);

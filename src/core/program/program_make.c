@@ -128,8 +128,9 @@ static ingot_status_t compile(struct workshop *shop, size_t device_count, const 
     context_count(status == INGOT_SUCCESS ? &context->counters.builds : &context->counters.build_failures);
     program_emit(shop->desc, INGOT_EVENT_BUILD, status, start, 0,
                  status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
-    if (status == INGOT_SUCCESS && shop->hermetic.refusal != NULL)
-        program_emit(shop->desc, INGOT_EVENT_NATIVE_BUILD, INGOT_NOT_CACHEABLE, 0, 0, shop->hermetic.refusal);
+    const char *refusal = shop->hermetic.refusal != NULL ? shop->hermetic.refusal : shop->desc->not_cacheable;
+    if (status == INGOT_SUCCESS && refusal != NULL)
+        program_emit(shop->desc, INGOT_EVENT_NATIVE_BUILD, INGOT_NOT_CACHEABLE, 0, 0, refusal);
     return status;
 }
 

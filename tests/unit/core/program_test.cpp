@@ -1,6 +1,7 @@
 /*
  * program_test.cpp - programs and kernels through the public interface, with the reference backend.
  */
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <fstream>
@@ -297,6 +298,30 @@ TEST(Program, HasTheBlobOfItsIdWhenAnIncludedFileChangesWhileItIsCompiled)
     const Program program = create_program(text.make(context));
     EXPECT_FALSE(blob_of(program).empty());
     EXPECT_NE(nullptr, create_kernel(program, "first"));
+    std::remove(path.c_str());
+}
+
+/* An option that is not known may read files, so nothing that it makes is kept under an id. */
+TEST(Program, ThatIsBuiltNativelyTellsWhyAndIsNotCacheable)
+{
+    const std::string path = testing::TempDir() + "ingot_native.h";
+    std::ofstream(path) << "kernel first x\n";
+    ReferenceDevice device;
+    Recorder recorder;
+    ProgramText text;
+    text.sources = {"#include \"ingot_native.h\"\nkernel f x\n"};
+    text.compile_options = "-I" + testing::TempDir() + " --unknown-option";
+    const Context context = device.make(recorder.info());
+    const Program program = create_program(text.make(context));
+    EXPECT_NE(nullptr, create_kernel(program, "first"));
+    EXPECT_EQ(1u, device.counts.builds);
+    size_t size = 0;
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_get_cache_blob(program.get(), &size, nullptr));
+    const auto event = std::make_pair(INGOT_EVENT_NATIVE_BUILD, INGOT_NOT_CACHEABLE);
+    const auto at = std::find(recorder.events.begin(), recorder.events.end(), event);
+    ASSERT_NE(recorder.events.end(), at);
+    const std::string reason = recorder.reasons[static_cast<size_t>(at - recorder.events.begin())];
+    EXPECT_NE(std::string::npos, reason.find("--unknown-option")) << reason;
     std::remove(path.c_str());
 }
 

@@ -47,6 +47,11 @@ static const char *const code_variables[] = {
     "!POCL_MAX_PTHREAD_COUNT",
     "!POCL_PTHREAD_MIN_THREADS",
     "!POCL_CPU_MAX_CU_COUNT",
+    "AMD_OCL_*", /* of AMD's driver and Mesa's, by their documentation; not tried */
+    "GPU_ENABLE_WAVE32_MODE",
+    "GPU_ENABLE_WGP_MODE",
+    "CLC_*",
+    "RUSTICL_*",
     NULL,
 };
 
@@ -60,6 +65,7 @@ static const char *const intel_settings[] = {"igdrcl.config", NULL}; /* read fro
 
 static const char *const intel_directories[] = {"/usr/local/include", "include", "/usr/include", NULL};
 static const char *const pocl_variables[] = {"POCL_EXTRA_BUILD_FLAGS", NULL};
+static const char *const other_variables[] = {"AMD_OCL_BUILD_OPTIONS", "AMD_OCL_BUILD_OPTIONS_APPEND", NULL};
 
 enum opencl_vendor opencl_vendor_of(const char *platform_name)
 {
@@ -80,6 +86,8 @@ void opencl_vendor_get_text_rules(enum opencl_vendor vendor, ingot_text_rules_t 
         rules->option_quotes = INGOT_QUOTES_DOUBLE;
         rules->current_directory = INGOT_CURRENT_LAST;
         rules->late_directories = intel_directories;
+    } else if (vendor == OPENCL_OTHER) {
+        rules->option_variables = other_variables;
     }
 }
 
