@@ -48,13 +48,16 @@ static ingot_status_t find_refusal(struct recipe_draft *draft, const_ingot_progr
     return status;
 }
 
-static bool is_known(ingot_recipe_writer_t writer, const struct recipe_remarks *remarks)
+/* True if the file has the program. Its files are not read then: they may have changed since it was recorded.
+ * program_key may be NULL. */
+static bool is_known(ingot_recipe_writer_t writer, const struct recipe_remarks *remarks, uint8_t *program_key)
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     if (remarks->id_size == 0)
         return false;
     recipe_digest(remarks->id_size, remarks->id, key);
-    return writer_knows(writer, RECIPE_RECORD_ID, key);
+    return program_key != NULL ? writer_find_program(writer, key, program_key)
+                               : writer_knows(writer, RECIPE_RECORD_ID, key);
 }
 
 ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
@@ -65,7 +68,7 @@ ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, const_ingot
     if (writer == NULL || desc == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer or desc is NULL");
     struct recipe_remarks remarks = remarks_of(desc, program);
-    if (key == NULL && is_known(writer, &remarks))
+    if (is_known(writer, &remarks, key))
         return INGOT_SUCCESS;
     recipe_draft_init(&draft, writer_allocator(writer));
     ingot_status_t status = find_refusal(&draft, desc, program, &refusal);
@@ -104,7 +107,7 @@ ingot_status_t ingot_recipe_writer_add_link(ingot_recipe_writer_t writer, const_
     if (writer == NULL || link == NULL || objects == NULL || object_count == 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer, link or objects are missing");
     const struct recipe_remarks remarks = remarks_of(link, NULL);
-    if (is_known(writer, &remarks))
+    if (is_known(writer, &remarks, NULL))
         return INGOT_SUCCESS;
     const ingot_allocator_t *allocator = writer_allocator(writer);
     const size_t size = object_count * INGOT_RECIPE_KEY_SIZE;

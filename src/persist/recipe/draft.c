@@ -94,9 +94,6 @@ const char *recipe_draft_refusal(const_ingot_program_desc_t desc, ingot_includes
         return "the options of a source, of a link, or of a program without text may name a directory";
     if (includes == NULL || ingot_includes_get_info(includes, &included) != INGOT_SUCCESS)
         return NULL;
-    if (strcmp(ingot_context_get_backend_name(ingot_program_desc_get_context(desc)), OBJECT_BACKEND) == 0)
-        return included.file_count == 0 ? NULL
-                                        : "clCompileProgram would read the files that the program includes again";
     if (included.directory_matters)
         return "the program depends on the current directory (-g)";
     if (included.names_matter &&

@@ -37,7 +37,7 @@ struct ingot_recipe_writer {
     atomic_uint told; /* a bit per status that was reported; relaxed: only the bit matters */
     struct process_lock lock;
     /* the following fields are under the lock */
-    struct key_map known[KIND_COUNT]; /* by the kind of record */
+    struct key_map known[KIND_COUNT]; /* offsets of records, by their kinds */
     uint64_t device;                  /* of the file, like inode */
     uint64_t inode;
     struct recipe_scan scan; /* where the known part ends */
@@ -76,9 +76,10 @@ static bool is_known(const struct ingot_recipe_writer *writer, uint32_t kind, co
     return kind < KIND_COUNT && key_map_find(&writer->known[kind], key, NULL);
 }
 
-static ingot_status_t learn(struct ingot_recipe_writer *writer, uint32_t kind, const uint8_t *key)
+/* offset: of the record. */
+static ingot_status_t learn(struct ingot_recipe_writer *writer, uint32_t kind, const uint8_t *key, uint64_t offset)
 {
-    if (kind >= KIND_COUNT || is_known(writer, kind, key) || key_map_add(&writer->known[kind], key, 0))
+    if (kind >= KIND_COUNT || is_known(writer, kind, key) || key_map_add(&writer->known[kind], key, (size_t)offset))
         return INGOT_SUCCESS;
     return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the keys of %s", writer->path);
 }
@@ -131,7 +132,7 @@ static ingot_status_t catch_up(struct ingot_recipe_writer *writer, int fd, const
     while (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD) {
         status = recipe_scan_next(&writer->scan, &record, &found);
         if (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD)
-            status = learn(writer, record.kind, record.key);
+            status = learn(writer, record.kind, record.key, record.content - RECIPE_RECORD_SIZE);
     }
     if (status == INGOT_SUCCESS && found == RECIPE_FOUND_UNREADABLE)
         status =
@@ -194,6 +195,40 @@ static ingot_status_t open_file(struct ingot_recipe_writer *writer)
     if (status != INGOT_SUCCESS)
         close_file(writer);
     return status;
+}
+
+/* ---- the program of an id ---- */
+
+/* Reads the record of an id, at this offset. Requires both locks. */
+static bool read_id(const struct ingot_recipe_writer *writer, uint64_t offset, uint8_t *program_key)
+{
+    struct recipe_scan scan = writer->scan;
+    struct recipe_record record;
+    enum recipe_found found = RECIPE_FOUND_END;
+    uint8_t *content = NULL;
+    scan.offset = offset;
+    scan.count = 0;
+    if (recipe_scan_next(&scan, &record, &found) != INGOT_SUCCESS || found != RECIPE_FOUND_RECORD ||
+        record.kind != RECIPE_RECORD_ID || record.size != INGOT_RECIPE_KEY_SIZE ||
+        recipe_record_read(writer->fd, writer->path, &record, &writer->allocator, &content) != INGOT_SUCCESS)
+        return false;
+    memcpy(program_key, content, INGOT_RECIPE_KEY_SIZE);
+    memory_free(&writer->allocator, content, (size_t)record.size);
+    return true;
+}
+
+bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key)
+{
+    size_t offset = 0;
+    lock(writer);
+    bool is_there = is_known(writer, RECIPE_RECORD_ID, id_key) && open_file(writer) == INGOT_SUCCESS;
+    if (is_there) {
+        is_there = key_map_find(&writer->known[RECIPE_RECORD_ID], id_key, &offset) && /* the file may be another one */
+                   read_id(writer, offset, program_key) && is_known(writer, RECIPE_RECORD_PROGRAM, program_key);
+        close_file(writer);
+    }
+    process_lock_give(&writer->lock);
+    return is_there;
 }
 
 /* ---- appending ---- */
@@ -261,10 +296,11 @@ static ingot_status_t write_items(struct ingot_recipe_writer *writer, size_t cou
             (void)files_truncate(writer->fd, writer->scan.offset);
             return files_write_failed(result, "writing", writer->path);
         }
+        const uint64_t offset = writer->scan.offset;
         writer->scan.offset += item->encoded.size;
         ++writer->scan.count;
         writer->scan.program_bytes += item->kind == RECIPE_RECORD_PROGRAM ? item->size : 0;
-        status = learn(writer, (uint32_t)item->kind, item->key);
+        status = learn(writer, (uint32_t)item->kind, item->key, offset);
     }
     return status;
 }

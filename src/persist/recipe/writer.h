@@ -25,6 +25,8 @@ ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_reci
 ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items);
 /* True if the file is known to have such a record. */
 bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key);
+/* Returns true, and the key of the program that was recorded with this id, if the file has it. */
+bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key);
 const ingot_allocator_t *writer_allocator(ingot_recipe_writer_t writer);
 /* Reports what could not be recorded to the callback, each status once. Returns false if it was reported before. */
 bool writer_tell(ingot_recipe_writer_t writer, ingot_status_t status, const char *name, const char *reason);

@@ -4,7 +4,8 @@
 Usage: make.py [FILE]   (default: programs.recipe beside this script). Needs libxxhash.so.0.
 
 A program of OpenCL C with a header and an included file, an object and a program linked of it, one that cannot be
-recorded, a record of an unknown kind, a remark of a later version, and a record that was not finished.
+recorded, an object with a header and an included file, a record of an unknown kind, a remark of a later version, and a
+record that was not finished.
 """
 import ctypes
 import hashlib
@@ -83,10 +84,16 @@ object_key, an_object = program(
 _, linked = program(number(1, 3) + field(2, b"opencl") + field(12, object_key))
 _, refused = program(
     number(1, 4) + field(2, b"cuda") + field(14, b"the options have -include, an option that is not known"))
+_, with_files = program(
+    number(1, 2) + field(2, b"opencl")
+    + field(3, struct.pack("<I", 1) + reference(SOURCE) + string(b"") + string(b""))
+    + field(5, reference(OWN) + string(b"own.h"))
+    + field(10, reference(FILE) + string(b"a.h"))
+    + field(11, struct.pack("<III", 0, 2, 3)))
 
 header = b"\x89INGRCP\n" + struct.pack("<II", 1, 32)
 whole = header + checksum(header)
-whole += text(SOURCE) + text(OWN) + text(FILE) + built + text(UNIT) + an_object + linked + refused
+whole += text(SOURCE) + text(OWN) + text(FILE) + built + text(UNIT) + an_object + linked + refused + with_files
 whole += record(77, bytes(32), b"of an unknown kind") + text(b"a text that was not written to its end")[:-5]
 path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "programs.recipe"
 path.write_bytes(whole)

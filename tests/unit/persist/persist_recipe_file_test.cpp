@@ -116,7 +116,7 @@ TEST_F(PersistRecipeFile, TheGoldenFileIsRead)
 {
     const Recipe recipe = open_recipe(INGOT_SOURCE_DIR "/tests/golden/recipe/programs.recipe");
     const ingot_recipe_summary_t summary = summary_of(recipe);
-    EXPECT_EQ(4u, summary.program_count);
+    EXPECT_EQ(5u, summary.program_count);
     EXPECT_EQ(4u, summary.text_count);
     EXPECT_EQ(1u, summary.damaged_count) << "the record of an unknown kind";
     EXPECT_EQ(129u, summary.torn_bytes);
@@ -148,6 +148,12 @@ TEST_F(PersistRecipeFile, TheGoldenFileIsRead)
     ASSERT_EQ(1u, link.object_count);
     EXPECT_EQ(1u, link.objects[0]);
     EXPECT_EQ(INGOT_NOT_CACHEABLE, program_of(recipe, 3).status);
+    const ingot_recipe_program_t with_files = program_of(recipe, 4);
+    EXPECT_EQ(INGOT_RECIPE_OBJECT, with_files.kind);
+    EXPECT_EQ(INGOT_SUCCESS, with_files.status);
+    EXPECT_EQ(0, with_files.has_options);
+    ASSERT_EQ(1u, with_files.file_count);
+    EXPECT_EQ("#define THREE 3\n", text_of(recipe, with_files.files[0]));
 }
 
 TEST_F(PersistRecipeFile, AFileThatWasCutOffKeepsWhatIsWhole)

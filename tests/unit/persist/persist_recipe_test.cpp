@@ -258,6 +258,75 @@ TEST_F(PersistRecipe, ALinkedProgramRefersToItsObjects)
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_recipe_desc_create(&desc, recipe.get(), 1, context.get(), 0, nullptr));
 }
 
+/* As the OpenCL layer describes what clCompileProgram made. */
+TEST_F(PersistRecipe, AnObjectIsRecordedWithTheFilesThatItIncludes)
+{
+    ReferenceDevice device;
+    device.name = "opencl_object";
+    ProgramText text;
+    text.sources = {"#include \"deep/one.h\"\n#include \"own.h\"\nkernel twice x TWO * THREE *\n"};
+    text.headers = {{"own.h", "#define THREE 3\n"}};
+    text.compile_options = "-I " + directory("inc") + " -DY=1";
+    text.source_name = "";
+    for (const char *link_options : {"", "-without-compile-options"}) {
+        write_text("inc/deep/one.h", "#include \"two.h\"\n");
+        write_text("inc/deep/two.h", "#define TWO 2\n");
+        text.link_options = link_options;
+        const Context first = device.make();
+        const Desc recorded = text.make(first);
+        const std::filesystem::path file = path((std::string("object") + link_options).c_str());
+        add(open_writer(file), recorded);
+        std::filesystem::remove_all(scratch_.path() / "inc");
+        const Recipe recipe = open_recipe(file);
+        const ingot_recipe_program_t object = program_of(recipe, 0);
+        ASSERT_EQ(INGOT_SUCCESS, object.status) << object.reason;
+        EXPECT_EQ(INGOT_RECIPE_OBJECT, object.kind);
+        EXPECT_STREQ("opencl", object.backend);
+        EXPECT_EQ(link_options[0] == '\0', object.has_options != 0);
+        EXPECT_STREQ("-DY=1", object.compile_options);
+        ASSERT_EQ(2u, object.file_count);
+        EXPECT_STREQ("one.h", object.files[0].name);
+        EXPECT_EQ("#define TWO 2\n", text_of(recipe, object.files[1]));
+        const Context second = device.make();
+        const Desc described = describe(recipe, 0, second.get());
+        ASSERT_NE(nullptr, described);
+        EXPECT_EQ(id_of(recorded), id_of(described));
+        create_program(described);
+        ingot_program_desc_t desc = nullptr;
+        const Context other = ReferenceDevice().make();
+        EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_recipe_desc_create(&desc, recipe.get(), 0, other.get(), 0, nullptr));
+    }
+}
+
+/* An application may change or remove the files between clCompileProgram and clLinkProgram. */
+TEST_F(PersistRecipe, ALinkNamesTheObjectThatWasRecordedWhenItWasCompiled)
+{
+    ReferenceDevice device;
+    device.name = "opencl_object";
+    const Context context = device.make();
+    write_text("inc/two.h", "#define TWO 2\n");
+    ProgramText text;
+    text.sources = {"#include \"two.h\"\nkernel twice x TWO *\n"};
+    text.compile_options = "-I " + directory("inc");
+    const Desc object = text.make(context);
+    const Key key = add(open_writer(path()), object);
+    const const_ingot_program_desc_t objects[] = {object.get()};
+    for (int number : {1, 2}) {
+        write_text("inc/two.h", "#define TWO 2" + std::to_string(number) + "\n");
+        ProgramText other;
+        other.sources = {numbered_source(number)};
+        const Desc link = other.make(context);
+        const Writer another = open_writer(path()); /* as another process has */
+        ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add_link(another.get(), link.get(), nullptr, 1, objects, nullptr));
+        EXPECT_EQ(key, add(another, object));
+    }
+    const Recipe recipe = open_recipe(path());
+    ASSERT_EQ(2u, summary_of(recipe).program_count) << "the links are made of the same";
+    EXPECT_EQ(INGOT_SUCCESS, program_of(recipe, 1).status) << program_of(recipe, 1).reason;
+    ASSERT_EQ(1u, program_of(recipe, 1).object_count);
+    EXPECT_EQ(0u, program_of(recipe, 1).objects[0]);
+}
+
 TEST_F(PersistRecipe, AStorageRecordsWhatItCompilesAndLoads)
 {
     Store store((scratch_.path() / "store").string());
