@@ -156,16 +156,15 @@ INGOT_API ingot_status_t ingot_recipe_get_text(ingot_recipe_t recipe, size_t tex
  * Describes a program of the recipe to a context. In a context with the same environment, its id is the one that the
  * application's own descriptor has for the same devices.
  *
- * @param[in] index           A program of kind INGOT_RECIPE_PROGRAM.
- * @param[in] context         Its backend must have the program's backend's name.
+ * @param[in] index           A program of kind INGOT_RECIPE_PROGRAM, or in the OpenCL layer of INGOT_RECIPE_OBJECT.
+ * @param[in] context         Its backend must have the program's backend's name, or be the layer's one of objects.
  * @param[in] device_count    0: all devices of the context.
  * @param[in] device_indices  As in ingot_program_info_t.
  * @retval INGOT_NOT_CACHEABLE  The program cannot be built from the recipe; the detail says why.
  * @retval INGOT_NOT_FOUND, INGOT_NO_SPACE  As the program's status.
  * @retval INGOT_BLOB_CORRUPT   A text is damaged, or the included files are not those of the sources.
  * @retval INGOT_INVALID_ARGUMENTS  Also if the backend has another name or does not build such sources.
- * @retval INGOT_UNIMPLEMENTED  An object or a linked program: the OpenCL layer builds them, from the application's
- * calls.
+ * @retval INGOT_UNIMPLEMENTED  An object or a linked program: the OpenCL layer builds them.
  * @return Otherwise as ingot_source_create, ingot_program_desc_create and ingot_recipe_get_text.
  * @par Threads  Any number at once.
  */

@@ -288,6 +288,8 @@ ingot_status_t reference_context_create(ingot_context_t *context, const referenc
     for (uint32_t i = 0; state->targets != NULL && i < info->device_count; ++i)
         state->targets[i] = strdup(info->targets[i]);
     ops.takes_name_expressions = info->name_expressions ? takes_name_expressions : NULL;
+    if (info->name != NULL)
+        ops.name = info->name;
     if (info->no_binaries) {
         ops.get_binary = NULL;
         ops.load = NULL;

@@ -43,6 +43,7 @@ typedef struct reference_info {
     int no_binaries;              /* the table lacks get_binary and load */
     int generates_code_at_launch; /* as told to users; changes nothing here */
     int name_expressions;         /* accept them; they name nothing here */
+    const char *name;             /* of the backend, which must live as long as the context; NULL: "reference" */
 } reference_info_t;
 
 ingot_status_t reference_context_create(ingot_context_t *context, const reference_info_t *info,

@@ -37,6 +37,7 @@ struct ReferenceDevice {
     void *hook_user = nullptr;
     bool no_binaries = false;
     bool name_expressions = false;
+    const char *name = nullptr; /* of the backend */
 
     Context make(ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT, bool use_environment = false)
     {
@@ -49,6 +50,7 @@ struct ReferenceDevice {
         reference.hook_user = hook_user;
         reference.no_binaries = no_binaries;
         reference.name_expressions = name_expressions;
+        reference.name = name;
         if (!use_environment)
             info.flags |= INGOT_CONTEXT_IGNORE_ENVIRONMENT;
         ingot_context_t context = nullptr;

@@ -1,6 +1,7 @@
 /*
  * link.c - replays clCompileProgram and clLinkProgram; see link.h.
  *
+ * The layer compiles the objects itself, because their sources include files of the recipe (util/recipe_call.h).
  * Only the layer knows the ids of these programs, so what it stored is not looked up here: the calls are made twice,
  * and the layer's counts tell whether the second time compiled anything. A process with the layer does nothing else,
  * because programs that Ingot builds itself must not go through the layer.
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "cli/memory.h"
+#include "util/recipe_call.h"
 
 enum { COUNTS_SIZE = 1 << 16, LOG_SIZE = 1024 };
 
@@ -78,39 +80,12 @@ static struct counts read_counts(void)
 
 /* ---- the application's calls ------------------------------------------------------------------------------------- */
 
-/* Returns a text with a NUL at its end, or NULL. */
-static char *read_text(ingot_recipe_t recipe, const ingot_recipe_text_t *text)
-{
-    size_t size = 0;
-    if (ingot_recipe_get_text(recipe, text->text, &size, NULL) != INGOT_SUCCESS)
-        return NULL;
-    uint8_t *bytes = memory_get(size + 1);
-    if (ingot_recipe_get_text(recipe, text->text, &size, bytes) != INGOT_SUCCESS) {
-        free(bytes);
-        return NULL;
-    }
-    bytes[size] = '\0';
-    return (char *)bytes;
-}
-
 static cl_program keep(struct pass *pass, cl_program program)
 {
     if (program != NULL) {
         pass->programs = memory_grow(pass->programs, pass->count, sizeof(cl_program));
         pass->programs[pass->count++] = program;
     }
-    return program;
-}
-
-static cl_program make_program(struct pass *pass, ingot_recipe_t recipe, const ingot_recipe_text_t *text)
-{
-    cl_int error = CL_SUCCESS;
-    char *bytes = read_text(recipe, text);
-    const char *string = bytes;
-    const size_t length = bytes != NULL ? strlen(bytes) : 0;
-    cl_program program =
-        bytes != NULL ? keep(pass, clCreateProgramWithSource(pass->context, 1, &string, &length, &error)) : NULL;
-    free(bytes);
     return program;
 }
 
@@ -130,57 +105,37 @@ static bool refuse(const struct pass *pass, cl_program program, const char *call
     return false;
 }
 
-static bool refuse_recipe(struct message *result)
+/* Returns the layer's function that compiles objects, or NULL. */
+static recipe_call_t find_call(const struct device *device)
 {
-    (void)snprintf(result->text, sizeof(result->text), "the recipe lacks a text: %s", ingot_last_error_detail());
-    return false;
+    recipe_call_t call = NULL;
+    *(void **)&call = clGetExtensionFunctionAddressForPlatform(device->owner, RECIPE_CALL_NAME);
+    return call;
 }
 
-static bool compile(struct pass *pass, ingot_recipe_t recipe, const ingot_recipe_program_t *object, cl_program *made,
-                    struct message *result)
+static bool compile_objects(struct pass *pass, const struct device *device, const struct plan_program *program,
+                            cl_program *objects, struct message *result)
 {
-    cl_program *headers = memory_get(object->header_count * sizeof(cl_program));
-    const char **names = memory_get(object->header_count * sizeof(char *));
-    bool is_complete = object->source_count == 1;
-    *made = is_complete ? make_program(pass, recipe, &object->sources[0]) : NULL;
-    is_complete = *made != NULL;
-    for (size_t i = 0; i < object->header_count && is_complete; ++i) {
-        headers[i] = make_program(pass, recipe, &object->headers[i]);
-        names[i] = object->headers[i].name;
-        is_complete = headers[i] != NULL;
-    }
-    cl_int error = CL_SUCCESS;
-    const bool has_headers = object->header_count != 0;
-    if (is_complete)
-        error = clCompileProgram(*made, 1, &pass->device, object->has_options != 0 ? object->compile_options : NULL,
-                                 (cl_uint)object->header_count, has_headers ? headers : NULL,
-                                 has_headers ? names : NULL, NULL, NULL);
-    free(headers);
-    free(names);
-    if (!is_complete)
-        return refuse_recipe(result);
-    return error == CL_SUCCESS || refuse(pass, *made, "clCompileProgram", error, result);
-}
-
-static bool compile_objects(struct pass *pass, const struct plan_program *program, cl_program *objects,
-                            struct message *result)
-{
-    for (size_t i = 0; i < program->facts.object_count; ++i) {
+    const recipe_call_t create = find_call(device);
+    bool is_made = create != NULL;
+    if (!is_made)
+        (void)snprintf(result->text, sizeof(result->text), "the OpenCL layer is not loaded, or is of another version");
+    for (size_t i = 0; i < program->facts.object_count && is_made; ++i) {
         ingot_recipe_program_t object = INGOT_RECIPE_PROGRAM_INIT;
-        if (ingot_recipe_get_program(program->recipe, program->facts.objects[i], &object) != INGOT_SUCCESS)
-            return refuse_recipe(result);
-        if (!compile(pass, program->recipe, &object, &objects[i], result))
-            return false;
+        (void)ingot_recipe_get_program(program->recipe, program->facts.objects[i], &object);
+        objects[i] = keep(pass, create(pass->context, program->path, object.key, sizeof(result->text), result->text));
+        is_made = objects[i] != NULL;
     }
-    return true;
+    return is_made;
 }
 
-static bool make_calls(struct pass *pass, const struct plan_program *program, struct message *result)
+static bool make_calls(struct pass *pass, const struct device *device, const struct plan_program *program,
+                       struct message *result)
 {
     const ingot_recipe_program_t *facts = &program->facts;
     cl_program *objects = memory_get(facts->object_count * sizeof(cl_program));
     cl_int error = CL_SUCCESS;
-    bool is_made = compile_objects(pass, program, objects, result);
+    bool is_made = compile_objects(pass, device, program, objects, result);
     if (is_made) {
         cl_program linked =
             clLinkProgram(pass->context, 1, &pass->device, facts->has_options != 0 ? facts->link_options : NULL,
@@ -204,7 +159,7 @@ static bool run_pass(const struct plan_program *program, const struct device *de
     pass.context = clCreateContext(properties, 1, &pass.device, NULL, NULL, &error);
     if (pass.context == NULL)
         return refuse(&pass, NULL, "clCreateContext", error, result);
-    const bool is_made = make_calls(&pass, program, result);
+    const bool is_made = make_calls(&pass, device, program, result);
     for (size_t i = pass.count; i > 0; --i)
         (void)clReleaseProgram(pass.programs[i - 1]);
     (void)clReleaseContext(pass.context);

@@ -36,12 +36,12 @@ int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, co
     return EXIT_DONE;
 }
 
-static void add_programs(struct plan *plan, ingot_recipe_t recipe, uint64_t count)
+static void add_programs(struct plan *plan, ingot_recipe_t recipe, const char *path, uint64_t count)
 {
     for (uint64_t i = 0; i < count; ++i) {
         plan->programs = memory_grow(plan->programs, plan->program_count, sizeof(*plan->programs));
         struct plan_program *program = &plan->programs[plan->program_count];
-        *program = (struct plan_program){recipe, (size_t)i, INGOT_RECIPE_PROGRAM_INIT};
+        *program = (struct plan_program){recipe, path, (size_t)i, INGOT_RECIPE_PROGRAM_INIT};
         if (ingot_recipe_get_program(recipe, program->index, &program->facts) == INGOT_SUCCESS)
             ++plan->program_count;
     }
@@ -96,7 +96,7 @@ int plan_open(struct plan *plan, size_t path_count, char *const *paths)
         plan->damaged_count += summary.damaged_count;
         plan->torn_bytes += summary.torn_bytes;
         if (code == EXIT_DONE)
-            add_programs(plan, recipe, summary.program_count);
+            add_programs(plan, recipe, paths[i], summary.program_count);
     }
     drop_repeated(plan);
     return code;

@@ -11,6 +11,7 @@ enum { PLAN_KEY_TEXT_SIZE = 2 * INGOT_RECIPE_KEY_SIZE + 1, PLAN_SHORT_KEY = 12 }
 
 struct plan_program {
     ingot_recipe_t recipe; /* borrowed from the plan */
+    const char *path;      /* of the recipe, borrowed from the caller of plan_open */
     size_t index;          /* in the recipe */
     ingot_recipe_program_t facts;
 };
@@ -24,8 +25,8 @@ struct plan {
     uint64_t torn_bytes;
 };
 
-/* Reads the files. Returns EXIT_DONE, or EXIT_NO_STORE after a message. Damaged records cause a message on standard
- * error. */
+/* Reads the files, whose paths must live as long as the plan. Returns EXIT_DONE, or EXIT_NO_STORE after a message.
+ * Damaged records cause a message on standard error. */
 int plan_open(struct plan *plan, size_t path_count, char *const *paths);
 void plan_close(struct plan *plan);
 

@@ -7,6 +7,7 @@
 
 #include "persist/base/memory.h"
 #include "persist/recipe/arena.h"
+#include "persist/recipe/objects.h"
 #include "persist/recipe/reader.h"
 
 /* What a descriptor is made of. */
@@ -97,17 +98,29 @@ static ingot_status_t gather(struct description *description, size_t index, cons
 static ingot_status_t check(const ingot_recipe_program_t *program, ingot_context_t context)
 {
     const char *backend = ingot_context_get_backend_name(context);
+    const bool is_of_layer = program->kind == INGOT_RECIPE_OBJECT && strcmp(backend, OBJECT_BACKEND) == 0;
     if (program->status != INGOT_SUCCESS)
         return ingot_set_error_detail(program->status, "%s", program->reason);
-    if (program->kind != INGOT_RECIPE_PROGRAM)
+    if (program->kind != INGOT_RECIPE_PROGRAM && !is_of_layer)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "only the OpenCL layer builds what clCompileProgram and "
                                                            "clLinkProgram made");
-    if (strcmp(program->backend, backend) != 0)
+    if (!is_of_layer && strcmp(program->backend, backend) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "the program is for the backend %s, and the context's is "
                                       "%s",
                                       program->backend, backend);
     return INGOT_SUCCESS;
+}
+
+/* Options of an object are marked as in the layer, whose programs have globals of their own. */
+static void set_options(ingot_program_info_t *info, const ingot_recipe_program_t *program)
+{
+    info->compile_options = program->compile_options;
+    info->link_options = program->link_options;
+    if (program->kind != INGOT_RECIPE_OBJECT)
+        return;
+    info->link_options = program->has_options != 0 ? NULL : OBJECT_WITHOUT_OPTIONS;
+    info->flags = INGOT_PROGRAM_NO_MEMORY_CACHE;
 }
 
 ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, ingot_recipe_t recipe, size_t index,
@@ -129,8 +142,7 @@ ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, ingot_recipe
     info.source_count = program.source_count;
     info.headers = description.sources + program.source_count;
     info.header_count = program.header_count;
-    info.compile_options = program.compile_options;
-    info.link_options = program.link_options;
+    set_options(&info, &program);
     info.spec_constants = program.spec_constants;
     info.spec_constant_count = program.spec_constant_count;
     info.device_indices = device_count != 0 ? device_indices : NULL;

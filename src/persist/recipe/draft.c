@@ -11,12 +11,10 @@
 
 #include "persist/recipe/built_for.h"
 #include "persist/recipe/fields.h"
+#include "persist/recipe/objects.h"
 #include "util/little_endian.h"
 
-/* Of the OpenCL layer: its objects have a backend of their own, and a link option that says that there are none. */
-#define OBJECT_BACKEND "opencl_object"
-#define OBJECT_WITHOUT_OPTIONS "-without-compile-options"
-#define LAYER_BACKEND "opencl" /* as objects and linked programs are listed */
+#define LAYER_BACKEND "opencl" /* as objects and linked programs of the OpenCL layer are listed */
 
 /* What the fields are made of. */
 struct parts {

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <thread>
 
+#include "support/forged_recipe.h"
 #include "support/forked_child.h"
 #include "support/recipe_fixture.h"
 #include "support/scratch_directory.h"
@@ -22,61 +23,13 @@ extern "C" {
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/recipe/key_map.h"
-#include "persist/recipe/record.h"
-#include "util/little_endian.h"
 }
 
+using namespace forged_recipe;
 using namespace recipe_fixture;
 
 namespace
 {
-
-using Bytes = std::vector<uint8_t>;
-
-Bytes u32(uint32_t value)
-{
-    Bytes bytes(4);
-    le_put_u32(bytes.data(), value);
-    return bytes;
-}
-
-Bytes text(const std::string &value)
-{
-    return {value.begin(), value.end()};
-}
-
-Bytes join(const std::vector<Bytes> &parts)
-{
-    Bytes bytes;
-    for (const Bytes &part : parts)
-        bytes.insert(bytes.end(), part.begin(), part.end());
-    return bytes;
-}
-
-Bytes field(uint32_t tag, const Bytes &value)
-{
-    return join({u32(tag), u32(static_cast<uint32_t>(value.size())), value});
-}
-
-Key key_of(const Bytes &content)
-{
-    Key key{};
-    recipe_digest(content.size(), content.data(), key.data());
-    return key;
-}
-
-Bytes reference(const Bytes &content)
-{
-    const Key key = key_of(content);
-    Bytes size(8);
-    le_put_u64(size.data(), content.size());
-    return join({Bytes(key.begin(), key.end()), size});
-}
-
-Bytes source_field(const Bytes &content)
-{
-    return field(3, join({u32(REFERENCE_SOURCE_KIND), reference(content), u32(0), u32(0)}));
-}
 
 const Bytes reference_program = join({field(1, u32(1)), field(2, text("reference"))});
 
@@ -91,22 +44,9 @@ protected:
         std::filesystem::create_directories(path(name).parent_path());
         std::ofstream(path(name)) << content;
     }
-    Bytes record(recipe_record_kind kind, const Bytes &content) const
-    {
-        recipe_buffer buffer;
-        recipe_buffer_init(&buffer, &allocator_);
-        recipe_record_put(&buffer, kind, key_of(content).data(), content.size(), content.data());
-        const Bytes bytes(buffer.bytes, buffer.bytes + buffer.size);
-        recipe_buffer_fini(&buffer);
-        return bytes;
-    }
     Recipe open_with(const std::vector<Bytes> &records) const
     {
-        Bytes bytes(RECIPE_HEADER_SIZE);
-        recipe_put_header(bytes.data());
-        for (const Bytes &one : records)
-            bytes.insert(bytes.end(), one.begin(), one.end());
-        write_file(path(), bytes);
+        write_file(path(), recipe_of(records));
         return open_recipe(path());
     }
     /* Records the program, and expects that it is listed as one that cannot be built. Returns why. */
@@ -193,6 +133,31 @@ TEST_F(PersistRecipeHostile, NoBuildFallsBackToTheCompilersSearch)
     for (int i = 0; i < 2; ++i) {
         ingot_program_t program = nullptr;
         EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get())) << i;
+    }
+}
+
+/* Objects of the OpenCL layer, likewise. */
+TEST_F(PersistRecipeHostile, NoObjectReadsAFileOfThisMachine)
+{
+    write_text("secret.h", "#define TWO 2\n");
+    device_.name = "opencl_object";
+    const Context context = device_.make();
+    for (const std::string &name : {path("secret.h").string(), std::string("secret.h")}) {
+        const Bytes source = text("#include \"" + name + "\"\nkernel twice x TWO *\n");
+        for (const Bytes &includes : {Bytes(), field(11, u32(1))}) {
+            const Bytes content = join({field(1, u32(2)), field(2, text("opencl")), source_field(source),
+                                        field(6, text("-I" + scratch_.path().string())), includes, field(13, u32(1))});
+            const Recipe recipe =
+                open_with({record(RECIPE_RECORD_TEXT, source), record(RECIPE_RECORD_PROGRAM, content)});
+            ingot_program_desc_t made = nullptr;
+            const ingot_status_t status = ingot_recipe_desc_create(&made, recipe.get(), 0, context.get(), 0, nullptr);
+            const Desc desc(made);
+            EXPECT_EQ(includes.empty() ? INGOT_BLOB_CORRUPT : INGOT_SUCCESS, status);
+            ingot_program_t program = nullptr;
+            if (status == INGOT_SUCCESS) {
+                EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+            }
+        }
     }
 }
 

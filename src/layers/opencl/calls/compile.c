@@ -4,6 +4,8 @@
  * A compilation that Ingot can answer gets an object. Everything else goes to the driver, word for word, as in build.c:
  * also another compilation of a program, and one with a callback, which may link the program at once.
  */
+#include "layers/opencl/calls/compile.h"
+
 #include <stdlib.h>
 
 #include "layers/opencl/calls/arguments.h"
@@ -68,22 +70,39 @@ static ingot_status_t copy_headers(const struct compilation *asked, struct objec
     return status;
 }
 
+ingot_status_t compile_find_context(struct shadow *shadow)
+{
+    if (shadow->context == NULL)
+        shadow->context = contexts_acquire(shadow->native);
+    return shadow->context != NULL && shadow->context->objects != NULL
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "compilations are cached for contexts with one device, "
+                                                             "and not with options of the environment");
+}
+
+ingot_status_t compile_object(const struct shadow *shadow, ingot_program_desc_t desc, const char *options,
+                              struct object_headers *headers, struct object **object)
+{
+    ingot_program_t program = NULL;
+    const uint64_t started_ns = statistics_clock_ns();
+    ingot_status_t status = repeats_create_program(&program, desc);
+    if (status == INGOT_SUCCESS)
+        status = object_create(object, desc, shadow->context->native, options, headers, program);
+    if (status == INGOT_SUCCESS)
+        statistics_add_program(program, statistics_clock_ns() - started_ns);
+    ingot_program_release(program);
+    return status;
+}
+
 static ingot_status_t make_object(struct shadow *shadow, const struct compilation *asked,
                                   struct object_headers *headers, struct object **object)
 {
     ingot_program_desc_t desc = NULL;
-    ingot_program_t program = NULL;
-    const uint64_t started_ns = statistics_clock_ns();
     ingot_status_t status = copy_headers(asked, headers);
     if (status == INGOT_SUCCESS)
         status = describe_compilation(shadow, asked->options, headers, &desc);
     if (status == INGOT_SUCCESS)
-        status = repeats_create_program(&program, desc);
-    if (status == INGOT_SUCCESS)
-        status = object_create(object, desc, shadow->context->native, asked->options, headers, program);
-    if (status == INGOT_SUCCESS)
-        statistics_add_program(program, statistics_clock_ns() - started_ns);
-    ingot_program_release(program);
+        status = compile_object(shadow, desc, asked->options, headers, object);
     ingot_program_desc_release(desc);
     return status;
 }
@@ -93,14 +112,8 @@ static bool compile_cached(struct shadow *shadow, const struct compilation *aske
 {
     struct object_headers headers = {0, NULL};
     struct object *object = NULL;
-    ingot_status_t status = INGOT_SUCCESS;
     shadow_begin_work(shadow, true);
-    if (shadow->context == NULL)
-        shadow->context = contexts_acquire(shadow->native);
-    if (shadow->context == NULL || shadow->context->objects == NULL)
-        status = ingot_set_error_detail(
-            INGOT_NOT_CACHEABLE,
-            "compilations are cached for contexts with one device, and not with options of the environment");
+    ingot_status_t status = compile_find_context(shadow);
     if (status == INGOT_SUCCESS)
         status = make_object(shadow, asked, &headers, &object);
     if (status == INGOT_SUCCESS)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "layers/opencl/program/shadow.h"
+#include "util/recipe_call.h"
 
 void *extensions_find_for_device(cl_device_id device, const char *name)
 {
@@ -150,6 +151,13 @@ static void *replace(void *function, const char *name)
     return function;
 }
 
+/* The layer's own function, which no driver has. */
+static void *find_own(const char *name)
+{
+    const recipe_call_t own = layer_create_of_recipe;
+    return name != NULL && strcmp(name, RECIPE_CALL_NAME) == 0 ? *(void *const *)(const void *)&own : NULL;
+}
+
 void *CL_API_CALL layer_get_extension_function(const char *name)
 {
     return replace(layer_target.clGetExtensionFunctionAddress(name), name);
@@ -157,5 +165,6 @@ void *CL_API_CALL layer_get_extension_function(const char *name)
 
 void *CL_API_CALL layer_get_extension_function_for_platform(cl_platform_id platform, const char *name)
 {
-    return replace(layer_target.clGetExtensionFunctionAddressForPlatform(platform, name), name);
+    void *own = find_own(name);
+    return own != NULL ? own : replace(layer_target.clGetExtensionFunctionAddressForPlatform(platform, name), name);
 }

@@ -178,11 +178,27 @@ static cl_program *map_inputs(cl_uint count, const cl_program *inputs)
     return mapped;
 }
 
+/* A driver gets a recipe's objects by the calls that Ingot makes only, with options that read no files. */
+static bool are_of_recipe(cl_uint count, const cl_program *inputs)
+{
+    bool are = false;
+    for (cl_uint i = 0; i < count && inputs != NULL && !are; ++i) {
+        struct shadow *shadow = shadow_find(inputs[i]);
+        struct object *object = shadow != NULL ? shadow_get_object(shadow) : NULL;
+        are = object != NULL && object->is_of_recipe;
+        object_release(object);
+    }
+    return are;
+}
+
 static cl_program link_native(const struct link_call *call, cl_uint input_count, const cl_program *inputs,
                               program_callback_t notify, void *user, cl_int *error)
 {
     cl_program linked = NULL;
     const bool has_inputs = input_count > 0 && inputs != NULL;
+    *error = CL_LINK_PROGRAM_FAILURE;
+    if (are_of_recipe(input_count, inputs))
+        return NULL;
     cl_program *mapped = has_inputs ? map_inputs(input_count, inputs) : NULL;
     *error = CL_OUT_OF_HOST_MEMORY;
     if (mapped != NULL || !has_inputs)

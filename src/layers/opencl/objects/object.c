@@ -74,6 +74,8 @@ void object_release(struct object *object)
 
 cl_int object_compile_native(const struct object *object, cl_program native)
 {
+    if (object->is_of_recipe)
+        return CL_COMPILE_PROGRAM_FAILURE;
     return compiler_run(object->context, native, object->options, object->headers.count, object->headers.texts);
 }
 

@@ -23,6 +23,7 @@ struct object {
     struct object_headers headers;
     char *log;
     ingot_program_t program;
+    bool is_of_recipe;            /* never compiled as an application asked: that would read files of this machine */
     struct kept_request request;  /* empty unless `program` was loaded */
     _Atomic(cl_program) compiled; /* of the request; NULL: not needed yet */
 };
@@ -35,7 +36,7 @@ void object_retain(struct object *object);
 /* NULL does nothing. */
 void object_release(struct object *object);
 
-/* Compiles the application's own program as it asked. */
+/* Compiles the application's own program as it asked. Fails for an object of a recipe. */
 cl_int object_compile_native(const struct object *object, cl_program native);
 
 /* Returns the driver's compiled program, which lives as long as the object. NULL, with a detail: it could not be

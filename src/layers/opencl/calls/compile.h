@@ -1,0 +1,15 @@
+/*
+ * compile.h - what clCompileProgram and the compilation of a recipe's objects share.
+ */
+#ifndef INGOT_LAYERS_OPENCL_CALLS_COMPILE_H
+#define INGOT_LAYERS_OPENCL_CALLS_COMPILE_H
+
+#include "layers/opencl/program/shadow.h"
+
+/* Finds the shadow's context. Fails, with a detail, if it has none for objects. In the shadow's work, as the next. */
+ingot_status_t compile_find_context(struct shadow *shadow);
+/* Loads or compiles an object. Takes over the headers on success; the options may be NULL. */
+ingot_status_t compile_object(const struct shadow *shadow, ingot_program_desc_t desc, const char *options,
+                              struct object_headers *headers, struct object **object);
+
+#endif
