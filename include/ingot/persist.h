@@ -46,10 +46,13 @@ typedef enum ingot_persist_store_mode {
 
 /** Flags of a directory store. */
 typedef enum ingot_persist_flags {
-    INGOT_PERSIST_READ_ONLY = 1,    /**< Never writes, and does not create the directory. */
-    INGOT_PERSIST_DURABLE = 2,      /**< Calls fsync. Off by default: torn entries are detected. */
-    INGOT_PERSIST_MAKE_PARENTS = 4, /**< Creates (0700) missing directories above the root. */
-    INGOT_PERSIST_NO_BUILD_WAIT = 8 /**< Compiles at once what another process is compiling for the store. */
+    INGOT_PERSIST_READ_ONLY = 1,     /**< Never writes, and does not create the directory. */
+    INGOT_PERSIST_DURABLE = 2,       /**< Calls fsync. Off by default: torn entries are detected. */
+    INGOT_PERSIST_MAKE_PARENTS = 4,  /**< Creates (0700) missing directories above the root. */
+    INGOT_PERSIST_NO_BUILD_WAIT = 8, /**< Compiles at once what another process is compiling for the store. */
+    /** Keeps what the programs are compiled of in the store, with their sources, so that `ingot build --stale` can
+     *  rebuild them for another driver (ingot/recipe.h). Without effect if the store is read-only. */
+    INGOT_PERSIST_KEEP_RECIPES = 16
 } ingot_persist_flags_t;
 
 /** Directory store configuration. */
@@ -57,7 +60,8 @@ typedef struct ingot_persist_info {
     size_t struct_size;
     const char *path; /**< The root, created (0700) if missing; its parent must exist. Required. */
     /** First level below the root: 1 to 64 of [A-Za-z0-9._-], not only digits, and none of ".", "..", "CACHEDIR.TAG",
-     *  "headers.memo", "headers.memo.new", "index.bin", "lock", "saved.txt", "size.txt", "tmp". NULL: none. */
+     *  "headers.memo", "headers.memo.new", "index.bin", "lock", "programs.recipe", "programs.recipe.pruned",
+     *  "saved.txt", "size.txt", "tmp". NULL: none. */
     const char *name_space;
     uint64_t max_bytes; /**< All files of the namespace's entries together; 0: 1 GiB. UINT64_MAX: no limit. */
     ingot_persist_eviction_t eviction;
@@ -94,11 +98,14 @@ typedef struct ingot_persist_info {
     /** A recipe file in which the store records programs, as ingot_persist_record_recipe describes (ingot/recipe.h). If
      * the file cannot be used, the store opens without recording, and on_event reports it. NULL: none. Copied. */
     const char *record;
+    /** The size of what INGOT_PERSIST_KEEP_RECIPES keeps, for the store's namespace; 0: 64 MiB. UINT64_MAX: no limit
+     * but the 1 GiB of a recipe. Programs that would exceed it are not kept, and on_event reports that. */
+    uint64_t recipe_max_bytes;
 } ingot_persist_info_t;
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
     {                                                                                                                  \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,   \
-            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL, NULL                 \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL, NULL, 0              \
     }
 
 /**
@@ -481,9 +488,10 @@ typedef struct ingot_persist_limits {
 INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits,
                                              uint64_t *entry_count, uint64_t *bytes);
 
-/** Removes every entry of the store (of its namespace, if it has one) and the leftovers of killed processes. The counts
- *  of ingot_persist_count_t are kept, and so is what was learned about included files. Statuses as ingot_persist_evict,
- *  which with max_entries 0 removes all entries and reports progress. */
+/** Removes every entry of the store (of its namespace, if it has one), the recipes that it keeps, and the leftovers of
+ *  killed processes. The counts of ingot_persist_count_t are kept, and so is what was learned about included files.
+ *  Statuses as ingot_persist_evict, which with max_entries 0 removes all entries, but no recipes, and reports progress.
+ */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
 
 /** The result of a recount. */

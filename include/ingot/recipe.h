@@ -46,6 +46,8 @@ INGOT_API ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *p
 INGOT_API ingot_status_t ingot_recipe_retain(ingot_recipe_t recipe);
 /** Drops a reference. Does nothing for NULL. */
 INGOT_API void ingot_recipe_release(ingot_recipe_t recipe);
+/** Returns the path that the recipe was opened by, which lives as long as the recipe, or NULL for NULL. */
+INGOT_API const char *ingot_recipe_get_path(ingot_recipe_t recipe);
 
 /** What a recipe file contains. */
 typedef struct ingot_recipe_summary {
@@ -140,6 +142,14 @@ INGOT_API ingot_status_t ingot_recipe_get_program(ingot_recipe_t recipe, size_t 
 
 /** Returns the index of the program with this key. @retval INGOT_NOT_FOUND, INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_recipe_find(ingot_recipe_t recipe, const uint8_t *key, size_t *index);
+
+/**
+ * Returns the index of the program that had this id when it was recorded, on whatever device and driver.
+ *
+ * @retval INGOT_NOT_FOUND  The recipe does not have the id. It may have the program nevertheless.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_recipe_find_id(ingot_recipe_t recipe, size_t id_size, const uint8_t *id, size_t *index);
 
 /**
  * Reads and verifies a text; size protocol. Texts need not end in NUL.
@@ -239,7 +249,7 @@ INGOT_API ingot_status_t ingot_recipe_writer_add_link(ingot_recipe_writer_t writ
                                                       const_ingot_program_t program);
 
 /**
- * Copies a program of another file, with its texts and its objects, unless the file already has it.
+ * Copies a program of another file, with its texts, its objects and its ids, unless the file already has it.
  *
  * @retval INGOT_NOT_FOUND, INGOT_BLOB_CORRUPT  The recipe lacks a text or an object of the program, or it is damaged.
  * @return Otherwise as ingot_recipe_writer_add.
@@ -254,7 +264,8 @@ INGOT_API ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, 
  *
  * Recording never makes a request fail. If a program cannot be recorded, the writer's on_event receives an
  * INGOT_EVENT_STORAGE_DEGRADED with the status and the reason, for each status once. A storage that was opened with
- * INGOT_PERSIST_RECORD in the environment (doc/environment.md) records already.
+ * INGOT_PERSIST_RECORD in the environment (doc/environment.md) records already. If a chain does not record, what is
+ * requested from it is recorded by the tier that it stores to.
  *
  * @param[in] writer  Referenced by the storage. NULL: ends recording.
  * @par Threads  Any number at once.
@@ -266,6 +277,43 @@ INGOT_API ingot_status_t ingot_persist_record_recipe(ingot_storage_t storage, in
  *  @retval INGOT_NOT_FOUND  The storage does not record.
  *  @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_persist_get_recipe_writer(ingot_storage_t storage, ingot_recipe_writer_t *writer);
+
+/**
+ * Records a program that was made without ingot_persist_program_create, in all recipes that the storage records in: the
+ * one of ingot_persist_record_recipe, and the one that its store keeps. Does nothing if there are none. Events report
+ * what cannot be recorded, as above.
+ *
+ * @param[in] program  For its build time. NULL: unknown.
+ * @par Threads  Any number at once.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_persist_record_program(ingot_storage_t storage, const_ingot_program_desc_t desc,
+                                                      const_ingot_program_t program);
+
+/** Does the same for a program that clLinkProgram made of objects, with the arguments of ingot_recipe_writer_add_link.
+ *  For the OpenCL layer. @retval INGOT_INVALID_ARGUMENTS */
+INGOT_API ingot_status_t ingot_persist_record_link(ingot_storage_t storage, const_ingot_program_desc_t link,
+                                                   const char *options, size_t object_count,
+                                                   const const_ingot_program_desc_t *objects,
+                                                   const_ingot_program_t program);
+
+/* ---- recipes in a store ---------------------------------------------------------------------------------- */
+
+/**
+ * Opens the recipe that a directory store keeps for one of its namespaces (INGOT_PERSIST_KEEP_RECIPES, programs.recipe
+ * in doc/store-format.md), as ingot_recipe_open does.
+ *
+ * With ingot_recipe_find_id, the store's entries (ingot_persist_for_each) lead to their programs.
+ *
+ * @param[in] name_space  NULL or "": of the entries outside of all namespaces. It need not be the store's own.
+ * @retval INGOT_NOT_FOUND      The namespace has none.
+ * @retval INGOT_UNTRUSTED      Not a plain file, or a user other than the store's owner owns it or may write it.
+ * @retval INGOT_UNIMPLEMENTED  Not a directory store.
+ * @retval INGOT_INVALID_ARGUMENTS
+ * @return Otherwise as ingot_recipe_open.
+ */
+INGOT_API ingot_status_t ingot_persist_open_recipe(ingot_storage_t storage, const char *name_space,
+                                                   ingot_recipe_t *recipe);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ _ingot_options() { # of the command $1
     remote) echo "--read-only $common" ;;
     push) echo "$common" ;;
     pull) echo "--manifest $common" ;;
-    build) echo "--into --bundle --device --jobs --time --memory $common" ;;
+    build) echo "--stale --into --bundle --device --jobs --time --memory $common" ;;
     recipe) echo "--name --faster --unrecorded $common" ;;
     esac
 }

@@ -16,6 +16,7 @@ struct common_options {
     ingot_persist_trust_policy_t trust_policy; /* at least; INGOT_PERSIST_TRUST may say more */
     bool ignores_trust_variable;               /* trust_policy alone holds */
     const char *key_files;                     /* NULL: those of INGOT_PERSIST_KEYS */
+    bool keeps_recipes;                        /* of what is built; otherwise as the environment says */
 };
 
 /* The common options, for struct argp. Their parser expects a struct common_options as input. */

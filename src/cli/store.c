@@ -105,6 +105,10 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
         info.flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
     if (store_access != STORE_READ && info.max_bytes == 0)
         info.max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */
+    if (options->keeps_recipes)
+        info.flags |= (uint32_t)INGOT_PERSIST_KEEP_RECIPES;
+    if (info.recipe_max_bytes == 0)
+        info.recipe_max_bytes = UINT64_MAX; /* likewise unknown */
     info.name_space = options->name_space;
     info.lock_timeout_ms = LOCK_TIMEOUT_MS;
     info.max_age_seconds = 0; /* include old entries */

@@ -56,6 +56,8 @@ static inline const char *const *environment_names(void)
         "INGOT_PERSIST_TRUST",
         "INGOT_PERSIST_KEYS",
         "INGOT_PERSIST_BUILD_WAIT",
+        "INGOT_PERSIST_RECIPES",
+        "INGOT_PERSIST_RECIPES_MAX_SIZE",
         "INGOT_PERSIST_RECORD",
         "INGOT_PERSIST_REMOTE",
         "INGOT_PERSIST_REMOTE_LEASES",

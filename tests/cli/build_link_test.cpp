@@ -7,6 +7,7 @@
 
 #include "cli/tool.h"
 #include "support/forged_recipe.h"
+#include "support/opencl_driver_copy.h"
 
 namespace
 {
@@ -16,13 +17,14 @@ class CliBuildLink : public CliTest
 protected:
     /* Runs the application under the tool, with a store. Returns the tool's counts. */
     std::string run_application(std::vector<std::string> options, const fs::path &store,
-                                const std::vector<std::string> &arguments = {}) const
+                                const std::vector<std::string> &arguments = {},
+                                const std::map<std::string, std::string> &environment = {}) const
     {
         options.insert(options.begin(),
                        {CLI_PROGRAM, "run", "--stats", "--namespace", "app", "--store", store.string()});
         options.insert(options.end(), {"--", LINK_APPLICATION});
         options.insert(options.end(), arguments.begin(), arguments.end());
-        const Result result = run_command(options);
+        const Result result = run_command(options, environment);
         EXPECT_EQ(0, result.code) << result.output;
         EXPECT_NE(std::string::npos, result.output.find("1 kernels\n")) << result.output;
         return result.output;
@@ -176,6 +178,28 @@ TEST_F(CliBuildLink, ReadsNoFilesForObjects)
     expect_not_built("", field(6, text("-include " + secret.string())), {}, {});
     expect_not_built("", field(6, text("-DSECRET=2")), {}, field(7, text("-I" + secret.parent_path().string())));
     fs::remove(secret);
+}
+
+/* What an unmodified application compiles and links is rebuilt for another build of the driver, with its objects. */
+TEST_F(CliBuildLink, RebuildsWhatTheApplicationLinksAfterAnUpgrade)
+{
+    const std::map<std::string, std::string> keeping = {{"INGOT_PERSIST_RECIPES", "1"}};
+    const std::string cold = run_application({}, root(), {}, keeping);
+    EXPECT_EQ(std::string::npos, cold.find("compiled        0")) << cold;
+    auto upgraded = upgraded_opencl_driver(scratch() / "driver", 1);
+    upgraded.insert({{"POCL_DEVICES", "pthread"}, {"CreateMultipleRootDevices", "1"}});
+    const std::vector<std::string> stale = {CLI_PROGRAM, "build", "--stale", "--into", root().string()};
+    const Result rebuilt = run_command(stale, upgraded);
+    EXPECT_EQ(0, rebuilt.code) << rebuilt.output;
+    EXPECT_EQ(0u, rebuilt.output.find("1 rebuilt, 0 up to date (")) << rebuilt.output;
+    const uint64_t recipe_bytes = fs::file_size(root() / "app" / "programs.recipe");
+    upgraded.insert(keeping.begin(), keeping.end());
+    const std::string warm = run_application({}, root(), {}, upgraded);
+    EXPECT_NE(std::string::npos, warm.find("compiled        0\n")) << warm;
+    EXPECT_NE(std::string::npos, warm.find("passed through  0, ")) << warm;
+    EXPECT_EQ(recipe_bytes, fs::file_size(root() / "app" / "programs.recipe")) << "the rebuild noted the new ids";
+    const Result again = run_command(stale, upgraded);
+    EXPECT_EQ(0u, again.output.find("0 rebuilt, 1 up to date (")) << again.output;
 }
 
 } // namespace

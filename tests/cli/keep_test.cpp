@@ -283,6 +283,20 @@ TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
     }
 }
 
+/* systemd-analyze prints what it ignores, and says nothing about good units. */
+TEST_F(CliKeep, HasUnitsThatSystemdUnderstands)
+{
+    const Result result = run_shell(
+        "set -e; command -v systemd-analyze >/dev/null || { echo none; exit; }\n"
+        "work=$(mktemp -d); trap 'rm -rf \"$work\"' EXIT; chmod 700 \"$work\"\n"
+        "cp " CLI_UNITS "/*.service " INGOT_SOURCE_DIR "/src/cli/systemd/*.timer \"$work\"\n"
+        "sed -i \"s#^ExecStart=[^ ]*#ExecStart=$INGOT#\" \"$work\"/*.service\n"
+        "XDG_RUNTIME_DIR=$work systemd-analyze verify --user --man=no \"$work\"/*.service \"$work\"/*.timer\n");
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_TRUE(result.output.empty() || result.output == "none\n") << result.output;
+    EXPECT_EQ("", run_shell("grep -r WantedBy " CLI_UNITS " || true").output) << "only the timer can be enabled";
+}
+
 TEST_F(CliKeep, CompletesCommandsAndEntries)
 {
     add_plain(1);

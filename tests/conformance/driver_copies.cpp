@@ -9,12 +9,10 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include <CL/cl_icd.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "support/elf_build_id.h"
-#include "support/opencl_platform.h"
+#include "support/opencl_driver_copy.h"
 
 namespace conformance
 {
@@ -28,10 +26,7 @@ std::string absolute(const std::string &path)
 
 std::string driver_path()
 {
-    const auto *dispatch = *reinterpret_cast<cl_icd_dispatch *const *>(OpenclPlatform::get().id());
-    Dl_info info{};
-    EXPECT_NE(0, dladdr(reinterpret_cast<void *>(dispatch->clBuildProgram), &info));
-    return info.dli_fname;
+    return opencl_driver_path().string();
 }
 
 std::string file_name(const std::string &path)
@@ -39,10 +34,15 @@ std::string file_name(const std::string &path)
     return path.substr(path.find_last_of('/') + 1);
 }
 
-Environment with_library(const std::string &name, const Bytes &bytes)
+static std::string new_directory()
 {
     static int count = 0;
-    const std::string directory = "libraries-" + std::to_string(count++) + "/lib/tests";
+    return "libraries-" + std::to_string(count++);
+}
+
+Environment with_library(const std::string &name, const Bytes &bytes)
+{
+    const std::string directory = new_directory() + "/lib/tests";
     EXPECT_TRUE(std::filesystem::create_directories(directory));
     write_file(directory + "/" + name, bytes);
     return {{"LD_LIBRARY_PATH", absolute(directory)}};
@@ -50,18 +50,8 @@ Environment with_library(const std::string &name, const Bytes &bytes)
 
 Environment with_driver(const Bytes &driver)
 {
-    Environment environment = with_library(file_name(driver_path()), driver);
-    const std::string directory = environment[0].second;
-    const std::string path = directory + "/" + file_name(driver_path()) + "\n";
-    write_file(directory + "/driver.icd", Bytes(path.begin(), path.end()));
-    environment.emplace_back("OCL_ICD_VENDORS", directory + "/driver.icd");
-    const std::string parts = driver_path().substr(0, driver_path().find_last_of('/')) + "/pocl"; /* PoCL's devices */
-    if (OpenclPlatform::get().is_pocl()) {
-        EXPECT_EQ(0, symlink(parts.c_str(), (directory + "/pocl").c_str()));
-        const std::string share = driver_path().substr(0, driver_path().find_last_of('/')) + "/../../share";
-        EXPECT_EQ(0, symlink(share.c_str(), (directory + "/../../share").c_str())); /* its device library */
-    }
-    return environment;
+    const auto variables = opencl_driver_at(absolute(new_directory()), driver);
+    return {variables.begin(), variables.end()};
 }
 
 Environment with_another_build_of(const std::string &name)

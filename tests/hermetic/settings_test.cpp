@@ -157,9 +157,8 @@ std::set<std::string> names_in_driver(const std::vector<std::string> &beginnings
     for (const std::string &beginning : beginnings) {
         for (size_t at = 0; (at = bytes.find('\0' + beginning, at)) != std::string::npos; ++at) {
             const std::string name = &bytes[at + 1];
-            const bool is_name = std::all_of(name.begin(), name.end(), [](unsigned char c) {
-                return std::isalnum(c) != 0 || c == '_';
-            });
+            const bool is_name =
+                std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
             if (is_name && name.size() > beginning.size())
                 names.insert(name);
         }

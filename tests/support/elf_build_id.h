@@ -11,8 +11,8 @@
 #include <cstring>
 #include <vector>
 
-/* Flips a bit in the GNU build-id note, wherever its header leads to; false where there is none. */
-inline bool change_build_id(std::vector<uint8_t> &elf)
+/* Flips these bits of a byte in the GNU build-id note, wherever its header leads to; false where there is none. */
+inline bool change_build_id(std::vector<uint8_t> &elf, uint8_t bits = 1)
 {
     ElfW(Ehdr) header;
     if (elf.size() < sizeof(header))
@@ -28,7 +28,7 @@ inline bool change_build_id(std::vector<uint8_t> &elf)
         const auto end = begin + static_cast<std::ptrdiff_t>(segment.p_filesz);
         const auto found = std::search(begin, end, std::begin(note_name), std::end(note_name));
         if (found != end) {
-            found[sizeof(note_name)] ^= 1;
+            found[sizeof(note_name)] ^= bits;
             return true;
         }
     }

@@ -123,7 +123,8 @@ static bool compile_objects(struct pass *pass, const struct device *device, cons
     for (size_t i = 0; i < program->facts.object_count && is_made; ++i) {
         ingot_recipe_program_t object = INGOT_RECIPE_PROGRAM_INIT;
         (void)ingot_recipe_get_program(program->recipe, program->facts.objects[i], &object);
-        objects[i] = keep(pass, create(pass->context, program->path, object.key, sizeof(result->text), result->text));
+        objects[i] = keep(pass, create(pass->context, ingot_recipe_get_path(program->recipe), object.key,
+                                       sizeof(result->text), result->text));
         is_made = objects[i] != NULL;
     }
     return is_made;

@@ -36,15 +36,24 @@ int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, co
     return EXIT_DONE;
 }
 
-static void add_programs(struct plan *plan, ingot_recipe_t recipe, const char *path, uint64_t count)
+static void add_programs(struct plan *plan, ingot_recipe_t recipe, uint64_t count)
 {
     for (uint64_t i = 0; i < count; ++i) {
         plan->programs = memory_grow(plan->programs, plan->program_count, sizeof(*plan->programs));
         struct plan_program *program = &plan->programs[plan->program_count];
-        *program = (struct plan_program){recipe, path, (size_t)i, INGOT_RECIPE_PROGRAM_INIT};
+        *program = (struct plan_program){recipe, (size_t)i, INGOT_RECIPE_PROGRAM_INIT, NULL, 0};
         if (ingot_recipe_get_program(recipe, program->index, &program->facts) == INGOT_SUCCESS)
             ++plan->program_count;
     }
+}
+
+void plan_add(struct plan *plan, ingot_recipe_t recipe, const ingot_recipe_summary_t *summary)
+{
+    plan->recipes = memory_grow(plan->recipes, plan->recipe_count, sizeof(*plan->recipes));
+    plan->recipes[plan->recipe_count++] = recipe;
+    plan->damaged_count += summary->damaged_count;
+    plan->torn_bytes += summary->torn_bytes;
+    add_programs(plan, recipe, summary->program_count);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -70,6 +79,12 @@ static int compare_costs(const void *a, const void *b)
     return memcmp(left->facts.key, right->facts.key, INGOT_RECIPE_KEY_SIZE); /* the same order each time */
 }
 
+void plan_sort(struct plan *plan)
+{
+    if (plan->program_count > 1)
+        qsort(plan->programs, plan->program_count, sizeof(*plan->programs), compare_costs);
+}
+
 static void drop_repeated(struct plan *plan)
 {
     size_t kept = 0;
@@ -81,22 +96,19 @@ static void drop_repeated(struct plan *plan)
             plan->programs[++kept] = plan->programs[i];
     }
     plan->program_count = kept + 1;
-    qsort(plan->programs, plan->program_count, sizeof(*plan->programs), compare_costs);
+    plan_sort(plan);
 }
 
 int plan_open(struct plan *plan, size_t path_count, char *const *paths)
 {
     int code = EXIT_DONE;
-    *plan = (struct plan){.recipes = memory_get(path_count * sizeof(ingot_recipe_t))};
+    *plan = (struct plan){.recipes = NULL};
     for (size_t i = 0; i < path_count && code == EXIT_DONE; ++i) {
         ingot_recipe_t recipe = NULL;
         ingot_recipe_summary_t summary;
         code = plan_open_recipe(&recipe, &summary, paths[i]);
-        plan->recipes[plan->recipe_count++] = recipe;
-        plan->damaged_count += summary.damaged_count;
-        plan->torn_bytes += summary.torn_bytes;
         if (code == EXIT_DONE)
-            add_programs(plan, recipe, paths[i], summary.program_count);
+            plan_add(plan, recipe, &summary);
     }
     drop_repeated(plan);
     return code;
@@ -106,6 +118,11 @@ void plan_close(struct plan *plan)
 {
     for (size_t i = 0; i < plan->recipe_count; ++i)
         ingot_recipe_release(plan->recipes[i]);
+    for (size_t i = 0; i < plan->program_count; ++i) {
+        for (size_t j = 0; j < plan->programs[i].device_count; ++j)
+            free(plan->programs[i].devices[j].text);
+        free(plan->programs[i].devices);
+    }
     free(plan->recipes);
     free(plan->programs);
 }

@@ -9,11 +9,18 @@
 
 enum { PLAN_KEY_TEXT_SIZE = 2 * INGOT_RECIPE_KEY_SIZE + 1, PLAN_SHORT_KEY = 12 };
 
+/* A device that a program was built for, as the store says. */
+struct plan_device {
+    char *text;      /* as of struct device */
+    size_t platform; /* where " (PLATFORM)" begins in it */
+};
+
 struct plan_program {
     ingot_recipe_t recipe; /* borrowed from the plan */
-    const char *path;      /* of the recipe, borrowed from the caller of plan_open */
     size_t index;          /* in the recipe */
     ingot_recipe_program_t facts;
+    struct plan_device *devices; /* the only ones that it is built for; NULL: for all of its backend */
+    size_t device_count;
 };
 
 struct plan {
@@ -25,10 +32,14 @@ struct plan {
     uint64_t torn_bytes;
 };
 
-/* Reads the files, whose paths must live as long as the plan. Returns EXIT_DONE, or EXIT_NO_STORE after a message.
+/* Reads the files. Returns EXIT_DONE, or EXIT_NO_STORE after a message.
  * Damaged records cause a message on standard error. */
 int plan_open(struct plan *plan, size_t path_count, char *const *paths);
 void plan_close(struct plan *plan);
+/* Adds the programs of one recipe, in the recipe's order. Takes the reference. */
+void plan_add(struct plan *plan, ingot_recipe_t recipe, const ingot_recipe_summary_t *summary);
+/* Puts the programs in their order. */
+void plan_sort(struct plan *plan);
 
 /* Opens one recipe, with a message on failure and about damage. */
 int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, const char *path);

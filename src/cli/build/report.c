@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/json.h"
 #include "cli/text.h"
@@ -23,14 +24,21 @@ static const char *const outcome_words[OUTCOME_COUNT] = {[OUTCOME_BUILT] = "buil
                                                          [OUTCOME_TIMED_OUT] = "ran out of time",
                                                          [OUTCOME_TOO_LARGE] = "ran out of memory"};
 
-void report_init(struct report *report, bool is_json)
+void report_init(struct report *report, bool is_json, bool is_stale)
 {
-    *report = (struct report){.is_json = is_json, .begun_ns = units_now_ns()};
+    *report = (struct report){.is_json = is_json, .is_stale = is_stale, .begun_ns = units_now_ns()};
     progress_init(&report->progress, "building");
     if (is_json) {
         report->problems = cJSON_CreateArray();
         report->devices = cJSON_CreateArray();
     }
+}
+
+void report_name_space(struct report *report, const char *name_space, uint64_t unrecorded_count, uint64_t unknown_count)
+{
+    report->name_space = name_space;
+    report->unrecorded_count += unrecorded_count;
+    report->unknown_count += unknown_count;
 }
 
 static void add_problem(struct report *report, const ingot_recipe_program_t *facts, const char *device,
@@ -43,6 +51,8 @@ static void add_problem(struct report *report, const ingot_recipe_program_t *fac
     json_add_text(problem, "device", device);
     json_add_text(problem, "outcome", outcome);
     json_add_text(problem, "message", message);
+    if (report->name_space != NULL)
+        json_add_text(problem, "namespace", report->name_space);
     (void)cJSON_AddItemToArray(report->problems, problem);
 }
 
@@ -52,6 +62,8 @@ static void print_problem(struct report *report, const ingot_recipe_program_t *f
 {
     char key[PLAN_KEY_TEXT_SIZE];
     progress_fini(&report->progress);
+    if (report->name_space != NULL && report->name_space[0] != '\0')
+        (void)printf("%s: ", report->name_space);
     (void)printf("%.*s ", PLAN_SHORT_KEY, plan_key_text(facts->key, key));
     text_print(facts->name, 0);
     if (device != NULL) {
@@ -77,6 +89,8 @@ void report_leave_out(struct report *report, const ingot_recipe_program_t *facts
 {
     if (is_buildable) {
         ++report->without_device_count;
+        if (report->is_stale)
+            return;
         tell_problem(report, facts, NULL, "without_device", "not built", "there is no device of its backend");
     } else if (facts->status == INGOT_SUCCESS) {
         ++report->job_count;
@@ -91,6 +105,12 @@ void report_leave_out(struct report *report, const ingot_recipe_program_t *facts
 
 void report_device(struct report *report, const char *text)
 {
+    const cJSON *known;
+    cJSON_ArrayForEach(known, report->devices)
+    {
+        if (report->is_stale && strcmp(known->valuestring, text) == 0)
+            return; /* listed for another namespace */
+    }
     if (report->is_json)
         (void)cJSON_AddItemToArray(report->devices, cJSON_CreateString(text));
 }
@@ -98,8 +118,9 @@ void report_device(struct report *report, const char *text)
 void report_begin(struct report *report, uint64_t job_count, uint64_t cost_ns)
 {
     report->job_count += job_count;
-    report->cost_ns = cost_ns;
-    report->begun_ns = units_now_ns();
+    report->cost_ns += cost_ns;
+    if (!report->is_stale) /* which has several beginnings */
+        report->begun_ns = units_now_ns();
 }
 
 void report_result(struct report *report, const ingot_recipe_program_t *facts, const char *device,
@@ -149,7 +170,7 @@ void report_tick(struct report *report)
 bool report_is_good(const struct report *report)
 {
     return report->counts[OUTCOME_BUILT] + report->counts[OUTCOME_PRESENT] == report->job_count &&
-           report->without_device_count == 0;
+           (report->without_device_count == 0 || report->is_stale);
 }
 
 static void print_json(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
@@ -161,6 +182,8 @@ static void print_json(struct report *report, bool is_interrupted, const uint64_
         json_add_u64(json, outcome_names[i], report->counts[i]);
     json_add_u64(json, "not_recordable", report->unrecorded_count);
     json_add_u64(json, "without_device", report->without_device_count);
+    if (report->is_stale)
+        json_add_u64(json, "without_recipe", report->unknown_count);
     json_add_u64(json, "build_time_ns", report->build_ns);
     json_add_u64(json, "elapsed_ns", units_now_ns() - report->begun_ns);
     (void)cJSON_AddBoolToObject(json, "interrupted", is_interrupted);
@@ -173,8 +196,9 @@ static void print_json(struct report *report, bool is_interrupted, const uint64_
 static void print_text(const struct report *report, bool is_interrupted, const uint64_t *bundled_count)
 {
     char elapsed[UNITS_TEXT_SIZE];
-    (void)printf("%s%" PRIu64 " built, %" PRIu64 " present", is_interrupted ? "interrupted: " : "",
-                 report->counts[OUTCOME_BUILT], report->counts[OUTCOME_PRESENT]);
+    (void)printf("%s%" PRIu64 " %s, %" PRIu64 " %s", is_interrupted ? "interrupted: " : "",
+                 report->counts[OUTCOME_BUILT], report->is_stale ? "rebuilt" : "built", report->counts[OUTCOME_PRESENT],
+                 report->is_stale ? "up to date" : "present");
     for (size_t i = OUTCOME_FAILED; i < OUTCOME_COUNT; ++i) {
         if (report->counts[i] != 0)
             (void)printf(", %" PRIu64 " %s", report->counts[i], outcome_words[i]);
@@ -183,6 +207,8 @@ static void print_text(const struct report *report, bool is_interrupted, const u
         (void)printf(", %" PRIu64 " not recordable", report->unrecorded_count);
     if (report->without_device_count != 0)
         (void)printf(", %" PRIu64 " without a device", report->without_device_count);
+    if (report->unknown_count != 0)
+        (void)printf(", %" PRIu64 " entries without a recipe", report->unknown_count);
     if (bundled_count != NULL)
         (void)printf(", %" PRIu64 " in the bundle", *bundled_count);
     (void)printf(" (%s)\n", units_duration(units_now_ns() - report->begun_ns, elapsed));

@@ -12,6 +12,8 @@
 
 struct report {
     bool is_json;
+    bool is_stale;
+    const char *name_space; /* of the problems; NULL without is_stale */
     struct progress progress;
     cJSON *problems; /* with is_json; otherwise problems are printed when they occur */
     cJSON *devices;
@@ -19,13 +21,18 @@ struct report {
     uint64_t job_count;
     uint64_t unrecorded_count;     /* programs that cannot be built from a recipe */
     uint64_t without_device_count; /* programs of a backend without a chosen device */
+    uint64_t unknown_count;        /* with is_stale: entries that the store keeps no recipe of */
     uint64_t cost_ns;              /* of all jobs, when they were recorded */
     uint64_t done_cost_ns;
     uint64_t build_ns; /* how long compiling took here */
     uint64_t begun_ns;
 };
 
-void report_init(struct report *report, bool is_json);
+/* is_stale: of programs that a store has, for which it is no problem if no device is theirs. */
+void report_init(struct report *report, bool is_json, bool is_stale);
+/* The next jobs are of this namespace, which has programs without a job. */
+void report_name_space(struct report *report, const char *name_space, uint64_t unrecorded_count,
+                       uint64_t unknown_count);
 /* Counts a program for which there is no job; is_buildable is false if no device could change that. */
 void report_leave_out(struct report *report, const ingot_recipe_program_t *facts, bool is_buildable);
 void report_device(struct report *report, const char *text);

@@ -30,7 +30,8 @@ void tasks_make(struct tasks *tasks, const struct plan *plan, size_t device_coun
                 const bool *is_chosen, bool has_layer);
 void tasks_free(struct tasks *tasks);
 
-/* True if the device's text is of this backend. */
-bool tasks_is_of_backend(const char *device, const char *backend);
+/* True if the program is to be built for one of these devices, if it can be. If a device that it was built for has
+ * gone, those of its platform take its place, because a driver may give a device another name. */
+bool tasks_is_for(const struct plan_program *program, size_t device, size_t device_count, char *const *devices);
 
 #endif

@@ -108,6 +108,15 @@ static void compile(struct worker *worker, const_ingot_program_desc_t desc, stru
     ingot_program_release(program);
 }
 
+/* Has the store's recipe know the id, as it does for what is compiled: the application or an earlier run may have been
+ * killed before. */
+static void note_present(const struct worker *worker, const_ingot_program_desc_t desc, struct message *result)
+{
+    result->outcome = OUTCOME_PRESENT;
+    if (worker->setup->options->keeps_recipes)
+        (void)ingot_persist_record_program(worker->store, desc, NULL);
+}
+
 static void build(struct worker *worker, struct message *result)
 {
     const struct plan_program *program = &worker->setup->plan->programs[result->program];
@@ -121,7 +130,7 @@ static void build(struct worker *worker, struct message *result)
     if (status != INGOT_SUCCESS)
         fail(result, OUTCOME_FAILED, status);
     else if (is_stored(worker, desc, &result->blob_bytes))
-        result->outcome = OUTCOME_PRESENT;
+        note_present(worker, desc, result);
     else
         compile(worker, desc, result);
     ingot_program_desc_release(desc);
@@ -178,10 +187,13 @@ static bool send_devices(const struct worker *worker, int socket)
     return message_send(socket, &message);
 }
 
-/* Without the layer, which would cache what is cached here, and without recording what is read from a recipe. */
+/* Without the layer, which would cache what is cached here, and without recording what is read from a recipe, unless
+ * the store keeps it. */
 static bool prepare(struct worker *worker)
 {
-    if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_PERSIST_RECORD") != 0)
+    const bool keeps_recipes = worker->setup->options->keeps_recipes;
+    if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_PERSIST_RECORD") != 0 ||
+        setenv("INGOT_PERSIST_RECIPES", keeps_recipes ? "1" : "0", 1) != 0)
         return false;
 #if INGOT_WITH_OPENCL
     if (worker->setup->is_layered)

@@ -21,6 +21,7 @@ struct evicting {
     ingot_persist_eviction_t order;
     bool has_order;
     bool has_limit;
+    bool is_to_clear;
 };
 
 static const struct argp_option evict_options[] = {
@@ -98,7 +99,9 @@ static int evict(struct evicting *evicting)
     progress_init(&progress, "looking at");
     evicting->limits.on_progress = progress_follow_upkeep;
     evicting->limits.user = &progress;
-    const ingot_status_t status = ingot_persist_evict(storage, &evicting->limits, &entry_count, &bytes);
+    ingot_status_t status = ingot_persist_evict(storage, &evicting->limits, &entry_count, &bytes);
+    if (status == INGOT_SUCCESS && evicting->is_to_clear && !interrupt_seen())
+        status = ingot_persist_clear(storage); /* also the recipes that it keeps */
     progress_fini(&progress);
     int result = interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE;
     if (status != INGOT_SUCCESS)
@@ -122,7 +125,7 @@ static int run_clear(int argc, char **argv)
 {
     static const struct argp argp = {
         NULL, options_parse_none, NULL, "Removes all entries, or those of --namespace.", options_common, NULL, NULL};
-    struct evicting evicting = {.limits = INGOT_PERSIST_LIMITS_INIT};
+    struct evicting evicting = {.limits = INGOT_PERSIST_LIMITS_INIT, .is_to_clear = true};
     (void)argp_parse(&argp, argc, argv, 0, NULL, &evicting);
     evicting.limits.max_bytes = 0;
     evicting.limits.max_entries = 0;

@@ -41,8 +41,10 @@ static bool is_plain(char c)
  * them. */
 static bool is_reserved(const char *name)
 {
-    static const char *const reserved[] = {".",         "..",   "CACHEDIR.TAG", "headers.memo", "headers.memo.new",
-                                           "index.bin", "lock", "saved.txt",    "size.txt",     "tmp"};
+    static const char *const reserved[] = {
+        ".",         "..",   "CACHEDIR.TAG",    "headers.memo",           "headers.memo.new",
+        "index.bin", "lock", "programs.recipe", "programs.recipe.pruned", "saved.txt",
+        "size.txt",  "tmp"};
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); ++i) {
         if (strcmp(name, reserved[i]) == 0)
             return true;

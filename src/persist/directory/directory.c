@@ -13,6 +13,7 @@
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/build_lock.h"
+#include "persist/directory/layout/kept_recipe.h"
 #include "persist/directory/layout/root.h"
 #include "persist/directory/layout/savings_file.h"
 #include "persist/directory/layout/temporary.h"
@@ -32,7 +33,7 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define KNOWN_FLAGS                                                                                                    \
     ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS |      \
-     (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT)
+     (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT | (uint32_t)INGOT_PERSIST_KEEP_RECIPES)
 
 static const char *place_of(struct directory *directory, size_t id_size, const uint8_t *id, char path[PATH_CAPACITY])
 {
@@ -223,6 +224,8 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
         storage_set_save_counts(*storage, save_counts);
         storage_set_build_locks(*storage, &build_lock_operations);
         evict_expired(directory); /* now that nothing fails any more */
+        if ((info.flags & (uint32_t)INGOT_PERSIST_KEEP_RECIPES) != 0)
+            kept_recipe_begin(*storage, directory, &info);
     }
     if (info.record != NULL && info.record[0] != '\0')
         recording_begin(*storage, info.record, info.on_event, info.on_event_user);

@@ -199,6 +199,45 @@ static ingot_status_t copy_program(ingot_recipe_writer_t writer, ingot_recipe_t 
     return status;
 }
 
+/* The records of a program's ids. */
+struct id_items {
+    struct recipe_item *items; /* NULL: they are counted */
+    size_t count;
+    const uint8_t *program;
+};
+
+static void put_id(void *user, const uint8_t *digest)
+{
+    struct id_items *ids = user;
+    if (ids->items != NULL) {
+        struct recipe_item *item = &ids->items[ids->count];
+        *item = (struct recipe_item){.kind = RECIPE_RECORD_ID, .size = INGOT_RECIPE_KEY_SIZE, .content = ids->program};
+        memcpy(item->key, digest, sizeof(item->key));
+    }
+    ++ids->count;
+}
+
+/* Copies a program, and then its ids. */
+static ingot_status_t copy_with_ids(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
+                                    const ingot_recipe_program_t *program)
+{
+    const ingot_allocator_t *allocator = writer_allocator(writer);
+    struct id_items ids = {NULL, 0, program->key};
+    ingot_status_t status = copy_program(writer, recipe, index, program);
+    recipe_visit_ids(recipe, index, put_id, &ids);
+    if (status != INGOT_SUCCESS || ids.count == 0)
+        return status;
+    const size_t size = ids.count * sizeof(*ids.items);
+    ids.items = memory_allocate(allocator, size);
+    if (ids.items == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's ids");
+    ids.count = 0;
+    recipe_visit_ids(recipe, index, put_id, &ids);
+    status = writer_append(writer, ids.count, ids.items);
+    memory_free(allocator, ids.items, size);
+    return status;
+}
+
 ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index)
 {
     ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
@@ -211,7 +250,7 @@ ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, ingot_reci
     for (size_t i = 0; i < program.object_count && status == INGOT_SUCCESS; ++i) {
         status = ingot_recipe_get_program(recipe, program.objects[i], &object);
         if (status == INGOT_SUCCESS)
-            status = copy_program(writer, recipe, program.objects[i], &object);
+            status = copy_with_ids(writer, recipe, program.objects[i], &object);
     }
-    return status == INGOT_SUCCESS ? copy_program(writer, recipe, index, &program) : status;
+    return status == INGOT_SUCCESS ? copy_with_ids(writer, recipe, index, &program) : status;
 }

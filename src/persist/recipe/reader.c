@@ -25,6 +25,13 @@ struct program_node {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     uint8_t *content;
     size_t size;
+    size_t last_id; /* number of an id_node plus one; 0: none */
+};
+
+/* An id of a program. */
+struct id_node {
+    uint8_t digest[INGOT_RECIPE_KEY_SIZE];
+    size_t before; /* the program's previous one, likewise */
 };
 
 struct ingot_recipe {
@@ -36,8 +43,10 @@ struct ingot_recipe {
     struct recipe_arena arena;
     struct recipe_buffer texts; /* struct recipe_record each */
     struct recipe_buffer nodes; /* struct program_node each */
+    struct recipe_buffer ids;   /* struct id_node each */
     struct key_map text_numbers;
     struct key_map program_numbers;
+    struct key_map id_programs; /* the programs' numbers by the digests of their ids */
     uint64_t program_bytes;
     ingot_recipe_summary_t summary;
 };
@@ -52,13 +61,20 @@ static struct program_node *node_at(const struct ingot_recipe *recipe, size_t nu
     return (struct program_node *)(void *)recipe->nodes.bytes + number;
 }
 
+static const struct id_node *id_at(const struct ingot_recipe *recipe, size_t number)
+{
+    return (const struct id_node *)(const void *)recipe->ids.bytes + number;
+}
+
 static void destroy(struct ingot_recipe *recipe)
 {
     const ingot_allocator_t allocator = recipe->allocator;
     for (size_t i = 0; i < recipe->summary.program_count; ++i)
         memory_free(&allocator, node_at(recipe, i)->content, node_at(recipe, i)->size);
+    key_map_fini(&recipe->id_programs);
     key_map_fini(&recipe->program_numbers);
     key_map_fini(&recipe->text_numbers);
+    recipe_buffer_fini(&recipe->ids);
     recipe_buffer_fini(&recipe->nodes);
     recipe_buffer_fini(&recipe->texts);
     recipe_arena_fini(&recipe->arena);
@@ -181,12 +197,36 @@ static ingot_status_t add_program(struct ingot_recipe *recipe, const struct reci
     return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
 }
 
+/* Notes which program has an id. The id of a program that is not there, or left out, is left out, too. */
+static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_record *record)
+{
+    struct id_node node = {.before = 0};
+    uint8_t *key = NULL;
+    size_t number = 0;
+    if (record->size != INGOT_RECIPE_KEY_SIZE || key_map_find(&recipe->id_programs, record->key, NULL))
+        return INGOT_SUCCESS;
+    const ingot_status_t status = recipe_record_read(recipe->fd, recipe->path, record, &recipe->allocator, &key);
+    if (status != INGOT_SUCCESS)
+        return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
+    const bool is_there = key_map_find(&recipe->program_numbers, key, &number);
+    memory_free(&recipe->allocator, key, INGOT_RECIPE_KEY_SIZE);
+    if (!is_there)
+        return INGOT_SUCCESS;
+    memcpy(node.digest, record->key, sizeof(node.digest));
+    node.before = node_at(recipe, number)->last_id;
+    recipe_buffer_put(&recipe->ids, sizeof(node), &node);
+    if (recipe->ids.failed || !key_map_add(&recipe->id_programs, record->key, number))
+        return no_memory(recipe);
+    node_at(recipe, number)->last_id = recipe->ids.size / sizeof(node);
+    return INGOT_SUCCESS;
+}
+
 static ingot_status_t add_record(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     switch (record->kind) {
     case RECIPE_RECORD_TEXT: return add_text(recipe, record);
     case RECIPE_RECORD_PROGRAM: return add_program(recipe, record);
-    case RECIPE_RECORD_ID: return INGOT_SUCCESS;
+    case RECIPE_RECORD_ID: return add_id(recipe, record);
     default: ++recipe->summary.damaged_count; return INGOT_SUCCESS;
     }
 }
@@ -240,8 +280,10 @@ static struct ingot_recipe *make(const char *path)
     recipe_arena_init(&recipe->arena, &recipe->allocator);
     recipe_buffer_init(&recipe->texts, &recipe->allocator);
     recipe_buffer_init(&recipe->nodes, &recipe->allocator);
+    recipe_buffer_init(&recipe->ids, &recipe->allocator);
     key_map_init(&recipe->text_numbers, &recipe->allocator);
     key_map_init(&recipe->program_numbers, &recipe->allocator);
+    key_map_init(&recipe->id_programs, &recipe->allocator);
     recipe->summary.struct_size = sizeof(recipe->summary);
     recipe->path = memory_allocate(&allocator, recipe->path_size);
     if (recipe->path == NULL) {
@@ -250,6 +292,11 @@ static struct ingot_recipe *make(const char *path)
     }
     memcpy(recipe->path, path, recipe->path_size);
     return recipe;
+}
+
+const char *ingot_recipe_get_path(ingot_recipe_t recipe)
+{
+    return recipe != NULL ? recipe->path : NULL;
 }
 
 ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *path)
@@ -322,6 +369,23 @@ ingot_status_t ingot_recipe_find(ingot_recipe_t recipe, const uint8_t *key, size
     return key_map_find(&recipe->program_numbers, key, index)
                ? INGOT_SUCCESS
                : ingot_set_error_detail(INGOT_NOT_FOUND, "%s has no program with this key", recipe->path);
+}
+
+ingot_status_t ingot_recipe_find_id(ingot_recipe_t recipe, size_t id_size, const uint8_t *id, size_t *index)
+{
+    uint8_t digest[INGOT_RECIPE_KEY_SIZE];
+    if (recipe == NULL || id == NULL || id_size == 0 || index == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe, id, its size or index is missing");
+    recipe_digest(id_size, id, digest);
+    return key_map_find(&recipe->id_programs, digest, index)
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_NOT_FOUND, "%s has no program with this id", recipe->path);
+}
+
+void recipe_visit_ids(ingot_recipe_t recipe, size_t index, void (*visit)(void *user, const uint8_t *digest), void *user)
+{
+    for (size_t at = node_at(recipe, index)->last_id; at != 0; at = id_at(recipe, at - 1)->before)
+        visit(user, id_at(recipe, at - 1)->digest);
 }
 
 const char *ingot_recipe_kind_name(ingot_recipe_kind_t kind)

@@ -15,6 +15,9 @@ ingot_status_t recipe_read_text(ingot_recipe_t recipe, size_t text, const ingot_
                                 uint8_t **bytes);
 /* Returns a text's digest, which is its key. */
 const uint8_t *recipe_text_key(ingot_recipe_t recipe, size_t text);
+/* Calls visit with the digest of each id of a program. */
+void recipe_visit_ids(ingot_recipe_t recipe, size_t index, void (*visit)(void *user, const uint8_t *digest),
+                      void *user);
 const ingot_allocator_t *recipe_allocator(ingot_recipe_t recipe);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * recording.c - records the programs that are requested from a storage; see recording.h.
  *
- * The storage's part has the writer. The lock is held while a thread takes a reference to the writer.
+ * The storage's part has two writers: the application's, and that of the recipe that the store keeps. The lock is held
+ * while a thread takes a reference to a writer.
  */
 #include "persist/recipe/recording.h"
 
@@ -24,9 +25,12 @@
 struct recording {
     ingot_allocator_t allocator;
     struct process_lock lock;
-    ingot_recipe_writer_t writer; /* under lock; NULL: not recording */
-    atomic_bool is_recording;     /* false saves taking the lock; relaxed, because writer is checked under the lock */
+    ingot_recipe_writer_t writer; /* under lock, like the next one; NULL: not recording */
+    ingot_recipe_writer_t kept;   /* of the store's own recipe; NULL: it keeps none */
+    atomic_bool is_recording;     /* false saves taking the lock; relaxed, because both are checked under the lock */
 };
+
+enum which { WHICH_WRITER, WHICH_KEPT, WHICH_COUNT };
 
 /* A forked child records, too: the writer itself notices the fork. */
 static void keep(void *user)
@@ -34,10 +38,15 @@ static void keep(void *user)
     (void)user;
 }
 
-static ingot_recipe_writer_t take_writer(struct recording *recording)
+static ingot_recipe_writer_t *place_of(struct recording *recording, enum which which)
+{
+    return which == WHICH_KEPT ? &recording->kept : &recording->writer;
+}
+
+static ingot_recipe_writer_t take_writer(struct recording *recording, enum which which)
 {
     process_lock_take(&recording->lock, keep, NULL);
-    ingot_recipe_writer_t writer = recording->writer;
+    ingot_recipe_writer_t writer = *place_of(recording, which);
     if (writer != NULL)
         (void)ingot_recipe_writer_retain(writer);
     process_lock_give(&recording->lock);
@@ -58,23 +67,83 @@ static void tell(ingot_recipe_writer_t writer, ingot_status_t status, uint64_t s
     events_tell(NULL, NULL, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, "", reason);
 }
 
-void recording_note(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program)
+/* Returns the part of the storage, or of the store that it stores to; NULL: it records nothing. */
+static struct recording *find_recording(ingot_storage_t storage)
 {
     struct recording *recording = storage_get_part(storage, STORAGE_RECIPE);
-    if (recording == NULL || !atomic_load_explicit(&recording->is_recording, memory_order_relaxed))
+    if (recording == NULL && storage_stored_to(storage) != NULL)
+        recording = storage_get_part(storage_stored_to(storage), STORAGE_RECIPE);
+    return recording != NULL && atomic_load_explicit(&recording->is_recording, memory_order_relaxed) ? recording : NULL;
+}
+
+/* What is recorded: a program, or a linked program with its objects. */
+struct item {
+    const_ingot_program_desc_t desc;
+    const_ingot_program_t program;
+    const char *options; /* of a link, like the next two */
+    const const_ingot_program_desc_t *objects;
+    size_t object_count; /* 0: not a link */
+};
+
+static ingot_status_t add(ingot_recipe_writer_t writer, const struct item *item)
+{
+    if (item->object_count == 0)
+        return ingot_recipe_writer_add(writer, item->desc, item->program, NULL);
+    return ingot_recipe_writer_add_link(writer, item->desc, item->options, item->object_count, item->objects,
+                                        item->program);
+}
+
+/* Adds the item to each recipe. A failure is told and does not stop the others. */
+static void record(struct recording *recording, const struct item *item)
+{
+    const struct ingot_context *before = events_enter(ingot_program_desc_get_context(item->desc));
+    const int cancellation = cancellation_hold(); /* a canceled thread would keep the file's lock */
+    for (int which = 0; which < WHICH_COUNT; ++which) {
+        const uint64_t started_ns = files_steady_clock_ns();
+        ingot_recipe_writer_t writer = take_writer(recording, (enum which)which);
+        const ingot_status_t status = writer != NULL ? add(writer, item) : INGOT_SUCCESS;
+        if (status != INGOT_SUCCESS)
+            tell(writer, status, started_ns);
+        ingot_recipe_writer_release(writer);
+    }
+    cancellation_allow(cancellation);
+    events_leave(before);
+}
+
+void recording_note(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program)
+{
+    struct recording *recording = find_recording(storage);
+    if (recording == NULL)
         return;
     if (strcmp(ingot_context_get_backend_name(ingot_program_desc_get_context(desc)), LINK_BACKEND) == 0)
         return;
-    ingot_recipe_writer_t writer = take_writer(recording);
-    if (writer == NULL)
-        return;
-    const int cancellation = cancellation_hold(); /* a canceled thread would keep the file's lock */
-    const uint64_t started_ns = files_steady_clock_ns();
-    const ingot_status_t status = ingot_recipe_writer_add(writer, desc, program, NULL);
-    if (status != INGOT_SUCCESS)
-        tell(writer, status, started_ns);
-    ingot_recipe_writer_release(writer);
-    cancellation_allow(cancellation);
+    const struct item item = {.desc = desc, .program = program};
+    record(recording, &item);
+}
+
+ingot_status_t ingot_persist_record_program(ingot_storage_t storage, const_ingot_program_desc_t desc,
+                                            const_ingot_program_t program)
+{
+    if (storage == NULL || desc == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or desc is NULL");
+    struct recording *recording = find_recording(storage);
+    const struct item item = {.desc = desc, .program = program};
+    if (recording != NULL)
+        record(recording, &item);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_persist_record_link(ingot_storage_t storage, const_ingot_program_desc_t link, const char *options,
+                                         size_t object_count, const const_ingot_program_desc_t *objects,
+                                         const_ingot_program_t program)
+{
+    if (storage == NULL || link == NULL || objects == NULL || object_count == 0)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, link or objects are missing");
+    struct recording *recording = find_recording(storage);
+    const struct item item = {link, program, options, objects, object_count};
+    if (recording != NULL)
+        record(recording, &item);
+    return INGOT_SUCCESS;
 }
 
 static void end_recording(void *part)
@@ -82,6 +151,7 @@ static void end_recording(void *part)
     struct recording *recording = part;
     const ingot_allocator_t allocator = recording->allocator;
     ingot_recipe_writer_release(recording->writer);
+    ingot_recipe_writer_release(recording->kept);
     process_lock_fini(&recording->lock);
     memory_free(&allocator, recording, sizeof(*recording));
 }
@@ -106,40 +176,64 @@ static ingot_status_t get_recording(ingot_storage_t storage, struct recording **
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_persist_record_recipe(ingot_storage_t storage, ingot_recipe_writer_t writer)
+/* Takes a reference to the writer. NULL: ends recording with this one. */
+static ingot_status_t set_writer(ingot_storage_t storage, enum which which, ingot_recipe_writer_t writer)
 {
     struct recording *recording = NULL;
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
     const ingot_status_t status = get_recording(storage, &recording);
     if (status != INGOT_SUCCESS)
         return status;
     if (writer != NULL)
         (void)ingot_recipe_writer_retain(writer);
     process_lock_take(&recording->lock, keep, NULL);
-    ingot_recipe_writer_t before = recording->writer;
-    recording->writer = writer;
-    atomic_store_explicit(&recording->is_recording, writer != NULL, memory_order_relaxed);
+    ingot_recipe_writer_t before = *place_of(recording, which);
+    *place_of(recording, which) = writer;
+    atomic_store_explicit(&recording->is_recording, recording->writer != NULL || recording->kept != NULL,
+                          memory_order_relaxed);
     process_lock_give(&recording->lock);
     ingot_recipe_writer_release(before);
     return INGOT_SUCCESS;
 }
 
+ingot_status_t ingot_persist_record_recipe(ingot_storage_t storage, ingot_recipe_writer_t writer)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    return set_writer(storage, WHICH_WRITER, writer);
+}
+
+/* Opens a writer by one of the functions of writer.h. An event reports a file that cannot be used. */
+static void begin(ingot_storage_t storage, enum which which, const ingot_recipe_writer_info_t *info)
+{
+    ingot_recipe_writer_t writer = NULL;
+    const uint64_t started_ns = files_steady_clock_ns();
+    ingot_status_t status = which == WHICH_KEPT ? writer_open_kept(&writer, info) : writer_open_later(&writer, info);
+    if (status == INGOT_SUCCESS)
+        status = set_writer(storage, which, writer);
+    if (status != INGOT_SUCCESS)
+        events_tell(info->on_event, info->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns,
+                    info->path, ingot_last_error_detail());
+    ingot_recipe_writer_release(writer);
+}
+
 void recording_begin(ingot_storage_t storage, const char *path, ingot_event_callback_t on_event, void *user)
 {
     ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
-    ingot_recipe_writer_t writer = NULL;
-    const uint64_t started_ns = files_steady_clock_ns();
     info.path = path;
     info.on_event = on_event;
     info.on_event_user = user;
-    ingot_status_t status = writer_open_later(&writer, &info);
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_record_recipe(storage, writer);
-    if (status != INGOT_SUCCESS)
-        events_tell(on_event, user, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, path,
-                    ingot_last_error_detail());
-    ingot_recipe_writer_release(writer);
+    begin(storage, WHICH_WRITER, &info);
+}
+
+void recording_keep(ingot_storage_t storage, const char *path, uint64_t max_bytes, ingot_event_callback_t on_event,
+                    void *user)
+{
+    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    info.path = path;
+    info.max_bytes = max_bytes;
+    info.on_event = on_event;
+    info.on_event_user = user;
+    begin(storage, WHICH_KEPT, &info);
 }
 
 ingot_status_t ingot_persist_get_recipe_writer(ingot_storage_t storage, ingot_recipe_writer_t *writer)
@@ -147,7 +241,7 @@ ingot_status_t ingot_persist_get_recipe_writer(ingot_storage_t storage, ingot_re
     if (storage == NULL || writer == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or writer is NULL");
     struct recording *recording = storage_get_part(storage, STORAGE_RECIPE);
-    ingot_recipe_writer_t taken = recording != NULL ? take_writer(recording) : NULL;
+    ingot_recipe_writer_t taken = recording != NULL ? take_writer(recording, WHICH_WRITER) : NULL;
     if (taken == NULL)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the storage does not record");
     *writer = taken;

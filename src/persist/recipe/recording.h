@@ -11,5 +11,9 @@ void recording_note(ingot_storage_t storage, const_ingot_program_desc_t desc, co
 
 /* Begins to record in a file, as an application does with a writer. An event reports a file that cannot be used. */
 void recording_begin(ingot_storage_t storage, const char *path, ingot_event_callback_t on_event, void *user);
+/* Begins to record in the store's own recipe as well. The first program makes the file, and the directory that it is
+ * in. */
+void recording_keep(ingot_storage_t storage, const char *path, uint64_t max_bytes, ingot_event_callback_t on_event,
+                    void *user);
 
 #endif

@@ -32,6 +32,7 @@ struct ingot_recipe_writer {
     size_t path_size;
     uint64_t max_bytes;
     uint64_t lock_timeout_ns;
+    bool makes_directory; /* that the file is in; and the file is read when it is first needed */
     ingot_event_callback_t on_event;
     void *on_event_user;
     atomic_uint told; /* a bit per status that was reported; relaxed: only the bit matters */
@@ -42,6 +43,7 @@ struct ingot_recipe_writer {
     uint64_t inode;
     struct recipe_scan scan; /* where the known part ends */
     int fd;                  /* open and locked during an addition, otherwise -1 */
+    bool was_read;           /* writer_knows has read the file, or could not */
 };
 
 /* ---- what is known of the file ---- */
@@ -61,6 +63,7 @@ static void forget(void *user)
     if (writer->fd >= 0)
         (void)files_close(writer->fd);
     writer->fd = -1;
+    writer->was_read = false;
     for (size_t i = 0; i < KIND_COUNT; ++i)
         key_map_init(&writer->known[i], &writer->allocator);
     writer->scan = (struct recipe_scan){.fd = -1};
@@ -82,14 +85,6 @@ static ingot_status_t learn(struct ingot_recipe_writer *writer, uint32_t kind, c
     if (kind >= KIND_COUNT || is_known(writer, kind, key) || key_map_add(&writer->known[kind], key, (size_t)offset))
         return INGOT_SUCCESS;
     return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the keys of %s", writer->path);
-}
-
-bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key)
-{
-    lock(writer);
-    const bool knows = is_known(writer, (uint32_t)kind, key);
-    process_lock_give(&writer->lock);
-    return knows;
 }
 
 /* ---- the open file ---- */
@@ -170,12 +165,39 @@ static void close_file(struct ingot_recipe_writer *writer)
     writer->fd = -1;
 }
 
+/* Makes the directory that the file is in. Its own parent must exist. Returns a negated errno. */
+static int make_directory(const struct ingot_recipe_writer *writer)
+{
+    char directory[4096];
+    const char *name;
+    const size_t length = (size_t)(strrchr(writer->path, '/') - writer->path);
+    if (length >= sizeof(directory))
+        return -ENAMETOOLONG;
+    memcpy(directory, writer->path, length);
+    directory[length] = '\0';
+    const int parent = files_open_parent(directory, &name);
+    if (parent < 0)
+        return parent;
+    const int result = files_make_directory(parent, name);
+    (void)files_close(parent);
+    return result == -EEXIST ? 0 : result;
+}
+
+/* Opens the directory that the file is in. */
+static int open_parent(const struct ingot_recipe_writer *writer, const char **name)
+{
+    int parent = files_open_parent(writer->path, name);
+    if (parent == -ENOENT && writer->makes_directory && make_directory(writer) == 0)
+        parent = files_open_parent(writer->path, name);
+    return parent;
+}
+
 /* Opens and locks the file, and reads what is new. Requires the writer's lock. */
 static ingot_status_t open_file(struct ingot_recipe_writer *writer)
 {
     struct file_facts facts;
     const char *name;
-    const int parent = files_open_parent(writer->path, &name);
+    const int parent = open_parent(writer, &name);
     const int fd = parent < 0 ? parent : files_open_update(parent, name);
     if (parent >= 0)
         (void)files_close(parent);
@@ -195,6 +217,23 @@ static ingot_status_t open_file(struct ingot_recipe_writer *writer)
     if (status != INGOT_SUCCESS)
         close_file(writer);
     return status;
+}
+
+/* Forgets the file if another one, or none, has taken its place. Requires the lock. */
+static void forget_if_gone(struct ingot_recipe_writer *writer)
+{
+    struct file_facts facts;
+    const char *name;
+    if (writer->scan.offset == 0)
+        return;
+    const int parent = files_open_parent(writer->path, &name);
+    const int result = parent < 0 ? parent : files_facts_at(parent, name, &facts);
+    if (parent >= 0)
+        (void)files_close(parent);
+    if (result == 0 && facts.device == writer->device && facts.inode == writer->inode)
+        return;
+    forget_file(writer);
+    writer->was_read = false;
 }
 
 /* ---- the program of an id ---- */
@@ -221,6 +260,7 @@ bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, ui
 {
     size_t offset = 0;
     lock(writer);
+    forget_if_gone(writer);
     bool is_there = is_known(writer, RECIPE_RECORD_ID, id_key) && open_file(writer) == INGOT_SUCCESS;
     if (is_there) {
         is_there = key_map_find(&writer->known[RECIPE_RECORD_ID], id_key, &offset) && /* the file may be another one */
@@ -229,6 +269,20 @@ bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, ui
     }
     process_lock_give(&writer->lock);
     return is_there;
+}
+
+bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key)
+{
+    lock(writer);
+    forget_if_gone(writer);
+    if (writer->makes_directory && writer->scan.offset == 0 && !writer->was_read) {
+        writer->was_read = true;
+        if (open_file(writer) == INGOT_SUCCESS)
+            close_file(writer); /* otherwise the addition fails, too */
+    }
+    const bool knows = is_known(writer, (uint32_t)kind, key);
+    process_lock_give(&writer->lock);
+    return knows;
 }
 
 /* ---- appending ---- */
@@ -450,8 +504,21 @@ static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_reci
     return INGOT_SUCCESS;
 }
 
+/* When the file is opened for the first time. */
+enum opening { OPEN_NOW, OPEN_NOW_UNLESS_BUSY, OPEN_WHEN_NEEDED };
+
+static ingot_status_t try_file(struct ingot_recipe_writer *writer)
+{
+    lock(writer);
+    const ingot_status_t status = open_file(writer);
+    if (status == INGOT_SUCCESS)
+        close_file(writer);
+    process_lock_give(&writer->lock);
+    return status;
+}
+
 static ingot_status_t open_writer(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info,
-                                  bool may_be_busy)
+                                  enum opening opening)
 {
     ingot_recipe_writer_info_t known;
     struct ingot_recipe_writer *made = NULL;
@@ -462,12 +529,10 @@ static ingot_status_t open_writer(ingot_recipe_writer_t *writer, const ingot_rec
     ingot_status_t status = make(&made, &known);
     if (status != INGOT_SUCCESS)
         return status;
-    lock(made);
-    status = open_file(made);
-    if (status == INGOT_SUCCESS)
-        close_file(made);
-    process_lock_give(&made->lock);
-    if (status != INGOT_SUCCESS && !(may_be_busy && status == INGOT_BUSY)) {
+    made->makes_directory = opening == OPEN_WHEN_NEEDED;
+    if (opening != OPEN_WHEN_NEEDED)
+        status = try_file(made);
+    if (status != INGOT_SUCCESS && !(opening == OPEN_NOW_UNLESS_BUSY && status == INGOT_BUSY)) {
         destroy(made);
         return status;
     }
@@ -477,12 +542,17 @@ static ingot_status_t open_writer(ingot_recipe_writer_t *writer, const ingot_rec
 
 ingot_status_t ingot_recipe_writer_open(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info)
 {
-    return open_writer(writer, info, false);
+    return open_writer(writer, info, OPEN_NOW);
 }
 
 ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info)
 {
-    return open_writer(writer, info, true);
+    return open_writer(writer, info, OPEN_NOW_UNLESS_BUSY);
+}
+
+ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info)
+{
+    return open_writer(writer, info, OPEN_WHEN_NEEDED);
 }
 
 ingot_status_t ingot_recipe_writer_retain(ingot_recipe_writer_t writer)

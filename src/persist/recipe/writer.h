@@ -21,9 +21,11 @@ struct recipe_item {
 /* Does what ingot_recipe_writer_open does, but also succeeds while other processes append the whole time: the first
  * addition opens the file. */
 ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
+/* Does the same, but leaves the file to the first addition, which also makes the directory that the file is in. */
+ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
 /* Appends the records that the file lacks, in their order. */
 ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items);
-/* True if the file is known to have such a record. */
+/* True if the file is known to have such a record. The first call of a writer of writer_open_kept reads the file. */
 bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key);
 /* Returns true, and the key of the program that was recorded with this id, if the file has it. */
 bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key);

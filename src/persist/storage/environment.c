@@ -92,6 +92,15 @@ static ingot_status_t read_build_wait(const struct environment *environment, ing
     return read_time(environment, "INGOT_PERSIST_BUILD_WAIT", INGOT_PERSIST_NO_TIME, &info->build_wait_ms);
 }
 
+static ingot_status_t read_recipes(const struct environment *environment, ingot_persist_info_t *info)
+{
+    const ingot_status_t status =
+        read_flag(environment, "INGOT_PERSIST_RECIPES", INGOT_PERSIST_KEEP_RECIPES, &info->flags);
+    return status == INGOT_SUCCESS
+               ? read_limit(environment, "INGOT_PERSIST_RECIPES_MAX_SIZE", UINT64_MAX, &info->recipe_max_bytes)
+               : status;
+}
+
 static ingot_status_t read_age(const struct environment *environment, uint64_t *seconds)
 {
     bool is_set = false;
@@ -173,6 +182,8 @@ static ingot_status_t read_writing(const struct environment *environment, ingot_
         status = read_flag(environment, "INGOT_PERSIST_DURABLE", INGOT_PERSIST_DURABLE, &info->flags);
     if (status == INGOT_SUCCESS)
         status = read_build_wait(environment, info);
+    if (status == INGOT_SUCCESS)
+        status = read_recipes(environment, info);
     return status == INGOT_SUCCESS ? read_storing(environment, info) : status;
 }
 

@@ -288,6 +288,27 @@ TEST(PersistEnvironment, ReadsThePolicyAndTheKeyFiles)
     EXPECT_STREQ("/c.recipe", info.record);
 }
 
+TEST(PersistEnvironment, ReadsWhetherToKeepRecipes)
+{
+    Variables variables = {{"INGOT_PERSIST_DIR", "d"}};
+    EXPECT_EQ(0u, read(variables).info.flags & INGOT_PERSIST_KEEP_RECIPES);
+    EXPECT_EQ(0u, read(variables).info.recipe_max_bytes);
+    variables["INGOT_PERSIST_RECIPES"] = "on";
+    EXPECT_NE(0u, read(variables).info.flags & INGOT_PERSIST_KEEP_RECIPES);
+    variables["INGOT_PERSIST_RECIPES_MAX_SIZE"] = "5M";
+    EXPECT_EQ(uint64_t{5} << 20, read(variables).info.recipe_max_bytes);
+    variables["INGOT_PERSIST_RECIPES_MAX_SIZE"] = "0";
+    EXPECT_EQ(UINT64_MAX, read(variables).info.recipe_max_bytes);
+    for (const char *name : {"INGOT_PERSIST_RECIPES", "INGOT_PERSIST_RECIPES_MAX_SIZE"}) {
+        Variables wrong = variables;
+        wrong[name] = "some";
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(wrong).status);
+        EXPECT_NE(std::string::npos, read(wrong).detail.find(name));
+        wrong["INGOT_PERSIST_READ_ONLY"] = "1";
+        EXPECT_EQ(INGOT_SUCCESS, read(wrong).status) << "it has no effect";
+    }
+}
+
 /* A program that was compiled with older headers would go on without the policy that its user wants. */
 TEST(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsAnError)
 {

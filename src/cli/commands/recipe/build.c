@@ -14,6 +14,7 @@
 #include "cli/build/schedule.h"
 #include "cli/build/tasks.h"
 #include "cli/command.h"
+#include "cli/commands/recipe/stale.h"
 #include "cli/commands/run_layer.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
@@ -22,27 +23,33 @@
 #include "cli/store.h"
 #include "cli/text.h"
 #include "cli/units.h"
+#include "util/environment.h"
 #include "util/quantity.h"
 
 #define DEFAULT_TIME_NS (UINT64_C(600) * 1000000000)
 #define DEFAULT_MEMORY (UINT64_C(4) << 30)
 
-enum { MOST_JOBS = 1024, OPEN_FOLDERS = 16 };
+enum { MOST_JOBS = 1024, OPEN_FOLDERS = 16, KEY_STALE = 256 };
 
 struct building {
     struct common_options common;
+    bool is_stale;      /* build what the store keeps recipes of */
     const char *bundle; /* NULL: none */
     char **paths;       /* of recipes */
     size_t path_count;
     char **selectors; /* none: all devices */
     size_t selector_count;
     struct schedule_limits limits;
-    char *layer; /* NULL: none, or no linked programs */
-    struct plan plan;
+    char *layer;      /* NULL: none, or no linked programs */
+    struct plan plan; /* with --stale, of one namespace */
     struct report report;
 };
 
 static const struct argp_option build_options[] = {
+    {"stale", KEY_STALE, NULL, 0,
+     "Build what the store has for another driver than the present one, from the recipes that it keeps "
+     "(INGOT_PERSIST_RECIPES), in all namespaces",
+     0},
     {"into", 'i', "DIR", 0, "The store, created if it is missing", 0},
     {"bundle", 'b', "FILE", 0, "Make a bundle instead. What is built waits in FILE.build until all is done", 0},
     {"device", 'D', "TEXT", 0,
@@ -85,8 +92,11 @@ static void take_memory(struct building *building, const char *value, struct arg
 
 static void check_arguments(const struct building *building, struct argp_state *state)
 {
-    if (building->path_count == 0)
-        argp_error(state, "name a recipe");
+    if (building->path_count == 0 && !building->is_stale)
+        argp_error(state, "name a recipe, or use --stale");
+    if (building->is_stale && (building->path_count != 0 || building->bundle != NULL))
+        argp_error(state, "--stale builds what the store keeps recipes of, into the store: name neither a recipe nor a "
+                          "bundle");
     if (building->bundle != NULL && building->common.directory != NULL)
         argp_error(state, "use either --into or --bundle");
 }
@@ -95,6 +105,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct building *building = state->input;
     switch (key) {
+    case KEY_STALE: building->is_stale = true; return 0;
     case 'i': building->common.directory = value; return 0;
     case 'b': building->bundle = value; return 0;
     case 'D': add_text(&building->selectors, &building->selector_count, value); return 0;
@@ -144,7 +155,7 @@ static void leave_out(struct building *building, size_t count, char *const *text
         const bool is_buildable = tasks_can_build(facts, building->layer != NULL);
         bool has_device = facts->kind == INGOT_RECIPE_OBJECT; /* a part of linked programs */
         for (size_t j = 0; j < count && is_buildable; ++j)
-            has_device = has_device || (is_chosen[j] && tasks_is_of_backend(texts[j], facts->backend));
+            has_device = has_device || (is_chosen[j] && tasks_is_for(&building->plan.programs[i], j, count, texts));
         if (!has_device)
             report_leave_out(&building->report, facts, is_buildable);
     }
@@ -160,7 +171,8 @@ static bool choose(size_t count, char *const *texts, bool *is_chosen, void *user
         if (is_chosen[i])
             report_device(&building->report, texts[i]);
     }
-    if (chosen_count == 0 && building->plan.program_count != 0) {
+    const bool is_allowed = building->is_stale && building->selector_count == 0; /* a driver may have gone */
+    if (chosen_count == 0 && building->plan.program_count != 0 && !is_allowed) {
         print_devices(count, texts);
         return false;
     }
@@ -226,35 +238,96 @@ static void find_layer(struct building *building)
     bool has_links = false;
     for (size_t i = 0; i < building->plan.program_count; ++i)
         has_links = has_links || building->plan.programs[i].facts.kind == INGOT_RECIPE_LINK;
-    if (has_links && building->bundle == NULL && building->common.name_space == NULL)
+    if (!has_links || building->layer != NULL)
+        return;
+    if (building->bundle == NULL && building->common.name_space == NULL)
         (void)fputs("ingot: linked programs are not built without --namespace, the application's name\n", stderr);
-    else if (has_links)
+    else
         building->layer = run_layer_find();
 }
 
-static int build(struct building *building)
+/* Builds the plan. */
+static int build_plan(struct building *building)
 {
-    const struct worker_setup setup = {&building->plan, &building->common, building->layer, false};
     const struct schedule_calls calls = {choose, begin, take_result, tick, building};
-    uint64_t entry_count = 0;
-    bool is_bundled = false;
+    if (building->plan.program_count == 0)
+        return EXIT_DONE;
+    find_layer(building);
+    const struct worker_setup setup = {&building->plan, &building->common, building->layer, false};
+    return schedule_run(&setup, &building->limits, &calls);
+}
 
-    int code = make_store(&building->common);
-    if (code != EXIT_DONE)
-        return code;
-    report_init(&building->report, building->common.is_json);
-    interrupt_catch();
-    if (building->plan.program_count != 0)
-        code = schedule_run(&setup, &building->limits, &calls);
-    if (code == EXIT_DONE && building->bundle != NULL) {
-        code = finish_bundle(building, &entry_count);
-        is_bundled = code == EXIT_DONE;
-    }
+/* Prints the summary, if the work did not fail. Returns the tool's exit_code. */
+static int finish(struct building *building, int code, const uint64_t *bundled_count)
+{
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
-        report_finish(&building->report, code == EXIT_INTERRUPTED, is_bundled ? &entry_count : NULL);
+        report_finish(&building->report, code == EXIT_INTERRUPTED, bundled_count);
     else
         report_drop(&building->report);
     return code == EXIT_DONE && !report_is_good(&building->report) ? EXIT_FINDING : code;
+}
+
+static int build_recipes(struct building *building)
+{
+    uint64_t entry_count = 0;
+    bool is_bundled = false;
+    int code = plan_open(&building->plan, building->path_count, building->paths);
+    if (code == EXIT_DONE)
+        code = make_store(&building->common);
+    if (code == EXIT_DONE) {
+        report_init(&building->report, building->common.is_json, false);
+        interrupt_catch();
+        code = build_plan(building);
+        if (code == EXIT_DONE && building->bundle != NULL) {
+            code = finish_bundle(building, &entry_count);
+            is_bundled = code == EXIT_DONE;
+        }
+        code = finish(building, code, is_bundled ? &entry_count : NULL);
+    }
+    plan_close(&building->plan);
+    return code;
+}
+
+/* Builds the stale programs of one namespace after another. */
+static int build_parts(struct building *building, const struct stale *stale)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < stale->part_count && code == EXIT_DONE; ++i) {
+        const struct stale_part *part = &stale->parts[i];
+        building->plan = part->plan; /* borrowed */
+        building->common.name_space = part->name_space[0] != '\0' ? part->name_space : NULL;
+        report_name_space(&building->report, part->name_space, part->unrecorded_count, part->unknown_count);
+        code = build_plan(building);
+    }
+    return code;
+}
+
+static int build_stale(struct building *building)
+{
+    ingot_storage_t store = NULL;
+    struct stale stale = {.parts = NULL};
+    int code = store_open(&store, &building->common, STORE_WRITE, NULL);
+    if (code != EXIT_DONE)
+        return code;
+    code = stale_open(&stale, store);
+    ingot_storage_release(store);
+    if (code == EXIT_DONE) {
+        report_init(&building->report, building->common.is_json, true);
+        interrupt_catch();
+        code = finish(building, build_parts(building, &stale), NULL);
+    }
+    stale_close(&stale);
+    return code;
+}
+
+/* True if the store is to keep the recipes of what is built. */
+static bool keeps_recipes(const struct building *building)
+{
+    const char *value = secure_getenv("INGOT_PERSIST_RECIPES");
+    uint64_t is_on = 0;
+    if (value != NULL && value[0] != '\0')
+        (void)environment_parse(ENVIRONMENT_SWITCH, value, &is_on); /* opening the store reports another value */
+    return building->is_stale || (is_on != 0 && building->bundle == NULL);
 }
 
 static int run(int argc, char **argv)
@@ -262,7 +335,7 @@ static int run(int argc, char **argv)
     static const struct argp argp = {
         build_options,
         parse_option,
-        "FILE...",
+        "FILE...\n--stale",
         "Compiles the programs of recipes for the devices of this machine and stores them, except those that the store "
         "has. Worker processes do it, the most expensive programs first. An interrupted build continues when it is "
         "run again. Exit status 1: some programs were not built.",
@@ -275,12 +348,8 @@ static int run(int argc, char **argv)
     (void)argp_parse(&argp, argc, argv, 0, NULL, &building);
     if (building.bundle != NULL)
         building.common.directory = waiting = text_append(memory_copy_text(building.bundle), "", ".build");
-    int code = plan_open(&building.plan, building.path_count, building.paths);
-    if (code == EXIT_DONE) {
-        find_layer(&building);
-        code = build(&building);
-    }
-    plan_close(&building.plan);
+    building.common.keeps_recipes = keeps_recipes(&building);
+    const int code = building.is_stale ? build_stale(&building) : build_recipes(&building);
     free(waiting);
     free(building.layer);
     free(building.paths);

@@ -97,8 +97,7 @@ static ingot_status_t make_object(const struct shadow *shadow, ingot_recipe_t re
     if (status == INGOT_SUCCESS && ingot_program_desc_is_cacheable(desc, &reason) != INGOT_SUCCESS)
         status = ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
     if (status == INGOT_SUCCESS)
-        status =
-            compile_object(shadow, desc, facts->has_options != 0 ? facts->compile_options : NULL, &none, object);
+        status = compile_object(shadow, desc, facts->has_options != 0 ? facts->compile_options : NULL, &none, object);
     if (status == INGOT_SUCCESS)
         (*object)->is_of_recipe = true; /* before another thread can find it */
     ingot_program_desc_release(desc);

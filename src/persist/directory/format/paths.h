@@ -13,6 +13,9 @@
 #define PATH_CAPACITY 128
 /* The file whose bytes processes lock; it has no content. */
 #define PATHS_LOCK "lock"
+/* What the programs are compiled of, and the new file while it is written again. */
+#define PATHS_RECIPE "programs.recipe"
+#define PATHS_RECIPE_REWRITE "programs.recipe.pruned"
 /* From here to twice this offset, each byte of the lock file stands for a session. */
 #define PATHS_SESSION_MIN (UINT64_C(1) << 62)
 /* Likewise for the ids of programs that are being built. */

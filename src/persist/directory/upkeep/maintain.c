@@ -4,6 +4,7 @@
 #include <ingot/backend.h>
 
 #include "persist/directory/layout/account.h"
+#include "persist/directory/layout/kept_recipe.h"
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/reduce.h"
 #include "persist/storage/storage.h"
@@ -70,6 +71,8 @@ ingot_status_t ingot_persist_clear(ingot_storage_t storage)
     status = reduce_to_limits(directory, name_space, &nothing, "cleared", &nobody, &result);
     if (status == INGOT_SUCCESS)
         status = reduce_recount(directory, name_space, &nobody, NULL);
+    if (status == INGOT_SUCCESS)
+        status = kept_recipe_remove(directory, name_space);
     (void)temporary_reclaim(directory, true);
     return status;
 }

@@ -1,0 +1,159 @@
+/*
+ * stale.c - what the entries of a store are compiled of; see stale.h.
+ *
+ * The texts of devices are made as device_add makes those of present ones, from the fields of the ids.
+ */
+#include "cli/commands/recipe/stale.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/build/device.h"
+#include "cli/exit_code.h"
+#include "cli/id.h"
+#include "cli/memory.h"
+#include "cli/store.h"
+
+/* A visit of the store. */
+struct visit {
+    struct stale *stale;
+    ingot_storage_t store;
+};
+
+/* ---- devices ---------------------------------------------------------------------------------------------------- */
+
+static const char *field_of(const struct id_view *view, const char *name)
+{
+    const cJSON *field = cJSON_GetObjectItemCaseSensitive(view->fields, name);
+    return cJSON_IsString(field) ? field->valuestring : NULL;
+}
+
+/* Returns the platform as the list of devices has it; NULL: the id does not say. */
+static const char *platform_of(const struct id_view *view, const char *backend)
+{
+    if (strcmp(backend, "level_zero") == 0)
+        return "Level Zero";
+    return strcmp(backend, "cuda") == 0 ? "CUDA" : field_of(view, "device[0].platform_name");
+}
+
+/* Writes the text of the only device of an id. A program for several devices has an id that none of them has alone. */
+static bool read_device(struct plan_device *device, const char *backend, const ingot_persist_entry_t *entry)
+{
+    struct id_view view;
+    char text[DEVICE_TEXT_SIZE];
+    id_read(&view, entry->id_size, entry->id);
+    const char *name = field_of(&view, "device[0].device_name");
+    const char *platform = platform_of(&view, backend);
+    const bool is_one = name != NULL && platform != NULL && field_of(&view, "device[1].device_name") == NULL;
+    if (is_one) {
+        (void)snprintf(text, sizeof(text), "%s: %s (%s)", backend, name, platform);
+        const size_t end = strlen(platform) + strlen(" ()");
+        *device = (struct plan_device){memory_copy_text(text), strlen(text) > end ? strlen(text) - end : 0};
+    }
+    id_fini(&view);
+    return is_one;
+}
+
+static void add_device(struct plan_program *program, struct plan_device *device)
+{
+    for (size_t i = 0; i < program->device_count; ++i) {
+        if (strcmp(program->devices[i].text, device->text) == 0) {
+            free(device->text);
+            return;
+        }
+    }
+    program->devices = memory_grow(program->devices, program->device_count, sizeof(*program->devices));
+    program->devices[program->device_count++] = *device;
+}
+
+/* ---- namespaces ------------------------------------------------------------------------------------------------- */
+
+/* Opens the recipe of a namespace, and lists all its programs, so that an index in the recipe is one in the plan. */
+static void open_recipe(struct stale_part *part, ingot_storage_t store)
+{
+    ingot_recipe_t recipe = NULL;
+    ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
+    const ingot_status_t status = ingot_persist_open_recipe(store, part->name_space, &recipe);
+    if (status != INGOT_SUCCESS) {
+        if (status != INGOT_NOT_FOUND)
+            (void)fprintf(stderr, "ingot: the recipe of %s cannot be used: %s: %s\n",
+                          part->name_space[0] != '\0' ? part->name_space : "the store", ingot_status_name(status),
+                          ingot_last_error_detail());
+        return;
+    }
+    (void)ingot_recipe_get_summary(recipe, &summary);
+    plan_add(&part->plan, recipe, &summary);
+    for (size_t i = 0; i < part->plan.program_count; ++i)
+        part->unrecorded_count += part->plan.programs[i].facts.kind == INGOT_RECIPE_UNRECORDED;
+}
+
+static struct stale_part *part_of(struct visit *visit, const char *name_space)
+{
+    struct stale *stale = visit->stale;
+    for (size_t i = 0; i < stale->part_count; ++i) {
+        if (strcmp(stale->parts[i].name_space, name_space) == 0)
+            return &stale->parts[i];
+    }
+    stale->parts = memory_grow(stale->parts, stale->part_count, sizeof(*stale->parts));
+    struct stale_part *part = &stale->parts[stale->part_count++];
+    *part = (struct stale_part){.name_space = memory_copy_text(name_space)};
+    open_recipe(part, visit->store);
+    return part;
+}
+
+/* Notes the device of an entry at the entry's program. */
+static int visit_entry(const ingot_persist_entry_t *entry, void *user)
+{
+    size_t index = 0;
+    struct plan_device device;
+    if (entry->status != INGOT_SUCCESS || entry->id_size == 0)
+        return 1;
+    struct stale_part *part = part_of(user, entry->name_space);
+    if (part->plan.recipe_count == 0)
+        return 1; /* it keeps none */
+    if (ingot_recipe_find_id(part->plan.recipes[0], entry->id_size, entry->id, &index) != INGOT_SUCCESS) {
+        ++part->unknown_count;
+        return 1;
+    }
+    struct plan_program *program = &part->plan.programs[index];
+    if (program->facts.kind == INGOT_RECIPE_OBJECT)
+        return 1; /* a part of linked programs */
+    if (read_device(&device, program->facts.backend, entry))
+        add_device(program, &device);
+    else
+        ++part->unknown_count;
+    return 1;
+}
+
+/* Leaves the programs that the store has for some device. */
+static void drop_others(struct plan *plan)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < plan->program_count; ++i) {
+        if (plan->programs[i].devices != NULL)
+            plan->programs[kept++] = plan->programs[i];
+    }
+    plan->program_count = kept;
+    plan_sort(plan);
+}
+
+int stale_open(struct stale *stale, ingot_storage_t store)
+{
+    struct visit visit = {stale, store};
+    *stale = (struct stale){.parts = NULL};
+    const ingot_status_t status = ingot_persist_for_each(store, visit_entry, &visit);
+    for (size_t i = 0; i < stale->part_count; ++i)
+        drop_others(&stale->parts[i].plan);
+    return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("listing the store", status);
+}
+
+void stale_close(struct stale *stale)
+{
+    for (size_t i = 0; i < stale->part_count; ++i) {
+        plan_close(&stale->parts[i].plan);
+        free(stale->parts[i].name_space);
+    }
+    free(stale->parts);
+}

@@ -1,0 +1,31 @@
+/*
+ * stale.h - finds what the entries of a store are compiled of, in the recipes that the store keeps.
+ *
+ * An entry tells the device that it was built for, whatever the driver was then. So a program is stale if the store has
+ * it for a device, and lacks it for the driver that the device has now, which only a worker process can see.
+ */
+#ifndef INGOT_CLI_COMMANDS_RECIPE_STALE_H
+#define INGOT_CLI_COMMANDS_RECIPE_STALE_H
+
+#include <ingot/persist.h>
+
+#include "cli/build/plan.h"
+
+/* A namespace that keeps a recipe. */
+struct stale_part {
+    char *name_space;          /* "" without */
+    struct plan plan;          /* its programs, each with its devices */
+    uint64_t unrecorded_count; /* programs that were requested there and cannot be built from a recipe */
+    uint64_t unknown_count;    /* entries whose program the recipe does not have */
+};
+
+struct stale {
+    struct stale_part *parts;
+    size_t part_count;
+};
+
+/* Reads the store. A recipe that cannot be used causes a message. Returns EXIT_DONE, or EXIT_FAILED after a message. */
+int stale_open(struct stale *stale, ingot_storage_t store);
+void stale_close(struct stale *stale);
+
+#endif

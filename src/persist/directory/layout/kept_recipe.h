@@ -1,0 +1,15 @@
+/*
+ * kept_recipe.h - programs.recipe: what the programs of a namespace are compiled of; doc/store-format.md.
+ */
+#ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_KEPT_RECIPE_H
+#define INGOT_PERSIST_DIRECTORY_LAYOUT_KEPT_RECIPE_H
+
+#include "persist/directory/layout/state.h"
+
+/* Has a storage keep the programs that are requested from it. An event reports a failure. */
+void kept_recipe_begin(ingot_storage_t storage, const struct directory *directory, const ingot_persist_info_t *info);
+
+/* Removes the file of a namespace, or of all if it is NULL. */
+ingot_status_t kept_recipe_remove(const struct directory *directory, const char *name_space);
+
+#endif

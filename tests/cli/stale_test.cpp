@@ -1,0 +1,311 @@
+/*
+ * stale_test.cpp - `ingot build --stale`: after an upgrade of the driver, which is a copy of it with another build-id,
+ * the application compiles nothing.
+ */
+#include <csignal>
+
+#include "cli/recipes.h"
+#include "support/opencl_driver_copy.h"
+
+namespace
+{
+
+constexpr const char *kStore = "INGOT_TEST_STALE_STORE";
+
+store_fixture::Store open_keeping_store(const std::string &root, const char *name_space, uint32_t flags)
+{
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = root.c_str();
+    info.name_space = name_space;
+    info.flags = flags;
+    info.lock_timeout_ms = 60000;
+    return store_fixture::Store(info);
+}
+
+std::vector<RecipeText> application_texts()
+{
+    return {numbered_text(1),
+            {"kernel void with(global int *x) { x[0] = N; }\n", "dir/with.cl", "-DN=7 -cl-fast-relaxed-math"},
+            {"#include \"amount.h\"\nkernel void head(global int *x) { x[0] = AMOUNT; }\n",
+             "head.cl",
+             "",
+             {{"amount.h", "#define AMOUNT 3\n"}}}};
+}
+
+/* Requests the programs as an application does. Returns how many were compiled. */
+int run_application(const std::string &root, const char *name_space, const std::vector<RecipeText> &texts,
+                    uint32_t flags = INGOT_PERSIST_KEEP_RECIPES)
+{
+    const store_fixture::Store store = open_keeping_store(root, name_space, flags);
+    const Context context = make_opencl_context();
+    int built = 0;
+    for (const RecipeText &text : texts) {
+        ingot_program_t program = nullptr;
+        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, text.make(context).get(), store.get(), &origin))
+            << ingot_last_error_detail();
+        built += origin == INGOT_ORIGIN_BUILD;
+        ingot_program_release(program);
+    }
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    return built;
+}
+
+class CliStale : public RecipeTest
+{
+protected:
+    CliStale()
+    {
+        for (const auto &[name, value] : one_device())
+            setenv(name.c_str(), value.c_str(), 1);
+    }
+    int run_here(const std::vector<RecipeText> &texts, const char *name_space = "app",
+                 uint32_t flags = INGOT_PERSIST_KEEP_RECIPES) const
+    {
+        return run_application(root().string(), name_space, texts, flags);
+    }
+    /* Upgrades the driver for all processes that follow. */
+    void upgrade()
+    {
+        const fs::path directory = scratch() / ("driver" + std::to_string(++upgrades_));
+        for (const auto &[name, value] : upgraded_opencl_driver(directory, static_cast<uint8_t>(upgrades_)))
+            upgraded_[name] = value;
+    }
+    /* How many programs the application compiles in a new process. */
+    std::string run_again() const
+    {
+        auto environment = environment_now();
+        environment[kStore] = root().string();
+        const Result result = run_command(
+            {fs::read_symlink("/proc/self/exe").string(), "--gtest_filter=CliStaleApplication.Runs"}, environment);
+        const size_t at = result.output.find("compiled ");
+        EXPECT_EQ(0, result.code) << result.output;
+        return at == std::string::npos ? result.output : result.output.substr(at, result.output.find('\n', at) - at);
+    }
+    Result stale(std::vector<std::string> options = {}) const
+    {
+        options.insert(options.begin(), {CLI_PROGRAM, "build", "--stale", "--into", root().string()});
+        return run_command(options, environment_now());
+    }
+    /* The beginning of the summary, without the time. */
+    std::string summary(const std::vector<std::string> &options = {}, int code = 0) const
+    {
+        const Result result = stale(options);
+        EXPECT_EQ(code, result.code) << result.output;
+        return result.output.substr(0, result.output.rfind(" ("));
+    }
+    std::map<std::string, std::string> environment_now() const
+    {
+        auto environment = one_device();
+        environment.insert(upgraded_.begin(), upgraded_.end());
+        return environment;
+    }
+    uint64_t recipe_programs(const std::string &name_space = "app") const
+    {
+        ingot_recipe_t recipe = nullptr;
+        ingot_recipe_summary_t found = INGOT_RECIPE_SUMMARY_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_open(&recipe, (root() / name_space / "programs.recipe").c_str()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_get_summary(recipe, &found));
+        ingot_recipe_release(recipe);
+        return found.program_count;
+    }
+
+private:
+    int upgrades_ = 0;
+    std::map<std::string, std::string> upgraded_;
+};
+
+/* The application, in a process with another driver; see CliStale::run_again. */
+TEST(CliStaleApplication, Runs)
+{
+    const char *root = std::getenv(kStore);
+    if (root != nullptr)
+        std::printf("compiled %d\n", run_application(root, "app", application_texts()));
+}
+
+TEST_F(CliStale, RebuildsSoThatTheApplicationCompilesNothingAfterAnUpgrade)
+{
+    ASSERT_EQ(3, run_here(application_texts()));
+    EXPECT_EQ("0 rebuilt, 3 up to date", summary());
+    upgrade();
+    EXPECT_EQ("3 rebuilt, 0 up to date", summary());
+    EXPECT_EQ("compiled 0", run_again());
+    EXPECT_EQ("0 rebuilt, 3 up to date", summary());
+    EXPECT_EQ(3u, recipe_programs());
+    EXPECT_EQ(0, tool({"verify", "--dir", root().string()}).code);
+}
+
+/* The tool notes the new ids, so that the entries of the first driver are not needed. */
+TEST_F(CliStale, RebuildsAfterTheNextUpgradeAsWell)
+{
+    ASSERT_EQ(3, run_here(application_texts()));
+    const std::vector<std::string> before = names();
+    upgrade();
+    EXPECT_EQ("3 rebuilt, 0 up to date", summary());
+    for (const std::string &name : before)
+        fs::remove_all(root() / name);
+    upgrade();
+    EXPECT_EQ("3 rebuilt, 0 up to date", summary());
+    EXPECT_EQ("compiled 0", run_again());
+    EXPECT_EQ(3u, recipe_programs());
+}
+
+TEST_F(CliStale, RebuildsEachNamespaceAndSaysWhatItCannotRebuild)
+{
+    ASSERT_EQ(1, run_here({numbered_text(1)}, "one"));
+    ASSERT_EQ(2, run_here({numbered_text(2), numbered_text(3)}, "two"));
+    ASSERT_EQ(1, run_here({numbered_text(4)}, nullptr));
+    ASSERT_EQ(1, run_here({numbered_text(5)}, "none", 0));
+    ASSERT_EQ(1, run_here({numbered_text(6)}, "two", 0));
+    upgrade();
+    EXPECT_EQ("2 rebuilt, 0 up to date, 1 entries without a recipe", summary({"--namespace", "two"}));
+    const std::string parse = "import json,sys; j = json.load(sys.stdin); print([j[k] for k in ('built', 'present', "
+                              "'jobs', 'without_recipe', 'without_device', 'not_recordable', 'interrupted')], "
+                              "len(j['devices']), j['problems'])";
+    auto environment = environment_now();
+    environment.insert({{"INGOT", CLI_PROGRAM}, {"STORE", root().string()}, {"PARSE", parse}});
+    const Result result = run_command(
+        {"/bin/bash", "-c", "$INGOT build --stale --json --dir $STORE | python3 -c \"$PARSE\""}, environment);
+    EXPECT_EQ("[2, 2, 4, 1, 0, 0, False] 1 []\n", result.output);
+    EXPECT_FALSE(fs::exists(root() / "none" / "programs.recipe"));
+}
+
+TEST_F(CliStale, LeavesWhatIsOfAnotherPlatform)
+{
+    ASSERT_EQ(3, run_here(application_texts()));
+    ASSERT_EQ(3u, names().size());
+    const bool is_pocl = OpenclPlatform::get().is_pocl();
+    const std::string other = std::string("/etc/OpenCL/vendors/") + (is_pocl ? "intel.icd" : "pocl.icd");
+    if (!fs::exists(other))
+        GTEST_SKIP() << "this machine has no other platform";
+    auto environment = one_device();
+    environment["OCL_ICD_VENDORS"] = other;
+    const Result result = run_command({CLI_PROGRAM, "build", "--stale", "--into", root().string()}, environment);
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_EQ(0u, result.output.find("0 rebuilt, 0 up to date, 3 without a device (")) << result.output;
+    EXPECT_EQ(3u, names().size());
+}
+
+/* Intel's driver simulates its products; the names of drivers' devices may also change with an upgrade. */
+TEST_F(CliStale, RebuildsForADeviceThatHasAnotherName)
+{
+    if (!OpenclPlatform::get().is_intel())
+        GTEST_SKIP() << "only Intel's driver has several names";
+    ASSERT_EQ(3, run_here(application_texts()));
+    auto environment = one_device();
+    environment["ProductFamilyOverride"] = "adlp";
+    const Result result = run_command({CLI_PROGRAM, "build", "--stale", "--into", root().string()}, environment);
+    EXPECT_EQ(0u, result.output.find("3 rebuilt, 0 up to date (")) << result.output;
+    EXPECT_EQ("0 rebuilt, 3 up to date", summary()) << "for the first one";
+}
+
+TEST_F(CliStale, SelectsDevicesByText)
+{
+    ASSERT_EQ(3, run_here(application_texts()));
+    upgrade();
+    EXPECT_EQ(4, stale({"--device", "no such device"}).code);
+    EXPECT_EQ("3 rebuilt, 0 up to date", summary({"--device", "OPENCL:"}));
+}
+
+/* A program that the new compiler refuses is reported with its namespace, and the others are built. */
+TEST_F(CliStale, GoesOnAfterAProgramThatFails)
+{
+    ASSERT_EQ(3, run_here(application_texts()));
+    const fs::path file = root() / "app" / "programs.recipe";
+    auto bytes = store_fixture::read_file(file);
+    const std::string word = "kernel void k1";
+    const auto at = std::search(bytes.begin(), bytes.end(), word.begin(), word.end());
+    ASSERT_NE(bytes.end(), at);
+    *at ^= 1; /* a text that is damaged */
+    store_fixture::write_file(file, bytes);
+    upgrade();
+    const Result result = stale();
+    EXPECT_EQ(1, result.code) << result.output;
+    EXPECT_EQ(0u, result.output.find("app: ")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("k1.cl for opencl: ")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("2 rebuilt, 0 up to date, 1 failed (")) << result.output;
+}
+
+TEST_F(CliStale, ContinuesAfterItWasKilled)
+{
+    std::vector<RecipeText> texts = application_texts();
+    for (int i = 10; i < 20; ++i)
+        texts.push_back(numbered_text(i));
+    ASSERT_EQ(13, run_here(texts));
+    upgrade();
+    const size_t before = names().size();
+    const pid_t child = fork();
+    if (child == 0) {
+        for (const auto &[name, value] : environment_now())
+            setenv(name.c_str(), value.c_str(), 1);
+        const std::string root_text = root().string();
+        execl(CLI_PROGRAM, CLI_PROGRAM, "build", "--stale", "--jobs", "1", "--into", root_text.c_str(), nullptr);
+        _exit(127);
+    }
+    while (names().size() < before + 3 && waitpid(child, nullptr, WNOHANG) == 0)
+        usleep(1000);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    const size_t built = names().size() - before;
+    const std::string left = summary();
+    EXPECT_EQ(before + 13, names().size()) << built << " were built before: " << left;
+    EXPECT_EQ("0 rebuilt, 13 up to date", summary());
+    EXPECT_EQ(13u, recipe_programs());
+    EXPECT_EQ("compiled 0", run_again());
+    EXPECT_EQ(0, tool({"verify", "--dir", root().string()}).code);
+}
+
+TEST_F(CliStale, IsReadyWithoutAStoreOrWithoutRecipes)
+{
+    EXPECT_EQ(3, stale().code);
+    ASSERT_EQ(3, run_here(application_texts(), "app", 0));
+    EXPECT_EQ("0 rebuilt, 0 up to date", summary());
+    EXPECT_EQ(2, stale({"--bundle", "x"}).code);
+    EXPECT_EQ(2, stale({"x.recipe"}).code);
+    EXPECT_EQ(2, run_command({CLI_PROGRAM, "build"}).code);
+}
+
+TEST_F(CliStale, TellsOfARecipeThatOthersMayWrite)
+{
+    ASSERT_EQ(3, run_here(application_texts()));
+    fs::permissions(root() / "app" / "programs.recipe", fs::perms::others_write, fs::perm_options::add);
+    const Result result = stale();
+    EXPECT_NE(std::string::npos, result.output.find("ingot: the recipe of app cannot be used: INGOT_UNTRUSTED"))
+        << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("0 rebuilt, 0 up to date (")) << result.output;
+}
+
+/* A shipped recipe is kept in the store that it was built into. */
+TEST_F(CliStale, RebuildsWhatWasBuiltFromARecipe)
+{
+    record(recipe(), application_texts());
+    auto environment = one_device();
+    environment["INGOT_PERSIST_RECIPES"] = "1";
+    EXPECT_EQ(0, run_command({CLI_PROGRAM, "build", recipe().string(), "--into", root().string(), "--namespace", "app"},
+                             environment)
+                     .code);
+    upgrade();
+    EXPECT_EQ("3 rebuilt, 0 up to date", summary());
+    EXPECT_EQ("compiled 0", run_again());
+}
+
+TEST_F(CliStale, ClearRemovesTheRecipesToo)
+{
+    ASSERT_EQ(3, run_here(application_texts()));
+    EXPECT_EQ(0, tool({"ls", "--dir", root().string()}).code);
+    EXPECT_EQ(0, tool({"clear", "--dir", root().string()}).code);
+    EXPECT_FALSE(fs::exists(root() / "app" / "programs.recipe"));
+    EXPECT_EQ("0 rebuilt, 0 up to date", summary());
+}
+
+TEST_F(CliStale, PruneKeepsTheIds)
+{
+    ASSERT_EQ(3, run_here(application_texts()));
+    const std::string file = (root() / "app" / "programs.recipe").string();
+    EXPECT_EQ(0, tool({"recipe", "prune", file, "--name", "k1.cl"}).code);
+    EXPECT_EQ(2u, recipe_programs());
+    upgrade();
+    EXPECT_EQ("2 rebuilt, 0 up to date, 1 entries without a recipe", summary());
+}
+
+} // namespace
