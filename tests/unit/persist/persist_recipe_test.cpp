@@ -262,6 +262,7 @@ TEST_F(PersistRecipe, ALinkedProgramRefersToItsObjects)
 TEST_F(PersistRecipe, AnObjectIsRecordedWithTheFilesThatItIncludes)
 {
     ReferenceDevice device;
+    ReferenceDevice plain;
     device.name = "opencl_object";
     ProgramText text;
     text.sources = {"#include \"deep/one.h\"\n#include \"own.h\"\nkernel twice x TWO * THREE *\n"};
@@ -293,7 +294,7 @@ TEST_F(PersistRecipe, AnObjectIsRecordedWithTheFilesThatItIncludes)
         EXPECT_EQ(id_of(recorded), id_of(described));
         create_program(described);
         ingot_program_desc_t desc = nullptr;
-        const Context other = ReferenceDevice().make();
+        const Context other = plain.make();
         EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_recipe_desc_create(&desc, recipe.get(), 0, other.get(), 0, nullptr));
     }
 }
