@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/digest.h"
+#include "core/hermetic/macro_body.h"
 #include "core/hermetic/source_graph.h"
 
 /* Limits of the search. Each round may expand every computed include. */
@@ -260,7 +261,12 @@ static void resolve_computed(struct source_graph *graph, const struct graph_text
         graph->limit = "more than 50000 computed includes are expanded";
         return;
     }
-    macro_expand(&expanded, &graph->macros, &graph->scratch, event->operand_size, event->operand);
+    macro_expand(&expanded, &graph->macros, &graph->scratch, event->operand_size, event->operand,
+                 &graph->expansion_steps);
+    if (graph->expansion_steps > MAX_EXPANSION_STEPS) {
+        graph->limit = "the computed includes take more than 50000000 steps to expand";
+        return;
+    }
     if (expanded.doubt != NULL) {
         event->gap = gap_of_doubt(graph, &expanded);
         return;
@@ -559,8 +565,10 @@ static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermet
     graph_init(&graph, &hermetic->witness, hermetic->files.allocator, input);
     graph.record = hermetic->record;
     graph.replay = hermetic->replay;
+    graph.expansion_steps = hermetic->expansion_steps;
     if (!graph.arena.failed)
         grow(&graph);
+    hermetic->expansion_steps = graph.expansion_steps;
     if (graph.record != NULL)
         include_record_end(&graph);
     const ingot_status_t status = conclude(hermetic, &graph, want_texts);

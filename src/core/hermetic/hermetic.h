@@ -24,6 +24,7 @@ struct hermetic {
     size_t *ends;              /* end_count offsets in texts: the end of each source, without its NUL */
     size_t end_count;          /* the number of sources of all inputs */
     size_t source_count;       /* resolved so far */
+    size_t expansion_steps;    /* of the inputs resolved so far; see macro_body.h */
     bool must_look;            /* set by the caller if files may matter in addition to texts and options */
     struct include_record *record; /* set by the caller to record what the includes lead to, or NULL */
     struct include_replay *replay; /* set by the caller to take that from a record instead of files, or NULL */

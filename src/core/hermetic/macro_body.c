@@ -141,16 +141,17 @@ bool macro_parameter_index(const struct macro_body *body, const struct token *to
 
 /* ---- sets of names ---- */
 
-bool name_set_has(const struct name_set *set, const struct macro *macro)
+bool name_set_has(const struct name_set *set, const struct macro *macro, size_t *steps)
 {
-    while (set != NULL && set->macro != macro)
-        set = set->next;
+    for (; set != NULL && set->macro != macro; set = set->next)
+        ++*steps;
     return set != NULL;
 }
 
-const struct name_set *name_set_add(struct arena *arena, const struct name_set *set, const struct macro *macro)
+const struct name_set *name_set_add(struct arena *arena, const struct name_set *set, const struct macro *macro,
+                                    size_t *steps)
 {
-    if (name_set_has(set, macro))
+    if (name_set_has(set, macro, steps))
         return set;
     struct name_set *longer = arena_take(arena, sizeof(*longer));
     if (longer == NULL)
@@ -160,19 +161,23 @@ const struct name_set *name_set_add(struct arena *arena, const struct name_set *
     return longer;
 }
 
-const struct name_set *name_set_common(struct arena *arena, const struct name_set *a, const struct name_set *b)
+const struct name_set *name_set_common(struct arena *arena, const struct name_set *a, const struct name_set *b,
+                                       size_t *steps)
 {
     const struct name_set *common = NULL;
-    for (; a != NULL; a = a->next) {
-        if (name_set_has(b, a->macro))
-            common = name_set_add(arena, common, a->macro);
+    for (; a != NULL && *steps <= MAX_EXPANSION_STEPS; a = a->next) {
+        if (name_set_has(b, a->macro, steps))
+            common = name_set_add(arena, common, a->macro, steps);
     }
     return common;
 }
 
-const struct name_set *name_set_all(struct arena *arena, const struct name_set *a, const struct name_set *b)
+const struct name_set *name_set_all(struct arena *arena, const struct name_set *a, const struct name_set *b,
+                                    size_t *steps)
 {
-    for (; b != NULL; b = b->next)
-        a = name_set_add(arena, a, b->macro);
+    if (a == NULL)
+        return b;
+    for (; b != NULL && *steps <= MAX_EXPANSION_STEPS; b = b->next)
+        a = name_set_add(arena, a, b->macro, steps);
     return a;
 }

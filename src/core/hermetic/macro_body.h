@@ -6,6 +6,10 @@
 
 #include "core/hermetic/macro_table.h"
 
+/* Limit of the work of all expansions of a program's computed includes. A step is a byte or token that is made, or a
+ * comparison of two names. hashcat's programs take at most 12,594. */
+enum { MAX_EXPANSION_STEPS = 50000000 };
+
 /* A list of macro names; lists share their ends. */
 struct name_set {
     const struct name_set *next;
@@ -44,10 +48,14 @@ size_t macro_tokens_spell(const struct macro_token *list, bool escape, char *out
 struct macro_body *macro_body_of(struct arena *arena, struct macro_definition *definition);
 bool macro_parameter_index(const struct macro_body *body, const struct token *token, size_t *index);
 
-bool name_set_has(const struct name_set *set, const struct macro *macro);
-/* If the arena is out of memory, the next three functions return a shorter set. */
-const struct name_set *name_set_add(struct arena *arena, const struct name_set *set, const struct macro *macro);
-const struct name_set *name_set_common(struct arena *arena, const struct name_set *a, const struct name_set *b);
-const struct name_set *name_set_all(struct arena *arena, const struct name_set *a, const struct name_set *b);
+/* These functions add the number of compared names to *steps. If the arena is out of memory, or the steps of all
+ * expansions are used up, the last three return a shorter set. */
+bool name_set_has(const struct name_set *set, const struct macro *macro, size_t *steps);
+const struct name_set *name_set_add(struct arena *arena, const struct name_set *set, const struct macro *macro,
+                                    size_t *steps);
+const struct name_set *name_set_common(struct arena *arena, const struct name_set *a, const struct name_set *b,
+                                       size_t *steps);
+const struct name_set *name_set_all(struct arena *arena, const struct name_set *a, const struct name_set *b,
+                                    size_t *steps);
 
 #endif

@@ -20,6 +20,7 @@ struct expansion {
     const struct macro_table *table;
     struct arena *scratch;
     size_t tokens_made;
+    size_t *steps; /* of all expansions of the program */
     size_t depth;
     bool dead; /* true if a compiler would report an error */
 };
@@ -41,6 +42,7 @@ static void add_check(struct expansion *expansion, size_t size, const char *name
 {
     const struct name_check **last = &expansion->result->checks;
     for (; *last != NULL; last = (const struct name_check **)&(*last)->next) {
+        ++*expansion->steps;
         if ((*last)->name_size == size && memcmp((*last)->name, name, size) == 0)
             return;
     }
@@ -88,6 +90,7 @@ static struct macro_definition *choose(struct expansion *expansion, const struct
 static void make_token(struct expansion *expansion, struct macro_token ***last, const struct token *token,
                        const struct name_set *hidden)
 {
+    *expansion->steps += 1 + token->size;
     if (++expansion->tokens_made > MAX_TOKENS)
         doubt(expansion, "it grows too long", token->size, token->start);
     else
@@ -96,8 +99,8 @@ static void make_token(struct expansion *expansion, struct macro_token ***last, 
 
 static bool stopped(const struct expansion *expansion)
 {
-    return expansion->dead || expansion->result->doubt != NULL || expansion->scratch->failed ||
-           expansion->table->arena->failed;
+    return expansion->dead || expansion->result->doubt != NULL || *expansion->steps > MAX_EXPANSION_STEPS ||
+           expansion->scratch->failed || expansion->table->arena->failed;
 }
 
 /* ---- substitution ---- */
@@ -106,7 +109,8 @@ static struct token stringized(struct expansion *expansion, const struct macro_t
 {
     struct token token = {TOKEN_STRING, space_before, "\"\"", 2};
     const size_t size = macro_tokens_spell(list, true, NULL);
-    char *text = arena_take(expansion->scratch, size + 3);
+    *expansion->steps += size;
+    char *text = stopped(expansion) ? NULL : arena_take(expansion->scratch, size + 3);
     if (text == NULL)
         return token;
     text[0] = '"';
@@ -121,7 +125,8 @@ static struct token stringized(struct expansion *expansion, const struct macro_t
 static void paste(struct expansion *expansion, struct macro_token *left, const struct token *right)
 {
     const size_t size = left->token.size + right->size;
-    char *text = arena_take(expansion->scratch, size + 1);
+    *expansion->steps += size;
+    char *text = stopped(expansion) ? NULL : arena_take(expansion->scratch, size + 1);
     if (text == NULL)
         return;
     memcpy(text, left->token.start, left->token.size);
@@ -192,6 +197,7 @@ static struct macro_token *substitute(struct expansion *expansion, const struct 
     for (const struct macro_token *at = body->tokens; at != NULL && !stopped(expansion); at = at->next) {
         const struct macro_token *next = at->next;
         const bool pasted = next != NULL && next->token.kind == TOKEN_HASH_HASH;
+        *expansion->steps += 1 + body->parameter_count;
         if (body->function_like && at->token.kind == TOKEN_HASH) {
             if (next == NULL || !macro_parameter_index(body, &next->token, &index)) {
                 expansion->dead = true;
@@ -214,7 +220,7 @@ static struct macro_token *substitute(struct expansion *expansion, const struct 
         }
     }
     for (struct macro_token *at = output.first; at != NULL; at = at->next)
-        at->hidden = name_set_all(expansion->scratch, at->hidden, hidden);
+        at->hidden = name_set_all(expansion->scratch, at->hidden, hidden, expansion->steps);
     if (output.first != NULL)
         output.first->token.space_before = name->space_before;
     return output.first;
@@ -274,15 +280,15 @@ static struct macro_token *replaced(struct expansion *expansion, const struct ma
         last = arguments != NULL ? read_arguments(expansion, body, arguments, at->next) : NULL;
         if (last == NULL)
             return NULL;
-        hidden = name_set_common(expansion->scratch, hidden, last->hidden);
+        hidden = name_set_common(expansion->scratch, hidden, last->hidden, expansion->steps);
     }
     if (body->unsupported != NULL) {
         doubt(expansion, body->unsupported, macro->name.size, macro->name.text);
         return NULL;
     }
     *is_replaced = true;
-    struct macro_token *result =
-        substitute(expansion, body, arguments, &at->token, name_set_add(expansion->scratch, hidden, macro));
+    hidden = name_set_add(expansion->scratch, hidden, macro, expansion->steps);
+    struct macro_token *result = substitute(expansion, body, arguments, &at->token, hidden);
     struct macro_token **end = &result;
     while (*end != NULL)
         end = &(*end)->next;
@@ -304,7 +310,7 @@ static struct macro_token *expand(struct expansion *expansion, struct macro_toke
         if (list->token.kind == TOKEN_IDENTIFIER) {
             const struct token *name = &list->token;
             const struct macro *macro = macro_table_find(expansion->table, name->size, name->start);
-            struct macro_definition *definition = macro == NULL || !name_set_has(list->hidden, macro)
+            struct macro_definition *definition = macro == NULL || !name_set_has(list->hidden, macro, expansion->steps)
                                                       ? choose(expansion, macro, name->size, name->start)
                                                       : NULL;
             if (definition != NULL)
@@ -368,13 +374,14 @@ static void read_header_name(struct expansion *expansion, struct macro_token *li
 }
 
 void macro_expand(struct expanded_include *result, const struct macro_table *table, struct arena *scratch, size_t size,
-                  const char *operand)
+                  const char *operand, size_t *steps)
 {
     const struct clean_text text = {.start = operand, .size = size};
     struct scanner scanner;
-    struct expansion expansion = {.result = result, .table = table, .scratch = scratch};
+    struct expansion expansion = {.result = result, .table = table, .scratch = scratch, .steps = steps};
 
     arena_reset(scratch);
+    *steps += size;
     *result = (struct expanded_include){.name = {HEADER_NONE, "", 0}};
     scanner_init(&scanner, &text, text.start, false);
     struct macro_token *list = macro_tokens_read(scratch, &scanner);

@@ -34,8 +34,8 @@ struct expanded_include {
     size_t doubt_size;
 };
 
-/* Resets scratch. */
+/* Resets scratch. Adds its work to *steps. If they exceed MAX_EXPANSION_STEPS (macro_body.h), the result is useless. */
 void macro_expand(struct expanded_include *result, const struct macro_table *table, struct arena *scratch, size_t size,
-                  const char *operand);
+                  const char *operand, size_t *steps);
 
 #endif

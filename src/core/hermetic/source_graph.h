@@ -121,7 +121,8 @@ struct source_graph {
     size_t header_count;
     struct graph_text **buckets;
     size_t file_count;
-    size_t expansions; /* expansions of computed includes so far */
+    size_t expansions;      /* expansions of computed includes so far */
+    size_t expansion_steps; /* and their steps, with those of the program's other inputs */
     uint64_t total_bytes;
     bool cplusplus;             /* every source is C++ with raw strings */
     bool brings_assert;         /* a compiler may predefine assert, whose message contains __FILE__ */

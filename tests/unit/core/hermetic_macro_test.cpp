@@ -122,12 +122,82 @@ TEST_F(HermeticMacro, LeavesAGapForWhatIsNotAFileName)
     }
 }
 
-TEST_F(HermeticMacro, EndsWithMacrosThatGrow)
+/* M39 is a token 2^40 times. */
+std::string growing_macros()
 {
     std::string source = "#define M0 a a\n";
     for (int i = 1; i < 40; ++i)
         source += "#define M" + std::to_string(i) + " M" + std::to_string(i - 1) + " M" + std::to_string(i - 1) + "\n";
-    EXPECT_TRUE(has(resolve(source + "#include M39\n").gap, "it grows too long"));
+    return source;
+}
+
+TEST_F(HermeticMacro, EndsWithMacrosThatGrow)
+{
+    EXPECT_TRUE(has(resolve(growing_macros() + "#include M39\n").gap, "it grows too long"));
+}
+
+const char too_many_steps[] = "the computed includes take more than 50000000 steps to expand";
+
+/* The bound is one for the whole program, so that many includes, each within its own bounds, cannot exceed it. */
+TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansions)
+{
+    std::string few = growing_macros();
+    for (int i = 0; i < 5; ++i)
+        few += "#include M39\n";
+    EXPECT_EQ("", resolve(few).reason);
+    EXPECT_TRUE(has(resolve(few).gap, "it grows too long"));
+    std::string many = growing_macros();
+    for (int i = 0; i < 1000; ++i)
+        many += "#include M39\n";
+    EXPECT_EQ(too_many_steps, resolve(many).reason);
+}
+
+/* Sources with settings of their own are resolved one by one. */
+TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansionsOfSeveralInputs)
+{
+    const std::string source = growing_macros() + "#include M39\n#include M39\n";
+    const ingot_source_view_t view = {INGOT_SOURCE_OPENCL_C, source.size(), source.c_str(), "k.cl"};
+    const ingot_text_rules_t rules = careful_rules();
+    const struct hermetic_input input = {&rules, &view, 1, nullptr, 0, {"", "", "", ""}};
+    for (const size_t count : {2u, 20u}) {
+        const std::vector<struct hermetic_input> inputs(count, input);
+        ingot_allocator_t allocator;
+        struct hermetic hermetic;
+        ASSERT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+        hermetic_init(&hermetic, &allocator);
+        EXPECT_EQ(INGOT_SUCCESS, hermetic_resolve(&hermetic, count, inputs.data(), true));
+        EXPECT_STREQ(count == 2 ? nullptr : too_many_steps, hermetic.reason);
+        hermetic_fini(&hermetic);
+    }
+}
+
+/* Neither the tokens of a name nor those of an expansion grow here, but each name hides all names before it. */
+TEST_F(HermeticMacro, BoundsAChainOfNames)
+{
+    write("x.h", "x");
+    const auto chain = [](int length) {
+        std::string source = "#define M0 \"x.h\"\n";
+        for (int i = 1; i < length; ++i)
+            source += "#define M" + std::to_string(i) + " M" + std::to_string(i - 1) + "\n";
+        return source + "#include M" + std::to_string(length - 1) + "\n";
+    };
+    EXPECT_EQ("", resolve(chain(1000)).reason);
+    EXPECT_EQ("", resolve(chain(1000)).gap);
+    EXPECT_EQ(too_many_steps, resolve(chain(20000)).reason);
+}
+
+/* One token and one string, of twice the length with each call. */
+TEST_F(HermeticMacro, BoundsTheLengthOfANameAndOfAString)
+{
+    const auto nested = [](const std::string &macro, int depth, const std::string &inner) {
+        std::string text = inner;
+        for (int i = 0; i < depth; ++i)
+            text = macro + "(" + text + ")";
+        return "#define P(x) x ## x\n#define Q(x) P(x)\n#define S(x) #x\n#define T(x) S(x)\n#include " + text + "\n";
+    };
+    EXPECT_EQ("", resolve(nested("Q", 5, "A")).reason);
+    EXPECT_EQ(too_many_steps, resolve(nested("Q", 30, "A")).reason);
+    EXPECT_EQ(too_many_steps, resolve(nested("T", 30, "A")).reason);
 }
 
 } // namespace

@@ -433,6 +433,14 @@ TEST_F(Hermetic, BoundsWhatIsIncluded)
     EXPECT_EQ("with all that they include, the sources have more than 256 MiB", resolve(many).reason);
 }
 
+/* Not a byte of such a file is read. */
+TEST_F(Hermetic, LooksAtTheSizeOfAFileFirst)
+{
+    write("huge.h", "");
+    std::filesystem::resize_file("huge.h", uintmax_t{60} << 30);
+    EXPECT_EQ("more than 256 MiB are included", resolve("#include \"huge.h\"\n").reason);
+}
+
 TEST_F(Hermetic, ReadsCudaLiterals)
 {
     write("x.h", "x");
