@@ -84,4 +84,25 @@ TEST_F(CliBuildLevelZero, BuildsForAnotherProduct)
     EXPECT_EQ("2", json("ls", "len(set(e['device'] for e in j))"));
 }
 
+/* A variable of Intel's compiler changes the ids, as another driver does, and not the device. */
+TEST_F(CliBuildLevelZero, RebuildsForTheSameDeviceWithAnotherIdentity)
+{
+    const std::string path = root().string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.flags = INGOT_PERSIST_KEEP_RECIPES;
+    const store_fixture::Store store(info);
+    const Context context = make_context();
+    ingot_program_t program = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, make_desc(context).get(), store.get(), nullptr));
+    ingot_program_release(program);
+    const std::vector<std::string> command = {CLI_PROGRAM, "build", "--stale", "--into", path};
+    const Result first = run_command(command, {{"CreateMultipleRootDevices", "1"}});
+    EXPECT_EQ(0u, first.output.find("0 rebuilt, 1 up to date (")) << first.output;
+    const Result other = run_command(command, {{"CreateMultipleRootDevices", "1"}, {"IGC_ForceOCLSIMDWidth", "16"}});
+    EXPECT_EQ(0, other.code) << other.output;
+    EXPECT_EQ(0u, other.output.find("1 rebuilt, 0 up to date (")) << other.output;
+    EXPECT_EQ("[2, 1]", json("ls", "[len(j), len(set(e['device'] for e in j))]"));
+}
+
 } // namespace
