@@ -42,9 +42,9 @@ ingot_status_t opencl_get_kernel_names(void *state, void *program, ingot_sink_t 
 
 /* size.c: returns the size of all binaries of a program that was built here, or 0 if it is not known. The second
  * function returns an estimate, for program->code_estimate: the size of the binary that PoCL makes from these sources
- * for one device, without the kernels' files. */
+ * for one device, without the kernels' files. It is 0 for other drivers. */
 size_t opencl_get_program_size(void *state, void *program);
-size_t opencl_estimate_code(const ingot_build_request_t *request);
+size_t opencl_estimate_code(const struct opencl_state *state, const ingot_build_request_t *request);
 
 /* binary.c */
 ingot_status_t opencl_get_binary(void *state, void *program, uint32_t device_index, ingot_sink_t *binary);
