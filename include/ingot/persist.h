@@ -225,7 +225,9 @@ INGOT_API ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, con
 typedef struct ingot_persist_storing {
     size_t struct_size;
     ingot_persist_store_mode_t store_mode;
-    /** How long exit() may take to store waiting programs; 0: 5000. INGOT_PERSIST_NO_TIME: exit() stores nothing. */
+    /** How long exit() may take to store waiting programs; 0: 5000. INGOT_PERSIST_NO_TIME: exit() stores nothing. No
+     * program is begun that is expected to take longer than what is left of it; for the first one, nothing is known. A
+     * driver's call that is in progress cannot be stopped, and exit() waits for it for up to 30 seconds. */
     uint32_t exit_time_ms;
     /** For INGOT_PERSIST_STORE_AUTO and devices that generate code at launch: the time without a new program through
      * the storage after which it stores in the background. Make it long enough for the first launches. 0 and

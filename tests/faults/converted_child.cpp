@@ -4,8 +4,10 @@
  * usage: converted_child STORE EXIT_TIME_MS PROGRAMS
  *
  * Such a library makes its programs when they are first needed, keeps them in static objects, and is not notified
- * before main returns: it neither flushes nor releases. Prints how many programs were compiled and how many loaded.
+ * before main returns: it neither flushes nor releases. Prints how many programs were compiled and how many loaded, and
+ * when main returned, by the steady clock that all processes share.
  */
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -96,5 +98,7 @@ int main(int count, char **arguments)
     check(ingot_context_get_cache_stats(library->context, &stats));
     std::printf("builds %llu loads %llu\n", static_cast<unsigned long long>(stats.builds),
                 static_cast<unsigned long long>(stats.loads));
+    std::printf("main returned at %lld\n",
+                static_cast<long long>(std::chrono::steady_clock::now().time_since_epoch().count()));
     return 0;
 }

@@ -4,6 +4,9 @@
  */
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdio>
+
 #include "support/child_process.h"
 #include "support/scratch_directory.h"
 
@@ -61,6 +64,37 @@ TEST(ConvertedLibrary, SaysWhatItLost)
     EXPECT_EQ(is_pocl(), contains(first, "6 programs were not stored before the process ended")) << first;
     const std::string second = run(scratch, "second", kTime);
     EXPECT_TRUE(contains(second, is_pocl() ? "builds 6 loads 0\n" : "builds 0 loads 6\n")) << second;
+}
+
+/* Which of the programs fit into the default time depends on the machine, so the time is printed. None is lost without
+ * a message. */
+TEST(ConvertedLibrary, HasStoredOrReportedEveryProgramWithTheDefaultTime)
+{
+    const ScratchDirectory scratch;
+    const std::string first = run(scratch, "first", "0");
+    const auto ended_ns = std::chrono::steady_clock::now().time_since_epoch().count();
+    EXPECT_TRUE(contains(first, "builds 6 loads 0\n")) << first;
+    const std::string second = run(scratch, "second", kTime);
+    int builds = 0;
+    int loads = 0;
+    const size_t counts = second.find("builds ");
+    ASSERT_NE(std::string::npos, counts) << second;
+    ASSERT_EQ(2, std::sscanf(second.c_str() + counts, "builds %d loads %d", &builds, &loads)) << second;
+    EXPECT_EQ(6, builds + loads);
+    if (!is_pocl()) {
+        EXPECT_EQ(0, builds);
+    }
+    EXPECT_EQ(builds != 0, contains(first, "not stored before the process ended")) << first;
+    if (builds > 1) {
+        EXPECT_TRUE(contains(first, std::to_string(builds) + " programs were not stored")) << first;
+    }
+    long long returned_ns = 0;
+    const size_t returned = first.find("main returned at ");
+    ASSERT_NE(std::string::npos, returned) << first;
+    ASSERT_EQ(1, std::sscanf(first.c_str() + returned, "main returned at %lld", &returned_ns)) << first;
+    std::printf("from the return of main, the process took %lld ms to store %d of 6 programs and end; 5,000 ms is the "
+                "default limit\n",
+                (static_cast<long long>(ended_ns) - returned_ns) / 1000000, loads);
 }
 
 /* The first launch makes PoCL create static objects, after the last build; exit() destroys them before what was
