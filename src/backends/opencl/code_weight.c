@@ -132,7 +132,9 @@ struct item {
     uint32_t weight;
     enum item_kind kind;
     bool is_used;
-    bool is_weighed; /* of a macro */
+    bool is_weighed; /* of a macro, like the next two */
+    bool has_words;  /* words is set */
+    uint8_t words;
 };
 
 struct weighing {
@@ -297,6 +299,17 @@ static size_t weigh_used(struct weighing *weighing)
 enum { IS_KERNEL = 1, IS_LOCAL = 2, MAX_HEAD_DEPTH = 4 };
 
 /* Returns what the words of a head say, in which macros may stand for words. */
+static unsigned words_of(const struct weighing *weighing, const char *start, const char *end, unsigned depth);
+
+static unsigned words_of_macro(const struct weighing *weighing, struct item *macro, unsigned depth)
+{
+    if (!macro->has_words) {
+        macro->has_words = true; /* with none inside of itself */
+        macro->words = (uint8_t)words_of(weighing, macro->start, macro->end, depth);
+    }
+    return macro->words;
+}
+
 static unsigned words_of(const struct weighing *weighing, const char *start, const char *end, unsigned depth)
 {
     struct cursor cursor = {start, end, true};
@@ -310,9 +323,9 @@ static unsigned words_of(const struct weighing *weighing, const char *start, con
             words |= IS_KERNEL;
         if (token_is(&token, "static") || token_is(&token, "inline"))
             words |= IS_LOCAL;
-        const struct item *macro = find(weighing, hash_of(&token));
+        struct item *macro = find(weighing, hash_of(&token));
         if (macro != NULL && macro->kind == ITEM_MACRO && depth != 0)
-            words |= words_of(weighing, macro->start, macro->end, depth - 1);
+            words |= words_of_macro(weighing, macro, depth - 1);
     }
     return words;
 }
