@@ -11,7 +11,9 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { NONE = UINT32_MAX, MAX_MACRO_DEPTH = 30, MAX_MACRO_WEIGHT = 100000 };
+#define NONE UINT32_MAX
+
+enum { MAX_MACRO_DEPTH = 30, MAX_MACRO_WEIGHT = 100000 };
 
 /* ---- tokens ---- */
 
