@@ -525,3 +525,36 @@ TEST_F(PersistPolicy, ALargeStoreEvictsFromItsOldest)
         ASSERT_EQ(INGOT_SUCCESS, store.load(small_id(i))) << i;
     EXPECT_EQ((next - gone) * kSmallEntry, store.stats().bytes);
 }
+
+/* As doc/store-format.md says of approximate orders: nothing of the youngest quarter goes before all of the oldest has
+ * gone. The oldest half by the times of storing is loaded here, and so it is the youngest by the times of use. */
+TEST_F(PersistPolicy, ALargeStoreEvictsTheLeastRecentlyUsed)
+{
+    constexpr unsigned count = 8000;
+    info.eviction = INGOT_PERSIST_EVICT_LRU;
+    const std::string path = use_fast_store(count);
+    Store store(info);
+    unsigned next = 0;
+    for (; next < count; ++next)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, next));
+    const std::string index = path + "/index.bin";
+    Bytes bytes = read_file(index);
+    for (size_t at = INDEX_PAGE_SIZE; at + INDEX_RECORD_SIZE <= bytes.size(); at += INDEX_RECORD_SIZE) {
+        index_record record;
+        if (!index_record_decode(&record, &bytes[at]))
+            continue;
+        record.last_use_s -= 3600; /* so that a load is later than any other use */
+        index_record_encode(&record, &bytes[at]);
+    }
+    std::fstream(index, std::ios::binary | std::ios::in | std::ios::out)
+        .write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    for (unsigned i = 0; i < count / 2; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store.load(small_id(i)));
+    for (unsigned i = 0; i < 100; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, next++));
+    EXPECT_LE(200u, store.stats().evictions);
+    for (unsigned i = 0; i < count / 2; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store.load(small_id(i))) << i;
+    for (unsigned i = count; i < next; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store.load(small_id(i))) << i;
+}
