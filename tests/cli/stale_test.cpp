@@ -270,9 +270,21 @@ TEST_F(CliStale, TellsOfARecipeThatOthersMayWrite)
     ASSERT_EQ(3, run_here(application_texts()));
     fs::permissions(root() / "app" / "programs.recipe", fs::perms::others_write, fs::perm_options::add);
     const Result result = stale();
+    EXPECT_EQ(1, result.code);
     EXPECT_NE(std::string::npos, result.output.find("ingot: the recipe of app cannot be used: INGOT_UNTRUSTED"))
         << result.output;
     EXPECT_NE(std::string::npos, result.output.find("0 rebuilt, 0 up to date (")) << result.output;
+}
+
+TEST_F(CliStale, TellsOfADamagedRecipe)
+{
+    ASSERT_EQ(3, run_here(application_texts()));
+    const fs::path file = root() / "app" / "programs.recipe";
+    fs::resize_file(file, fs::file_size(file) - 5);
+    upgrade();
+    const Result result = stale();
+    EXPECT_NE(std::string::npos, result.output.find("unfinished bytes at the end were left out")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("rebuilt, 0 up to date")) << result.output;
 }
 
 /* A shipped recipe is kept in the store that it was built into. */

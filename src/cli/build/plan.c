@@ -18,6 +18,15 @@ const char *plan_key_text(const uint8_t *key, char text[PLAN_KEY_TEXT_SIZE])
     return text;
 }
 
+void plan_tell_damage(const ingot_recipe_summary_t *summary, const char *path)
+{
+    if (summary->damaged_count != 0 || summary->torn_bytes != 0)
+        (void)fprintf(stderr,
+                      "ingot: %s: %" PRIu64 " damaged records and %" PRIu64
+                      " unfinished bytes at the end were left out; record their programs again\n",
+                      path, summary->damaged_count, summary->torn_bytes);
+}
+
 int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, const char *path)
 {
     *summary = (ingot_recipe_summary_t)INGOT_RECIPE_SUMMARY_INIT;
@@ -28,11 +37,7 @@ int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, co
         (void)fprintf(stderr, "ingot: %s: %s: %s\n", path, ingot_status_name(status), ingot_last_error_detail());
         return EXIT_NO_STORE;
     }
-    if (summary->damaged_count != 0 || summary->torn_bytes != 0)
-        (void)fprintf(stderr,
-                      "ingot: %s: %" PRIu64 " damaged records and %" PRIu64
-                      " unfinished bytes at the end were left out; record their programs again\n",
-                      path, summary->damaged_count, summary->torn_bytes);
+    plan_tell_damage(summary, path);
     return EXIT_DONE;
 }
 

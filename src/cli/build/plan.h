@@ -41,6 +41,8 @@ void plan_add(struct plan *plan, ingot_recipe_t recipe, const ingot_recipe_summa
 /* Puts the programs in their order. */
 void plan_sort(struct plan *plan);
 
+/* Writes a message if a recipe is damaged. */
+void plan_tell_damage(const ingot_recipe_summary_t *summary, const char *path);
 /* Opens one recipe, with a message on failure and about damage. */
 int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, const char *path);
 /* Writes a key in hexadecimal digits. */

@@ -67,12 +67,10 @@ static void tell(ingot_recipe_writer_t writer, ingot_status_t status, uint64_t s
     events_tell(NULL, NULL, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, "", reason);
 }
 
-/* Returns the part of the storage, or of the store that it stores to; NULL: it records nothing. */
-static struct recording *find_recording(ingot_storage_t storage)
+/* Returns the storage's part if it records, or NULL. */
+static struct recording *active_part(ingot_storage_t storage)
 {
-    struct recording *recording = storage_get_part(storage, STORAGE_RECIPE);
-    if (recording == NULL && storage_stored_to(storage) != NULL)
-        recording = storage_get_part(storage_stored_to(storage), STORAGE_RECIPE);
+    struct recording *recording = storage != NULL ? storage_get_part(storage, STORAGE_RECIPE) : NULL;
     return recording != NULL && atomic_load_explicit(&recording->is_recording, memory_order_relaxed) ? recording : NULL;
 }
 
@@ -93,32 +91,42 @@ static ingot_status_t add(ingot_recipe_writer_t writer, const struct item *item)
                                         item->program);
 }
 
-/* Adds the item to each recipe. A failure is told and does not stop the others. */
-static void record(struct recording *recording, const struct item *item)
+static bool is_recorded(ingot_storage_t storage)
 {
+    return active_part(storage) != NULL || active_part(storage_stored_to(storage)) != NULL;
+}
+
+/* Adds the item to one of a part's recipes. A failure is told. */
+static void record_in(struct recording *recording, enum which which, const struct item *item)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    ingot_recipe_writer_t writer = recording != NULL ? take_writer(recording, which) : NULL;
+    const ingot_status_t status = writer != NULL ? add(writer, item) : INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS)
+        tell(writer, status, started_ns);
+    ingot_recipe_writer_release(writer);
+}
+
+/* Adds the item to the application's recipe, of a chain or else of the store that it stores to, and to the one that the
+ * store keeps. */
+static void record(ingot_storage_t storage, const struct item *item)
+{
+    struct recording *own = active_part(storage);
+    struct recording *stored_to = active_part(storage_stored_to(storage));
     const struct ingot_context *before = events_enter(ingot_program_desc_get_context(item->desc));
     const int cancellation = cancellation_hold(); /* a canceled thread would keep the file's lock */
-    for (int which = 0; which < WHICH_COUNT; ++which) {
-        const uint64_t started_ns = files_steady_clock_ns();
-        ingot_recipe_writer_t writer = take_writer(recording, (enum which)which);
-        const ingot_status_t status = writer != NULL ? add(writer, item) : INGOT_SUCCESS;
-        if (status != INGOT_SUCCESS)
-            tell(writer, status, started_ns);
-        ingot_recipe_writer_release(writer);
-    }
+    record_in(own != NULL ? own : stored_to, WHICH_WRITER, item);
+    record_in(stored_to != NULL ? stored_to : own, WHICH_KEPT, item);
     cancellation_allow(cancellation);
     events_leave(before);
 }
 
 void recording_note(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program)
 {
-    struct recording *recording = find_recording(storage);
-    if (recording == NULL)
-        return;
-    if (strcmp(ingot_context_get_backend_name(ingot_program_desc_get_context(desc)), LINK_BACKEND) == 0)
-        return;
     const struct item item = {.desc = desc, .program = program};
-    record(recording, &item);
+    if (is_recorded(storage) &&
+        strcmp(ingot_context_get_backend_name(ingot_program_desc_get_context(desc)), LINK_BACKEND) != 0)
+        record(storage, &item);
 }
 
 ingot_status_t ingot_persist_record_program(ingot_storage_t storage, const_ingot_program_desc_t desc,
@@ -126,10 +134,9 @@ ingot_status_t ingot_persist_record_program(ingot_storage_t storage, const_ingot
 {
     if (storage == NULL || desc == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or desc is NULL");
-    struct recording *recording = find_recording(storage);
     const struct item item = {.desc = desc, .program = program};
-    if (recording != NULL)
-        record(recording, &item);
+    if (is_recorded(storage))
+        record(storage, &item);
     return INGOT_SUCCESS;
 }
 
@@ -139,10 +146,9 @@ ingot_status_t ingot_persist_record_link(ingot_storage_t storage, const_ingot_pr
 {
     if (storage == NULL || link == NULL || objects == NULL || object_count == 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, link or objects are missing");
-    struct recording *recording = find_recording(storage);
     const struct item item = {link, program, options, objects, object_count};
-    if (recording != NULL)
-        record(recording, &item);
+    if (is_recorded(storage))
+        record(storage, &item);
     return INGOT_SUCCESS;
 }
 

@@ -160,9 +160,10 @@ static ingot_status_t tidy(struct ingot_recipe_writer *writer, int fd)
 /* A child that was forked meanwhile shares the open file, so closing it is not enough to unlock it. */
 static void close_file(struct ingot_recipe_writer *writer)
 {
-    (void)files_unlock(writer->fd, 0);
-    (void)files_close(writer->fd);
-    writer->fd = -1;
+    const int fd = writer->fd;
+    writer->fd = -1; /* before a fork could leave a number that the child uses for something else */
+    (void)files_unlock(fd, 0);
+    (void)files_close(fd);
 }
 
 /* Makes the directory that the file is in. Its own parent must exist. Returns a negated errno. */
@@ -219,7 +220,7 @@ static ingot_status_t open_file(struct ingot_recipe_writer *writer)
     return status;
 }
 
-/* Forgets the file if another one, or none, has taken its place. Requires the lock. */
+/* Forgets the file if another one, or none, has taken its place, even if with its inode. Requires the lock. */
 static void forget_if_gone(struct ingot_recipe_writer *writer)
 {
     struct file_facts facts;
@@ -230,7 +231,8 @@ static void forget_if_gone(struct ingot_recipe_writer *writer)
     const int result = parent < 0 ? parent : files_facts_at(parent, name, &facts);
     if (parent >= 0)
         (void)files_close(parent);
-    if (result == 0 && facts.device == writer->device && facts.inode == writer->inode)
+    if (result == 0 && facts.device == writer->device && facts.inode == writer->inode &&
+        facts.size_bytes >= writer->scan.offset)
         return;
     forget_file(writer);
     writer->was_read = false;
@@ -238,8 +240,9 @@ static void forget_if_gone(struct ingot_recipe_writer *writer)
 
 /* ---- the program of an id ---- */
 
-/* Reads the record of an id, at this offset. Requires both locks. */
-static bool read_id(const struct ingot_recipe_writer *writer, uint64_t offset, uint8_t *program_key)
+/* Reads the record of an id, at this offset unless the file is another one. Requires both locks. */
+static bool read_id(const struct ingot_recipe_writer *writer, uint64_t offset, const uint8_t *id_key,
+                    uint8_t *program_key)
 {
     struct recipe_scan scan = writer->scan;
     struct recipe_record record;
@@ -248,7 +251,8 @@ static bool read_id(const struct ingot_recipe_writer *writer, uint64_t offset, u
     scan.offset = offset;
     scan.count = 0;
     if (recipe_scan_next(&scan, &record, &found) != INGOT_SUCCESS || found != RECIPE_FOUND_RECORD ||
-        record.kind != RECIPE_RECORD_ID || record.size != INGOT_RECIPE_KEY_SIZE ||
+        record.kind != RECIPE_RECORD_ID || memcmp(record.key, id_key, INGOT_RECIPE_KEY_SIZE) != 0 ||
+        record.size != INGOT_RECIPE_KEY_SIZE ||
         recipe_record_read(writer->fd, writer->path, &record, &writer->allocator, &content) != INGOT_SUCCESS)
         return false;
     memcpy(program_key, content, INGOT_RECIPE_KEY_SIZE);
@@ -264,7 +268,7 @@ bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, ui
     bool is_there = is_known(writer, RECIPE_RECORD_ID, id_key) && open_file(writer) == INGOT_SUCCESS;
     if (is_there) {
         is_there = key_map_find(&writer->known[RECIPE_RECORD_ID], id_key, &offset) && /* the file may be another one */
-                   read_id(writer, offset, program_key) && is_known(writer, RECIPE_RECORD_PROGRAM, program_key);
+                   read_id(writer, offset, id_key, program_key) && is_known(writer, RECIPE_RECORD_PROGRAM, program_key);
         close_file(writer);
     }
     process_lock_give(&writer->lock);

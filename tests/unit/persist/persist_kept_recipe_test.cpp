@@ -245,6 +245,39 @@ TEST_F(PersistKeptRecipe, AChainRecordsWhereItStores)
     EXPECT_EQ(2u, summary_of(open_recipe(own)).program_count);
 }
 
+TEST_F(PersistKeptRecipe, AChainsOwnRecipeIsBesideTheOneOfItsStore)
+{
+    const std::string own = (scratch_.path() / "own.recipe").string();
+    const Store store(info());
+    const ingot_storage_t tiers[] = {store.get()};
+    ingot_storage_t chain = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, tiers));
+    ingot_recipe_writer_info_t writer_info = INGOT_RECIPE_WRITER_INFO_INIT;
+    writer_info.path = own.c_str();
+    ingot_recipe_writer_t writer = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_open(&writer, &writer_info)) << ingot_last_error_detail();
+    const Session session;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(chain, writer));
+    ingot_recipe_writer_release(writer);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(chain, session.describe(numbered_source(1)).get(), nullptr));
+    EXPECT_EQ(1u, program_count());
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(chain, nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(chain, session.describe(numbered_source(2)).get(), nullptr));
+    ingot_storage_release(chain);
+    EXPECT_EQ(2u, program_count());
+    EXPECT_EQ(1u, summary_of(open_recipe(own)).program_count);
+}
+
+/* As on a file system that gives a new file the number of the one before. */
+TEST_F(PersistKeptRecipe, AFileThatWasMadeAnewInPlaceIsNoticed)
+{
+    const Store store(info());
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, 1));
+    fs::resize_file(file(), 0);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, 2));
+    EXPECT_EQ(1u, program_count());
+}
+
 TEST_F(PersistKeptRecipe, AFileThatOthersMayWriteIsNotUsed)
 {
     expect_unusable([this] { fs::permissions(file(), fs::perms::others_write, fs::perm_options::add); },

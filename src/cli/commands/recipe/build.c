@@ -39,6 +39,7 @@ struct building {
     size_t path_count;
     char **selectors; /* none: all devices */
     size_t selector_count;
+    bool has_chosen; /* a device of some namespace */
     struct schedule_limits limits;
     char *layer;      /* NULL: none, or no linked programs */
     struct plan plan; /* with --stale, of one namespace */
@@ -171,8 +172,8 @@ static bool choose(size_t count, char *const *texts, bool *is_chosen, void *user
         if (is_chosen[i])
             report_device(&building->report, texts[i]);
     }
-    const bool is_allowed = building->is_stale && building->selector_count == 0; /* a driver may have gone */
-    if (chosen_count == 0 && building->plan.program_count != 0 && !is_allowed) {
+    building->has_chosen = building->has_chosen || chosen_count != 0;
+    if (chosen_count == 0 && building->plan.program_count != 0 && !building->is_stale) {
         print_devices(count, texts);
         return false;
     }
@@ -292,14 +293,21 @@ static int build_recipes(struct building *building)
 static int build_parts(struct building *building, const struct stale *stale)
 {
     int code = EXIT_DONE;
+    bool has_programs = false;
     for (size_t i = 0; i < stale->part_count && code == EXIT_DONE; ++i) {
         const struct stale_part *part = &stale->parts[i];
+        has_programs = has_programs || part->plan.program_count != 0;
+        free(building->layer); /* a namespace's links may need it, and the next one's may have none */
+        building->layer = NULL;
         building->plan = part->plan; /* borrowed */
         building->common.name_space = part->name_space[0] != '\0' ? part->name_space : NULL;
         report_name_space(&building->report, part->name_space, part->unrecorded_count, part->unknown_count);
         code = build_plan(building);
     }
-    return code;
+    if (code != EXIT_DONE || !has_programs || building->has_chosen || building->selector_count == 0)
+        return code; /* without --device, a driver may have gone */
+    (void)fputs("ingot: no device of this machine is selected for the programs of this store\n", stderr);
+    return EXIT_FAILED;
 }
 
 static int build_stale(struct building *building)
@@ -315,6 +323,8 @@ static int build_stale(struct building *building)
         report_init(&building->report, building->common.is_json, true);
         interrupt_catch();
         code = finish(building, build_parts(building, &stale), NULL);
+        if (code == EXIT_DONE && stale.has_unusable)
+            code = EXIT_FINDING;
     }
     stale_close(&stale);
     return code;

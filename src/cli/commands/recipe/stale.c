@@ -71,12 +71,13 @@ static void add_device(struct plan_program *program, struct plan_device *device)
 /* ---- namespaces ------------------------------------------------------------------------------------------------- */
 
 /* Opens the recipe of a namespace, and lists all its programs, so that an index in the recipe is one in the plan. */
-static void open_recipe(struct stale_part *part, ingot_storage_t store)
+static void open_recipe(struct stale *stale, struct stale_part *part, ingot_storage_t store)
 {
     ingot_recipe_t recipe = NULL;
     ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
     const ingot_status_t status = ingot_persist_open_recipe(store, part->name_space, &recipe);
     if (status != INGOT_SUCCESS) {
+        stale->has_unusable = stale->has_unusable || status != INGOT_NOT_FOUND;
         if (status != INGOT_NOT_FOUND)
             (void)fprintf(stderr, "ingot: the recipe of %s cannot be used: %s: %s\n",
                           part->name_space[0] != '\0' ? part->name_space : "the store", ingot_status_name(status),
@@ -84,6 +85,7 @@ static void open_recipe(struct stale_part *part, ingot_storage_t store)
         return;
     }
     (void)ingot_recipe_get_summary(recipe, &summary);
+    plan_tell_damage(&summary, ingot_recipe_get_path(recipe));
     plan_add(&part->plan, recipe, &summary);
     for (size_t i = 0; i < part->plan.program_count; ++i)
         part->unrecorded_count += part->plan.programs[i].facts.kind == INGOT_RECIPE_UNRECORDED;
@@ -99,7 +101,7 @@ static struct stale_part *part_of(struct visit *visit, const char *name_space)
     stale->parts = memory_grow(stale->parts, stale->part_count, sizeof(*stale->parts));
     struct stale_part *part = &stale->parts[stale->part_count++];
     *part = (struct stale_part){.name_space = memory_copy_text(name_space)};
-    open_recipe(part, visit->store);
+    open_recipe(stale, part, visit->store);
     return part;
 }
 

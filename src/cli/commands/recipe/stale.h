@@ -9,6 +9,8 @@
 
 #include <ingot/persist.h>
 
+#include <stdbool.h>
+
 #include "cli/build/plan.h"
 
 /* A namespace that keeps a recipe. */
@@ -22,9 +24,11 @@ struct stale_part {
 struct stale {
     struct stale_part *parts;
     size_t part_count;
+    bool has_unusable; /* a recipe cannot be used */
 };
 
-/* Reads the store. A recipe that cannot be used causes a message. Returns EXIT_DONE, or EXIT_FAILED after a message. */
+/* Reads the store. A recipe that is damaged or cannot be used causes a message. Returns EXIT_DONE, or EXIT_FAILED after
+ * a message. */
 int stale_open(struct stale *stale, ingot_storage_t store);
 void stale_close(struct stale *stale);
 
