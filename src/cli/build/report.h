@@ -28,7 +28,7 @@ struct report {
     uint64_t begun_ns;
 };
 
-/* is_stale: of programs that a store has, for which it is no problem if no device is theirs. */
+/* is_stale: the programs are those that a store has; one without a device is not a failure. */
 void report_init(struct report *report, bool is_json, bool is_stale);
 /* The next jobs are of this namespace, which has programs without a job. */
 void report_name_space(struct report *report, const char *name_space, uint64_t unrecorded_count,
