@@ -276,6 +276,7 @@ static struct macro_token *replaced(struct expansion *expansion, const struct ma
     if (body->function_like) {
         if (at->next == NULL || !token_is(&at->next->token, "("))
             return NULL;
+        *expansion->steps += body->parameter_count;
         arguments = arena_take(expansion->scratch, (body->parameter_count + 1) * sizeof(*arguments));
         last = arguments != NULL ? read_arguments(expansion, body, arguments, at->next) : NULL;
         if (last == NULL)

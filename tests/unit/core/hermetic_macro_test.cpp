@@ -152,6 +152,25 @@ TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansions)
     EXPECT_EQ(too_many_steps, resolve(many).reason);
 }
 
+/* A call without arguments has few tokens, but an entry for each parameter of its macro. */
+TEST_F(HermeticMacro, BoundsTheArgumentsOfCalls)
+{
+    const auto calls = [](int include_count) {
+        std::string source = "#define F(p0";
+        for (int i = 1; i < 128; ++i)
+            source += ",p" + std::to_string(i);
+        source += ")\n#define M";
+        for (int i = 0; i < 4000; ++i)
+            source += " F()";
+        source += "\n";
+        for (int i = 0; i < include_count; ++i)
+            source += "#include M\n";
+        return source;
+    };
+    EXPECT_EQ("", resolve(calls(2)).reason);
+    EXPECT_EQ(too_many_steps, resolve(calls(200)).reason);
+}
+
 /* Sources with settings of their own are resolved one by one. */
 TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansionsOfSeveralInputs)
 {
