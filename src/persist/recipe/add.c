@@ -60,13 +60,13 @@ static bool is_known(ingot_recipe_writer_t writer, const struct recipe_remarks *
                                : writer_knows(writer, RECIPE_RECORD_ID, key);
 }
 
-ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
-                                       const_ingot_program_t program, uint8_t *key)
+/* key may be NULL. *is_whole: false if the program is recorded with the reason why it cannot be built. */
+static ingot_status_t add_program(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
+                                  const_ingot_program_t program, uint8_t *key, bool *is_whole)
 {
     struct recipe_draft draft;
     const char *refusal = NULL;
-    if (writer == NULL || desc == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer or desc is NULL");
+    *is_whole = true;
     struct recipe_remarks remarks = remarks_of(desc, program);
     if (is_known(writer, &remarks, key))
         return INGOT_SUCCESS;
@@ -79,24 +79,50 @@ ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, const_ingot
         status = writer_append(writer, draft.item_count, draft.items);
     if (status == INGOT_SUCCESS && key != NULL)
         memcpy(key, draft.key, sizeof(draft.key));
+    *is_whole = refusal == NULL;
     recipe_draft_fini(&draft);
     return status;
+}
+
+ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
+                                       const_ingot_program_t program, uint8_t *key)
+{
+    bool is_whole = false;
+    if (writer == NULL || desc == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer or desc is NULL");
+    return add_program(writer, desc, program, key, &is_whole);
 }
 
 /* ---- a linked program ---- */
 
 static ingot_status_t add_link(ingot_recipe_writer_t writer, const_ingot_program_desc_t link, const char *options,
-                               size_t object_count, const uint8_t (*keys)[INGOT_RECIPE_KEY_SIZE],
+                               size_t object_count, const uint8_t (*keys)[INGOT_RECIPE_KEY_SIZE], bool is_whole,
                                const_ingot_program_t program)
 {
     struct recipe_draft draft;
     struct recipe_remarks remarks = remarks_of(link, program);
     remarks.name = NULL;
     recipe_draft_init(&draft, writer_allocator(writer));
-    ingot_status_t status = recipe_draft_link(&draft, options, object_count, keys, &remarks);
+    ingot_status_t status = recipe_draft_link(&draft, options, object_count, keys, is_whole, &remarks);
     if (status == INGOT_SUCCESS)
         status = writer_append(writer, draft.item_count, draft.items);
     recipe_draft_fini(&draft);
+    return status;
+}
+
+/* *is_whole: false if an object cannot be built from the recipe. */
+static ingot_status_t add_objects(ingot_recipe_writer_t writer, size_t count, const const_ingot_program_desc_t *objects,
+                                  uint8_t (*keys)[INGOT_RECIPE_KEY_SIZE], bool *is_whole)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    *is_whole = true;
+    for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
+        bool is_recorded = false;
+        if (objects[i] == NULL)
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "an object is NULL");
+        status = add_program(writer, objects[i], NULL, keys[i], &is_recorded);
+        *is_whole = *is_whole && is_recorded;
+    }
     return status;
 }
 
@@ -114,11 +140,11 @@ ingot_status_t ingot_recipe_writer_add_link(ingot_recipe_writer_t writer, const_
     uint8_t(*keys)[INGOT_RECIPE_KEY_SIZE] = memory_allocate(allocator, size);
     if (keys == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the keys of %zu objects", object_count);
-    ingot_status_t status = INGOT_SUCCESS;
-    for (size_t i = 0; i < object_count && status == INGOT_SUCCESS; ++i)
-        status = ingot_recipe_writer_add(writer, objects[i], NULL, keys[i]);
+    bool is_whole = true;
+    ingot_status_t status = add_objects(writer, object_count, objects, keys, &is_whole);
     if (status == INGOT_SUCCESS)
-        status = add_link(writer, link, options, object_count, (const uint8_t(*)[INGOT_RECIPE_KEY_SIZE])keys, program);
+        status = add_link(writer, link, options, object_count, (const uint8_t(*)[INGOT_RECIPE_KEY_SIZE])keys, is_whole,
+                          program);
     memory_free(allocator, keys, size);
     return status;
 }

@@ -280,7 +280,8 @@ ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_prog
 }
 
 ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options, size_t object_count,
-                                 const uint8_t (*objects)[INGOT_RECIPE_KEY_SIZE], const struct recipe_remarks *remarks)
+                                 const uint8_t (*objects)[INGOT_RECIPE_KEY_SIZE], bool is_whole,
+                                 const struct recipe_remarks *remarks)
 {
     recipe_put_number(&draft->content, FIELD_KIND, INGOT_RECIPE_LINK);
     recipe_put_text_field(&draft->content, FIELD_BACKEND, LAYER_BACKEND);
@@ -289,7 +290,8 @@ ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options
         recipe_put_field(&draft->content, FIELD_OBJECT, INGOT_RECIPE_KEY_SIZE, objects[i]);
     if (options != NULL)
         recipe_put_number(&draft->content, FIELD_HAS_OPTIONS, 1);
-    return finish(draft, remarks, true);
+    /* if not whole, without its id: another request for it may be recorded, with its objects */
+    return finish(draft, remarks, is_whole);
 }
 
 /* Copies a sentence. From the word with the first slash to the last slash, everything is left out, since directories

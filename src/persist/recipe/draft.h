@@ -36,8 +36,10 @@ void recipe_draft_fini(struct recipe_draft *draft);
 /* Fill in the items. Fail with INGOT_OUT_OF_MEMORY, and the first also as ingot_includes_read does. */
 ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_program_desc_t desc,
                                     const struct recipe_remarks *remarks);
+/* is_whole: false if an object is an unrecorded program. */
 ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options, size_t object_count,
-                                 const uint8_t (*objects)[INGOT_RECIPE_KEY_SIZE], const struct recipe_remarks *remarks);
+                                 const uint8_t (*objects)[INGOT_RECIPE_KEY_SIZE], bool is_whole,
+                                 const struct recipe_remarks *remarks);
 /* A program that cannot be built from a recipe. The paths in the reason are shortened to names. */
 ingot_status_t recipe_draft_unrecorded(struct recipe_draft *draft, const_ingot_program_desc_t desc, const char *reason,
                                        const struct recipe_remarks *remarks);

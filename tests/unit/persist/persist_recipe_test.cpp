@@ -328,6 +328,38 @@ TEST_F(PersistRecipe, ALinkNamesTheObjectThatWasRecordedWhenItWasCompiled)
     EXPECT_EQ(0u, program_of(recipe, 1).objects[0]);
 }
 
+TEST_F(PersistRecipe, ALinkIsRecordedAgainWhenItsObjectsCanBe)
+{
+    ReferenceDevice device;
+    device.name = "opencl_object";
+    const Context context = device.make();
+    write_text("inc/two.h", "#define TWO 2\n");
+    ProgramText text;
+    text.sources = {"#include \"two.h\"\nkernel twice x TWO *\n"};
+    text.compile_options = "-I " + directory("inc");
+    const Desc object = text.make(context);
+    const const_ingot_program_desc_t objects[] = {object.get()};
+    ProgramText other;
+    other.sources = {numbered_source(1)};
+    const Desc link = other.make(context);
+    const Writer writer = open_writer(path());
+    write_text("inc/two.h", "#define TWO 22\n");
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add_link(writer.get(), link.get(), nullptr, 1, objects, nullptr));
+    EXPECT_EQ(INGOT_RECIPE_UNRECORDED, program_of(open_recipe(path()), 0).kind);
+    EXPECT_EQ(INGOT_NOT_FOUND, program_of(open_recipe(path()), 1).status);
+    write_text("inc/two.h", "#define TWO 2\n");
+    for (const uint64_t count : {4u, 4u}) { /* the second time, the file knows the link by its id */
+        ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add_link(writer.get(), link.get(), nullptr, 1, objects, nullptr));
+        const Recipe recipe = open_recipe(path());
+        ASSERT_EQ(count, summary_of(recipe).program_count);
+        size_t index = 0;
+        const std::vector<uint8_t> id = id_of(link);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_find_id(recipe.get(), id.size(), id.data(), &index));
+        EXPECT_EQ(INGOT_SUCCESS, program_of(recipe, index).status) << program_of(recipe, index).reason;
+        write_text("inc/two.h", "#define TWO 2222\n");
+    }
+}
+
 TEST_F(PersistRecipe, AStorageRecordsWhatItCompilesAndLoads)
 {
     Store store((scratch_.path() / "store").string());
