@@ -70,8 +70,11 @@ static ingot_status_t add_program(ingot_recipe_writer_t writer, const_ingot_prog
     struct recipe_remarks remarks = remarks_of(desc, program);
     if (is_known(writer, &remarks, key))
         return INGOT_SUCCESS;
+    ingot_status_t status = writer_check(writer);
+    if (status != INGOT_SUCCESS)
+        return status;
     recipe_draft_init(&draft, writer_allocator(writer));
-    ingot_status_t status = find_refusal(&draft, desc, program, &refusal);
+    status = find_refusal(&draft, desc, program, &refusal);
     if (status == INGOT_SUCCESS)
         status = refusal == NULL ? recipe_draft_program(&draft, desc, &remarks)
                                  : recipe_draft_unrecorded(&draft, desc, refusal, &remarks);
@@ -135,13 +138,16 @@ ingot_status_t ingot_recipe_writer_add_link(ingot_recipe_writer_t writer, const_
     const struct recipe_remarks remarks = remarks_of(link, NULL);
     if (is_known(writer, &remarks, NULL))
         return INGOT_SUCCESS;
+    ingot_status_t status = writer_check(writer); /* finding the objects in the file locks it */
+    if (status != INGOT_SUCCESS)
+        return status;
     const ingot_allocator_t *allocator = writer_allocator(writer);
     const size_t size = object_count * INGOT_RECIPE_KEY_SIZE;
     uint8_t(*keys)[INGOT_RECIPE_KEY_SIZE] = memory_allocate(allocator, size);
     if (keys == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the keys of %zu objects", object_count);
     bool is_whole = true;
-    ingot_status_t status = add_objects(writer, object_count, objects, keys, &is_whole);
+    status = add_objects(writer, object_count, objects, keys, &is_whole);
     if (status == INGOT_SUCCESS)
         status = add_link(writer, link, options, object_count, (const uint8_t(*)[INGOT_RECIPE_KEY_SIZE])keys, is_whole,
                           program);

@@ -16,14 +16,16 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
+#include "persist/recipe/file/failure.h"
+#include "persist/recipe/file/open.h"
 #include "persist/recipe/key_map.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_BYTES ((uint64_t)256 << 20)
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
-#define LOCK_PAUSE_NS UINT64_C(1000000)
 #define NS_PER_MS UINT64_C(1000000)
 #define KIND_COUNT 4u
+#define SMALL_PART 16u /* of the limit: a file with less room is full */
 
 struct ingot_recipe_writer {
     atomic_size_t references;
@@ -32,7 +34,8 @@ struct ingot_recipe_writer {
     size_t path_size;
     uint64_t max_bytes;
     uint64_t lock_timeout_ns;
-    bool makes_directory; /* that the file is in; and the file is read when it is first needed */
+    bool is_kept; /* of a store: makes the file's directory, reads the file when it is first needed, and remembers why
+                   * it takes no addition */
     ingot_event_callback_t on_event;
     void *on_event_user;
     atomic_uint told; /* a bit per status that was reported; relaxed: only the bit matters */
@@ -41,9 +44,10 @@ struct ingot_recipe_writer {
     struct key_map known[KIND_COUNT]; /* offsets of records, by their kinds */
     uint64_t device;                  /* of the file, like inode */
     uint64_t inode;
-    struct recipe_scan scan; /* where the known part ends */
-    int fd;                  /* open and locked during an addition, otherwise -1 */
-    bool was_read;           /* writer_knows has read the file, or could not */
+    struct recipe_scan scan;       /* where the known part ends */
+    int fd;                        /* open and locked during an addition, otherwise -1 */
+    bool was_read;                 /* writer_knows has read the file, or could not */
+    struct recipe_failure failure; /* of the last addition that failed */
 };
 
 /* ---- what is known of the file ---- */
@@ -64,6 +68,7 @@ static void forget(void *user)
         (void)files_close(writer->fd);
     writer->fd = -1;
     writer->was_read = false;
+    writer->failure.status = INGOT_SUCCESS;
     for (size_t i = 0; i < KIND_COUNT; ++i)
         key_map_init(&writer->known[i], &writer->allocator);
     writer->scan = (struct recipe_scan){.fd = -1};
@@ -88,27 +93,6 @@ static ingot_status_t learn(struct ingot_recipe_writer *writer, uint32_t kind, c
 }
 
 /* ---- the open file ---- */
-
-static ingot_status_t lock_file(const struct ingot_recipe_writer *writer, int fd)
-{
-    const uint64_t started_ns = files_steady_clock_ns();
-    int result = files_try_lock(fd, 0);
-    while (result == -EAGAIN && files_steady_clock_ns() - started_ns < writer->lock_timeout_ns) {
-        files_pause_ns(LOCK_PAUSE_NS);
-        result = files_try_lock(fd, 0);
-    }
-    return result < 0 ? files_write_failed(result, "locking", writer->path) : INGOT_SUCCESS;
-}
-
-static ingot_status_t check_file(int fd, const char *path, struct file_facts *facts)
-{
-    const int result = files_facts(fd, facts);
-    if (result < 0)
-        return files_write_failed(result, "examining", path);
-    if (!facts->is_file || !files_are_private(facts, files_user()))
-        return files_untrusted(facts, false, files_user(), path);
-    return INGOT_SUCCESS;
-}
 
 /* Reads the records that others have appended. Requires both locks. */
 static ingot_status_t catch_up(struct ingot_recipe_writer *writer, int fd, const struct file_facts *facts)
@@ -166,53 +150,27 @@ static void close_file(struct ingot_recipe_writer *writer)
     (void)files_close(fd);
 }
 
-/* Makes the directory that the file is in. Its own parent must exist. Returns a negated errno. */
-static int make_directory(const struct ingot_recipe_writer *writer)
+/* Locks the file that was opened, and reads what is new. Requires the writer's lock. */
+static ingot_status_t read_file(struct ingot_recipe_writer *writer, bool is_shared)
 {
-    char directory[4096];
-    const char *name;
-    const size_t length = (size_t)(strrchr(writer->path, '/') - writer->path);
-    if (length >= sizeof(directory))
-        return -ENAMETOOLONG;
-    memcpy(directory, writer->path, length);
-    directory[length] = '\0';
-    const int parent = files_open_parent(directory, &name);
-    if (parent < 0)
-        return parent;
-    const int result = files_make_directory(parent, name);
-    (void)files_close(parent);
-    return result == -EEXIST ? 0 : result;
-}
-
-/* Opens the directory that the file is in. */
-static int open_parent(const struct ingot_recipe_writer *writer, const char **name)
-{
-    int parent = files_open_parent(writer->path, name);
-    if (parent == -ENOENT && writer->makes_directory && make_directory(writer) == 0)
-        parent = files_open_parent(writer->path, name);
-    return parent;
+    struct file_facts facts;
+    ingot_status_t status = recipe_file_check(writer->fd, writer->path, &facts);
+    if (status == INGOT_SUCCESS)
+        status = recipe_file_lock(writer->fd, writer->path, is_shared, writer->lock_timeout_ns);
+    if (status == INGOT_SUCCESS)
+        status = recipe_file_check(writer->fd, writer->path, &facts); /* the size, now that nobody appends */
+    return status == INGOT_SUCCESS ? catch_up(writer, writer->fd, &facts) : status;
 }
 
 /* Opens and locks the file, and reads what is new. Requires the writer's lock. */
 static ingot_status_t open_file(struct ingot_recipe_writer *writer)
 {
-    struct file_facts facts;
-    const char *name;
-    const int parent = open_parent(writer, &name);
-    const int fd = parent < 0 ? parent : files_open_update(parent, name);
-    if (parent >= 0)
-        (void)files_close(parent);
+    const int fd = recipe_file_open(writer->path, writer->is_kept);
     if (fd < 0)
         return fd == -ENOENT ? files_read_failed(fd, "opening", writer->path)
                              : files_write_failed(fd, "opening", writer->path);
     writer->fd = fd;
-    ingot_status_t status = check_file(fd, writer->path, &facts);
-    if (status == INGOT_SUCCESS)
-        status = lock_file(writer, fd);
-    if (status == INGOT_SUCCESS)
-        status = check_file(fd, writer->path, &facts); /* the size, now that nobody appends */
-    if (status == INGOT_SUCCESS)
-        status = catch_up(writer, fd, &facts);
+    ingot_status_t status = read_file(writer, false);
     if (status == INGOT_SUCCESS)
         status = tidy(writer, fd);
     if (status != INGOT_SUCCESS)
@@ -220,17 +178,45 @@ static ingot_status_t open_file(struct ingot_recipe_writer *writer)
     return status;
 }
 
+/* Reads the file if there is one, together with other processes that read it. Requires the writer's lock. */
+static ingot_status_t learn_file(struct ingot_recipe_writer *writer)
+{
+    const int fd = recipe_file_open_existing(writer->path);
+    if (fd < 0)
+        return fd == -ENOENT ? INGOT_SUCCESS : files_write_failed(fd, "opening", writer->path);
+    writer->fd = fd;
+    const ingot_status_t status = read_file(writer, true);
+    close_file(writer);
+    return status;
+}
+
+/* True if other additions would fail like this one of so many bytes. A large one may lack room that smaller ones have.
+ */
+static bool is_lasting(const struct ingot_recipe_writer *writer, ingot_status_t status, uint64_t bytes)
+{
+    const uint64_t small = writer->max_bytes / SMALL_PART;
+    if (status == INGOT_NO_SPACE)
+        return bytes <= small || writer->scan.offset + small > writer->max_bytes;
+    return status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_VERSION || status == INGOT_UNTRUSTED ||
+           status == INGOT_READ_ONLY;
+}
+
+/* Remembers a failure of a kept file that lasts, and forgets it with the first success. Requires the lock. */
+static void note_failure(struct ingot_recipe_writer *writer, ingot_status_t status, uint64_t bytes)
+{
+    if (status == INGOT_SUCCESS)
+        writer->failure.status = INGOT_SUCCESS;
+    else if (writer->is_kept && is_lasting(writer, status, bytes))
+        recipe_failure_note(&writer->failure, status, writer->path);
+}
+
 /* Forgets the file if another one, or none, has taken its place, even if with its inode. Requires the lock. */
 static void forget_if_gone(struct ingot_recipe_writer *writer)
 {
     struct file_facts facts;
-    const char *name;
     if (writer->scan.offset == 0)
         return;
-    const int parent = files_open_parent(writer->path, &name);
-    const int result = parent < 0 ? parent : files_facts_at(parent, name, &facts);
-    if (parent >= 0)
-        (void)files_close(parent);
+    const int result = recipe_file_facts(writer->path, &facts);
     if (result == 0 && facts.device == writer->device && facts.inode == writer->inode &&
         facts.size_bytes >= writer->scan.offset)
         return;
@@ -279,14 +265,22 @@ bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, co
 {
     lock(writer);
     forget_if_gone(writer);
-    if (writer->makes_directory && writer->scan.offset == 0 && !writer->was_read) {
+    if (writer->is_kept && writer->scan.offset == 0 && !writer->was_read) {
+        const ingot_status_t status = learn_file(writer);
         writer->was_read = true;
-        if (open_file(writer) == INGOT_SUCCESS)
-            close_file(writer); /* otherwise the addition fails, too */
+        note_failure(writer, status, 0);
     }
     const bool knows = is_known(writer, (uint32_t)kind, key);
     process_lock_give(&writer->lock);
     return knows;
+}
+
+ingot_status_t writer_check(ingot_recipe_writer_t writer)
+{
+    lock(writer);
+    const ingot_status_t status = recipe_failure_check(&writer->failure, writer->path);
+    process_lock_give(&writer->lock);
+    return status;
 }
 
 /* ---- appending ---- */
@@ -378,8 +372,10 @@ static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, s
 {
     uint64_t bytes = 0;
     ingot_status_t status = open_file(writer);
-    if (status != INGOT_SUCCESS)
+    if (status != INGOT_SUCCESS) {
+        note_failure(writer, status, 0);
         return status;
+    }
     const size_t needed = mark_needed(writer, count, items, &bytes);
     *is_replaced = !are_encoded(count, items);
     if (*is_replaced)
@@ -389,6 +385,7 @@ static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, s
     if (status == INGOT_SUCCESS)
         status = write_items(writer, count, items);
     close_file(writer);
+    note_failure(writer, status, bytes);
     return status;
 }
 
@@ -533,7 +530,7 @@ static ingot_status_t open_writer(ingot_recipe_writer_t *writer, const ingot_rec
     ingot_status_t status = make(&made, &known);
     if (status != INGOT_SUCCESS)
         return status;
-    made->makes_directory = opening == OPEN_WHEN_NEEDED;
+    made->is_kept = opening == OPEN_WHEN_NEEDED;
     if (opening != OPEN_WHEN_NEEDED)
         status = try_file(made);
     if (status != INGOT_SUCCESS && !(opening == OPEN_NOW_UNLESS_BUSY && status == INGOT_BUSY)) {

@@ -3,6 +3,7 @@
  */
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,6 +61,26 @@ protected:
     ScratchDirectory scratch_;
     std::string root_ = (scratch_.path() / "store").string();
     Seen seen_;
+};
+
+/* Locks a recipe as another process does that appends to it (F_WRLCK) or reads it (F_RDLCK). */
+class FileLock
+{
+public:
+    FileLock(const fs::path &path, short type) : fd_(open(path.c_str(), O_RDWR | O_CLOEXEC))
+    {
+        struct flock lock = {};
+        lock.l_type = type;
+        lock.l_whence = SEEK_SET;
+        lock.l_len = 1;
+        EXPECT_EQ(0, fcntl(fd_, F_OFD_SETLK, &lock));
+    }
+    FileLock(const FileLock &) = delete;
+    FileLock &operator=(const FileLock &) = delete;
+    ~FileLock() { close(fd_); }
+
+private:
+    int fd_;
 };
 
 /* Whether the recipe knows each entry of the store. */
@@ -161,6 +182,74 @@ TEST_F(PersistKeptRecipe, HasALimitOfItsOwn)
     EXPECT_EQ(1u, program_count());
     EXPECT_LE(fs::file_size(file()), 600u);
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, 3)) << "it is stored nevertheless";
+}
+
+/* Whether the file is used shows in its lock: a request that waits for it in vain reports INGOT_BUSY. */
+TEST_F(PersistKeptRecipe, AFullFileIsLeftAloneUntilItChanges)
+{
+    ingot_persist_info_t limited = info();
+    limited.recipe_max_bytes = 16384;
+    const Store store(limited);
+    int number = 0;
+    while (seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE) == 0 && number < 200)
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, ++number));
+    ASSERT_EQ(static_cast<uint64_t>(number) - 1, program_count());
+    {
+        const FileLock lock(file(), F_WRLCK);
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, 1000));
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, 1)) << "it is in the recipe";
+    }
+    EXPECT_EQ(0u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
+    fs::remove(file());
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, 1000));
+    EXPECT_EQ(1u, program_count());
+}
+
+TEST_F(PersistKeptRecipe, AProgramThatIsTooLargeDoesNotKeepOthersOut)
+{
+    ingot_persist_info_t limited = info();
+    limited.recipe_max_bytes = 4096;
+    const Store store(limited);
+    std::string large = numbered_source(1);
+    for (uint32_t state = 1; large.size() < 20000; state = state * 1664525u + 1013904223u)
+        large += "// " + std::to_string(state) + "\n";
+    const Session session;
+    const Desc desc = session.describe(large);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(store.get(), desc.get(), nullptr));
+    EXPECT_EQ(1u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, 2));
+    EXPECT_EQ(1u, program_count());
+}
+
+TEST_F(PersistKeptRecipe, ADamagedFileIsLeftAloneUntilItChanges)
+{
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(Store(info()), 1));
+    std::vector<uint8_t> damaged = read_file(file());
+    damaged[40] ^= 1; /* in the first record's header */
+    write_file(file(), damaged);
+    const Store store(info());
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, 2));
+    EXPECT_EQ(1u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BLOB_CORRUPT));
+    {
+        const FileLock lock(file(), F_WRLCK);
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, 3));
+    }
+    EXPECT_EQ(0u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
+    fs::resize_file(file(), 0);
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, 2));
+    EXPECT_EQ(1u, program_count());
+}
+
+TEST_F(PersistKeptRecipe, SeveralProcessesReadTheFileAtOnce)
+{
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(Store(info()), 1));
+    const FileLock lock(file(), F_RDLCK);
+    const Store store(info());
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, 1));
+    EXPECT_EQ(0u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
+    const Store other(info());
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(other, 2)) << "which appends, so it waits in vain";
+    EXPECT_EQ(1u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
 }
 
 TEST_F(PersistKeptRecipe, DoesNotCountForTheLimitsOfTheStore)

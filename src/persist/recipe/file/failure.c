@@ -1,0 +1,36 @@
+/*
+ * failure.c - why a recipe file took no addition; see failure.h.
+ */
+#include "persist/recipe/file/failure.h"
+
+#include <ingot/backend.h>
+#include <stdio.h>
+
+#include "persist/recipe/file/open.h"
+
+#define RETRY_NS UINT64_C(30000000000)
+
+static bool are_equal(const struct file_facts *a, const struct file_facts *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes &&
+           a->modified_ns == b->modified_ns && a->owner == b->owner && a->mode == b->mode;
+}
+
+void recipe_failure_note(struct recipe_failure *failure, ingot_status_t status, const char *path)
+{
+    failure->status = status;
+    failure->noted_ns = files_steady_clock_ns();
+    (void)snprintf(failure->detail, sizeof(failure->detail), "%s", ingot_last_error_detail());
+    failure->result = recipe_file_facts(path, &failure->facts);
+}
+
+ingot_status_t recipe_failure_check(const struct recipe_failure *failure, const char *path)
+{
+    struct file_facts facts;
+    if (failure->status == INGOT_SUCCESS || files_steady_clock_ns() - failure->noted_ns >= RETRY_NS)
+        return INGOT_SUCCESS;
+    const int result = recipe_file_facts(path, &facts);
+    if (result != failure->result || (result == 0 && !are_equal(&facts, &failure->facts)))
+        return INGOT_SUCCESS;
+    return ingot_set_error_detail(failure->status, "%s", failure->detail);
+}

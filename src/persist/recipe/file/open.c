@@ -1,0 +1,88 @@
+/*
+ * open.c - opens, checks and locks a recipe file by its path; see open.h.
+ */
+#include "persist/recipe/file/open.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LOCK_PAUSE_NS UINT64_C(1000000)
+
+/* Makes the directory that the file is in. Its own parent must exist. Returns a negated errno. */
+static int make_directory(const char *path)
+{
+    char directory[4096];
+    const char *name;
+    const size_t length = (size_t)(strrchr(path, '/') - path);
+    if (length >= sizeof(directory))
+        return -ENAMETOOLONG;
+    memcpy(directory, path, length);
+    directory[length] = '\0';
+    const int parent = files_open_parent(directory, &name);
+    if (parent < 0)
+        return parent;
+    const int result = files_make_directory(parent, name);
+    (void)files_close(parent);
+    return result == -EEXIST ? 0 : result;
+}
+
+int recipe_file_open(const char *path, bool makes_directory)
+{
+    const char *name;
+    int parent = files_open_parent(path, &name);
+    if (parent == -ENOENT && makes_directory && make_directory(path) == 0)
+        parent = files_open_parent(path, &name);
+    if (parent < 0)
+        return parent;
+    const int fd = files_open_update(parent, name);
+    (void)files_close(parent);
+    return fd;
+}
+
+int recipe_file_open_existing(const char *path)
+{
+    const char *name;
+    const int parent = files_open_parent(path, &name);
+    if (parent < 0)
+        return parent;
+    const int fd = files_open_read_write(parent, name);
+    (void)files_close(parent);
+    return fd;
+}
+
+int recipe_file_facts(const char *path, struct file_facts *facts)
+{
+    const char *name;
+    const int parent = files_open_parent(path, &name);
+    if (parent < 0)
+        return parent;
+    const int result = files_facts_at(parent, name, facts);
+    (void)files_close(parent);
+    return result;
+}
+
+ingot_status_t recipe_file_check(int fd, const char *path, struct file_facts *facts)
+{
+    const int result = files_facts(fd, facts);
+    if (result < 0)
+        return files_write_failed(result, "examining", path);
+    if (!facts->is_file || !files_are_private(facts, files_user()))
+        return files_untrusted(facts, false, files_user(), path);
+    return INGOT_SUCCESS;
+}
+
+static int try_lock(int fd, bool is_shared)
+{
+    return is_shared ? files_try_lock_shared(fd, 0) : files_try_lock(fd, 0);
+}
+
+ingot_status_t recipe_file_lock(int fd, const char *path, bool is_shared, uint64_t timeout_ns)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    int result = try_lock(fd, is_shared);
+    while (result == -EAGAIN && files_steady_clock_ns() - started_ns < timeout_ns) {
+        files_pause_ns(LOCK_PAUSE_NS);
+        result = try_lock(fd, is_shared);
+    }
+    return result < 0 ? files_write_failed(result, "locking", path) : INGOT_SUCCESS;
+}
