@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/recipes.h"
+#include "support/recipe_fixture.h"
 
 namespace
 {
@@ -65,6 +66,37 @@ TEST_F(CliRecipe, MergesAndPrunes)
     EXPECT_EQ(3, tool({"recipe", "merge", "/nonexistent/recipe", first}).code);
     store_fixture::write_file(both + ".pruned", {});
     EXPECT_EQ(4, tool({"recipe", "prune", both}).code);
+}
+
+/* As of two machines, whose stores have entries of the same program for their devices. */
+TEST_F(CliRecipe, MergeKeepsTheIdsOfAllFiles)
+{
+    std::vector<std::vector<uint8_t>> ids;
+    std::string files;
+    for (const char *driver : {"1", "2", "3"}) {
+        ReferenceDevice device;
+        device.driver_version = driver;
+        const Context context = device.make();
+        const std::string path = (scratch() / driver).string();
+        const recipe_fixture::Writer writer = recipe_fixture::open_writer(path);
+        for (const char *source : {"same", driver}) {
+            const ProgramText text{{std::string("kernel twice x ") + source + " *\n"}};
+            const Desc desc = text.make(context);
+            recipe_fixture::add(writer, desc);
+            ids.push_back(id_of(desc));
+        }
+        files += " " + path;
+    }
+    const fs::path all = scratch() / "all";
+    EXPECT_EQ("[4, 0]", recipe_json("merge " + all.string() + files, "[j['copied'], j['failed']]"));
+    const recipe_fixture::Recipe recipe = recipe_fixture::open_recipe(all);
+    size_t indices[6] = {};
+    for (size_t i = 0; i < ids.size(); ++i)
+        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_find_id(recipe.get(), ids[i].size(), ids[i].data(), &indices[i])) << i;
+    EXPECT_EQ(indices[0], indices[2]);
+    EXPECT_EQ(indices[0], indices[4]);
+    EXPECT_EQ("[4, 0]", recipe_json("merge " + all.string() + files, "[j['copied'], j['failed']]"));
+    EXPECT_EQ(4u, recipe_fixture::summary_of(recipe_fixture::open_recipe(all)).program_count);
 }
 
 TEST_F(CliRecipe, ExtractsWhatAPersonCanRead)

@@ -1,5 +1,5 @@
 /*
- * plan.c - reads recipe files and drops programs that an earlier file has; see plan.h.
+ * plan.c - reads recipe files and sets programs aside that another file has, too; see plan.h.
  */
 #include "cli/build/plan.h"
 
@@ -90,16 +90,21 @@ void plan_sort(struct plan *plan)
         qsort(plan->programs, plan->program_count, sizeof(*plan->programs), compare_costs);
 }
 
-static void drop_repeated(struct plan *plan)
+/* Moves further copies of a program behind all programs. */
+static void set_repeated_aside(struct plan *plan)
 {
     size_t kept = 0;
     if (plan->program_count == 0)
         return;
     qsort(plan->programs, plan->program_count, sizeof(*plan->programs), compare_keys);
     for (size_t i = 1; i < plan->program_count; ++i) {
-        if (memcmp(plan->programs[kept].facts.key, plan->programs[i].facts.key, INGOT_RECIPE_KEY_SIZE) != 0)
-            plan->programs[++kept] = plan->programs[i];
+        const struct plan_program program = plan->programs[i];
+        if (memcmp(plan->programs[kept].facts.key, program.facts.key, INGOT_RECIPE_KEY_SIZE) == 0)
+            continue;
+        plan->programs[i] = plan->programs[++kept];
+        plan->programs[kept] = program;
     }
+    plan->repeated_count = plan->program_count - kept - 1;
     plan->program_count = kept + 1;
     plan_sort(plan);
 }
@@ -115,7 +120,7 @@ int plan_open(struct plan *plan, size_t path_count, char *const *paths)
         if (code == EXIT_DONE)
             plan_add(plan, recipe, &summary);
     }
-    drop_repeated(plan);
+    set_repeated_aside(plan);
     return code;
 }
 

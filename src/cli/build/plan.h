@@ -28,6 +28,7 @@ struct plan {
     size_t recipe_count;
     struct plan_program *programs; /* each key once, the most expensive first */
     size_t program_count;
+    size_t repeated_count;  /* of plan_open: behind the programs are other files' copies of them, in no order */
     uint64_t damaged_count; /* of all files */
     uint64_t torn_bytes;
 };
@@ -36,7 +37,7 @@ struct plan {
  * Damaged records cause a message on standard error. */
 int plan_open(struct plan *plan, size_t path_count, char *const *paths);
 void plan_close(struct plan *plan);
-/* Adds the programs of one recipe, in the recipe's order. Takes the reference. */
+/* Adds the programs of one recipe, in the recipe's order. Takes the reference. Not after plan_open. */
 void plan_add(struct plan *plan, ingot_recipe_t recipe, const ingot_recipe_summary_t *summary);
 /* Puts the programs in their order. */
 void plan_sort(struct plan *plan);

@@ -69,6 +69,20 @@ static int tell(const struct recipe_request *request, const struct copying *copy
     return copying->failed_count != 0 ? EXIT_FINDING : EXIT_DONE;
 }
 
+/* Each file may have ids of its own of a program that several files have. */
+static int copy_repeated_ids(struct copying *copying, const struct plan *plan)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < plan->repeated_count; ++i) {
+        const struct plan_program *repeated = &plan->programs[plan->program_count + i];
+        status = ingot_recipe_writer_copy(copying->writer, repeated->recipe, repeated->index);
+        /* a damaged copy is no loss: a message tells of the best one if it could not be copied */
+        if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND && status != INGOT_BLOB_CORRUPT)
+            return store_failed("copying the ids of a program", status);
+    }
+    return EXIT_DONE;
+}
+
 int recipe_merge(const struct recipe_request *request)
 {
     struct copying copying = {.writer = NULL};
@@ -78,6 +92,8 @@ int recipe_merge(const struct recipe_request *request)
         code = open_writer(&copying, request->arguments[0]);
     for (size_t i = 0; i < plan.program_count && code == EXIT_DONE; ++i)
         code = copy(&copying, &plan.programs[i]);
+    if (code == EXIT_DONE)
+        code = copy_repeated_ids(&copying, &plan);
     ingot_recipe_writer_release(copying.writer);
     plan_close(&plan);
     return code == EXIT_DONE ? tell(request, &copying) : code;
