@@ -46,7 +46,7 @@ struct ingot_recipe_writer {
     uint64_t inode;
     struct recipe_scan scan;       /* where the known part ends */
     int fd;                        /* open and locked during an addition, otherwise -1 */
-    bool was_read;                 /* writer_knows has read the file, or could not */
+    bool was_read;                 /* writer_knows has read the file, or cannot */
     struct recipe_failure failure; /* of the last addition that failed */
 };
 
@@ -210,15 +210,17 @@ static void note_failure(struct ingot_recipe_writer *writer, ingot_status_t stat
         recipe_failure_note(&writer->failure, status, writer->path);
 }
 
-/* Forgets the file if another one, or none, has taken its place, even if with its inode. Requires the lock. */
+/* Forgets the file if another one, or none, has taken its place, even if with its inode. It stays known if that
+ * cannot be told. Requires the lock. */
 static void forget_if_gone(struct ingot_recipe_writer *writer)
 {
-    struct file_facts facts;
+    struct file_facts facts = {.size_bytes = 0};
     if (writer->scan.offset == 0)
         return;
     const int result = recipe_file_facts(writer->path, &facts);
-    if (result == 0 && facts.device == writer->device && facts.inode == writer->inode &&
-        facts.size_bytes >= writer->scan.offset)
+    const bool is_same =
+        facts.device == writer->device && facts.inode == writer->inode && facts.size_bytes >= writer->scan.offset;
+    if (result == 0 ? is_same : result != -ENOENT && result != -ENOTDIR)
         return;
     forget_file(writer);
     writer->was_read = false;
@@ -267,7 +269,7 @@ bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, co
     forget_if_gone(writer);
     if (writer->is_kept && writer->scan.offset == 0 && !writer->was_read) {
         const ingot_status_t status = learn_file(writer);
-        writer->was_read = true;
+        writer->was_read = status != INGOT_BUSY;
         note_failure(writer, status, 0);
     }
     const bool knows = is_known(writer, (uint32_t)kind, key);

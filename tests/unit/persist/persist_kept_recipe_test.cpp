@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -250,6 +251,45 @@ TEST_F(PersistKeptRecipe, SeveralProcessesReadTheFileAtOnce)
     const Store other(info());
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(other, 2)) << "which appends, so it waits in vain";
     EXPECT_EQ(1u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
+}
+
+/* While another process appends, the writer cannot learn what the file has. */
+TEST_F(PersistKeptRecipe, ABusyFileIsReadLater)
+{
+    const fs::path header = scratch_.path() / "two.h";
+    ReferenceDevice device;
+    const Context context = device.make();
+    ProgramText text;
+    text.sources = {"#include \"two.h\"\nkernel twice x TWO *\n"};
+    text.compile_options = "-I " + scratch_.path().string();
+    std::ofstream(header) << "#define TWO 2\n";
+    const Desc desc = text.make(context);
+    const Store first(info());
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(first.get(), desc.get(), nullptr));
+    const Store second(info());
+    {
+        const FileLock lock(file(), F_WRLCK);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(second.get(), desc.get(), nullptr));
+        EXPECT_EQ(1u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
+    }
+    std::ofstream(header) << "#define TWO 22\n";
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(second.get(), desc.get(), nullptr));
+    EXPECT_EQ(1u, program_count()) << "its files are not read again";
+}
+
+TEST_F(PersistKeptRecipe, WhatIsKnownOutlivesALackOfDescriptors)
+{
+    const Store store(info());
+    const Session session;
+    const Desc desc = session.describe(numbered_source(1));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(store.get(), desc.get(), nullptr));
+    struct rlimit before = {};
+    ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &before));
+    const struct rlimit none = {0, before.rlim_max};
+    ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(store.get(), desc.get(), nullptr));
+    ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &before));
+    EXPECT_TRUE(seen_.events.empty()) << "the file has it";
 }
 
 TEST_F(PersistKeptRecipe, DoesNotCountForTheLimitsOfTheStore)
