@@ -115,6 +115,8 @@ typedef struct ingot_persist_info {
  * root is $XDG_CACHE_HOME/ingot, otherwise $HOME/.cache/ingot (each only if absolute), with INGOT_PERSIST_MAKE_PARENTS.
  * If there is no root, persistence is off. doc/environment.md lists all variables and the syntax of their values.
  * Values without an effect, such as a limit of a read-only store, are not checked. A setuid program reads no variables.
+ * In a variable, 0 is not the default: it is no limit, or no time (INGOT_PERSIST_MAX_SIZE, INGOT_PERSIST_EXIT_TIME). In
+ * a field of @p info, 0 is the default.
  *
  * @param[in,out] info           Initialized. Its path becomes @p path; its name_space, backends, key_files and record
  *                               follow in the same memory.
@@ -465,8 +467,9 @@ typedef int (*ingot_persist_upkeep_callback_t)(const ingot_persist_upkeep_progre
 /** The limits that a store is reduced to. */
 typedef struct ingot_persist_limits {
     size_t struct_size;
-    /** UINT64_MAX in any field means no limit; INGOT_PERSIST_LIMITS_INIT sets all fields to it. Unlike in other
-     *  structures, zero is a real limit: nothing remains. */
+    /** UINT64_MAX in any field means no limit; INGOT_PERSIST_LIMITS_INIT sets all fields to it. For
+     * ingot_persist_evict, zero is a real limit, unlike in other structures: nothing remains. For
+     * ingot_persist_set_limits, it stands for the default. */
     uint64_t max_bytes;
     uint64_t max_entries;
     uint64_t max_age_seconds; /**< Since creation or since the last use, depending on the eviction order. */

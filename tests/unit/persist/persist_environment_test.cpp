@@ -89,6 +89,40 @@ TEST(PersistEnvironment, ZeroTurnsOffAndNoLimitIsNotTheDefault)
     EXPECT_EQ(0u, read({{"INGOT_PERSIST_DIR", "d"}}).info.max_bytes);
 }
 
+/* As doc/environment.md says of each: no limit, no time, or the shortest one. */
+TEST(PersistEnvironment, ZeroIsAValueInAVariableAndTheDefaultInAField)
+{
+    Variables zeros = {{"INGOT_PERSIST_DIR", "d"}};
+    for (const char *name :
+         {"INGOT_PERSIST_MAX_SIZE", "INGOT_PERSIST_MAX_ENTRIES", "INGOT_PERSIST_MAX_AGE_DAYS", "INGOT_PERSIST_MIN_BLOB",
+          "INGOT_PERSIST_MAX_BLOB", "INGOT_PERSIST_EXIT_TIME", "INGOT_PERSIST_QUIET_TIME", "INGOT_PERSIST_LOCK_TIMEOUT",
+          "INGOT_PERSIST_BUILD_WAIT", "INGOT_PERSIST_RECIPES_MAX_SIZE"})
+        zeros[name] = "0";
+    const Outcome outcome = read(zeros);
+    ASSERT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
+    EXPECT_EQ(UINT64_MAX, outcome.info.max_bytes);
+    EXPECT_EQ(UINT64_MAX, outcome.info.recipe_max_bytes);
+    EXPECT_EQ(0u, outcome.info.max_entries + outcome.info.max_age_seconds) << "their default is no limit";
+    EXPECT_EQ(0u, outcome.info.min_blob_bytes + outcome.info.max_blob_bytes) << "their default is no limit";
+    EXPECT_EQ(INGOT_PERSIST_NO_TIME, outcome.info.exit_time_ms);
+    EXPECT_EQ(INGOT_PERSIST_NO_TIME, outcome.info.build_wait_ms);
+    EXPECT_EQ(1u, outcome.info.quiet_time_ms) << "as 0 is never";
+    EXPECT_EQ(1u, outcome.info.lock_timeout_ms);
+
+    ScratchDirectory scratch;
+    const std::string path = scratch.path() / "store";
+    for (const bool is_variable : {false, true}) {
+        ingot_persist_info_t info = is_variable ? outcome.info : ingot_persist_info_t INGOT_PERSIST_INFO_INIT;
+        info.path = path.c_str();
+        const Store store(info);
+        ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store.get(), &limits));
+        EXPECT_EQ(is_variable ? UINT64_MAX : uint64_t{1} << 30, limits.max_bytes);
+        EXPECT_EQ(UINT64_MAX, limits.max_entries);
+        EXPECT_EQ(UINT64_MAX, limits.max_age_seconds);
+    }
+}
+
 TEST(PersistEnvironment, SizesHaveUnitsInEitherCase)
 {
     const std::vector<std::pair<std::string, uint64_t>> sizes = {{"7", 7},

@@ -251,6 +251,23 @@ TEST_F(PersistMaintain, EvictsDownToEachLimit)
     EXPECT_EQ(2u, count);
 }
 
+/* Unlike in the structures of settings. */
+TEST_F(PersistMaintain, EvictsAllForAnyLimitOfZero)
+{
+    for (uint64_t ingot_persist_limits_t::*limit :
+         {&ingot_persist_limits_t::max_bytes, &ingot_persist_limits_t::max_entries,
+          &ingot_persist_limits_t::max_age_seconds}) {
+        Store store(root());
+        fill(store, 3);
+        ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+        limits.*limit = 0;
+        uint64_t count = 0;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
+        EXPECT_EQ(3u, count);
+        EXPECT_EQ(0u, entries_of(root()).size());
+    }
+}
+
 /* Ends the work when so many entries were found, or removed. */
 struct Following {
     uint64_t found_limit = UINT64_MAX;

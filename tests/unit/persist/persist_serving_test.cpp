@@ -214,6 +214,21 @@ TEST_F(PersistServing, LimitsMayChange)
     EXPECT_EQ(INGOT_NO_SPACE, store_.put(bytes_of("too large"), blob));
 }
 
+TEST_F(PersistServing, LimitsOfZeroAreTheDefaults)
+{
+    for (int i = 0; i < 3; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("id " + std::to_string(i)), random_bytes(1, 1000)));
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    limits.max_bytes = limits.max_entries = limits.max_age_seconds = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store_.get(), &limits));
+    ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("one more"), random_bytes(1, 1000)));
+    EXPECT_EQ(4u, entries_of(root_).size());
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store_.get(), &limits));
+    EXPECT_EQ(uint64_t{1} << 30, limits.max_bytes);
+    EXPECT_EQ(UINT64_MAX, limits.max_entries);
+    EXPECT_EQ(UINT64_MAX, limits.max_age_seconds);
+}
+
 TEST_F(PersistServing, LimitsAreThoseOfADirectory)
 {
     ingot_storage_t storage = nullptr;
