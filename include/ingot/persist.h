@@ -188,11 +188,12 @@ INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
  * compiles. If the store does not take the program, or it does not compile, all of them compile at once. After
  * build_wait_ms of ingot_persist_info_t, this function compiles the program as well, and an
  * INGOT_EVENT_STORAGE_DEGRADED with INGOT_BUSY reports that. It does not wait for threads of its own process that
- * compile the program for another context, nor in a thread that is compiling another program. It waits only where
- * programs are stored right after their build, so not for devices that generate code at launch, unless the storage has
- * INGOT_PERSIST_STORE_NOW. A chain or a switch uses its first writable directory store. A store that is read-only, or
- * has INGOT_PERSIST_NO_BUILD_WAIT, makes no process wait. If a storage behind that store gives leases
- * (ingot_storage_set_leases), this function waits for other machines in the same way, and for the same time.
+ * compile the program for another context, or that have compiled it with INGOT_PROGRAM_NO_MEMORY_CACHE and are storing
+ * it, nor in a thread that is compiling another program. It waits only where programs are stored right after their
+ * build, so not for devices that generate code at launch, unless the storage has INGOT_PERSIST_STORE_NOW. A chain or a
+ * switch uses its first writable directory store. A store that is read-only, or has INGOT_PERSIST_NO_BUILD_WAIT, makes
+ * no process wait. If a storage behind that store gives leases (ingot_storage_set_leases), this function waits for
+ * other machines in the same way, and for the same time.
  *
  * @param[out] origin  May be NULL.
  * Statuses as ingot_program_create.

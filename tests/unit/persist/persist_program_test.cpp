@@ -4,6 +4,7 @@
  */
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "support/persist_session.h"
@@ -330,6 +331,57 @@ TEST_F(PersistProgram, ThreadsThatAskAtOnceShareOneBuild)
     }
     EXPECT_EQ(1u, session.counts.builds);
     EXPECT_EQ(1u, entries_of(path_).size());
+}
+
+TEST_F(PersistProgram, ThreadsThatAskAtOnceForWhatIsNotKeptShareOneBuild)
+{
+    Session session;
+    std::atomic<int> begun{0};
+    session.hook = [&](const char *operation) {
+        if (std::string(operation) == "build")
+            ++begun;
+        while (std::string(operation) == "build" && begun == 1 && stats_of(session.context).waits < 7)
+            std::this_thread::yield(); /* until all the others wait for this build */
+        return INGOT_SUCCESS;
+    };
+    const Desc desc = session.describe("kernel twice x 2 *\n", INGOT_PROGRAM_NO_MEMORY_CACHE);
+    std::atomic<int> built{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i)
+        threads.emplace_back([&] { built += session.create(desc, store()) == INGOT_ORIGIN_BUILD ? 1 : 0; });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(1, built);
+    EXPECT_EQ(1u, session.counts.builds);
+    EXPECT_EQ(1u, stats_of(session.context).misses);
+    EXPECT_EQ(1u, store().stats().stores);
+    EXPECT_EQ(0, session.counts.live_programs);
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(desc, store())); /* memory has nothing, but the store does */
+    EXPECT_EQ(1u, session.counts.builds);
+}
+
+/* The build is over, so there is nothing to wait for in memory, and the store does not have the blob yet. Threads of a
+ * process do not wait for each other's stores: an event callback of the one may need a lock that the other holds. */
+TEST_F(PersistProgram, AThreadThatAsksForWhatIsNotKeptWhileItIsStoredBuildsAtOnce)
+{
+    Session session;
+    std::thread late;
+    std::atomic<bool> has_begun{false};
+    std::atomic<ingot_origin_t> origin{INGOT_ORIGIN_MEMORY};
+    const Desc desc = session.describe("kernel twice x 2 *\n", INGOT_PROGRAM_NO_MEMORY_CACHE);
+    session.hook = [&](const char *operation) {
+        if (std::string(operation) != "get_binary" || has_begun.exchange(true))
+            return INGOT_SUCCESS;
+        late = std::thread([&] { origin = session.create(desc, store()); });
+        late.join();
+        return INGOT_SUCCESS;
+    };
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(desc, store()));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
+    EXPECT_EQ(0u, store().stats().wait_timeouts) << "it waited for what waits for it here";
+    EXPECT_EQ(2u, session.counts.builds);
+    EXPECT_EQ(1u, entries_of(path_).size());
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(desc, store()));
 }
 
 TEST_F(PersistProgram, RefusesMissingArguments)
