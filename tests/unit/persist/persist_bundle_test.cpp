@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
 
+#include "support/persist_session.h"
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
@@ -101,6 +104,98 @@ TEST_F(PersistBundle, ABlobOutlivesItsStorageAndTheFile)
     fs::remove(path());
     EXPECT_EQ(numbered_blob(1), Bytes(buffer.bytes, buffer.bytes + buffer.size));
     buffer.release(&buffer);
+}
+
+namespace
+{
+
+ingot_persist_stats_t stats_of(ingot_storage_t storage)
+{
+    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(storage, &stats));
+    return stats;
+}
+
+/* A store for what the bundle lacks, which stores at once, and a chain of both. */
+class BundleInChain : public PersistBundle
+{
+protected:
+    void make_chain(bool is_bundle_first)
+    {
+        ASSERT_NO_FATAL_FAILURE(make(3));
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = own_path_.c_str();
+        info.store_mode = INGOT_PERSIST_STORE_NOW;
+        own_ = std::make_unique<Store>(info);
+        ASSERT_EQ(INGOT_SUCCESS, own_->status());
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle_, path().c_str()));
+        ingot_storage_t tiers[] = {own_->get(), bundle_};
+        if (is_bundle_first)
+            std::swap(tiers[0], tiers[1]);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain_, 2, tiers));
+    }
+    ~BundleInChain() override
+    {
+        ingot_storage_release(chain_);
+        ingot_storage_release(bundle_);
+    }
+    ingot_storage_t chain() const { return chain_; }
+    ingot_storage_t bundle() const { return bundle_; }
+    const Store &own() const { return *own_; }
+
+private:
+    const std::string own_path_ = (path().parent_path() / "own").string();
+    std::unique_ptr<Store> own_;
+    ingot_storage_t bundle_ = nullptr;
+    ingot_storage_t chain_ = nullptr;
+};
+
+} // namespace
+
+TEST_F(BundleInChain, IsReadCountedAndPromoted)
+{
+    ASSERT_NO_FATAL_FAILURE(make_chain(false));
+    Bytes blob;
+    ASSERT_EQ(INGOT_SUCCESS, load(chain(), numbered_id(1), &blob));
+    EXPECT_EQ(numbered_blob(1), blob);
+    EXPECT_EQ(INGOT_NOT_FOUND, load(chain(), numbered_id(7)));
+    EXPECT_EQ(1u, stats_of(chain()).hits);
+    EXPECT_EQ(1u, stats_of(chain()).misses);
+    EXPECT_EQ(1u, stats_of(bundle()).hits);
+    EXPECT_EQ(1u, stats_of(bundle()).misses);
+    EXPECT_EQ(2u, stats_of(own().get()).misses);
+
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain()));
+    ASSERT_EQ(INGOT_SUCCESS, own().load(numbered_id(1), &blob));
+    EXPECT_EQ(numbered_blob(1), blob);
+    EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(2))) << "only what was used";
+    EXPECT_EQ(INGOT_SUCCESS, load(chain(), numbered_id(1)));
+    EXPECT_EQ(1u, stats_of(bundle()).hits) << "the store has it";
+    EXPECT_EQ(2u, stats_of(chain()).hits);
+
+    EXPECT_EQ(0u, stats_of(bundle()).stores + stats_of(bundle()).failures);
+    EXPECT_EQ(INGOT_SUCCESS, load(bundle(), numbered_id(1))) << "a bundle never changes";
+}
+
+TEST_F(BundleInChain, StoresInTheOtherTierAsThatOneStores)
+{
+    ASSERT_NO_FATAL_FAILURE(make_chain(true));
+    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+    storing.store_mode = INGOT_PERSIST_STORE_ON_FLUSH; /* nothing is stored there */
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(bundle(), &storing));
+    const Session session(true);
+    const Desc desc = session.describe();
+    ingot_program_t program = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), chain(), nullptr));
+    ingot_program_release(program);
+    EXPECT_EQ(INGOT_SUCCESS, own().load(id_of(desc))) << "at once, although the device generates code at launch";
+    EXPECT_EQ(INGOT_NOT_FOUND, load(bundle(), id_of(desc)));
+    EXPECT_EQ(1u, stats_of(own().get()).stores);
+    EXPECT_EQ(0u, stats_of(bundle()).stores + stats_of(bundle()).failures);
+    EXPECT_EQ(0u, stats_of(chain()).waiting);
+    EXPECT_EQ(INGOT_SUCCESS, load(chain(), numbered_id(0))); /* the first tier has it */
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain()));
+    EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(0))) << "promoted below";
 }
 
 TEST_F(PersistBundle, IsListedVerifiedAndBundledAgain)
