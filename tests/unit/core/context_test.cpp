@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/child_process.h"
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
 #include "support/scratch_directory.h"
+#include "support/setuid_child.h"
 
 extern "C" {
 #include "util/environment.h"
@@ -377,33 +377,17 @@ TEST(Environment, TheDocumentHasEveryVariable)
     EXPECT_EQ(count, rows);
 }
 
-/* A copy of this very program that belongs to another user and runs as that one, started by root. */
 TEST(Environment, OfASetuidProgramIsNotRead)
 {
-    if (getenv("INGOT_TEST_SETUID") != nullptr) {
-        ASSERT_NE(getuid(), geteuid());
+    if (setuid_child::is_this()) {
         ReferenceDevice device;
         (void)create_program(ProgramText().make(device.make(INGOT_CONTEXT_INFO_INIT, true)));
-        (void)std::fflush(nullptr);
-        _exit(HasFailure() ? 1 : 0); /* not by the leak checker, which needs ptrace: this process has none */
+        setuid_child::end();
     }
-    if (getuid() != 0)
-        GTEST_SKIP() << "only root can give a file to another user";
-    if (getenv("TEST_EMULATOR") != nullptr)
-        GTEST_SKIP() << "an emulator starts the program without its setuid bit";
     const ScratchDirectory scratch;
-    const std::string copy = (scratch.path() / "copy").string();
     const std::string trace = (scratch.path() / "trace").string();
-    ASSERT_EQ(0, chmod(scratch.path().c_str(), 0777));
-    std::filesystem::copy_file("/proc/self/exe", copy);
-    ASSERT_EQ(0, chown(copy.c_str(), 65534, 65534));
-    ASSERT_EQ(0, chmod(copy.c_str(), 04755));
-    child_process::Child child({copy, "--gtest_filter=Environment.OfASetuidProgramIsNotRead"}, copy + ".log",
-                               {{"INGOT_TEST_SETUID", "1"}, {"INGOT_TRACE", trace}});
-    const int ended = child.wait();
-    if (child.output().find("getuid()") != std::string::npos)
-        GTEST_SKIP() << "the volume knows no setuid";
-    EXPECT_EQ(0, ended) << child.output();
+    if (const char *reason = setuid_child::run(scratch, {{"INGOT_TRACE", trace}}))
+        GTEST_SKIP() << reason;
     EXPECT_FALSE(std::filesystem::exists(trace)) << "it wrote where its user said";
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "support/setuid_child.h"
 #include "support/store_fixture.h"
 
 extern "C" {
@@ -360,4 +361,33 @@ TEST(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsAnError)
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, path.size(), path.data()));
     ASSERT_EQ(0, unsetenv("INGOT_PERSIST_TRUST"));
     ASSERT_EQ(0, unsetenv("INGOT_PERSIST_DIR"));
+}
+
+TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
+{
+    const char *const names[] = {"INGOT_PERSIST_DIR", "INGOT_PERSIST_RECORD", "XDG_CACHE_HOME", "HOME"};
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    char path[4096];
+    if (setuid_child::is_this()) {
+        for (const char *name : names)
+            EXPECT_NE(nullptr, getenv(name));
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_info_from_environment(&info, sizeof(path), path));
+        EXPECT_EQ(nullptr, info.path);
+        EXPECT_EQ(nullptr, info.record);
+        setuid_child::end();
+    }
+    const ScratchDirectory scratch;
+    child_process::Child::Environment variables;
+    for (const char *name : names)
+        variables[name] = (scratch.path() / name).string();
+    if (const char *reason = setuid_child::run(scratch, variables))
+        GTEST_SKIP() << reason;
+    EXPECT_FALSE(fs::exists(scratch.path() / "HOME"));
+    for (const auto &[name, value] : variables) /* a process without other rights reads them */
+        ASSERT_EQ(0, setenv(name.c_str(), value.c_str(), 1));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, sizeof(path), path));
+    EXPECT_EQ(variables["INGOT_PERSIST_DIR"], info.path);
+    EXPECT_EQ(variables["INGOT_PERSIST_RECORD"], info.record);
+    for (const char *name : names)
+        ASSERT_EQ(0, unsetenv(name));
 }

@@ -11,6 +11,7 @@
 
 #include "support/remote_fixture.h"
 #include "support/scratch_directory.h"
+#include "support/setuid_child.h"
 
 extern "C" {
 #include "remote/settings/secret_file.h"
@@ -257,4 +258,20 @@ TEST_F(RemoteSettings, ReadsTheEnvironment)
     unsetenv("INGOT_PERSIST_REMOTE_MODE");
     set("INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "soon");
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(&info));
+}
+
+TEST_F(RemoteSettings, OfASetuidProgramAreNotItsUsers)
+{
+    char url[200] = "";
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    if (setuid_child::is_this()) {
+        EXPECT_NE(nullptr, getenv("INGOT_PERSIST_REMOTE"));
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_remote_info_from_environment(&info, sizeof(url), url));
+        EXPECT_EQ(nullptr, info.url);
+        EXPECT_STREQ("", url);
+        setuid_child::end();
+    }
+    const char *reason = setuid_child::run(scratch_, {{"INGOT_PERSIST_REMOTE", "redis://cache.example"}});
+    if (reason != nullptr)
+        GTEST_SKIP() << reason;
 }
