@@ -121,6 +121,39 @@ TEST(StoreTrust, AReadOnlyStoreMayBeRootsAndAWritableOneMayNot)
                      true));
 }
 
+TEST(StoreTrust, ABundleMayBeRootsAndNotAThirdUsers)
+{
+    if (geteuid() != 0) {
+        EXPECT_NE(0, chown("/", kNobody, kNobody)) << "this user could arrange the test after all";
+        return;
+    }
+    ScratchDirectory scratch;
+    fs::permissions(scratch.path(), fs::perms::all);
+    const std::string path = (scratch.path() / "programs.ingot").string();
+    {
+        Store store(scratch.path() / "store");
+        ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
+    }
+    const auto load = [&] {
+        ingot_storage_t bundle = nullptr;
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        const ingot_status_t opened = ingot_persist_open_bundle(&bundle, path.c_str());
+        if (opened == INGOT_UNTRUSTED)
+            return strstr(ingot_last_error_detail(), "user 1, mode 0644") != nullptr ? 1 : 2;
+        if (opened != INGOT_SUCCESS || ingot_storage_load(bundle, kId.size(), kId.data(), &blob) != INGOT_SUCCESS)
+            return 3;
+        return Bytes(blob.bytes, blob.bytes + blob.size) == kBlob ? 0 : 4;
+    };
+    ASSERT_EQ(0, chmod(path.c_str(), 0644));
+    EXPECT_EQ(0, in_child(load, true));
+    ASSERT_EQ(0, chown(path.c_str(), kNobody, kNobody));
+    EXPECT_EQ(0, in_child(load, true)) << "its own";
+    ASSERT_EQ(0, chown(path.c_str(), 1, 1));
+    EXPECT_EQ(1, in_child(load, true)) << "a third user's";
+    EXPECT_EQ(1, in_child(load)) << "root trusts only its own";
+}
+
 TEST(StoreTrust, RefusesARootOfAnotherUser)
 {
     ScratchDirectory scratch;
