@@ -18,7 +18,19 @@
 #include "support/traced_child.h"
 
 extern "C" {
+#include "persist/directory/format/index.h"
 #include "persist/directory/format/key_file.h"
+
+/* The linker leads calls here. */
+static std::atomic<uint64_t> visited_pages;
+int __real_index_visit(int fd, uint64_t page_count, uint64_t page,
+                       void (*visit)(void *user, const index_record *record), void *user);
+int __wrap_index_visit(int fd, uint64_t page_count, uint64_t page,
+                       void (*visit)(void *user, const index_record *record), void *user)
+{
+    ++visited_pages;
+    return __real_index_visit(fd, page_count, page, visit, user);
+}
 }
 
 using namespace store_fixture;
@@ -115,6 +127,22 @@ void fill(const Store &store, unsigned count)
 {
     for (unsigned i = 0; i < count; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 1000)));
+}
+
+/* Changes a closed store's index as if so many seconds had passed. */
+void make_all_older(const std::string &path, uint32_t seconds)
+{
+    Bytes bytes = read_file(path + "/index.bin");
+    for (size_t at = INDEX_PAGE_SIZE; at + INDEX_RECORD_SIZE <= bytes.size(); at += INDEX_RECORD_SIZE) {
+        index_record record;
+        if (!index_record_decode(&record, &bytes[at]))
+            continue;
+        record.created_ns -= seconds * kSecond;
+        record.last_use_s -= seconds;
+        index_record_encode(&record, &bytes[at]);
+    }
+    std::fstream(path + "/index.bin", std::ios::binary | std::ios::in | std::ios::out)
+        .write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 unsigned count_present(const Store &store, unsigned count)
@@ -474,6 +502,43 @@ TEST_F(PersistPolicy, WhatIsTooOldGoesThoughNobodyAsksForIt)
     EXPECT_EQ(1u, entries_of(root()).size());
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(10)));
     EXPECT_EQ(0u, store.stats().expired);
+}
+
+/* The work of an opening and of a store does not grow with the number of entries that are too old. */
+TEST_F(PersistPolicy, AnOpeningTakesAwaySomeOfManyThatAreTooOld)
+{
+    constexpr unsigned count = 2000;
+    const std::string path = use_fast_store(2 * count);
+    {
+        Store store(info);
+        for (unsigned i = 0; i <= count; ++i)
+            ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
+        ASSERT_EQ(INGOT_SUCCESS, store.remove(small_id(count))); /* otherwise the header has the last one's times */
+    }
+    const uint64_t page_count = fs::file_size(path + "/index.bin") / INDEX_PAGE_SIZE - 1;
+    make_all_older(path, 1100);
+    info.max_age_seconds = 1000;
+    uint64_t present = count;
+    for (unsigned i = 0; i < 3; ++i) {
+        visited_pages = 0;
+        Store store(info);
+        ASSERT_EQ(INGOT_SUCCESS, store.status());
+        EXPECT_EQ(64u, store.stats().evictions);
+        EXPECT_LT(0u, visited_pages);
+        EXPECT_GT(page_count / 2, visited_pages) << "of " << page_count;
+        visited_pages = 0;
+        ASSERT_EQ(INGOT_SUCCESS, put_small(store, count + i));
+        EXPECT_EQ(64u + 16, store.stats().evictions);
+        EXPECT_GT(page_count / 4, visited_pages);
+        present += 1 - store.stats().evictions;
+        EXPECT_EQ(present, entries_of(path).size());
+    }
+    while (present > 3) { /* and in the end, all have gone */
+        Store store(info);
+        ASSERT_LT(0u, store.stats().evictions) << present;
+        present -= store.stats().evictions;
+    }
+    EXPECT_EQ(3u, entries_of(path).size());
 }
 
 TEST_F(PersistPolicy, AnOpenThatFailsEvictsNothing)
