@@ -86,6 +86,28 @@ protected:
         return all;
     }
 
+    std::vector<uint8_t> blob_of(ingot_program_desc_t desc)
+    {
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc)) << ingot_last_error_detail();
+        const Program owned(program);
+        return ::blob_of(owned);
+    }
+    std::string kernels_in(ingot_program_desc_t desc, const std::vector<uint8_t> &blob)
+    {
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_create_from_cache_blob(&program, desc, blob.size(), blob.data()))
+            << ingot_last_error_detail();
+        ingot_program_release(program);
+        return kernels_of(desc); /* of the program in memory */
+    }
+    uint64_t builds() const
+    {
+        ingot_cache_stats_t stats = INGOT_CACHE_STATS_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context_, &stats));
+        return stats.builds;
+    }
+
     OpenclContext native_;
     ingot_context_t context_ = nullptr;
     std::vector<ingot_source_t> sources_;
@@ -134,6 +156,46 @@ TEST_F(SourceSettings, ArePartOfTheIdAndOfTheSourceThatHasThem)
     ingot_program_desc_t again = describe({source(kKernel, "-DA"), source(kKernel, nullptr)});
     EXPECT_EQ(ids[0], id_of(again));
     ingot_program_desc_release(again);
+}
+
+/* The blob is all that another process has; the descriptor is made of the same sources, or of the blob's id alone. */
+TEST_F(SourceSettings, SurviveARoundTripThroughABlob)
+{
+    const ingot_source_t ten = header("#define VALUE ten\n");
+    const ingot_source_t twenty = header("#define VALUE twenty\n");
+    const ingot_source_t first = source(kWithHeader, "-DOWN=one", {ten});
+    ingot_program_desc_t desc = describe({first, source(kWithHeader, "-DOWN=two", {twenty})}, "-DBASE=k");
+    const std::string id = id_of(desc);
+    const std::vector<uint8_t> blob = blob_of(desc);
+    ingot_program_desc_release(desc);
+
+    ingot_context_release(context_);
+    context_ = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context_, native_.native(), 0, nullptr, nullptr));
+    desc = describe({first, source(kWithHeader, "-DOWN=two", {twenty})}, "-DBASE=k");
+    EXPECT_EQ(id, id_of(desc));
+    EXPECT_EQ("k_one_ten k_two_twenty", kernels_in(desc, blob));
+    EXPECT_EQ(0u, builds());
+    ingot_program_desc_release(desc);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context_, nullptr));
+
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create_from_cache_blob_id(&desc, context_, id.size(),
+                                                                          reinterpret_cast<const uint8_t *>(id.data())))
+        << ingot_last_error_detail();
+    EXPECT_EQ(id, id_of(desc));
+    EXPECT_EQ("k_one_ten k_two_twenty", kernels_in(desc, blob));
+    EXPECT_EQ(0u, builds());
+    ingot_program_desc_release(desc);
+
+    for (const ingot_source_t second : {source(kWithHeader, "-DOWN=six", {twenty}),
+                                        source(kWithHeader, "-DOWN=two", {ten}), source(kKernel, "-DOWN=two")}) {
+        desc = describe({first, second}, "-DBASE=k");
+        EXPECT_NE(id, id_of(desc));
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(INGOT_BLOB_MISMATCH, ingot_program_create_from_cache_blob(&program, desc, blob.size(), blob.data()))
+            << ingot_last_error_detail();
+        ingot_program_desc_release(desc);
+    }
 }
 
 TEST_F(SourceSettings, AreRefusedWhereTheyMakeNoSense)
