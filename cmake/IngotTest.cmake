@@ -67,12 +67,15 @@ endif()
 
 # What programs that load drivers need in a sanitizer build.
 #
-# Intel's compiler deletes objects as another type. No option names a library; Ingot is C and deletes none. And gcc's
-# runtime takes a thread-local block of a driver for one of an old libc's where it lies 16 bytes into a page, follows
-# what it reads before it, and crashes in the search for leaks.
+# gcc's runtime takes a thread-local block of a driver for one of an old libc's where it lies 16 bytes into a page,
+# follows what it reads before it, and crashes in the search for leaks: it leaves them alone.
+#
+# Intel's compiler deletes objects as another type. No option names a library; Ingot is C and deletes none.
 add_library(ingot_sanitizer_support INTERFACE)
-set(ingot_asan_options_of_intel new_delete_type_mismatch=0:intercept_tls_get_addr=0)
+set(ingot_asan_options intercept_tls_get_addr=0)
+set(ingot_asan_options_of_intel ${ingot_asan_options}:new_delete_type_mismatch=0)
 set(ingot_sanitizer_environment
+    ASAN_OPTIONS=${ingot_asan_options}
     LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0
     TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp:die_after_fork=0
     UBSAN_OPTIONS=print_stacktrace=1)
