@@ -48,16 +48,18 @@ static ingot_status_t find_refusal(struct recipe_draft *draft, const_ingot_progr
     return status;
 }
 
-/* True if the file has the program. Its files are not read then: they may have changed since it was recorded.
- * program_key may be NULL. */
-static bool is_known(ingot_recipe_writer_t writer, const struct recipe_remarks *remarks, uint8_t *program_key)
+/* Says whether the file has the program. Its files are not read then: they may have changed since it was recorded. If
+ * it is not there, the status is the one with which an addition would fail. program_key may be NULL. */
+static ingot_status_t look_up(ingot_recipe_writer_t writer, const struct recipe_remarks *remarks, uint8_t *program_key,
+                              bool *is_there)
 {
-    uint8_t key[INGOT_RECIPE_KEY_SIZE];
-    if (remarks->id_size == 0)
-        return false;
-    recipe_digest(remarks->id_size, remarks->id, key);
-    return program_key != NULL ? writer_find_program(writer, key, program_key)
-                               : writer_knows(writer, RECIPE_RECORD_ID, key);
+    uint8_t key[INGOT_RECIPE_KEY_SIZE] = {0}; /* of no id: not there */
+    if (remarks->id_size != 0)
+        recipe_digest(remarks->id_size, remarks->id, key);
+    const ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_ID, key, is_there);
+    if (*is_there && program_key != NULL)
+        *is_there = writer_find_program(writer, key, program_key);
+    return status;
 }
 
 /* key may be NULL. *is_whole: false if the program is recorded with the reason why it cannot be built. */
@@ -68,10 +70,9 @@ static ingot_status_t add_program(ingot_recipe_writer_t writer, const_ingot_prog
     const char *refusal = NULL;
     *is_whole = true;
     struct recipe_remarks remarks = remarks_of(desc, program);
-    if (is_known(writer, &remarks, key))
-        return INGOT_SUCCESS;
-    ingot_status_t status = writer_check(writer);
-    if (status != INGOT_SUCCESS)
+    bool is_there;
+    ingot_status_t status = look_up(writer, &remarks, key, &is_there);
+    if (status != INGOT_SUCCESS || is_there)
         return status;
     recipe_draft_init(&draft, writer_allocator(writer));
     status = find_refusal(&draft, desc, program, &refusal);
@@ -136,10 +137,9 @@ ingot_status_t ingot_recipe_writer_add_link(ingot_recipe_writer_t writer, const_
     if (writer == NULL || link == NULL || objects == NULL || object_count == 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer, link or objects are missing");
     const struct recipe_remarks remarks = remarks_of(link, NULL);
-    if (is_known(writer, &remarks, NULL))
-        return INGOT_SUCCESS;
-    ingot_status_t status = writer_check(writer); /* finding the objects in the file locks it */
-    if (status != INGOT_SUCCESS)
+    bool is_there;
+    ingot_status_t status = look_up(writer, &remarks, NULL, &is_there);
+    if (status != INGOT_SUCCESS || is_there)
         return status;
     const ingot_allocator_t *allocator = writer_allocator(writer);
     const size_t size = object_count * INGOT_RECIPE_KEY_SIZE;
@@ -207,13 +207,15 @@ static ingot_status_t copy_program(ingot_recipe_writer_t writer, ingot_recipe_t 
 {
     struct copying copying = {recipe, writer_allocator(writer), NULL, 0};
     const size_t size = (count_texts(program) + 1) * sizeof(*copying.items);
-    if (writer_knows(writer, RECIPE_RECORD_PROGRAM, program->key))
-        return INGOT_SUCCESS;
+    bool is_there;
+    ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_PROGRAM, program->key, &is_there);
+    if (status != INGOT_SUCCESS || is_there)
+        return status;
     copying.items = memory_allocate(copying.allocator, size);
     if (copying.items == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's records");
     memset(copying.items, 0, size);
-    ingot_status_t status = copy_texts(&copying, program->source_count, program->sources);
+    status = copy_texts(&copying, program->source_count, program->sources);
     if (status == INGOT_SUCCESS)
         status = copy_texts(&copying, program->header_count, program->headers);
     if (status == INGOT_SUCCESS)

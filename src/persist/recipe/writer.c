@@ -25,7 +25,8 @@
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
 #define NS_PER_MS UINT64_C(1000000)
 #define KIND_COUNT 4u
-#define SMALL_PART 16u /* of the limit: a file with less room is full */
+#define SMALL_PART 16u                   /* of the limit: a file with less room is full, */
+#define SMALL_BYTES (UINT64_C(64) << 10) /* but not one that has room for so much */
 
 struct ingot_recipe_writer {
     atomic_size_t references;
@@ -178,27 +179,39 @@ static ingot_status_t open_file(struct ingot_recipe_writer *writer)
     return status;
 }
 
-/* Reads the file if there is one, together with other processes that read it. Requires the writer's lock. */
-static ingot_status_t learn_file(struct ingot_recipe_writer *writer)
+/* Does the same for reading alone, together with other processes that read. INGOT_NOT_FOUND: there is no file. Requires
+ * the writer's lock. */
+static ingot_status_t open_to_read(struct ingot_recipe_writer *writer)
 {
     const int fd = recipe_file_open_existing(writer->path);
     if (fd < 0)
-        return fd == -ENOENT ? INGOT_SUCCESS : files_write_failed(fd, "opening", writer->path);
+        return fd == -ENOENT ? files_read_failed(fd, "opening", writer->path)
+                             : files_write_failed(fd, "opening", writer->path);
     writer->fd = fd;
     const ingot_status_t status = read_file(writer, true);
-    close_file(writer);
+    if (status != INGOT_SUCCESS)
+        close_file(writer);
     return status;
+}
+
+/* Reads the file if there is one. Requires the writer's lock. */
+static ingot_status_t learn_file(struct ingot_recipe_writer *writer)
+{
+    const ingot_status_t status = open_to_read(writer);
+    if (status == INGOT_SUCCESS)
+        close_file(writer);
+    return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
 }
 
 /* True if other additions would fail like this one of so many bytes. A large one may lack room that smaller ones have.
  */
 static bool is_lasting(const struct ingot_recipe_writer *writer, ingot_status_t status, uint64_t bytes)
 {
-    const uint64_t small = writer->max_bytes / SMALL_PART;
+    const uint64_t part = writer->max_bytes / SMALL_PART, small = part < SMALL_BYTES ? part : SMALL_BYTES;
     if (status == INGOT_NO_SPACE)
         return bytes <= small || writer->scan.offset + small > writer->max_bytes;
-    return status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_VERSION || status == INGOT_UNTRUSTED ||
-           status == INGOT_READ_ONLY;
+    return status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_VERSION ||
+           status == INGOT_UNTRUSTED || status == INGOT_READ_ONLY;
 }
 
 /* Remembers a failure of a kept file that lasts, and forgets it with the first success. Requires the lock. */
@@ -253,7 +266,7 @@ bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, ui
     size_t offset = 0;
     lock(writer);
     forget_if_gone(writer);
-    bool is_there = is_known(writer, RECIPE_RECORD_ID, id_key) && open_file(writer) == INGOT_SUCCESS;
+    bool is_there = is_known(writer, RECIPE_RECORD_ID, id_key) && open_to_read(writer) == INGOT_SUCCESS;
     if (is_there) {
         is_there = key_map_find(&writer->known[RECIPE_RECORD_ID], id_key, &offset) && /* the file may be another one */
                    read_id(writer, offset, id_key, program_key) && is_known(writer, RECIPE_RECORD_PROGRAM, program_key);
@@ -263,24 +276,22 @@ bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, ui
     return is_there;
 }
 
-bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key)
+ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key,
+                              bool *is_there)
 {
+    ingot_status_t status = INGOT_SUCCESS;
     lock(writer);
     forget_if_gone(writer);
     if (writer->is_kept && writer->scan.offset == 0 && !writer->was_read) {
-        const ingot_status_t status = learn_file(writer);
-        writer->was_read = status != INGOT_BUSY;
+        status = learn_file(writer);
+        writer->was_read = status == INGOT_SUCCESS || is_lasting(writer, status, 0);
         note_failure(writer, status, 0);
     }
-    const bool knows = is_known(writer, (uint32_t)kind, key);
-    process_lock_give(&writer->lock);
-    return knows;
-}
-
-ingot_status_t writer_check(ingot_recipe_writer_t writer)
-{
-    lock(writer);
-    const ingot_status_t status = recipe_failure_check(&writer->failure, writer->path);
+    *is_there = is_known(writer, (uint32_t)kind, key);
+    if (*is_there)
+        status = INGOT_SUCCESS;
+    else if (status != INGOT_BUSY) /* an addition would wait for the lock once more, without knowing what it adds to */
+        status = recipe_failure_check(&writer->failure, writer->path);
     process_lock_give(&writer->lock);
     return status;
 }

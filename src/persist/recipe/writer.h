@@ -25,11 +25,10 @@ ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_reci
 ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
 /* Appends the records that the file lacks, in their order. */
 ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items);
-/* Returns the status with which a kept file refused the last addition, if another one would probably fail the same way.
- * INGOT_SUCCESS: an addition may succeed. */
-ingot_status_t writer_check(ingot_recipe_writer_t writer);
-/* True if the file is known to have such a record. The first call of a writer of writer_open_kept reads the file. */
-bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key);
+/* Says whether the file is known to have such a record. The writer of a kept file reads the file first, until that has
+ * succeeded once. If the record is not there, the status is the one with which an addition would probably fail. */
+ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key,
+                              bool *is_there);
 /* Returns true, and the key of the program that was recorded with this id, if the file has it. */
 bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key);
 const ingot_allocator_t *writer_allocator(ingot_recipe_writer_t writer);

@@ -75,8 +75,10 @@ static int copy_repeated_ids(struct copying *copying, const struct plan *plan)
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < plan->repeated_count; ++i) {
         const struct plan_program *repeated = &plan->programs[plan->program_count + i];
+        if (repeated->facts.status == INGOT_NO_SPACE)
+            continue; /* not to be copied, and no sign that the output is full */
         status = ingot_recipe_writer_copy(copying->writer, repeated->recipe, repeated->index);
-        /* a damaged copy is no loss: a message tells of the best one if it could not be copied */
+        /* If this copy is damaged, its ids are lost and nothing else: the best copy was tried before. */
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND && status != INGOT_BLOB_CORRUPT)
             return store_failed("copying the ids of a program", status);
     }

@@ -30,8 +30,10 @@ int recipe_file_open(const char *path, bool makes_directory)
 {
     const char *name;
     int parent = files_open_parent(path, &name);
-    if (parent == -ENOENT && makes_directory && make_directory(path) == 0)
-        parent = files_open_parent(path, &name);
+    if (parent == -ENOENT && makes_directory) {
+        const int result = make_directory(path);
+        parent = result == 0 ? files_open_parent(path, &name) : result;
+    }
     if (parent < 0)
         return parent;
     const int fd = files_open_update(parent, name);
