@@ -50,8 +50,8 @@ typedef enum ingot_persist_flags {
     INGOT_PERSIST_DURABLE = 2,       /**< Calls fsync. Off by default: torn entries are detected. */
     INGOT_PERSIST_MAKE_PARENTS = 4,  /**< Creates (0700) missing directories above the root. */
     INGOT_PERSIST_NO_BUILD_WAIT = 8, /**< Compiles at once what another process is compiling for the store. */
-    /** Keeps what the programs are compiled of in the store, with their sources, so that `ingot build --stale` can
-     *  rebuild them for another driver (ingot/recipe.h). Without effect if the store is read-only. */
+    /** Keeps in the store what the programs are compiled from, with their sources, so that `ingot build --stale` can
+     *  rebuild them for another driver (ingot/recipe.h). Has no effect if the store is read-only. */
     INGOT_PERSIST_KEEP_RECIPES = 16
 } ingot_persist_flags_t;
 
@@ -59,7 +59,7 @@ typedef enum ingot_persist_flags {
 typedef struct ingot_persist_info {
     size_t struct_size;
     const char *path; /**< The root, created (0700) if missing; its parent must exist. Required. */
-    /** First level below the root: 1 to 64 of [A-Za-z0-9._-], not only digits, and none of ".", "..", "CACHEDIR.TAG",
+    /** A directory name in the root: 1 to 64 of [A-Za-z0-9._-], not only digits, and none of ".", "..", "CACHEDIR.TAG",
      *  "headers.memo", "headers.memo.new", "index.bin", "lock", "programs.recipe", "programs.recipe.pruned",
      *  "saved.txt", "size.txt", "tmp". NULL: none. */
     const char *name_space;
@@ -85,8 +85,8 @@ typedef struct ingot_persist_info {
     uint32_t exit_time_ms;  /**< See ingot_persist_storing_t. */
     uint32_t quiet_time_ms; /**< See ingot_persist_storing_t. */
     const char *backends;   /**< See ingot_persist_set_backends. NULL: all. */
-    /** How long ingot_persist_program_create waits at most while another process compiles the program. 0: as long as
-     * the longest build took that saved.txt notes, but 30 s to 30 minutes. INGOT_PERSIST_NO_TIME: not at all. */
+    /** How long ingot_persist_program_create waits at most while another process compiles the program. 0: the time of
+     * the longest build in saved.txt, but at least 30 s and at most 30 minutes. INGOT_PERSIST_NO_TIME: not at all. */
     uint32_t build_wait_ms;
     /** This and the next three are the policy and the keys of ingot_persist_trust_t. A store that is opened with
      * INGOT_PERSIST_READ_ONLY and INGOT_PERSIST_TRUST_REQUIRE may belong to any user, and others may write it, because
@@ -98,8 +98,8 @@ typedef struct ingot_persist_info {
     /** A recipe file in which the store records programs, as ingot_persist_record_recipe describes (ingot/recipe.h). If
      * the file cannot be used, the store opens without recording, and on_event reports it. NULL: none. Copied. */
     const char *record;
-    /** The size of what INGOT_PERSIST_KEEP_RECIPES keeps, for the store's namespace; 0: 64 MiB. UINT64_MAX: no limit
-     * but the 1 GiB of a recipe. Programs that would exceed it are not kept, and on_event reports that. */
+    /** The maximum size of what INGOT_PERSIST_KEEP_RECIPES keeps for the store's namespace; 0: 64 MiB. UINT64_MAX: only
+     * the format's limit of 1 GiB. Programs that would exceed the limit are not kept, and on_event reports that. */
     uint64_t recipe_max_bytes;
 } ingot_persist_info_t;
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
@@ -138,10 +138,10 @@ INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_
  * @retval INGOT_INVALID_ARGUMENTS  A malformed info.
  * @retval INGOT_UNTRUSTED          The root is a link, is not a directory, belongs to another user (a store that is
  *                                  opened read-only may also belong to root, and with required seals to any user), or
- *                                  is writable by others; or a key file is (ingot_persist_set_trust). The detail says
- *                                  its owner, its mode and the remedy.
- * @retval INGOT_NOT_FOUND          The root's parent directory is missing (INGOT_PERSIST_MAKE_PARENTS creates it), or
- *                                  a key file is.
+ *                                  is writable by others; or one of these applies to a key file
+ *                                  (ingot_persist_set_trust). The detail has owner, mode and remedy.
+ * @retval INGOT_NOT_FOUND          The root's parent directory (INGOT_PERSIST_MAKE_PARENTS creates it) or a key file
+ *                                  is missing.
  * @retval INGOT_READ_ONLY          The root is missing and must not be created.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION  A key file is malformed, or of a later version.
  * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
@@ -154,7 +154,7 @@ INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingo
  * descriptors, and use the same storage for the programs.
  *
  * Adds what earlier processes learned to the context's memo. What this process learns is saved by a flush, by the last
- * release of the storage, and now and then when a program is created. The file is headers.memo in the store's root. A
+ * release of the storage, and occasionally when a program is created. The file is headers.memo in the store's root. A
  * file that is damaged, or that another build of Ingot wrote, is replaced. It is neither read nor written while the
  * storage is off (ingot_persist_set_enabled). Does nothing if the context's memo is off.
  *
@@ -332,7 +332,7 @@ INGOT_API ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const
 /** Counts of a storage of any kind in this process, and the size of a directory store. */
 typedef struct ingot_persist_stats {
     size_t struct_size;
-    /** Each look of a request that waits for another process counts: several misses, and one hit if it ends well. */
+    /** A request that waits for another process counts a miss each time that it looks, and a hit if it succeeds. */
     uint64_t hits, misses, stores;
     uint64_t refused; /**< Bad entries found. This and evictions are counts of a directory store. */
     uint64_t evictions;
@@ -428,7 +428,7 @@ typedef struct ingot_persist_verification {
     uint64_t bad_count;      /**< Truncated or corrupt. */
     uint64_t removed_count;  /**< Bad entries that were removed. */
     uint64_t foreign_count;  /**< Of another format version, or not trusted (also by its seal): not touched. */
-    uint64_t unread_count;   /**< Unknown: the operating system failed, or memory was short. */
+    uint64_t unread_count;   /**< Could not be read: the operating system failed, or memory was short. */
     uint64_t leftover_count; /**< Leftovers of killed processes in tmp; repair removes them. */
     uint64_t leftover_bytes; /**< Size of the leftover files. */
 } ingot_persist_verification_t;
@@ -649,10 +649,10 @@ INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_
 INGOT_API ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers);
 
 /**
- * Has each chain that contains a storage pass it every store, even if the store goes to an earlier tier. For tiers that
- * other machines share (ingot/remote.h). If such a store fails, the chain's first tier with an event callback gets an
- * INGOT_EVENT_STORAGE_DEGRADED. The chain's store returns the status of its first writable tier alone. Promoted blobs
- * are not passed on.
+ * Makes each chain that contains a storage pass every store to it, even if the store goes to an earlier tier. Used for
+ * tiers that machines share (ingot/remote.h). If such a store fails, the chain's first tier with an event callback gets
+ * an INGOT_EVENT_STORAGE_DEGRADED. The chain's store returns the status of its first writable tier alone. Promoted
+ * blobs are not passed on.
  *
  * @param is_on  0: off. Storages start off.
  * @par Threads  Any number at once.

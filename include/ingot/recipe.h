@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file recipe.h
- * Recipes: files with what programs are compiled of, so that another process can compile them again. Library
+ * Recipes: files that record what programs are compiled from, so that another process can compile them again. Library
  * ingot::persist.
  *
  * A storage that records appends each program that it compiles or loads to a recipe file. `ingot build` compiles the
  * programs of a recipe for the devices present and stores them under the same ids, so that the application compiles
  * nothing. A recipe contains sources, options and structure, and no binaries. doc/recipe-format.md specifies the file.
  *
- * A recipe may come from anywhere: every length, number and checksum is verified, and sizes are limited. The id of a
+ * A recipe may come from anywhere, so every length, number and checksum is verified, and sizes are limited. The id of a
  * program is computed from what is compiled, so a forged recipe cannot store a program under another program's id.
  */
 #ifndef INGOT_RECIPE_H
@@ -31,14 +31,14 @@ typedef struct ingot_recipe *ingot_recipe_t;
 /**
  * Opens a recipe file and reads its programs. Texts are read when they are needed.
  *
- * What another process appends later is not visible. A record that a killed process did not finish is left out. A
- * damaged record is left out, too: ingot_recipe_get_summary counts both.
+ * What another process appends later is not visible. A record that a killed process did not finish is left out, and so
+ * is a damaged record. ingot_recipe_get_summary counts the damaged programs and the unfinished bytes.
  *
  * @retval INGOT_NOT_FOUND       There is no such file.
  * @retval INGOT_UNTRUSTED       Not a plain file.
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT  Not a recipe file.
  * @retval INGOT_BLOB_VERSION    A recipe of a format version that this library does not read.
- * @retval INGOT_NO_SPACE        More than the format's limits, in size or number.
+ * @retval INGOT_NO_SPACE        The file, or the number or size of its records, exceeds the format's limits.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *path);
@@ -52,12 +52,12 @@ INGOT_API const char *ingot_recipe_get_path(ingot_recipe_t recipe);
 /** What a recipe file contains. */
 typedef struct ingot_recipe_summary {
     size_t struct_size;
-    uint64_t program_count; /**< Including those that cannot be built, with their reason. */
+    uint64_t program_count; /**< Including programs that cannot be built. */
     uint64_t text_count;    /**< Distinct sources, headers, modules and included files. */
     uint64_t text_bytes;    /**< Their size, uncompressed. */
     uint64_t file_bytes;
-    uint64_t damaged_count; /**< Records that are damaged, or of a kind that this library does not know. */
-    uint64_t torn_bytes;    /**< At the end of the file: of a record that was not finished, or unreadable. */
+    uint64_t damaged_count; /**< Damaged records of programs, and records of a kind that this library does not know. */
+    uint64_t torn_bytes;    /**< Bytes at the end of the file that are an unfinished record, or unreadable. */
 } ingot_recipe_summary_t;
 #define INGOT_RECIPE_SUMMARY_INIT                                                                                      \
     {                                                                                                                  \
@@ -70,13 +70,13 @@ INGOT_API ingot_status_t ingot_recipe_get_summary(ingot_recipe_t recipe, ingot_r
 /** A text of a recorded program: a source, a header or an included file. */
 typedef struct ingot_recipe_text {
     ingot_source_kind_t kind; /**< INGOT_SOURCE_HEADER for headers and included files. */
-    /** "" if it has none. Of a source and an included file, without directories unless the program depends on them.
-     *  Names come from the file as they are: they may have slashes, "..", and control characters. */
+    /** "" if it has none. Names of sources and included files have no directories unless the program depends on them.
+     *  Names are not sanitized: they may have slashes, "..", and control characters. */
     const char *name;
-    const char *compile_options;             /**< Of this source only; "" if it has none. */
+    const char *compile_options;             /**< For this source only; "" if it has none. */
     size_t text;                             /**< For ingot_recipe_get_text; SIZE_MAX if the recipe lacks the text. */
     uint64_t size;                           /**< Bytes, uncompressed. */
-    const struct ingot_recipe_text *headers; /**< Of this source only. */
+    const struct ingot_recipe_text *headers; /**< For this source only. */
     size_t header_count;
 } ingot_recipe_text_t;
 
@@ -86,8 +86,8 @@ typedef enum ingot_recipe_kind {
     INGOT_RECIPE_PROGRAM = 1,
     /** Compiled by clCompileProgram under the OpenCL layer; linked programs refer to it. */
     INGOT_RECIPE_OBJECT = 2,
-    INGOT_RECIPE_LINK = 3,       /**< Linked by clLinkProgram under the OpenCL layer, of objects of the recipe. */
-    INGOT_RECIPE_UNRECORDED = 4, /**< A program that was requested and cannot be built from a recipe; reason: why. */
+    INGOT_RECIPE_LINK = 3,       /**< Linked by clLinkProgram under the OpenCL layer, from objects of the recipe. */
+    INGOT_RECIPE_UNRECORDED = 4, /**< Requested, but cannot be built from a recipe; the field reason says why. */
 } ingot_recipe_kind_t;
 /** Returns "program", "object", "link" or "unrecorded". Never NULL. */
 INGOT_API const char *ingot_recipe_kind_name(ingot_recipe_kind_t kind);
@@ -97,32 +97,32 @@ typedef struct ingot_recipe_program {
     size_t struct_size;
     ingot_recipe_kind_t kind;
     /** INGOT_SUCCESS; INGOT_NOT_CACHEABLE for INGOT_RECIPE_UNRECORDED; INGOT_NOT_FOUND if the recipe lacks a text or
-     *  an object that the program is made of; INGOT_NO_SPACE if its texts have more than 256 MiB, each as often as the
+     *  an object of the program; INGOT_NO_SPACE if its texts have more than 256 MiB, each counted as often as the
      *  program names it. Texts are verified only when they are read. */
     ingot_status_t status;
     const char *reason;    /**< "" with INGOT_SUCCESS. */
     const uint8_t *key;    /**< INGOT_RECIPE_KEY_SIZE bytes. Equal programs have equal keys in all recipes. */
     const char *backend;   /**< "opencl" (also of objects and linked programs), "level_zero", "cuda" or a custom one. */
-    const char *name;      /**< Of its first source, without directories; "" if it has none. */
+    const char *name;      /**< The first source's, without directories; "" if it has none. */
     const char *group;     /**< The first request's; "" if none. */
-    const char *built_for; /**< The device and the driver of the first request, for people; "" if unknown. */
-    uint64_t build_time_ns; /**< How long compiling took there; 0: unknown. */
+    const char *built_for; /**< The device and driver of the first request, for display; "" if unknown. */
+    uint64_t build_time_ns; /**< The compile time on that device; 0: unknown. */
     const ingot_recipe_text_t *sources;
     size_t source_count;
     const ingot_recipe_text_t *headers;
     size_t header_count;
-    /** The files that the sources include. ingot_recipe_desc_create gives each include the same one again. */
+    /** The files that the sources include. ingot_recipe_desc_create resolves each include to the same file again. */
     const ingot_recipe_text_t *files;
     size_t file_count;
-    const char *compile_options; /**< Without the environment's (INGOT_COMPILE_OPTIONS). */
-    const char *link_options;    /**< Likewise. */
-    /** 0: an object was compiled, or a program linked, with NULL for options, which is not the same as "" for PoCL. */
+    const char *compile_options; /**< Without INGOT_COMPILE_OPTIONS of the environment. */
+    const char *link_options;    /**< Likewise without INGOT_LINK_OPTIONS. */
+    /** 0: an object was compiled, or a program linked, with NULL for options. PoCL distinguishes this from "". */
     int has_options;
     const ingot_spec_constant_t *spec_constants;
     size_t spec_constant_count;
     const char *const *name_expressions;
     size_t name_expression_count;
-    const size_t *objects; /**< Of INGOT_RECIPE_LINK: the indices of its objects, in order. */
+    const size_t *objects; /**< For INGOT_RECIPE_LINK: the indices of its objects, in order. */
     size_t object_count;
 } ingot_recipe_program_t;
 #define INGOT_RECIPE_PROGRAM_INIT                                                                                      \
@@ -155,7 +155,7 @@ INGOT_API ingot_status_t ingot_recipe_find_id(ingot_recipe_t recipe, size_t id_s
  * Reads and verifies a text; size protocol. Texts need not end in NUL.
  *
  * @param[in] text  From ingot_recipe_text_t, or any number below the summary's text_count.
- * @retval INGOT_BLOB_CORRUPT  The text is damaged: not one frame of zstd, of another size, or with another digest.
+ * @retval INGOT_BLOB_CORRUPT  The text is damaged: its encoding, size, checksum or digest is wrong.
  * @retval INGOT_BLOB_TRUNCATED  The file is shorter than when it was opened.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_BUFFER_TOO_SMALL, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  * @par Threads  Any number at once.
@@ -163,15 +163,15 @@ INGOT_API ingot_status_t ingot_recipe_find_id(ingot_recipe_t recipe, size_t id_s
 INGOT_API ingot_status_t ingot_recipe_get_text(ingot_recipe_t recipe, size_t text, size_t *size, uint8_t *bytes);
 
 /**
- * Describes a program of the recipe to a context. In a context with the same environment, its id is the one that the
+ * Creates a descriptor of a program of the recipe. In a context with the same environment, its id is the one that the
  * application's own descriptor has for the same devices.
  *
  * @param[in] index           A program of kind INGOT_RECIPE_PROGRAM, or in the OpenCL layer of INGOT_RECIPE_OBJECT.
- * @param[in] context         Its backend must have the program's backend's name, or be the layer's one of objects.
+ * @param[in] context         Its backend must have the name in the program, or be the layer's backend for objects.
  * @param[in] device_count    0: all devices of the context.
  * @param[in] device_indices  As in ingot_program_info_t.
  * @retval INGOT_NOT_CACHEABLE  The program cannot be built from the recipe; the detail says why.
- * @retval INGOT_NOT_FOUND, INGOT_NO_SPACE  As the program's status.
+ * @retval INGOT_NOT_FOUND, INGOT_NO_SPACE  As in the program's status.
  * @retval INGOT_BLOB_CORRUPT   A text is damaged, or the included files are not those of the sources.
  * @retval INGOT_INVALID_ARGUMENTS  Also if the backend has another name or does not build such sources.
  * @retval INGOT_UNIMPLEMENTED  An object or a linked program: the OpenCL layer builds them.
@@ -184,7 +184,7 @@ INGOT_API ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, in
 
 /* ---- writing --------------------------------------------------------------------------------------------- */
 
-/** Appends programs to a recipe file. Any number of threads and processes may append to a file at once. */
+/** A writer, which appends programs to a recipe file. Any number of threads and processes may do so at once. */
 typedef struct ingot_recipe_writer *ingot_recipe_writer_t;
 
 /** Configuration of a writer. */
@@ -192,9 +192,9 @@ typedef struct ingot_recipe_writer_info {
     size_t struct_size;
     const char *path;   /**< Created (0600) if missing; its directory must exist. Copied. Required. */
     uint64_t max_bytes; /**< Size of the file; 0: 256 MiB. At most 1 GiB. */
-    /** How long an addition may wait for another process that appends; 0: 200 ms. */
+    /** How long an addition may wait while another process appends; 0: 200 ms. */
     uint32_t lock_timeout_ms;
-    /** NULL: none. Receives an event about what a recording storage could not record, and why. */
+    /** NULL: none. Receives an event if a recording storage could not record a program, with the reason. */
     ingot_event_callback_t on_event;
     void *on_event_user;
 } ingot_recipe_writer_info_t;
@@ -204,8 +204,8 @@ typedef struct ingot_recipe_writer_info {
     }
 
 /**
- * Opens a recipe file for appending. A record at its end that a killed process did not finish is overwritten by the
- * next addition.
+ * Opens a recipe file for appending. The next addition overwrites a record at its end that a killed process did not
+ * finish.
  *
  * @retval INGOT_UNTRUSTED  Not a plain file, or owned by another user, or writable by others.
  * @retval INGOT_NOT_FOUND  The directory is missing.
@@ -217,18 +217,18 @@ INGOT_API ingot_status_t ingot_recipe_writer_open(ingot_recipe_writer_t *writer,
                                                   const ingot_recipe_writer_info_t *info);
 /** Adds a reference. */
 INGOT_API ingot_status_t ingot_recipe_writer_retain(ingot_recipe_writer_t writer);
-/** Drops a reference. Nothing waits to be written. Does nothing for NULL. */
+/** Drops a reference. Every addition has already been written. Does nothing for NULL. */
 INGOT_API void ingot_recipe_writer_release(ingot_recipe_writer_t writer);
 
 /**
  * Adds the program of a descriptor, with its texts, unless the file already has it. A program that cannot be built from
  * a recipe is added with the reason.
  *
- * @param[in]  program  For its build time. NULL: unknown.
+ * @param[in]  program  Provides the build time. NULL: unknown.
  * @param[out] key      INGOT_RECIPE_KEY_SIZE bytes. May be NULL.
- * @retval INGOT_SUCCESS    It is in the file, or was already.
- * @retval INGOT_NO_SPACE   The file would exceed its limit, or a text the format's.
- * @retval INGOT_BUSY       Other processes appended the whole time.
+ * @retval INGOT_SUCCESS    The file has the program now.
+ * @retval INGOT_NO_SPACE   The file would exceed its limit, or a text the format's limit.
+ * @retval INGOT_BUSY       Other processes kept the file locked until the timeout.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNTRUSTED, INGOT_BLOB_CORRUPT, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  * @par Threads  Any number at once.
  */
@@ -236,9 +236,9 @@ INGOT_API ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, c
                                                  const_ingot_program_t program, uint8_t *key);
 
 /**
- * Adds a program that clLinkProgram made of objects, and its objects. For the OpenCL layer.
+ * Adds a program that clLinkProgram made from objects, and its objects. For the OpenCL layer.
  *
- * @param[in] link     The linked program's descriptor, for its devices.
+ * @param[in] link     The linked program's descriptor, which provides its devices.
  * @param[in] options  As in the call; NULL: none.
  * @param[in] objects  The objects' descriptors, in order.
  * @param[in] program  As in ingot_recipe_writer_add, with the same statuses.
@@ -251,7 +251,7 @@ INGOT_API ingot_status_t ingot_recipe_writer_add_link(ingot_recipe_writer_t writ
 /**
  * Copies a program of another file, with its texts, its objects and its ids, unless the file already has it.
  *
- * @retval INGOT_NOT_FOUND, INGOT_BLOB_CORRUPT  The recipe lacks a text or an object of the program, or it is damaged.
+ * @retval INGOT_NOT_FOUND, INGOT_BLOB_CORRUPT  A text or an object of the program is missing or damaged.
  * @return Otherwise as ingot_recipe_writer_add.
  */
 INGOT_API ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index);
@@ -263,9 +263,9 @@ INGOT_API ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, 
  * the call returns. Programs that are found in memory were recorded when they were created.
  *
  * Recording never makes a request fail. If a program cannot be recorded, the writer's on_event receives an
- * INGOT_EVENT_STORAGE_DEGRADED with the status and the reason, for each status once. A storage that was opened with
- * INGOT_PERSIST_RECORD in the environment (doc/environment.md) records already. If a chain does not record, what is
- * requested from it is recorded by the tier that it stores to.
+ * INGOT_EVENT_STORAGE_DEGRADED with the status and the reason, once per status. A storage that was opened with
+ * INGOT_PERSIST_RECORD in the environment (doc/environment.md) records already. If a chain does not record, the
+ * tier that it stores to records what is requested from the chain.
  *
  * @param[in] writer  Referenced by the storage. NULL: ends recording.
  * @par Threads  Any number at once.
@@ -281,17 +281,17 @@ INGOT_API ingot_status_t ingot_persist_get_recipe_writer(ingot_storage_t storage
 /**
  * Records a program that was made without ingot_persist_program_create, in all recipes that the storage records in: the
  * one of ingot_persist_record_recipe, and the one that its store keeps. Does nothing if there are none. Events report
- * what cannot be recorded, as above.
+ * programs that cannot be recorded, as above.
  *
- * @param[in] program  For its build time. NULL: unknown.
+ * @param[in] program  Provides the build time. NULL: unknown.
  * @par Threads  Any number at once.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_persist_record_program(ingot_storage_t storage, const_ingot_program_desc_t desc,
                                                       const_ingot_program_t program);
 
-/** Does the same for a program that clLinkProgram made of objects, with the arguments of ingot_recipe_writer_add_link.
- *  For the OpenCL layer. @retval INGOT_INVALID_ARGUMENTS */
+/** Does the same for a program that clLinkProgram made from objects, with the arguments of
+ *  ingot_recipe_writer_add_link. For the OpenCL layer. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_persist_record_link(ingot_storage_t storage, const_ingot_program_desc_t link,
                                                    const char *options, size_t object_count,
                                                    const const_ingot_program_desc_t *objects,
@@ -303,10 +303,10 @@ INGOT_API ingot_status_t ingot_persist_record_link(ingot_storage_t storage, cons
  * Opens the recipe that a directory store keeps for one of its namespaces (INGOT_PERSIST_KEEP_RECIPES, programs.recipe
  * in doc/store-format.md), as ingot_recipe_open does.
  *
- * With ingot_recipe_find_id, the store's entries (ingot_persist_for_each) lead to their programs.
+ * ingot_recipe_find_id finds the program of each of the store's entries (ingot_persist_for_each).
  *
- * @param[in] name_space  NULL or "": of the entries outside of all namespaces. It need not be the store's own.
- * @retval INGOT_NOT_FOUND      The namespace has none.
+ * @param[in] name_space  Need not be the store's own. NULL or "": the entries outside of all namespaces.
+ * @retval INGOT_NOT_FOUND      The namespace has no recipe.
  * @retval INGOT_UNTRUSTED      Not a plain file, or a user other than the store's owner owns it or may write it.
  * @retval INGOT_UNIMPLEMENTED  Not a directory store.
  * @retval INGOT_INVALID_ARGUMENTS

@@ -18,7 +18,7 @@ extern "C" {
 /** Flags of a remote tier. */
 typedef enum ingot_remote_flags {
     INGOT_REMOTE_READ_ONLY = 1,      /**< Uploads and removes nothing. */
-    INGOT_REMOTE_NO_COMPRESSION = 2, /**< Uploads blobs as they are. Compressed ones are read nevertheless. */
+    INGOT_REMOTE_NO_COMPRESSION = 2, /**< Uploads blobs uncompressed. Compressed blobs can still be read. */
     INGOT_REMOTE_NO_LEASES = 4       /**< Compiles at once what another machine is compiling; see ingot_remote_open. */
 } ingot_remote_flags_t;
 
@@ -39,22 +39,22 @@ typedef struct ingot_remote_info {
      * Options follow as `?NAME=VALUE&NAME=VALUE`, with bytes as %XX where needed:
      *
      * - `credentials`: a file. Its first line is the password of Redis; `USER:PASSWORD`, or the password alone if the
-     *   URL has a user; a token; or `ACCESS_KEY:SECRET_KEY` of S3. It must belong to this user or root and be
-     * accessible by no other user. A URL must not contain a password.
-     * - `auth`: how HTTP uses it: `password` (default), `bearer` or `s3`
+     *   URL has a user; a token; or `ACCESS_KEY:SECRET_KEY` of S3. It must belong to this user or root, and
+     *   no other user may access it. A URL must not contain a password.
+     * - `auth`: how HTTP uses the credentials: `password` (default), `bearer` or `s3`
      * - `ca`: a file with the certificates of the authorities to trust instead of the system's
      * - `cert`, `key`: files with this client's certificate and private key; the latter is checked like credentials
-     * - `layout`: `folders` (default), or `flat`: objects lie directly below the path, as bazel-remote wants it
-     * - `region`, `endpoint`: of S3; the endpoint is the URL of another server than Amazon's
+     * - `layout`: `folders` (default), or `flat`: objects lie directly below the path, as bazel-remote requires
+     * - `region`, `endpoint`: for S3; the endpoint is the URL of a server other than Amazon's
      */
     const char *url;
-    const char *name_space; /**< 1 to 64 of [A-Za-z0-9._-]; part of every object's key. NULL: "default". */
+    const char *name_space; /**< 1 to 64 characters of [A-Za-z0-9._-]; part of every object's key. NULL: "default". */
     uint32_t flags;         /**< ingot_remote_flags_t */
-    /** Redis removes an object so long after it was stored; 0: 30 days. UINT64_MAX: never. */
+    /** Redis removes an object this long after it was stored; 0: 30 days. UINT64_MAX: never. */
     uint64_t time_to_live_seconds;
     uint64_t max_blob_bytes;     /**< Larger blobs are neither uploaded nor loaded; 0: 64 MiB. At most 1 GiB. */
-    uint64_t max_waiting_bytes;  /**< Of blobs that wait to be uploaded; 0: 64 MiB. */
-    uint32_t max_waiting;        /**< Their number; 0: 256. */
+    uint64_t max_waiting_bytes;  /**< Total size of blobs that wait to be uploaded; 0: 64 MiB. */
+    uint32_t max_waiting;        /**< The number of these blobs; 0: 256. */
     uint32_t connect_timeout_ms; /**< 0: 250 ms. */
     uint32_t stall_timeout_ms;   /**< How long a server may send or take no byte; 0: 2 s. */
     /** How much time the application may lose to a failing server; 0: 2 s. INGOT_REMOTE_NO_LIMIT: any. */
@@ -63,9 +63,9 @@ typedef struct ingot_remote_info {
     uint32_t retry_ms;               /**< The first pause before the server is probed after a failure; 0: 1 s. */
     uint32_t longest_retry_ms;       /**< Each pause is twice as long as the one before, up to this; 0: 60 s. */
     uint32_t exit_time_ms;           /**< How long exit() and the last release may upload; 0: 1 s. */
-    ingot_event_callback_t on_event; /**< NULL: none. Hears of everything that this tier does not do. */
+    ingot_event_callback_t on_event; /**< NULL: none. Receives events about everything that the tier does not do. */
     void *on_event_user;
-    /** How soon another machine takes over after the one that compiles a program for all has died; 0: 5 s. At least
+    /** If the machine that compiles a program for all dies, how soon another one takes over; 0: 5 s. At least
      *  100 ms. */
     uint32_t lease_time_ms;
 } ingot_remote_info_t;
@@ -77,20 +77,20 @@ typedef struct ingot_remote_info {
 /**
  * Opens a remote tier. Connects to nothing: the first load or upload does, so this succeeds while the server is down.
  *
- * A load asks the server in the calling thread. Any number of threads may load at once, each on a connection of its
- * own. A store returns at once; a thread of the tier uploads the blob, and until then loads return it. If more blobs
- * wait than the limits allow, the oldest are dropped, and an INGOT_EVENT_STORAGE_DEGRADED tells so. A remove is passed
- * to that thread, too; until it is done, loads of the id are misses.
+ * A load asks the server in the calling thread. Any number of threads may load at once, each on its own
+ * connection. A store returns at once; a thread of the tier uploads the blob, and until then loads return it. If more
+ * blobs wait than the limits allow, the oldest are dropped, and an INGOT_EVENT_STORAGE_DEGRADED reports that. That
+ * thread also does removals; until one is done, loads of its id are misses.
  *
- * A request that fails returns INGOT_IO_ERROR, or INGOT_BLOB_CORRUPT and the like if the server has something else
+ * A request that fails returns INGOT_IO_ERROR, or INGOT_BLOB_CORRUPT and the like if the server has something other
  * than the blob. It counts as a failure, and its time counts as lost. If the server cannot be reached, stalls or
  * rejects the credentials, or if three answers in a row are wrong, the tier stops asking it: loads are misses at once
  * (INGOT_NOT_FOUND), and uploads wait. After a pause, the tier's thread probes the server, and asks it again once a
- * probe succeeds. Events report both.
+ * probe succeeds. Events report when it stops and when it resumes.
  *
  * Requests that fail, and those that take longer than slow_ms (and a second for each 16 MiB), take from the lost time.
- * A load may take at most a quarter of what is left of it and then fails, so that together they never take more. 24
- * hours refill the whole.
+ * A load fails if it takes more than a quarter of the lost time that is left, so the total never exceeds the limit. The
+ * lost time is refilled within 24 hours.
  *
  * Put a remote tier behind a directory store in a chain, and have the chain write to both
  * (ingot_persist_set_write_through). Loads then ask the directory first, and keep in it what they found on the server.
@@ -100,7 +100,7 @@ typedef struct ingot_remote_info {
  * neither in the directory store nor on the server, the process whose turn it is on its machine takes the program's
  * lease, compiles, and stores. Processes of other machines find the lease taken, wait, and load what that machine
  * stored. They wait at most build_wait_ms of the directory store (ingot_persist_info_t) and then compile as well. The
- * lease runs out lease_time_ms after its holder has died or was stopped, and one of those that wait takes it. Leases
+ * lease runs out lease_time_ms after its holder has died or was stopped, and a waiting process takes it. Leases
  * need a writable directory store without INGOT_PERSIST_NO_BUILD_WAIT in front of the tier in a chain, a tier that is
  * not read-only and gets every store, and a server that allows scripts. HTTP and S3 have none.
  *
@@ -130,8 +130,7 @@ INGOT_API ingot_status_t ingot_remote_open_behind(ingot_storage_t *storage, ingo
  *
  * INGOT_PERSIST_REMOTE is the URL. INGOT_PERSIST_REMOTE_MODE is "read" or "read-write", INGOT_PERSIST_NAMESPACE the
  * name space, INGOT_PERSIST_REMOTE_MAX_AGE_DAYS the time to live, and INGOT_PERSIST_REMOTE_LEASES=0 means
- * INGOT_REMOTE_NO_LEASES (doc/environment.md). A setuid program reads no
- * variables.
+ * INGOT_REMOTE_NO_LEASES (doc/environment.md). A setuid program reads no variables.
  *
  * @param[in,out] info  Initialized. Its url becomes @p url; its name_space follows in the same memory.
  * @param[out]    url   Receives the URL; it must live until the tier is opened.
@@ -144,9 +143,9 @@ INGOT_API ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t 
 /** A step of a check. */
 typedef enum ingot_remote_step {
     INGOT_REMOTE_STEP_OPEN = 0,    /**< The info and the files with credentials. */
-    INGOT_REMOTE_STEP_CONNECT = 1, /**< Connecting, authenticating, and asking for nothing. */
+    INGOT_REMOTE_STEP_CONNECT = 1, /**< Connecting, authenticating, and an empty request. */
     INGOT_REMOTE_STEP_WRITE = 2,   /**< Storing 64 KiB. */
-    INGOT_REMOTE_STEP_READ = 3,    /**< Loading and comparing them; of a read-only tier, asking for them. */
+    INGOT_REMOTE_STEP_READ = 3,    /**< Loading and comparing them; for a read-only tier, only asking for them. */
     INGOT_REMOTE_STEP_REMOVE = 4,
     INGOT_REMOTE_STEP_DONE = 5
 } ingot_remote_step_t;
@@ -154,9 +153,9 @@ typedef enum ingot_remote_step {
 /** The result of a check. */
 typedef struct ingot_remote_report {
     size_t struct_size;
-    ingot_remote_step_t step; /**< The one that failed, or INGOT_REMOTE_STEP_DONE. */
-    uint64_t connect_ns;    /**< Until the first answer. This and the next three are 0 for steps that were not made. */
-    uint64_t round_trip_ns; /**< The shortest of five on the same connection. */
+    ingot_remote_step_t step;   /**< The one that failed, or INGOT_REMOTE_STEP_DONE. */
+    uint64_t connect_ns;        /**< Until the first answer. This and the next three are 0 for steps not taken. */
+    uint64_t round_trip_ns;     /**< The shortest of five on the same connection. */
     uint64_t write_ns, read_ns; /**< Of 64 KiB. */
     char reason[512];           /**< Why the step failed; "" if none did. */
 } ingot_remote_report_t;
@@ -169,7 +168,7 @@ typedef struct ingot_remote_report {
     }
 
 /**
- * Finds out what is wrong with a server, and how fast it is, by a few requests in the calling thread. Each may take
+ * Checks whether a server works, and how fast it is, by a few requests in the calling thread. Each may take
  * connect_timeout_ms and stall_timeout_ms. Removes the object that it stores.
  *
  * @param[in,out] report  The caller sets struct_size. Set for every status except a missing argument.
@@ -181,8 +180,8 @@ INGOT_API ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ing
  * Asks whether a server has the blob of an id, without loading it. A blob that waits to be uploaded counts.
  *
  * @par Threads  Any number at once.
- * @retval INGOT_SUCCESS        It has one, which may still turn out to be of no use.
- * @retval INGOT_NOT_FOUND      It has none.
+ * @retval INGOT_SUCCESS        It has a blob, which may still turn out to be unusable.
+ * @retval INGOT_NOT_FOUND      It has no blob.
  * @retval INGOT_IO_ERROR       The request failed, or the tier does not ask the server now.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY, INGOT_NO_SPACE
@@ -190,12 +189,12 @@ INGOT_API ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ing
 INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 
 /**
- * Waits until all blobs are uploaded that waited when this was called.
+ * Waits until all blobs that were waiting at the time of the call are uploaded.
  *
- * @param max_time_ms  How long at most. INGOT_REMOTE_NO_LIMIT: as long as the server works.
+ * @param max_time_ms  The longest wait. INGOT_REMOTE_NO_LIMIT: as long as the server works.
  * @par Threads  Any number at once.
- * @retval INGOT_SUCCESS        None waits anymore. Blobs that could not be uploaded were reported by events.
- * @retval INGOT_BUSY           Some still wait: the time is over, or the tier does not ask the server now.
+ * @retval INGOT_SUCCESS        No blob waits any more. Events reported blobs that could not be uploaded.
+ * @retval INGOT_BUSY           Blobs still wait: the time is over, or the tier does not ask the server now.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
  */
 INGOT_API ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint32_t max_time_ms);
@@ -205,20 +204,20 @@ typedef struct ingot_remote_stats {
     size_t struct_size;
     uint64_t hits;     /**< Loads that returned a blob. */
     uint64_t misses;   /**< Loads of ids that the server does not have. */
-    uint64_t skipped;  /**< Loads that did not ask the server, because it failed before. */
-    uint64_t failures; /**< Loads that failed, by reason in the next five. */
+    uint64_t skipped;  /**< Loads that did not ask the server, because it had failed before. */
+    uint64_t failures; /**< Loads that failed. The next five count them by reason. */
     uint64_t unreachable, timed_out, refused, bad_answers, bad_objects;
     uint64_t uploads, removals;        /**< Done by the tier's thread. */
     uint64_t failed_uploads;           /**< Uploads and removals that failed. */
-    uint64_t dropped_uploads;          /**< That were never begun, for want of room or at the process's end. */
+    uint64_t dropped_uploads;          /**< Never begun, for lack of room or because the process ended. */
     uint64_t waiting;                  /**< Uploads and removals that wait now. */
-    uint64_t loaded_bytes, sent_bytes; /**< Of objects. */
+    uint64_t loaded_bytes, sent_bytes; /**< Sizes of objects. */
     uint64_t pauses;                   /**< How often the tier stopped asking the server. */
-    uint64_t lost_ns;                  /**< The application's time that failed and slow loads took. */
+    uint64_t lost_ns;                  /**< The application's time that failed and slow loads cost. */
     int is_asking;                     /**< 0: the tier does not ask the server now. */
     uint64_t leases;                   /**< Taken, to compile a program for all machines. */
     uint64_t busy_leases;              /**< Requests that found another machine's lease; a wait makes several. */
-    uint64_t lost_leases;              /**< That ran out, or were gone from the server, before their end. */
+    uint64_t lost_leases;              /**< Ran out, or vanished from the server, before their end. */
 } ingot_remote_stats_t;
 #define INGOT_REMOTE_STATS_INIT                                                                                        \
     {                                                                                                                  \
