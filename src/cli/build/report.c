@@ -91,7 +91,7 @@ void report_leave_out(struct report *report, const ingot_recipe_program_t *facts
         ++report->without_device_count;
         if (report->is_stale)
             return;
-        tell_problem(report, facts, NULL, "without_device", "not built", "there is no device of its backend");
+        tell_problem(report, facts, NULL, "without_device", "not built", "this machine has no device for its backend");
     } else if (facts->status == INGOT_SUCCESS) {
         ++report->job_count;
         ++report->counts[OUTCOME_FAILED];

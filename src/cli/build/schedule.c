@@ -201,7 +201,7 @@ static void take(struct schedule *schedule, size_t i)
         lose(schedule, i, OUTCOME_CRASHED, NULL);
     } else if (message.kind == MESSAGE_DEVICE && slot->state == SLOT_STARTING) {
         if (!take_device(schedule, &message))
-            stop(schedule, "the devices changed meanwhile; run the command again");
+            stop(schedule, "the devices changed during the build; run the command again");
     } else if (message.kind == MESSAGE_READY && slot->state == SLOT_STARTING) {
         if (!schedule->has_tasks)
             make_tasks(schedule);
@@ -212,7 +212,7 @@ static void take(struct schedule *schedule, size_t i)
         slot->state = SLOT_IDLE;
         ++slot->done_count;
     } else {
-        lose(schedule, i, OUTCOME_CRASHED, "the worker process sent what is not a message");
+        lose(schedule, i, OUTCOME_CRASHED, "the worker process sent an invalid message");
     }
 }
 

@@ -41,7 +41,7 @@ static const struct argp_option run_options[] = {
     {"read-only", 'r', NULL, 0, "Load programs, but store none", 0},
     {"namespace", 'n', "NAME", 0, "The namespace. Default: INGOT_PERSIST_NAMESPACE, or each program's file name", 0},
     {"trace", 't', "FILE", OPTION_ARG_OPTIONAL, "Trace to standard error, or append the trace to FILE", 0},
-    {"record", 'R', "FILE", 0, "Append what programs are compiled of to the recipe FILE, for ingot build", 0},
+    {"record", 'R', "FILE", 0, "Append what programs are compiled from to the recipe FILE, for ingot build", 0},
     {"stats", 's', NULL, 0, "Print at the end what was loaded and compiled, and the time saved", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };

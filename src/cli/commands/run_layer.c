@@ -61,7 +61,7 @@ char *run_layer_find(void)
     char *layer = is_named ? run_layer_absolute(named) : find_beside(directory);
     if (layer != NULL && (access(layer, R_OK) != 0 || strchr(layer, ':') != NULL)) {
         (void)fprintf(stderr, "ingot: the OpenCL layer %s %s\n", layer,
-                      strchr(layer, ':') != NULL ? "has a colon in its path, which OPENCL_LAYERS cannot have"
+                      strchr(layer, ':') != NULL ? "has a colon in its path, which OPENCL_LAYERS does not allow"
                                                  : "cannot be read");
         free(layer);
         layer = NULL;

@@ -49,7 +49,7 @@ char *run_stats_begin(void)
     const int fd = mkstemp(path);
     if (fd >= 0 && close(fd) == 0 && setenv("INGOT_LAYER_STATS", path, 1) == 0)
         return path;
-    (void)fprintf(stderr, "ingot run: no file for --stats in %s: %s\n", directory, strerror(errno));
+    (void)fprintf(stderr, "ingot run: creating a file for --stats in %s failed: %s\n", directory, strerror(errno));
     free(path);
     return NULL;
 }

@@ -48,16 +48,16 @@ struct building {
 
 static const struct argp_option build_options[] = {
     {"stale", KEY_STALE, NULL, 0,
-     "Build what the store has for another driver than the present one, from the recipes that it keeps "
-     "(INGOT_PERSIST_RECIPES), in all namespaces",
+     "Rebuild programs that the store has for another driver but not for the current one, from the recipes that it "
+     "keeps (INGOT_PERSIST_RECIPES), in all namespaces",
      0},
     {"into", 'i', "DIR", 0, "The store, created if it is missing", 0},
-    {"bundle", 'b', "FILE", 0, "Make a bundle instead. What is built waits in FILE.build until all is done", 0},
+    {"bundle", 'b', "FILE", 0, "Write a bundle instead. Built programs are kept in FILE.build until all are done", 0},
     {"device", 'D', "TEXT", 0,
-     "Only devices with TEXT in \"BACKEND: NAME (PLATFORM)\", in either case; may be repeated. Default: all", 0},
-    {"jobs", 'J', "COUNT", 0, "Worker processes at once. Default: the number of processors", 0},
-    {"time", 't', "LIMIT", 0, "Give up a program after this time: a number with s, m or h. Default: 10m", 0},
-    {"memory", 'm', "SIZE", 0, "Give up a program whose worker takes more memory. Default: 4G", 0},
+     "Only devices with TEXT in \"BACKEND: NAME (PLATFORM)\", ignoring case; may be repeated. Default: all", 0},
+    {"jobs", 'J', "COUNT", 0, "The number of worker processes. Default: the number of processors", 0},
+    {"time", 't', "LIMIT", 0, "Stop building a program after this time: a number with s, m or h. Default: 10m", 0},
+    {"memory", 'm', "SIZE", 0, "Stop building a program if its worker takes more memory. Default: 4G", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -96,8 +96,8 @@ static void check_arguments(const struct building *building, struct argp_state *
     if (building->path_count == 0 && !building->is_stale)
         argp_error(state, "name a recipe, or use --stale");
     if (building->is_stale && (building->path_count != 0 || building->bundle != NULL))
-        argp_error(state, "--stale builds what the store keeps recipes of, into the store: name neither a recipe nor a "
-                          "bundle");
+        argp_error(state, "--stale builds the recipes that the store keeps, into the store: name neither a recipe nor "
+                          "a bundle");
     if (building->bundle != NULL && building->common.directory != NULL)
         argp_error(state, "use either --into or --bundle");
 }
@@ -145,7 +145,7 @@ static void print_devices(size_t count, char *const *texts)
     (void)fputs("\ringot: no device of this machine is selected for these programs", stderr);
     for (size_t i = 0; i < count; ++i)
         (void)fprintf(stderr, "%s\n  %s", i == 0 ? "; there are:" : "", texts[i]);
-    (void)fputs(count == 0 ? "; no driver has one\n" : "\n", stderr);
+    (void)fputs(count == 0 ? "; no driver has a device\n" : "\n", stderr);
 }
 
 /* Reports the programs that no job is for. */
@@ -242,7 +242,7 @@ static void find_layer(struct building *building)
     if (!has_links || building->layer != NULL)
         return;
     if (building->bundle == NULL && building->common.name_space == NULL)
-        (void)fputs("ingot: linked programs are not built without --namespace, the application's name\n", stderr);
+        (void)fputs("ingot: linked programs are not built: --namespace must give the application's name\n", stderr);
     else
         building->layer = run_layer_find();
 }
@@ -336,7 +336,7 @@ static bool keeps_recipes(const struct building *building)
     const char *value = secure_getenv("INGOT_PERSIST_RECIPES");
     uint64_t is_on = 0;
     if (value != NULL && value[0] != '\0')
-        (void)environment_parse(ENVIRONMENT_SWITCH, value, &is_on); /* opening the store reports another value */
+        (void)environment_parse(ENVIRONMENT_SWITCH, value, &is_on); /* opening the store reports a bad value */
     return building->is_stale || (is_on != 0 && building->bundle == NULL);
 }
 
@@ -347,7 +347,7 @@ static int run(int argc, char **argv)
         parse_option,
         "FILE...\n--stale",
         "Compiles the programs of recipes for the devices of this machine and stores them, except those that the store "
-        "has. Worker processes do it, the most expensive programs first. An interrupted build continues when it is "
+        "has. Worker processes compile the most expensive programs first. An interrupted build continues when it is "
         "run again. Exit status 1: some programs were not built.",
         options_common,
         NULL,

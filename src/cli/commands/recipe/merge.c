@@ -78,7 +78,7 @@ static int copy_repeated_ids(struct copying *copying, const struct plan *plan)
         if (repeated->facts.status == INGOT_NO_SPACE)
             continue; /* not to be copied, and no sign that the output is full */
         status = ingot_recipe_writer_copy(copying->writer, repeated->recipe, repeated->index);
-        /* If this copy is damaged, its ids are lost and nothing else: the best copy was tried before. */
+        /* If this copy is damaged, only its ids are lost, because the best copy was tried before. */
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND && status != INGOT_BLOB_CORRUPT)
             return store_failed("copying the ids of a program", status);
     }
@@ -104,7 +104,7 @@ int recipe_merge(const struct recipe_request *request)
 static bool is_kept(const struct recipe_request *request, const ingot_recipe_program_t *program)
 {
     if (program->kind == INGOT_RECIPE_OBJECT)
-        return false; /* copied with the programs that are linked of it */
+        return false; /* copied with the programs that are linked from it */
     if (program->status != INGOT_SUCCESS && !(request->keeps_unrecorded && program->kind == INGOT_RECIPE_UNRECORDED))
         return false;
     if (request->name != NULL && text_contains(program->name, request->name))
@@ -146,8 +146,7 @@ int recipe_prune(const struct recipe_request *request)
     }
     code = plan_open(&plan, 1, request->arguments);
     if (code == EXIT_DONE && access(new_path, F_OK) == 0) {
-        (void)fprintf(stderr, "ingot: %s exists: another prune is running, or was killed; remove the file then\n",
-                      new_path);
+        (void)fprintf(stderr, "ingot: %s exists: another prune is running; if none is, remove this file\n", new_path);
         code = EXIT_FAILED;
     } else if (code == EXIT_DONE) {
         code = rewrite(request, &copying, &plan, request->arguments[0], new_path);

@@ -34,7 +34,7 @@ struct parsing {
 static const struct argp_option recipe_options[] = {
     {"name", 'N', "TEXT", 0, "prune: remove programs with TEXT in their name", 0},
     {"faster", 'f', "TIME", 0, "prune: remove programs that compiled in less than TIME: a number with ms or s", 0},
-    {"unrecorded", KEY_UNRECORDED, NULL, 0, "prune: keep what cannot be built", 0},
+    {"unrecorded", KEY_UNRECORDED, NULL, 0, "prune: keep programs that cannot be built", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -130,8 +130,8 @@ static int run(int argc, char **argv)
         recipe_options,
         parse_option,
         "list FILE...\nshow FILE [KEY...]\nmerge INTO FILE...\nprune FILE\nextract FILE DIR [KEY...]",
-        "Lists the programs of recipes, shows a recipe or its programs, adds recipes to another, removes programs from "
-        "one, or writes the sources of its programs as files. KEY is the beginning of a program's key.",
+        "Lists the programs of recipes, shows a recipe or its programs, merges recipes into another one, removes "
+        "programs from a recipe, or writes their sources to files. KEY is the beginning of a program's key.",
         options_common,
         NULL,
         NULL};

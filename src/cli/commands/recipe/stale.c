@@ -1,5 +1,5 @@
 /*
- * stale.c - what the entries of a store are compiled of; see stale.h.
+ * stale.c - what the entries of a store are compiled from; see stale.h.
  *
  * The texts of devices are made as device_add makes those of present ones, from the fields of the ids.
  */

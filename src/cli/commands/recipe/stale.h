@@ -1,5 +1,5 @@
 /*
- * stale.h - finds what the entries of a store are compiled of, in the recipes that the store keeps.
+ * stale.h - finds what the entries of a store are compiled from, in the recipes that the store keeps.
  *
  * An entry tells the device that it was built for, whatever the driver was then. So a program is stale if the store has
  * it for a device, and lacks it for the driver that the device has now, which only a worker process can see.

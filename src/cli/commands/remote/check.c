@@ -124,7 +124,7 @@ static int run(int argc, char **argv)
                                      parse_option,
                                      "check [URL]",
                                      "Checks a server that machines share: connects, stores, loads and removes 64 KiB, "
-                                     "and tells how long each took. Without a URL it is INGOT_PERSIST_REMOTE.",
+                                     "and prints how long each took. Default URL: INGOT_PERSIST_REMOTE.",
                                      options_common,
                                      NULL,
                                      NULL};

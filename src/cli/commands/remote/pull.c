@@ -35,9 +35,9 @@ struct pulling {
     ingot_storage_t store;
     ingot_storage_t server;
     ingot_storage_t chain; /* of both */
-    struct wanted *wanted; /* constant while threads run, as the next one */
+    struct wanted *wanted; /* constant while threads run, like the next one */
     size_t wanted_count;
-    atomic_size_t next; /* relaxed, as all counts */
+    atomic_size_t next; /* relaxed, like all counts */
     _Atomic uint64_t present_count;
     _Atomic uint64_t pulled_count;
     _Atomic uint64_t missing_count;
@@ -213,7 +213,7 @@ static int run(int argc, char **argv)
                                      parse_option,
                                      "--manifest FILE [URL]",
                                      "Loads the programs of a manifest from a server that machines share into a store. "
-                                     "Without a URL it is INGOT_PERSIST_REMOTE.",
+                                     "Default URL: INGOT_PERSIST_REMOTE.",
                                      options_common,
                                      NULL,
                                      NULL};

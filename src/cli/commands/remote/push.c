@@ -137,7 +137,7 @@ static int run(int argc, char **argv)
                                      parse_option,
                                      "[URL]",
                                      "Stores the entries of a store on a server that machines share, except those that "
-                                     "it has. Without a URL it is INGOT_PERSIST_REMOTE.",
+                                     "the server has. Default URL: INGOT_PERSIST_REMOTE.",
                                      options_common,
                                      NULL,
                                      NULL};

@@ -37,8 +37,8 @@ struct signing {
 
 static const struct argp_option sign_options[] = {
     {"keys", 'k', "FILE[:FILE...]", 0,
-     "Seal with the first secret key in these files. Default: INGOT_PERSIST_KEYS. The others are of seals that are "
-     "replaced",
+     "Seal with the first secret key in these files. Default: INGOT_PERSIST_KEYS. The other keys are those of seals to "
+     "replace",
      0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
@@ -188,9 +188,9 @@ static int run(int argc, char **argv)
     static const struct argp argp = {sign_options,
                                      parse_option,
                                      NULL,
-                                     "Seals all entries of a store with a key. Use it only for a store of which you "
-                                     "know that nobody else could write it. Entries whose seal is wrong or by another "
-                                     "key stay as they are; exit status 1.",
+                                     "Seals all entries of a store with a key. Use it only if you know that nobody "
+                                     "else could write the store. Entries whose seal is wrong or by another key are "
+                                     "left unchanged; exit status 1.",
                                      options_common,
                                      NULL,
                                      NULL};
