@@ -78,7 +78,7 @@ const ingot_backend_ops_t *ingot_opencl_get_backend_ops(void)
     return &opencl_ops;
 }
 
-/* False also if the driver does not say. */
+/* True if the platform is PoCL; false if it is not, or if the driver does not name it. */
 static bool is_of_pocl(const struct opencl_state *state, cl_platform_id platform)
 {
     struct opencl_text text = {NULL, 0};

@@ -28,7 +28,7 @@ struct plan {
     size_t recipe_count;
     struct plan_program *programs; /* each key once, the most expensive first */
     size_t program_count;
-    size_t repeated_count;  /* of plan_open: behind the programs are other files' copies of them, in no order */
+    size_t repeated_count;  /* by plan_open: other files' copies of programs, which follow the programs, in no order */
     uint64_t damaged_count; /* of all files */
     uint64_t torn_bytes;
 };

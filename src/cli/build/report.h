@@ -44,7 +44,7 @@ void report_tick(struct report *report);
 bool report_is_good(const struct report *report);
 /* Frees the report of a run that ends without a summary. */
 void report_drop(struct report *report);
-/* Prints the summary. bundled_count: of the bundle's entries; NULL: no bundle. */
+/* Prints the summary. bundled_count: the number of entries in the bundle; NULL: no bundle. */
 void report_finish(struct report *report, bool is_interrupted, const uint64_t *bundled_count);
 
 #endif

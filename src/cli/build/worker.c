@@ -187,8 +187,8 @@ static bool send_devices(const struct worker *worker, int socket)
     return message_send(socket, &message);
 }
 
-/* Without the layer, which would cache what is cached here, and without recording what is read from a recipe, unless
- * the store keeps it. */
+/* Turns off the layer, which would cache the programs a second time, and the recording of programs that come from a
+ * recipe, unless the store keeps recipes. */
 static bool prepare(struct worker *worker)
 {
     const bool keeps_recipes = worker->setup->options->keeps_recipes;

@@ -89,8 +89,8 @@ static void read_kind(struct walk *walk, struct bytes_reader *field)
         visit_part(walk, ".kind", 4, bytes, false);
 }
 
-/* Reads a file's digest and name, which may be empty. The last entry is a digest alone: a digest of which include leads
- * to which text. */
+/* Reads a file's digest and name, which may be empty. The last entry has only a digest: the one of the shape, which
+ * tells which include leads to which text. */
 static void read_file(struct walk *walk, unsigned index, struct bytes_reader *entry)
 {
     char part[32] = "includes.blake2b";

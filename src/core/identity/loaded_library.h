@@ -1,5 +1,5 @@
 /*
- * loaded_library.h - examines this process's libraries: which one contains a function, what it was linked with, its
+ * loaded_library.h - examines this process's libraries: which one contains a function, what it was linked with, and its
  * build-id.
  *
  * Everything is read from memory, where the running code is, because the file on disk may have been replaced.

@@ -48,14 +48,14 @@ struct cache_entry {
     void *value;
     uint64_t hash; /* low half of the key's hash; written before entry_publish */
     _Atomic int64_t central;
-    /* under cache->lock; after that, owned by the evicting thread */
+    /* under cache->lock while the entry is in the cache; then owned by the evicting thread */
     uint64_t stamp; /* the stamp seen when the entry was last checked */
     struct cache_entry *older;
     struct cache_entry *newer; /* also links free entries (under pool->lock) and victims */
     size_t bytes;
     struct cache_member *members;
     uint32_t heap_index;
-    /* of the first member's group, 0: none; relaxed, because it only avoids taking the lock */
+    /* the first member's group, 0: none; relaxed, because it only avoids taking the lock */
     _Atomic uint32_t group_hash;
     atomic_bool is_ungrouped; /* was also requested without a group, so it outlives its groups; relaxed */
     bool is_kept;             /* true if the entry is in the cache; under cache->lock */

@@ -129,7 +129,7 @@ bool cache_table_reserve(struct cache_table *table)
         return true;
     struct table_array *array = array_create(table->pool, old->count * 2);
     if (array == NULL)
-        /* a fuller table makes walks longer, and needs an empty place to end them */
+        /* a fuller table makes walks longer, and walks need an empty place to end at */
         return table->entry_count < old->count / 8 * 7;
     for (size_t i = 0; i < old->count; ++i) {
         if (place_at(old, i) != 0)

@@ -25,7 +25,7 @@ struct ingot_worker *wait_graph_self(void);
 /* Returns a number that is different in each forked child. The thread of a work that began under another number may not
  * exist in this process. */
 unsigned wait_graph_process(void);
-/* Makes a thread that waits for the work the one that does it. */
+/* Hands the work over to a thread that waits for it, which now does the work. */
 void wait_graph_hand_over(struct ingot_work *work, struct ingot_worker *to);
 
 #endif

@@ -354,7 +354,7 @@ ingot_status_t ingot_program_forget(ingot_program_t program)
     return INGOT_SUCCESS;
 }
 
-/* ---- what a program says ---- */
+/* ---- queries of a program ---- */
 
 int ingot_program_is_from_cache_blob(const_ingot_program_t program)
 {

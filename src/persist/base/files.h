@@ -108,7 +108,7 @@ int files_list_some(int at, const char *path, uint64_t *position, unsigned most,
 /* Locks one byte of a file. The kernel drops the lock when its holder ends, at the latest. Returns -EAGAIN if another
  * holder has it. */
 int files_try_lock(int fd, uint64_t byte);
-/* Takes it together with others that take it so, or exchanges this file's exclusive lock for such a shared one. */
+/* Takes it as a shared lock, or exchanges this file's exclusive lock for a shared one. */
 int files_try_lock_shared(int fd, uint64_t byte);
 int files_unlock(int fd, uint64_t byte);
 /* Finds the lock that keeps this open file from locking the byte. */

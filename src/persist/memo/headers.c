@@ -2,7 +2,7 @@
  * headers.c - keeps the header memos of a storage's contexts, and their file; see headers.h.
  *
  * The file is replaced as a whole. Before a process saves, it adds the file's content to its own memo, so processes
- * keep one another's resolutions. If two save at once, the second waits for a moment. The lock guards the list, and is
+ * keep one another's resolutions. If two save at once, the second waits briefly. The lock guards the list, and is
  * not held while a file is read or written. A forked child forgets the list: the parent saves what the parent learned.
  */
 #include "persist/memo/headers.h"

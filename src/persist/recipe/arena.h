@@ -19,7 +19,7 @@ struct recipe_arena {
 
 void recipe_arena_init(struct recipe_arena *arena, const ingot_allocator_t *allocator);
 void recipe_arena_fini(struct recipe_arena *arena);
-/* Returns zeroed memory, or NULL without memory. */
+/* Returns zeroed memory, or NULL if memory runs out. */
 void *recipe_arena_take(struct recipe_arena *arena, size_t count, size_t size);
 /* Copies a text and adds a NUL. */
 char *recipe_arena_copy(struct recipe_arena *arena, size_t size, const void *text);

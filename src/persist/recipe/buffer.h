@@ -19,7 +19,7 @@ struct recipe_buffer {
 
 void recipe_buffer_init(struct recipe_buffer *buffer, const ingot_allocator_t *allocator);
 void recipe_buffer_fini(struct recipe_buffer *buffer);
-/* Returns room for size more bytes, which the caller fills, or NULL without memory. */
+/* Returns room for size more bytes, which the caller fills, or NULL if memory runs out. */
 uint8_t *recipe_buffer_extend(struct recipe_buffer *buffer, size_t size);
 void recipe_buffer_put(struct recipe_buffer *buffer, size_t size, const void *bytes);
 void recipe_buffer_put_u32(struct recipe_buffer *buffer, uint32_t value);

@@ -107,8 +107,8 @@ static void record_in(struct recording *recording, enum which which, const struc
     ingot_recipe_writer_release(writer);
 }
 
-/* Adds the item to the application's recipe, of a chain or else of the store that it stores to, and to the one that the
- * store keeps. */
+/* Adds the item to the application's recipe, which a chain has or otherwise the store that it stores to, and to the
+ * recipe that the store keeps. */
 static void record(ingot_storage_t storage, const struct item *item)
 {
     struct recording *own = active_part(storage);

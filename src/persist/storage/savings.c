@@ -25,7 +25,7 @@ static bool is_watching;      /* true if exit() will call save_all */
 static void forget(void *user)
 {
     (void)user;
-    first = NULL; /* its stores still name the parent, so each is listed again */
+    first = NULL; /* in a forked child: its stores still name the parent, so each is listed again */
 }
 
 static void add(struct savings_counts *to, const struct savings_counts *more)

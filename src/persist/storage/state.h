@@ -65,7 +65,7 @@ struct ingot_storage {
     ingot_storage_ops_t ops;
     void *self;
     storage_load_t load_for_core;        /* NULL: the operation of ops */
-    storage_forward_load_t forward_load; /* of a storage that forwards; else NULL, as the next one */
+    storage_forward_load_t forward_load; /* if the storage forwards; otherwise NULL, like the next one */
     storage_store_t forward_store;
     ingot_allocator_t allocator;
     bool is_read_only;               /* true even if it has a store operation */
@@ -92,9 +92,9 @@ struct ingot_storage {
     storage_promote_t promote;                /* in a chain, like the next field; otherwise NULL */
     storage_withdraw_t withdraw;
     void (*finish)(ingot_storage_t);            /* what the last release does */
-    ingot_storage_t (*take_target)(void *self); /* a switch's: a reference to its target, or NULL; else NULL */
-    ingot_storage_t (*get_tier)(void *self, size_t index); /* a chain's: NULL after the last one; else NULL */
-    const struct build_locks *build_locks;                 /* a directory store's, unless it is read-only; else NULL */
+    ingot_storage_t (*take_target)(void *self); /* for a switch: returns a reference, or NULL; otherwise NULL */
+    ingot_storage_t (*get_tier)(void *self, size_t index); /* for a chain: NULL at the end; otherwise NULL */
+    const struct build_locks *build_locks;                 /* for a writable directory store; otherwise NULL */
     ingot_lease_ops_t leases;                              /* take is NULL: it gives none; constant */
     ingot_storage_t model;     /* a chain's tier that is stored to, for what was not said to the chain; NULL: none */
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */

@@ -20,7 +20,7 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
 /* Sets the operation that loads blobs that the core checks before any other use, so the operation need not hash them.
  * May be called only right after the storage's creation. */
 void storage_set_load_for_core(ingot_storage_t storage, storage_load_t load);
-/* Does what ingot_storage_load does, with that operation if there is one. */
+/* Does what ingot_storage_load does, with the operation of storage_set_load_for_core if it was set. */
 ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 
 /*

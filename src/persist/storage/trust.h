@@ -15,7 +15,7 @@ ingot_status_t trust_check_kept(ingot_storage_t storage, size_t id_size, const u
 ingot_status_t trust_make_info(ingot_persist_info_t *info, const ingot_persist_trust_t *trust, bool *requires);
 /* Turns what the storage keeps into a blob. Does what seal_open does. */
 ingot_status_t trust_open_kept(ingot_storage_t storage, ingot_buffer_t *kept);
-/* Requires seals as long as the storage exists: its files may be any user's. Only right after its creation. */
+/* Requires seals as long as the storage exists: its files may be any user's. Call it only right after its creation. */
 void trust_must_require_seals(ingot_storage_t storage);
 
 /* Does what trust_check_kept does for something that was loaded; counts and reports a refusal, and releases what is

@@ -32,7 +32,7 @@ struct request {
     uint64_t stall_limit_ns;   /* without a byte */
     /* True if the request should end although its time is not over. NULL: it never should. */
     bool (*is_ended)(const struct request *request);
-    const void *owner; /* for is_ended, as the next one */
+    const void *owner; /* for is_ended, like the next one */
     unsigned trips_before;
     char failure[REQUEST_FAILURE_CAPACITY];
 };

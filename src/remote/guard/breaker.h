@@ -39,7 +39,7 @@ struct breaker {
 void breaker_init(struct breaker *breaker, uint64_t shortest_pause_ns, uint64_t longest_pause_ns, uint64_t seed);
 /* Takes the result of a request of the application or an upload. Returns true if it opened the breaker. */
 bool breaker_note(struct breaker *breaker, enum breaker_finding finding, uint64_t now_ns);
-/* True if a probe is due, which the caller makes; the breaker is half open until breaker_end_probe. */
+/* True if a probe is due. The caller then makes it; the breaker is half open until breaker_end_probe. */
 bool breaker_begin_probe(struct breaker *breaker, uint64_t now_ns);
 /* Returns true if it closed the breaker. */
 bool breaker_end_probe(struct breaker *breaker, bool has_succeeded, uint64_t now_ns);

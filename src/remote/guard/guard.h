@@ -17,7 +17,7 @@
 
 struct guard {
     pthread_mutex_t lock;
-    struct breaker breaker; /* under lock, as the next one */
+    struct breaker breaker; /* under lock, like the next one */
     struct budget budget;
     atomic_uint trips; /* how often the breaker opened; relaxed: it orders nothing */
     uint64_t slow_ns;  /* a request that takes longer counts as lost, whatever its result; constant */

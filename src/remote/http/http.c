@@ -20,7 +20,7 @@ struct http {
     struct target target;
     struct access access;
     pthread_mutex_t lock;
-    struct http_handle *idle; /* under lock, as the next one */
+    struct http_handle *idle; /* under lock, like the next one */
     unsigned idle_count;
 };
 

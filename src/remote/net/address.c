@@ -18,11 +18,11 @@
 #include "remote/net/wait.h"
 
 struct look_up {
-    char host[ADDRESS_HOST_CAPACITY]; /* constant, as the next one */
+    char host[ADDRESS_HOST_CAPACITY]; /* constant, like the next one */
     char port[ADDRESS_PORT_CAPACITY];
     pthread_mutex_t lock;
     pthread_cond_t is_done; /* steady clock */
-    unsigned references;    /* of the request and of the thread; under lock, as all below */
+    unsigned references;    /* of the request and of the thread; under lock, like all below */
     bool has_ended;
     int error;                  /* of getaddrinfo */
     struct addrinfo *addresses; /* if it has ended without an error */

@@ -29,7 +29,7 @@ struct address_list {
 };
 
 struct address_book {
-    char host[ADDRESS_HOST_CAPACITY]; /* constant, as the next two */
+    char host[ADDRESS_HOST_CAPACITY]; /* constant, like the next two */
     char port[ADDRESS_PORT_CAPACITY];
     bool is_unix;
     pthread_mutex_t lock;

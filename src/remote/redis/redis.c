@@ -33,7 +33,7 @@ struct redis {
     char time_to_live[NUMBER_CAPACITY];
     char password[SECRET_CAPACITY]; /* "": none */
     pthread_mutex_t lock;
-    struct redis_connection *idle; /* under lock, as the next one */
+    struct redis_connection *idle; /* under lock, like the next one */
     unsigned idle_count;
 };
 

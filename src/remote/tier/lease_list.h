@@ -32,7 +32,7 @@ struct lease {
 struct lease_list {
     pthread_mutex_t lock;
     pthread_cond_t has_changed; /* for the thread; steady clock */
-    struct lease *first;        /* under lock, as the next two */
+    struct lease *first;        /* under lock, like the next two */
     bool has_thread;
     bool is_ending;
     pthread_t thread;              /* valid if has_thread */

@@ -18,7 +18,7 @@
 #define MOST_HANDLERS 16u
 
 static struct spin lock;
-static struct tier *tiers; /* under lock, as the next one; a forked child also has those of its parent */
+static struct tier *tiers; /* under lock, like the next one; a forked child also has those of its parent */
 static unsigned handler_count;
 
 void tier_finish(struct tier *tier)

@@ -59,10 +59,10 @@ struct tier {
     atomic_bool is_ending;             /* requests end early; relaxed */
     atomic_bool has_told_no_time;      /* relaxed: an event was emitted */
     atomic_ullong counts[TIER_COUNTS]; /* relaxed */
-    bool has_thread;                   /* under the queue's lock, as the next one */
+    bool has_thread;                   /* under the queue's lock, like the next one */
     bool is_finished;
     pthread_t thread;        /* valid if has_thread */
-    ingot_storage_t storage; /* not a reference; under the registry's lock, as the next two */
+    ingot_storage_t storage; /* not a reference; under the registry's lock, like the next two */
     bool is_ended_by_exit;
     struct tier *next;
 };

@@ -27,13 +27,13 @@ unsigned upload_count_attempt(struct upload *upload);
 
 struct upload_queue {
     pthread_mutex_t lock;
-    pthread_cond_t has_changed; /* for the thread and for those who wait until the queue is empty; steady clock */
-    uint64_t max_bytes;         /* constant, as the next one */
+    pthread_cond_t has_changed; /* for the thread and for callers that wait until the queue is empty; steady clock */
+    uint64_t max_bytes;         /* constant, like the next one */
     size_t max_count;
-    struct upload *first; /* under lock, as all below */
+    struct upload *first; /* under lock, like all below */
     struct upload **last;
     struct upload *active; /* what the thread works on */
-    size_t count;          /* without the active one, as the next one */
+    size_t count;          /* without the active one, like the next one */
     uint64_t bytes;
     bool is_closed; /* takes no more */
 };
@@ -50,10 +50,10 @@ enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_
 /* Returns the id's item with a reference, or NULL. */
 struct upload *upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t *id);
 
-/* The thread's part. Takes the first item, which becomes the active one; NULL: there is none. */
+/* Takes the first item, which becomes the active one. Called by the tier's thread. Returns NULL if there is none. */
 struct upload *upload_queue_take(struct upload_queue *queue);
-/* Ends the work on the active item. If it is to be tried again, it becomes the first one, unless there is another item
- * of its id. */
+/* Ends the work on the active item. If it should be tried again, it becomes the first item, unless another item has
+ * the same id. */
 void upload_queue_finish(struct upload_queue *queue, bool is_tried_again);
 
 /* Waits for a change until a moment. The caller holds the lock. */

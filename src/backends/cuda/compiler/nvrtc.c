@@ -1,5 +1,5 @@
 /*
- * nvrtc.c - compiles one source of CUDA C++ to machine code.
+ * nvrtc.c - compiles one CUDA C++ source to machine code.
  *
  * Many threads may call NVRTC at once, each with its own program.
  */

@@ -233,7 +233,7 @@ static int finish_bundle(const struct building *building, uint64_t *entry_count)
     return EXIT_DONE;
 }
 
-/* Finds the layer if there are linked programs. The layer stores in a namespace always. */
+/* Finds the layer if there are linked programs. The layer always stores in a namespace. */
 static void find_layer(struct building *building)
 {
     bool has_links = false;

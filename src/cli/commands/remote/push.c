@@ -23,7 +23,7 @@ struct pushing {
     const char *url; /* NULL: from the environment */
     ingot_storage_t store;
     ingot_storage_t server;
-    size_t waiting_count; /* uploads since the tool last waited, as the next one */
+    size_t waiting_count; /* uploads since the tool last waited, like the next one */
     size_t waiting_bytes;
     uint64_t present_count;
     uint64_t bad_count; /* that cannot be read, or are refused */

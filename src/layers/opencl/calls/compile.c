@@ -125,7 +125,7 @@ static bool compile_cached(struct shadow *shadow, const struct compilation *aske
     return status == INGOT_SUCCESS;
 }
 
-/* Returns the driver's programs of headers, or NULL without memory. The caller frees it. */
+/* Returns the driver's programs of headers, or NULL if memory runs out. The caller frees it. */
 static cl_program *map_headers(cl_uint count, const cl_program *headers)
 {
     cl_program *mapped = malloc(count * sizeof(*mapped));

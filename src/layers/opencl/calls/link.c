@@ -96,7 +96,7 @@ static cl_program make_shadow_of_linked(cl_program native, struct linked *linked
     return (cl_program)(void *)shadow;
 }
 
-/* Returns NULL without memory. */
+/* Returns NULL if memory runs out. */
 static cl_program make_shadow_of_loaded(const struct link_call *call, struct linked *linked)
 {
     struct recipe *recipe = shadow_create_recipe(call);
@@ -169,7 +169,7 @@ static cl_program map_input(cl_program input)
     return native;
 }
 
-/* Returns the driver's programs, or NULL without memory. The caller frees it. */
+/* Returns the driver's programs, or NULL if memory runs out. The caller frees it. */
 static cl_program *map_inputs(cl_uint count, const cl_program *inputs)
 {
     cl_program *mapped = malloc(count * sizeof(*mapped));

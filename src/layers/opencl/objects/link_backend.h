@@ -25,8 +25,8 @@ struct link_call {
     cl_program native; /* some drivers make one although they fail */
 };
 
-/* Makes the call, with objects that are compiled where they were loaded. False: not all could be, and the driver was
- * not asked. */
+/* Makes the call, after compiling the objects that were loaded. Returns false if one could not be compiled; the driver
+ * was then not asked. */
 bool link_call_make(struct link_call *call);
 
 /* Describes the call's program. */

@@ -40,7 +40,7 @@ void object_release(struct object *object);
 cl_int object_compile_native(const struct object *object, cl_program native);
 
 /* Returns the driver's compiled program, which lives as long as the object. NULL, with a detail: it could not be
- * compiled of what the id covers. */
+ * compiled from what the id covers. */
 cl_program object_get_native(struct object *object);
 
 #endif

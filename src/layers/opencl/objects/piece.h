@@ -2,7 +2,7 @@
  * piece.h - what clCompileProgram and clLinkProgram make, as programs of Ingot.
  *
  * Compiled objects and linked programs have a backend each. Both wrap the OpenCL backend: devices, drivers, compilers
- * and the rules of texts are its own. So an object is compiled of the text that its id covers, as any program is. They
+ * and the rules of texts are its own. So an object is compiled from the text that its id covers, like any program. They
  * are for contexts with one device.
  */
 #ifndef INGOT_LAYERS_OPENCL_OBJECTS_PIECE_H
@@ -58,7 +58,7 @@ ingot_status_t piece_create(cl_program native, struct piece **piece);
 void piece_destroy(struct piece *piece);
 /* Appends the messages of the driver's compiler or linker. */
 ingot_status_t piece_write_log(cl_program native, cl_device_id device, ingot_sink_t *log);
-/* Returns the text of a program's log; the caller frees it. NULL without memory. */
+/* Returns the text of a program's log; the caller frees it. NULL if memory runs out. */
 char *piece_read_log(cl_program native, cl_device_id device);
 /* The same for a program of Ingot's. */
 char *piece_copy_log(ingot_program_t program);

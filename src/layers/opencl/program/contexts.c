@@ -15,7 +15,7 @@
 
 #define REASON_CAPACITY 512u
 
-static struct layer_context *contexts; /* under the lock, as the next two */
+static struct layer_context *contexts; /* under the lock, like the next two */
 static ingot_status_t waiting_status;
 static char waiting_reason[REASON_CAPACITY]; /* of an event that waits for a context; "": none */
 

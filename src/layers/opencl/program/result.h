@@ -27,8 +27,8 @@ struct result {
  * failure. */
 ingot_status_t result_create(struct result **result, ingot_program_desc_t desc, cl_uint device_count,
                              const char *options);
-/* Returns the result of a linked program that was loaded, or NULL without memory. Takes over the references on success.
- */
+/* Returns the result of a linked program that was loaded, or NULL if memory runs out. Takes over the references on
+ * success. */
 struct result *result_create_linked(ingot_program_desc_t desc, ingot_program_t program, cl_program native,
                                     const char *options);
 void result_retain(struct result *result);

@@ -65,7 +65,7 @@ struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind);
  * NULL). Takes over all references on success. `waiting` may be NULL. */
 struct shadow *shadow_create_linked(cl_program native, struct result *result, struct recipe *recipe,
                                     ingot_program_t waiting);
-/* Returns the recipe of a call, or NULL without memory. */
+/* Returns the recipe of a call, or NULL if memory runs out. */
 struct recipe *shadow_create_recipe(const struct link_call *call);
 void shadow_destroy_recipe(struct recipe *recipe);
 /* Takes it out of the table. The caller holds the lock. */

@@ -13,7 +13,7 @@
 #define PATH_CAPACITY 128
 /* The file whose bytes processes lock; it has no content. */
 #define PATHS_LOCK "lock"
-/* What the programs are compiled of, and the new file while it is written again. */
+/* The recipe of what the programs are compiled from, and the new file that a prune writes to replace it. */
 #define PATHS_RECIPE "programs.recipe"
 #define PATHS_RECIPE_REWRITE "programs.recipe.pruned"
 /* From here to twice this offset, each byte of the lock file stands for a session. */

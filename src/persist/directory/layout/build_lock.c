@@ -46,7 +46,7 @@ struct build_lock {
     struct directory *directory;
     atomic_int fd; /* -1: a forked child has closed it */
     uint64_t byte;
-    uint64_t device; /* of the file, as the next one */
+    uint64_t device; /* of the file, like the next one */
     uint64_t inode;
     uint64_t stamp; /* of the id's bucket; 0: it did not exist */
     bool is_stamp_fresh;

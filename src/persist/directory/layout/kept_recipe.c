@@ -19,7 +19,7 @@
 #define DEFAULT_BYTES ((uint64_t)64 << 20)
 #define MOST_BYTES ((uint64_t)1 << 30) /* of any recipe */
 
-/* Returns the absolute path of a namespace's file, or NULL without memory. The caller frees it. */
+/* Returns the absolute path of a namespace's file, or NULL if memory runs out. The caller frees it. */
 static char *path_of(const struct directory *directory, const char *name_space, size_t *size)
 {
     char below[PATH_CAPACITY];

@@ -1,5 +1,5 @@
 /*
- * kept_recipe.h - programs.recipe: what the programs of a namespace are compiled of; doc/store-format.md.
+ * kept_recipe.h - programs.recipe: what the programs of a namespace are compiled from; doc/store-format.md.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_KEPT_RECIPE_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_KEPT_RECIPE_H

@@ -67,7 +67,7 @@ struct directory {
     struct account_files kept[ACCOUNT_KEPT];
     struct temporary_session session;
     _Atomic uint64_t eviction_cost_ns; /* of one entry, at the last eviction; 0: none yet */
-    atomic_bool has_told_unstamped;    /* relaxed, as the next one: an extra event does no harm */
+    atomic_bool has_told_unstamped;    /* relaxed, like the next one: an extra event does no harm */
     atomic_bool has_told_unlockable;
     char name_space[NAMESPACE_MAX + 1]; /* "" if it has none */
 };

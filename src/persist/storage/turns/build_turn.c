@@ -49,7 +49,7 @@ struct build_turn {
     uint64_t waiting_ns; /* when waiting began; 0: it did not */
     uint64_t until_ns;
     uint64_t taken_ns;
-    size_t id_size; /* the caller's id, as the next one */
+    size_t id_size; /* the caller's id, like the next one */
     const uint8_t *id;
     ingot_storage_t lessor;   /* a reference; NULL: not searched yet, or none */
     void *lease;              /* NULL: none */
