@@ -1,0 +1,20 @@
+/*
+ * coverage_of_workers.c - has the workers of `ingot build` write which lines they ran.
+ *
+ * gcov writes its counts when a process calls exit(), and a worker is killed when it has nothing more to do, since
+ * drivers may crash when they are unloaded. In a coverage build the tool is linked with this message_send(), which
+ * writes the counts with each message.
+ */
+#include "cli/build/message.h"
+
+void __gcov_dump(void);
+void __gcov_reset(void);
+bool __real_message_send(int socket, const struct message *message);
+bool __wrap_message_send(int socket, const struct message *message);
+
+bool __wrap_message_send(int socket, const struct message *message)
+{
+    __gcov_dump();
+    __gcov_reset();
+    return __real_message_send(socket, message);
+}
