@@ -130,13 +130,16 @@ private:
     ingot_status_t status_ = INGOT_SUCCESS;
 };
 
-/* Every entry's directory, in any namespace. */
+/* Every entry's directory, in any namespace. What processes are preparing may vanish, so it is not looked at. */
 inline std::vector<fs::path> entries_of(const fs::path &root)
 {
     std::vector<fs::path> entries;
-    for (const auto &item : fs::recursive_directory_iterator(root))
-        if (item.path().filename() == "key.bin" && fs::relative(item.path(), root).begin()->string() != "tmp")
-            entries.push_back(item.path().parent_path());
+    for (auto item = fs::recursive_directory_iterator(root); item != fs::recursive_directory_iterator(); ++item) {
+        if (item.depth() == 0 && item->path().filename() == "tmp")
+            item.disable_recursion_pending();
+        else if (item->path().filename() == "key.bin")
+            entries.push_back(item->path().parent_path());
+    }
     return entries;
 }
 
