@@ -326,8 +326,7 @@ typedef ingot_status_t (*ingot_build_request_visitor_t)(void *user, const ingot_
  * Passes to @p visit what ops->build would get for @p desc, and compiles nothing. A backend that copies it can compile
  * the program later, although the files that its sources include may change meanwhile.
  *
- * @retval INGOT_NOT_CACHEABLE  The compiler would read files by itself, or an included file is not the one that the id
- *                              is made of.
+ * @retval INGOT_NOT_CACHEABLE  The compiler would read files by itself, or an included file is not the one in the id.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  * @return Otherwise what @p visit returns.
  * @par Threads  Any number at once; no lock is held during @p visit.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file descriptor.h
- * Reads back what a program descriptor was made of, and describes it again in another process, with the files that its
- * sources include but without their paths. Recipes (ingot/recipe.h) are made of this.
+ * Reads back what a program descriptor was created from, and creates it again in another process, with the files that
+ * its sources include but without their paths. Recipes (ingot/recipe.h) use this.
  */
 #ifndef INGOT_DESCRIPTOR_H
 #define INGOT_DESCRIPTOR_H
@@ -14,19 +14,19 @@ extern "C" {
 #endif
 
 /**
- * Returns what a descriptor was made of. A descriptor that is made of it in an equal context, with the same includes,
- * has the same id.
+ * Returns what a descriptor was created from. Another descriptor that is created from it in an equal context, with the
+ * same includes, has the same id.
  *
  * @param[in]     desc
- * @param[in,out] info  The caller sets struct_size. The pointers are valid as long as the descriptor. Sorted, as the id
- *                      has them, are specialization constants and name expressions. The compile options lack `-I` if
- *                      the descriptor has text sources; the environment's options are not part of them.
+ * @param[in,out] info  The caller sets struct_size. The pointers are valid as long as the descriptor.
+ *                      Specialization constants and name expressions are sorted, as in the id. The compile options lack
+ *                      `-I` if the descriptor has text sources, and do not include the environment's options.
  * @retval INGOT_NOT_FOUND  The descriptor was made from an id alone.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_program_desc_get_info(const_ingot_program_desc_t desc, ingot_program_info_t *info);
 
-/** Returns what a source was made of, without its allocator. @param[in,out] info  The caller sets struct_size. The
+/** Returns what a source was created from, without its allocator. @param[in,out] info  The caller sets struct_size. The
  *  pointers are valid as long as the source. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_source_get_info(const_ingot_source_t source, ingot_source_info_t *info);
 
@@ -39,7 +39,7 @@ INGOT_API ingot_status_t ingot_source_get_info(const_ingot_source_t source, ingo
  */
 INGOT_API ingot_status_t ingot_program_get_native_reason(const_ingot_program_t program, const char **reason);
 
-/** The files that a descriptor's sources include, and which of them each include leads to. Immutable. */
+/** The files that a descriptor's sources include, and the file that each include leads to. Immutable. */
 typedef struct ingot_includes *ingot_includes_t;
 
 /** The content of an ingot_includes_t. */
@@ -47,8 +47,8 @@ typedef struct ingot_includes_info {
     size_t struct_size;
     const ingot_source_t *files; /**< Of kind INGOT_SOURCE_HEADER, with the paths by which they were found. */
     size_t file_count;           /**< At most 10000. */
-    /** The number of the first file that is the same as this one under another name, or the file's own number, for each
-     *  file; then the answer to each search for an include, in order. doc/recipe-format.md lists the answers. */
+    /** For each file, the number of the first file that is the same one under another name, or the file's own number.
+     *  Then the answer to each search for an include, in order. doc/recipe-format.md lists the answers. */
     const uint32_t *numbers;
     size_t number_count;
     /** Not 0: the names of sources, headers and files affect the result, so the id contains them (`__FILE__`). */
@@ -65,15 +65,15 @@ typedef struct ingot_includes_info {
  * Reads the files that a descriptor's sources include again.
  *
  * @param[out] includes  NULL if the sources search for no include, and names do not affect the result.
- * @retval INGOT_NOT_CACHEABLE  ingot_program_desc_is_cacheable says why. Or the included files alone do not make the
+ * @retval INGOT_NOT_CACHEABLE  ingot_program_desc_is_cacheable says why. Or the included files alone do not give the
  *                              same id: another file that a search came across affects it, or a file has a NUL byte.
  * @retval INGOT_BLOB_STALE     A file has changed since the descriptor was made.
  * @retval INGOT_NOT_FOUND      The descriptor was made from an id alone.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_includes_read(ingot_includes_t *includes, const_ingot_program_desc_t desc);
-/** Makes the same object of its content, which may come from anywhere: numbers that do not fit the sources are found
- *  when a descriptor is made. @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
+/** Creates the object from its content, which may come from anywhere: creating a descriptor with it checks whether
+ *  the numbers fit the sources. @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
 INGOT_API ingot_status_t ingot_includes_create(ingot_includes_t *includes, const ingot_includes_info_t *info);
 /** Returns the content. @param[in,out] info  The caller sets struct_size. The pointers are valid as long as the object.
  *  @retval INGOT_INVALID_ARGUMENTS */

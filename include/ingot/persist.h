@@ -10,6 +10,7 @@
 #ifndef INGOT_PERSIST_H
 #define INGOT_PERSIST_H
 
+#include <ingot/directory.h>
 #include <ingot/storage.h>
 #include <ingot/trust.h>
 
@@ -115,8 +116,8 @@ typedef struct ingot_persist_info {
  * root is $XDG_CACHE_HOME/ingot, otherwise $HOME/.cache/ingot (each only if absolute), with INGOT_PERSIST_MAKE_PARENTS.
  * If there is no root, persistence is off. doc/environment.md lists all variables and the syntax of their values.
  * Values without an effect, such as a limit of a read-only store, are not checked. A setuid program reads no variables.
- * In a variable, 0 is not the default: it is no limit, or no time (INGOT_PERSIST_MAX_SIZE, INGOT_PERSIST_EXIT_TIME). In
- * a field of @p info, 0 is the default.
+ * In a variable, 0 is not the default: INGOT_PERSIST_MAX_SIZE=0 removes the limit, and INGOT_PERSIST_EXIT_TIME=0 stores
+ * nothing at exit. In a field of @p info, 0 is the default.
  *
  * @param[in,out] info           Initialized. Its path becomes @p path; its name_space, backends, key_files and record
  *                               follow in the same memory.
@@ -149,9 +150,9 @@ INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_
 INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *info);
 
 /**
- * Keeps what the context learns about included files (ingot_context_get_header_memo) in the store, so that the next
- * process need not read files that have not changed. Call it after creating the context and before creating
- * descriptors, and use the same storage for the programs.
+ * Keeps what the context learns about included files (ingot/header_memo.h) in the store, so that the next process need
+ * not read files that have not changed. Call it after creating the context and before creating descriptors, and use the
+ * same storage for the programs.
  *
  * Adds what earlier processes learned to the context's memo. What this process learns is saved by a flush, by the last
  * release of the storage, and occasionally when a program is created. The file is headers.memo in the store's root. A
@@ -367,176 +368,6 @@ typedef struct ingot_persist_stats {
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats);
-
-/* ---- inspecting and maintaining a directory store --------------------------------------------------------- */
-
-/* These functions work on the namespace that the store was opened with, or on all namespaces if it was opened without
- * one. They may run at the same time as any other function; they may or may not see entries that appear or disappear in
- * the meantime. Killing a process during any of them does no harm. INGOT_UNIMPLEMENTED means that the storage is not a
- * directory store and, where a function also accepts a bundle, not a bundle either. */
-
-/** A store entry, as read from its files. Pointers are valid only during the callback. */
-typedef struct ingot_persist_entry {
-    size_t struct_size;
-    const char *name_space; /**< "" without a namespace. */
-    uint64_t bucket;
-    uint32_t number;
-    /** INGOT_SUCCESS; INGOT_BLOB_TRUNCATED or INGOT_BLOB_CORRUPT for a bad entry; INGOT_BLOB_VERSION for another
-     * format; INGOT_UNTRUSTED; INGOT_IO_ERROR or INGOT_OUT_OF_MEMORY for an entry that could not be read. */
-    ingot_status_t status;
-    const char *reason;   /**< "" with INGOT_SUCCESS. */
-    uint64_t identity;    /**< Changes when another entry replaces this one. */
-    uint64_t bytes;       /**< Size of all its files. */
-    size_t blob_size;     /**< This and all fields below are 0 or NULL if the header is damaged. */
-    uint64_t created_ns;  /**< Since 1970-01-01 00:00 UTC. */
-    uint64_t last_use_ns; /**< created_ns if no use was noted. */
-    size_t id_size;
-    const uint8_t *id;
-} ingot_persist_entry_t;
-
-/** Visits an entry. Not 0: continue. */
-typedef int (*ingot_persist_visit_t)(const ingot_persist_entry_t *entry, void *user);
-
-/**
- * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number. Does not read blobs, nor
- * check seals: in a store that others may write, ids, sizes and times are theirs.
- *
- * The callback may load, remove and store. If it stops the visit, the status is INGOT_SUCCESS.
- * @retval INGOT_IO_ERROR  The store, or a part of it, could not be listed; the rest was visited.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
-
-/** Loads and verifies the blob of exactly this entry, without counting a hit or noting a use.
- *  @retval INGOT_NOT_FOUND  The entry is gone or was replaced.
- *  @retval INGOT_UNTRUSTED  Also if the storage's policy refuses its seal. Other statuses as the entry's. */
-INGOT_API ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
-                                                  ingot_buffer_t *blob);
-/** Does the same, but returns the blob in its seal, if it has one. ingot_persist_store_sealed copies it into
- *  another storage. */
-INGOT_API ingot_status_t ingot_persist_load_sealed_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
-                                                         ingot_buffer_t *blob);
-/** Removes exactly this entry. @retval INGOT_NOT_FOUND  As above. Other statuses as ingot_storage_remove. */
-INGOT_API ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry);
-
-/** The result of a verification. */
-typedef struct ingot_persist_verification {
-    size_t struct_size;
-    uint64_t entry_count; /**< Entries to verify. */
-    uint64_t done_count;  /**< Verified entries; fewer than entry_count if the callback stopped the verification. */
-    uint64_t done_bytes;
-    uint64_t bad_count;      /**< Truncated or corrupt. */
-    uint64_t removed_count;  /**< Bad entries that were removed. */
-    uint64_t foreign_count;  /**< Of another format version, or not trusted (also by its seal): not touched. */
-    uint64_t unread_count;   /**< Could not be read: the operating system failed, or memory was short. */
-    uint64_t leftover_count; /**< Leftovers of killed processes in tmp; repair removes them. */
-    uint64_t leftover_bytes; /**< Size of the leftover files. */
-} ingot_persist_verification_t;
-#define INGOT_PERSIST_VERIFICATION_INIT                                                                                \
-    {                                                                                                                  \
-        sizeof(ingot_persist_verification_t), 0, 0, 0, 0, 0, 0, 0, 0, 0                                                \
-    }
-
-/** Receives progress after each entry; @p entry's status covers all of its content. Not 0: continue. */
-typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry,
-                                        void *user);
-
-/**
- * Reads every entry and verifies all checksums, that the entry's bucket matches its id, and the blob's seal by the
- * storage's policy. A refused seal is the entry's status INGOT_UNTRUSTED.
- *
- * @param repair    Not 0: removes bad entries and leftovers of killed processes, and corrects size.txt.
- * @param progress  NULL: none.
- * @retval INGOT_SUCCESS    Done, or stopped by the callback; @p found has the result.
- * @retval INGOT_READ_ONLY  Repair was requested, but the store was opened read-only.
- */
-INGOT_API ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress,
-                                              void *user, ingot_persist_verification_t *found);
-
-/** The progress of an eviction or a recount. */
-typedef struct ingot_persist_upkeep_progress {
-    size_t struct_size;
-    uint64_t entry_count; /**< Found so far. */
-    uint64_t bytes;       /**< Of these. */
-    uint64_t removed_count;
-    uint64_t removed_bytes;
-} ingot_persist_upkeep_progress_t;
-
-/** Receives progress after each entry or after several, in the calling thread with no lock held. Not 0: continue. */
-typedef int (*ingot_persist_upkeep_callback_t)(const ingot_persist_upkeep_progress_t *so_far, void *user);
-
-/** The limits that a store is reduced to. */
-typedef struct ingot_persist_limits {
-    size_t struct_size;
-    /** UINT64_MAX in any field means no limit; INGOT_PERSIST_LIMITS_INIT sets all fields to it. For
-     * ingot_persist_evict, zero is a real limit, unlike in other structures: nothing remains. For
-     * ingot_persist_set_limits, it stands for the default. */
-    uint64_t max_bytes;
-    uint64_t max_entries;
-    uint64_t max_age_seconds; /**< Since creation or since the last use, depending on the eviction order. */
-    /** Only for ingot_persist_evict. NULL: none. */
-    ingot_persist_upkeep_callback_t on_progress;
-    void *user;
-} ingot_persist_limits_t;
-#define INGOT_PERSIST_LIMITS_INIT                                                                                      \
-    {                                                                                                                  \
-        sizeof(ingot_persist_limits_t), UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL, NULL                                 \
-    }
-
-/**
- * Evicts entries in the store's order (FIFO if eviction is off) until the store is within these limits.
- *
- * @param[out] entry_count, bytes  The evicted amount, set for every status; each may be NULL.
- * @retval INGOT_SUCCESS  Also if the callback ended the eviction.
- * @retval INGOT_BUSY  The lock was not acquired within its timeout.
- * @retval INGOT_READ_ONLY, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_limits_t *limits,
-                                             uint64_t *entry_count, uint64_t *bytes);
-
-/** Removes every entry of the store (of its namespace, if it has one), the recipes that it keeps, and the leftovers of
- *  killed processes. The counts of ingot_persist_count_t are kept, and so is what was learned about included files.
- *  Statuses as ingot_persist_evict, which with max_entries 0 removes all entries, but no recipes, and reports progress.
- */
-INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
-
-/** The result of a recount. */
-typedef struct ingot_persist_count {
-    size_t struct_size;
-    uint64_t entry_count;
-    uint64_t counted_bytes;
-    uint64_t recorded_bytes; /**< The previous value of size.txt. */
-    int is_recorded;         /**< 0: size.txt was missing or had no value. */
-    /** In: receives progress; NULL: none. If it ends the recount, entry_count and counted_bytes are incomplete. */
-    ingot_persist_upkeep_callback_t on_progress;
-    void *user;
-    /** How many programs all processes loaded through the store, how many they compiled because it lacked them, and the
-     *  time that the loads saved, according to saved.txt. A flush, the last release of the storage and exit() add to
-     *  these. */
-    uint64_t hits, builds, saved_ns;
-} ingot_persist_count_t;
-#define INGOT_PERSIST_COUNT_INIT                                                                                       \
-    {                                                                                                                  \
-        sizeof(ingot_persist_count_t), 0, 0, 0, 0, NULL, NULL, 0, 0, 0                                                 \
-    }
-
-/** Counts the store and corrects its index and size.txt. A read-only store is only counted. @param[in,out] count
- *   Statuses as ingot_persist_evict. */
-INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
-
-/**
- * Sets the limits of an open directory store: max_bytes, max_entries and max_age_seconds. 0 stands for the default, as
- * in ingot_persist_info_t, and UINT64_MAX for no limit. The next store evicts entries that exceed them;
- * ingot_persist_evict does so at once. Other processes that have the store open use their own limits.
- *
- * @par Threads  Any number at once, during any use of the store.
- * @retval INGOT_UNIMPLEMENTED  @p storage is not a directory store.
- * @retval INGOT_INVALID_ARGUMENTS
- */
-INGOT_API ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_persist_limits_t *limits);
-/** Returns the current limits, with defaults filled in. @param[in,out] limits  The caller sets struct_size.
- *  Statuses as ingot_persist_set_limits. */
-INGOT_API ingot_status_t ingot_persist_get_limits(ingot_storage_t storage, ingot_persist_limits_t *limits);
 
 /* ---- settings of a storage in use -------------------------------------------------------------------------- */
 

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include <ingot/header_memo.h>
+
 extern "C" {
 #include "core/memo/header_memo.h"
 #include "util/little_endian.h"

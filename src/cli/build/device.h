@@ -23,7 +23,7 @@ struct device_list {
     size_t count;
 };
 
-/* Adds a device, whose text is made of its name and its platform's. */
+/* Adds a device. Its text consists of its name and its platform's. */
 void device_add(struct device_list *list, const struct device *device, const char *name, const char *platform);
 /* Writes a sentence about a driver's error, and returns false. */
 bool device_refuse(char reason[DEVICE_REASON_SIZE], const char *call, long error);

@@ -1,6 +1,7 @@
 /*
  * context_memo.c - the public functions of a context's memo of headers.
  */
+#include <ingot/header_memo.h>
 #include <string.h>
 
 #include "core/base/error.h"

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <ingot/backend.h>
+#include <ingot/header_memo.h>
 #include <stdbool.h>
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "persist/recipe/objects.h"
 #include "persist/recipe/reader.h"
 
-/* What a descriptor is made of. */
+/* What a descriptor is created from. */
 struct description {
     ingot_recipe_t recipe;
     struct recipe_arena arena;

@@ -16,7 +16,7 @@
 
 #define LAYER_BACKEND "opencl" /* as objects and linked programs of the OpenCL layer are listed */
 
-/* What the fields are made of. */
+/* What the fields are computed from. */
 struct parts {
     const_ingot_program_desc_t desc;
     ingot_program_info_t info;

@@ -19,7 +19,7 @@
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"
 
-/* Its descriptors are made of the ids of objects, so the OpenCL layer records its links itself. */
+/* Its descriptors contain the ids of objects, so the OpenCL layer records its links itself. */
 #define LINK_BACKEND "opencl_link"
 
 struct recording {

@@ -157,7 +157,7 @@ static ingot_status_t check_id(ingot_storage_t storage, size_t id_size, const ui
 
 /* ---- loads and stores ---- */
 
-/* Counts what the storage's operation returned and what the policy then made of it. */
+/* Counts the final status of a load, after the policy has judged what the storage returned. */
 static ingot_status_t count_load(ingot_storage_t storage, ingot_status_t status)
 {
     counters_add(&storage->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);

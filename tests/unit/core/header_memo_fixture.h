@@ -7,6 +7,8 @@
 #include <atomic>
 #include <ctime>
 
+#include <ingot/header_memo.h>
+
 #include "unit/core/hermetic_fixture.h"
 
 extern "C" {

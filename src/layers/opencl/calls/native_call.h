@@ -16,7 +16,7 @@ struct native_call {
 /* True if the result's program refuses a call: it has kernels, or it was loaded and the arguments are wrong. */
 bool native_call_is_for_result(struct shadow *shadow, bool are_arguments_wrong);
 /* The driver was asked to refuse such a call. Ends the callback. False: it did not, because another thread released the
- * last kernel meanwhile. Then there is no result any more, and the call must be made again, without a callback. */
+ * last kernel meanwhile. The result is gone then, and the call must be repeated without a callback. */
 bool native_call_is_refused(struct shadow *shadow, struct callback *callback, cl_int error);
 
 /* Leaves a compiled or a linked program to the driver, which continues what it would have done itself. False: a linked

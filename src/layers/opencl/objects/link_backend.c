@@ -2,7 +2,7 @@
  * link_backend.c - linked programs as programs of Ingot.
  *
  * A binary is stored as the driver returns it, for applications that ask for it. In front of it stand the driver's
- * answers that a program made of the binary may not give.
+ * answers that a program created from the binary may not give.
  */
 #include "layers/opencl/objects/link_backend.h"
 

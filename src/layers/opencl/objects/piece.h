@@ -13,7 +13,7 @@
 #include <ingot/backend.h>
 #include <stdatomic.h>
 
-/* What the driver answers about a linked program, and perhaps not about one that was made of its binary. */
+/* What the driver answers about a linked program, and perhaps not about one that was created from its binary. */
 struct fact {
     cl_program_info name;
     cl_int error;

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file header_memo.h
+ * The memo of headers: passes on to another process what a context learned about the files that its programs include.
+ */
+#ifndef INGOT_HEADER_MEMO_H
+#define INGOT_HEADER_MEMO_H
+
+#include <ingot/ingot.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * What a context learned about the files that its programs include. With it, the context finds what a program's
+ * includes lead to without reading a file, as long as the file system gives the same answers (doc/hermetic-builds.md).
+ * Another process can continue with the memo's bytes; ingot_persist_remember_headers keeps them in a store.
+ */
+typedef struct ingot_header_memo *ingot_header_memo_t;
+
+/** Returns the context's memo, valid while the context is held. NULL if it is off (INGOT_CONTEXT_NO_HEADER_MEMO). */
+INGOT_API ingot_header_memo_t ingot_context_get_header_memo(const_ingot_context_t context);
+/** Adds a reference. The memo may outlive its context, and then still uses the context's allocator. */
+INGOT_API ingot_status_t ingot_header_memo_retain(ingot_header_memo_t memo);
+/** Drops a reference. Does nothing for NULL. */
+INGOT_API void ingot_header_memo_release(ingot_header_memo_t memo);
+
+/**
+ * Copies the memo to @p bytes, in the format of doc/memo-format.md; size protocol. It has at most 8 MiB and a header.
+ * Another thread may add to the memo between the two calls; the second then returns INGOT_BUFFER_TOO_SMALL.
+ * @retval INGOT_UNIMPLEMENTED  The library has no build-id, so no other process could tell which build wrote the memo.
+ * @par Threads  Any number at once, as for all functions of a memo.
+ */
+INGOT_API ingot_status_t ingot_header_memo_get_bytes(ingot_header_memo_t memo, size_t *size, uint8_t *bytes);
+/**
+ * Adds the content of another memo, as far as there is room; what is known already stays. Anyone who can write @p bytes
+ * decides which programs are found, so take them only from a place that no other user can write.
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not a memo that this library can read.
+ * @retval INGOT_BLOB_STALE     Another build of the library wrote it.
+ * @retval INGOT_UNIMPLEMENTED  As above. After any failure except INGOT_OUT_OF_MEMORY, the memo is unchanged.
+ */
+INGOT_API ingot_status_t ingot_header_memo_add_bytes(ingot_header_memo_t memo, size_t size, const uint8_t *bytes);
+/** Returns how many programs this process has learned, not counting those in added bytes. */
+INGOT_API uint64_t ingot_header_memo_count_learned(ingot_header_memo_t memo);
+/** Returns 0 if the memo's context is gone, so that it learns nothing more. */
+INGOT_API int ingot_header_memo_is_in_use(ingot_header_memo_t memo);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
