@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,6 +23,7 @@ namespace layer_session
 
 std::atomic<int> compilation_count;
 std::atomic<int> link_count;
+std::atomic<bool> holds_builds;
 std::atomic<bool> refuses_kernel;
 
 namespace
@@ -119,6 +121,8 @@ const cl_icd_dispatch &bare()
         made.clBuildProgram = [](cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
                                  void(CL_CALLBACK * notify)(cl_program, void *), void *user) {
             compilation_count += has_text(program);
+            while (holds_builds)
+                usleep(1000);
             return clBuildProgram(program, count, devices, options, notify, user);
         };
         made.clCompileProgram = [](cl_program program, cl_uint count, const cl_device_id *devices, const char *options,

@@ -17,6 +17,7 @@
 #include "layers/opencl/lock.h"
 #include "layers/opencl/settings.h"
 #include "layers/opencl/statistics.h"
+#include "util/cancellation.h"
 
 #define DEFAULT_EXIT_TIME_MS 5000u
 #define NS_PER_MS 1000000u
@@ -157,11 +158,13 @@ static bool bury(struct shadow *shadow)
     bool is_over = false;
     if (shadow == NULL)
         return false;
+    const int cancellation = cancellation_hold();
     do {
         is_over = end(shadow, shadow_count_uses(shadow) > 0, &is_to_retry);
     } while (is_to_retry);
     if (is_over)
         shadow_destroy(shadow);
+    cancellation_allow(cancellation);
     return is_over;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "layers/opencl/lock.h"
+#include "util/cancellation.h"
 
 static atomic_size_t result_count; /* changed under the lock */
 
@@ -147,21 +148,25 @@ bool shadow_has_result(struct shadow *shadow)
 
 void shadow_begin_work(struct shadow *shadow, bool is_building)
 {
+    const int cancellation = cancellation_hold();
     lock_take();
     while (shadow->is_busy)
         lock_wait();
     shadow->is_busy = true;
     shadow->is_building = is_building;
+    shadow->cancellation = cancellation;
     lock_release();
 }
 
 void shadow_end_work(struct shadow *shadow)
 {
     lock_take();
+    const int cancellation = shadow->cancellation;
     shadow->is_busy = false;
     shadow->is_building = false;
     lock_wake();
     lock_release();
+    cancellation_allow(cancellation);
 }
 
 struct result *shadow_take_result(struct shadow *shadow)

@@ -47,6 +47,7 @@ struct shadow {
     cl_uint references; /* the application's */
     bool is_busy;
     bool is_building;
+    int cancellation; /* while busy: what the thread that works on it gives to cancellation_allow */
     bool is_to_retry; /* for burial.c, like the next two */
     struct shadow *previous_waiting;
     struct shadow *next_waiting;
@@ -80,7 +81,8 @@ cl_program shadow_find_native(cl_program program);
 /* Returns the shadow of a driver's program, or NULL. */
 struct shadow *shadow_find_of_native(cl_program native);
 
-/* Waits for other threads' work on the shadow, and begins work, such as a build. */
+/* Waits for other threads' work on the shadow, and begins work, such as a build. The thread cannot be canceled until
+ * the work ends, because other threads may wait for it. */
 void shadow_begin_work(struct shadow *shadow, bool is_building);
 void shadow_end_work(struct shadow *shadow);
 
