@@ -169,8 +169,9 @@ INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_pe
 
 /**
  * Sets the limits of an open directory store: max_bytes, max_entries and max_age_seconds. 0 stands for the default, as
- * in ingot_persist_info_t, and UINT64_MAX for no limit. The next store evicts entries that exceed them;
- * ingot_persist_evict does so at once. Other processes that have the store open use their own limits.
+ * in ingot_persist_info_t, and UINT64_MAX for no limit. The next stores evict the entries that exceed
+ * them, each at most 79 more than its own entry needs, so that none takes long; ingot_persist_evict does so at once.
+ * Other processes that have the store open use their own limits.
  *
  * @par Threads  Any number at once, during any use of the store.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a directory store.

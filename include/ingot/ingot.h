@@ -217,8 +217,8 @@ typedef struct ingot_spec_constant {
 
 /** Flags of a program. */
 typedef enum ingot_program_flags {
-    /** Does not keep the program in memory. Each request builds or loads; a request that arrives during another one
-     *  gets the same result. */
+    /** Does not keep the program in memory. Each request builds or loads; a request that arrives during another one's
+     *  build or load gets the same result. A later one builds again until a storage has the program. */
     INGOT_PROGRAM_NO_MEMORY_CACHE = 1
 } ingot_program_flags_t;
 

@@ -143,7 +143,7 @@ INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_
  *                                  (ingot_persist_set_trust). The detail has owner, mode and remedy.
  * @retval INGOT_NOT_FOUND          The root's parent directory (INGOT_PERSIST_MAKE_PARENTS creates it) or a key file
  *                                  is missing.
- * @retval INGOT_READ_ONLY          The root is missing and must not be created.
+ * @retval INGOT_READ_ONLY          The root is missing, its parent is not, and the root must not be created.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION  A key file is malformed, or of a later version.
  * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */

@@ -80,6 +80,10 @@ TEST(StoreTrust, AMissingParentHasOneStatusWhateverTheStorage)
     ingot_storage_t storage = nullptr;
     EXPECT_EQ(INGOT_NOT_FOUND, Store(missing / "x").status());
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "the parent directory of")) << ingot_last_error_detail();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.flags = INGOT_PERSIST_READ_ONLY;
+    EXPECT_EQ(INGOT_NOT_FOUND, Store(info).status());
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_file(&storage, path.c_str()));
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_bundle(&storage, path.c_str()));
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));

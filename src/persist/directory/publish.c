@@ -23,6 +23,8 @@
 #define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
 /* The maximum number of eviction rounds that one entry may cause; each removes some entries. */
 #define MAX_ROUNDS (UINT32_C(1) << 20)
+/* How many entries a store evicts before it stores although a limit is still exceeded, because it was lowered. */
+#define ENOUGH_EVICTED 64u
 #define NS_PER_SECOND UINT64_C(1000000000)
 
 /* One entry that is being stored. */
@@ -36,6 +38,8 @@ struct publication {
     uint64_t bytes;
     uint64_t file_limit; /* the limit at the beginning */
     uint64_t created_ns;
+    uint64_t evicted_bytes;
+    uint64_t evicted_count;
     char prepared[PATH_CAPACITY]; /* in tmp; "" once published */
     char aside[PATH_CAPACITY];    /* the replaced entry, in tmp; "" if there is none */
 };
@@ -261,6 +265,14 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     return files_write_failed(result, "publishing in", bucket->path);
 }
 
+/* True if the entry fits. It also goes in if the store evicted at least its bytes and many entries: then the limit was
+ * lowered, and the next stores evict the rest, because a single one would take too long. */
+static bool may_enter(const struct publication *publication, const struct account *account, uint64_t entry_count)
+{
+    return account_has_room(account, publication->bytes, entry_count) ||
+           (publication->evicted_count >= ENOUGH_EVICTED && publication->evicted_bytes >= publication->bytes);
+}
+
 /* Makes some room, and renames if there is enough. Sets *is_done if nothing is left to do. */
 static ingot_status_t try_to_commit(struct publication *publication, uint64_t deadline_ns, bool *is_done)
 {
@@ -275,7 +287,9 @@ static ingot_status_t try_to_commit(struct publication *publication, uint64_t de
     evict_begin(&eviction, &account);
     adopt_some(&account, ADOPT_STEP);
     status = evict_some(&eviction, publication->bytes, entry_count);
-    *is_done = account_has_room(&account, publication->bytes, entry_count);
+    publication->evicted_bytes += eviction.bytes;
+    publication->evicted_count += eviction.entry_count;
+    *is_done = may_enter(publication, &account, entry_count);
     if (status == INGOT_SUCCESS && *is_done)
         status = rename_into_place(publication, &account);
     account_end(&account);

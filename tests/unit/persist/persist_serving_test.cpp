@@ -214,6 +214,26 @@ TEST_F(PersistServing, LimitsMayChange)
     EXPECT_EQ(INGOT_NO_SPACE, store_.put(bytes_of("too large"), blob));
 }
 
+/* One store that evicted all of them would keep its caller waiting. */
+TEST_F(PersistServing, ALimitThatWasLoweredByMuchIsReachedByAFewStores)
+{
+    const Bytes blob = random_bytes(1, 100);
+    for (int i = 0; i < 400; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("id " + std::to_string(i)), blob));
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    limits.max_entries = 50;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store_.get(), &limits));
+    size_t before = 400;
+    for (int i = 0; i < 6; ++i) {
+        ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("new " + std::to_string(i)), blob));
+        const size_t after = entries_of(root_).size();
+        EXPECT_GE(before + 1, after);
+        EXPECT_GE(after + 64 + 16, before + 1) << "store " << i;
+        before = after;
+    }
+    EXPECT_GE(50u, before);
+}
+
 TEST_F(PersistServing, LimitsOfZeroAreTheDefaults)
 {
     for (int i = 0; i < 3; ++i)

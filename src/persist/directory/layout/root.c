@@ -74,11 +74,27 @@ static void make_parents(const char *path)
     }
 }
 
+static ingot_status_t parent_is_missing(const char *path)
+{
+    return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the parent directory of %s is missing", path);
+}
+
+static bool has_parent(const char *path)
+{
+    const char *name;
+    const int parent = files_open_parent(path, &name);
+    if (parent >= 0)
+        (void)files_close(parent);
+    return parent != -ENOENT;
+}
+
 static ingot_status_t open_or_make(const struct directory *directory, int *root)
 {
     const char *path = directory->path;
     *root = files_open_root(path);
     if (*root == -ENOENT) {
+        if (directory->is_read_only && !has_parent(path))
+            return parent_is_missing(path);
         if (directory->is_read_only)
             return ingot_set_error_detail(INGOT_READ_ONLY, "%s is missing and must not be created", path);
         if (directory->makes_parents)
@@ -86,7 +102,7 @@ static ingot_status_t open_or_make(const struct directory *directory, int *root)
         const int made = files_make_root(path);
         if (made < 0 && made != -EEXIST) {
             if (made == -ENOENT)
-                return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the parent directory of %s is missing", path);
+                return parent_is_missing(path);
             (void)files_write_failed(made, "making", path);
             return made == -ENOMEM ? INGOT_OUT_OF_MEMORY : INGOT_READ_ONLY;
         }
