@@ -17,6 +17,7 @@
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
 #include "persist/recipe/file/failure.h"
+#include "persist/recipe/file/mark.h"
 #include "persist/recipe/file/open.h"
 #include "persist/recipe/key_map.h"
 #include "util/struct_size.h"
@@ -27,6 +28,8 @@
 #define KIND_COUNT 4u
 #define SMALL_PART 16u                   /* of the limit: a file with less room is full, */
 #define SMALL_BYTES (UINT64_C(64) << 10) /* but not one that has room for so much */
+
+_Static_assert(RECIPE_MARK_SIZE == RECIPE_RECORD_SIZE, "a mark has a record's header");
 
 struct ingot_recipe_writer {
     atomic_size_t references;
@@ -43,12 +46,11 @@ struct ingot_recipe_writer {
     struct process_lock lock;
     /* the following fields are under the lock */
     struct key_map known[KIND_COUNT]; /* offsets of records, by their kinds */
-    uint64_t device;                  /* of the file, like inode */
-    uint64_t inode;
-    struct recipe_scan scan;       /* where the known part ends */
-    int fd;                        /* open and locked during an addition, otherwise -1 */
-    bool was_read;                 /* writer_knows has read the file, or cannot */
-    struct recipe_failure failure; /* of the last addition that failed */
+    struct recipe_mark mark;          /* of the known file */
+    struct recipe_scan scan;          /* where the known part ends */
+    int fd;                           /* open and locked during an addition, otherwise -1 */
+    bool was_read;                    /* writer_knows has read the file, or cannot */
+    struct recipe_failure failure;    /* of the last addition that failed */
 };
 
 /* ---- what is known of the file ---- */
@@ -57,6 +59,7 @@ static void forget_file(struct ingot_recipe_writer *writer)
 {
     for (size_t i = 0; i < KIND_COUNT; ++i)
         key_map_fini(&writer->known[i]);
+    writer->mark = (struct recipe_mark){.last = 0};
     writer->scan = (struct recipe_scan){.fd = -1};
 }
 
@@ -72,6 +75,7 @@ static void forget(void *user)
     writer->failure.status = INGOT_SUCCESS;
     for (size_t i = 0; i < KIND_COUNT; ++i)
         key_map_init(&writer->known[i], &writer->allocator);
+    writer->mark = (struct recipe_mark){.last = 0};
     writer->scan = (struct recipe_scan){.fd = -1};
 }
 
@@ -101,19 +105,24 @@ static ingot_status_t catch_up(struct ingot_recipe_writer *writer, int fd, const
     struct recipe_record record;
     enum recipe_found found = RECIPE_FOUND_RECORD;
     ingot_status_t status = INGOT_SUCCESS;
-    if (facts->device != writer->device || facts->inode != writer->inode || facts->size_bytes < writer->scan.offset)
+    uint64_t last = 0;
+    if (!recipe_mark_fits(&writer->mark, fd, facts, writer->scan.offset)) {
         forget_file(writer);
-    writer->device = facts->device;
-    writer->inode = facts->inode;
+        writer->mark.facts = *facts;
+    }
     if (writer->scan.offset == 0)
         status = recipe_scan_begin(&writer->scan, fd, facts->size_bytes, writer->path);
     writer->scan.fd = fd;
     writer->scan.file_size = facts->size_bytes;
     while (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD) {
         status = recipe_scan_next(&writer->scan, &record, &found);
-        if (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD)
-            status = learn(writer, record.kind, record.key, record.content - RECIPE_RECORD_SIZE);
+        if (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD) {
+            last = record.content - RECIPE_RECORD_SIZE;
+            status = learn(writer, record.kind, record.key, last);
+        }
     }
+    if (status == INGOT_SUCCESS && last != 0)
+        status = recipe_mark_read(&writer->mark, fd, writer->path, last);
     if (status == INGOT_SUCCESS && found == RECIPE_FOUND_UNREADABLE)
         status =
             ingot_set_error_detail(INGOT_BLOB_CORRUPT,
@@ -223,17 +232,11 @@ static void note_failure(struct ingot_recipe_writer *writer, ingot_status_t stat
         recipe_failure_note(&writer->failure, status, writer->path);
 }
 
-/* Forgets the file if another one, or none, has taken its place, even if with its inode. It stays known if that
- * cannot be told. Requires the lock. */
+/* Forgets the file if another one, or none, has taken its place. It stays known if that cannot be told. Requires the
+ * lock. */
 static void forget_if_gone(struct ingot_recipe_writer *writer)
 {
-    struct file_facts facts = {.size_bytes = 0};
-    if (writer->scan.offset == 0)
-        return;
-    const int result = recipe_file_facts(writer->path, &facts);
-    const bool is_same =
-        facts.device == writer->device && facts.inode == writer->inode && facts.size_bytes >= writer->scan.offset;
-    if (result == 0 ? is_same : result != -ENOENT && result != -ENOTDIR)
+    if (writer->scan.offset == 0 || !recipe_mark_is_gone(&writer->mark, writer->path, writer->scan.offset))
         return;
     forget_file(writer);
     writer->was_read = false;
@@ -365,6 +368,8 @@ static ingot_status_t write_items(struct ingot_recipe_writer *writer, size_t cou
         writer->scan.offset += item->encoded.size;
         ++writer->scan.count;
         writer->scan.program_bytes += item->kind == RECIPE_RECORD_PROGRAM ? item->size : 0;
+        writer->mark.last = offset;
+        memcpy(writer->mark.header, item->encoded.bytes, sizeof(writer->mark.header));
         status = learn(writer, (uint32_t)item->kind, item->key, offset);
     }
     return status;

@@ -276,6 +276,57 @@ TEST_F(PersistRecipeFile, AWriterNoticesThatTheFileWasReplaced)
     EXPECT_EQ(INGOT_SUCCESS, program_of(recipe, 0).status) << "its text is there, too";
 }
 
+/* As a new file looks that got the inode of a deleted one. Texts of equal sizes have their records at the same places.
+ */
+TEST_F(PersistRecipeFile, AWriterNoticesThatTheFileWasOverwritten)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const auto program = [&context](const char *options) {
+        ProgramText text;
+        text.compile_options = options;
+        return text.make(context);
+    };
+    for (const bool is_larger : {false, true}) {
+        std::filesystem::remove(path());
+        const Writer writer = open_writer(path());
+        const Key first = add(writer, program("-DX=1"));
+        std::filesystem::remove(path("other"));
+        const Writer other = open_writer(path("other"));
+        add(other, program("-DX=2"));
+        if (is_larger)
+            add(other, program("-DX=3"));
+        const Bytes bytes = read_file(path("other"));
+        ASSERT_LE(read_file(path()).size(), bytes.size());
+        write_file(path(), bytes);
+        EXPECT_EQ(first, add(writer, program("-DX=1")));
+        const Recipe recipe = open_recipe(path());
+        EXPECT_EQ(is_larger ? 3u : 2u, summary_of(recipe).program_count);
+        size_t index = 0;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_find(recipe.get(), first.data(), &index));
+    }
+}
+
+/* The writer that has looked at the file of another one must not take what that one adds for the known records. */
+TEST_F(PersistRecipeFile, AFileThatOthersHaveExtendedIsTheSame)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Writer writer = open_writer(path());
+    const Writer other = open_writer(path());
+    for (int i = 0; i < 3; ++i) {
+        ProgramText text;
+        text.compile_options = "-DX=" + std::to_string(i);
+        const Desc desc = text.make(context);
+        add(i % 2 == 0 ? writer : other, desc);
+        const Bytes bytes = read_file(path());
+        add(i % 2 == 0 ? other : writer, desc);
+        add(i % 2 == 0 ? writer : other, desc);
+        EXPECT_EQ(bytes, read_file(path()));
+    }
+    EXPECT_EQ(3u, summary_of(open_recipe(path())).program_count);
+}
+
 TEST_F(PersistRecipeFile, SizesThatLieAreRefusedBeforeMemoryIsTaken)
 {
     const Bytes content(1000, 'x');

@@ -10,12 +10,6 @@
 
 #define RETRY_NS UINT64_C(30000000000)
 
-static bool are_equal(const struct file_facts *a, const struct file_facts *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes &&
-           a->modified_ns == b->modified_ns && a->owner == b->owner && a->mode == b->mode;
-}
-
 void recipe_failure_note(struct recipe_failure *failure, ingot_status_t status, const char *path)
 {
     failure->status = status;
@@ -30,7 +24,7 @@ ingot_status_t recipe_failure_check(const struct recipe_failure *failure, const 
     if (failure->status == INGOT_SUCCESS || files_steady_clock_ns() - failure->noted_ns >= RETRY_NS)
         return INGOT_SUCCESS;
     const int result = recipe_file_facts(path, &facts);
-    if (result != failure->result || (result == 0 && !are_equal(&facts, &failure->facts)))
+    if (result != failure->result || (result == 0 && !recipe_file_is_unchanged(&failure->facts, &facts)))
         return INGOT_SUCCESS;
     return ingot_set_error_detail(failure->status, "%s", failure->detail);
 }

@@ -63,6 +63,12 @@ int recipe_file_facts(const char *path, struct file_facts *facts)
     return result;
 }
 
+bool recipe_file_is_unchanged(const struct file_facts *before, const struct file_facts *now)
+{
+    return before->device == now->device && before->inode == now->inode && before->size_bytes == now->size_bytes &&
+           before->modified_ns == now->modified_ns && before->owner == now->owner && before->mode == now->mode;
+}
+
 ingot_status_t recipe_file_check(int fd, const char *path, struct file_facts *facts)
 {
     const int result = files_facts(fd, facts);

@@ -13,6 +13,8 @@ int recipe_file_open(const char *path, bool makes_directory);
 int recipe_file_open_existing(const char *path);
 /* Examines what is at the path. Does not follow a link. */
 int recipe_file_facts(const char *path, struct file_facts *facts);
+/* True if it is the same file, and nobody has written it in between. */
+bool recipe_file_is_unchanged(const struct file_facts *before, const struct file_facts *now);
 
 /* Examines an open file. INGOT_UNTRUSTED: it is not a plain file, or others may write it. */
 ingot_status_t recipe_file_check(int fd, const char *path, struct file_facts *facts);
