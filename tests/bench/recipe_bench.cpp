@@ -1,0 +1,375 @@
+/*
+ * recipe_bench.cpp - what recording costs, how much faster `ingot build` is with two workers, and the size of a recipe.
+ *
+ * Separate processes of with-device run in pairs, in turns, and each ratio is that of two neighbors in time: with and
+ * without recording, on an empty and on a full store; `ingot build` with two workers and with one. How much two
+ * processes of this machine compile in the time of one, without Ingot, is measured in the same rounds.
+ *
+ *     bench_recipe --json FILE
+ *     bench_recipe --child run SET STORE            makes the programs ready, and records them in BENCH_RECIPE if set
+ *     bench_recipe --child jobs-1|jobs-2 RECIPE STORE   ingot build with so many workers
+ *     bench_recipe --child driver-1|driver-2 SET -      so many processes compile the set at once, by the driver alone
+ */
+#include "bench/bench_report.h"
+#include "bench/sample.h"
+#include "bench/startup_setup.h"
+#include "support/scratch_directory.h"
+
+#include <ingot/recipe.h>
+
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace
+{
+
+using bench::Clock;
+using bench::Goal;
+using bench::require;
+using bench::require_ingot;
+
+constexpr int kRounds = 11;
+constexpr int kJobRounds = 5;
+constexpr size_t kJobPrograms = 32;
+constexpr int kLevel = 3; /* of the writer's compression, doc/recipe-format.md */
+
+double milliseconds_since(Clock::time_point start)
+{
+    return bench::microseconds_since(start) / 1000;
+}
+
+/* The startup benchmark's sets, and "jobs": programs of the digits example's network and of wider ones. */
+std::vector<startup::ProgramFile> programs_of(const std::string &set, bool is_cpu)
+{
+    std::vector<startup::ProgramFile> list = startup::list_programs(set == "jobs" ? "100 layers" : set, is_cpu);
+    if (set == "jobs")
+        list.resize(kJobPrograms);
+    return list;
+}
+
+/* ---- the processes ---- */
+
+ingot_recipe_writer_t open_writer(const std::string &path)
+{
+    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_writer_t writer = nullptr;
+    info.path = path.c_str();
+    require_ingot(ingot_recipe_writer_open(&writer, &info), path);
+    return writer;
+}
+
+/* Milliseconds in which the programs are added to a recipe. */
+double time_of_adding(const std::string &path,
+                      const std::vector<std::pair<ingot_program_desc_t, ingot_program_t>> &programs)
+{
+    const auto start = Clock::now();
+    ingot_recipe_writer_t writer = open_writer(path);
+    for (const auto &[desc, program] : programs)
+        require_ingot(ingot_recipe_writer_add(writer, desc, program, nullptr), path);
+    ingot_recipe_writer_release(writer);
+    return milliseconds_since(start);
+}
+
+/* "run MS", until all programs are stored. And what recording them takes by itself: "new MS" in a new recipe, and
+ * "known MS" in one that has them. */
+void run_programs(const std::string &set, const std::string &store)
+{
+    const char *path = std::getenv("BENCH_RECIPE");
+    std::vector<std::pair<ingot_program_desc_t, ingot_program_t>> made;
+    const auto start = Clock::now();
+    const startup::Setup setup(store);
+    if (path != nullptr) {
+        ingot_recipe_writer_t writer = open_writer(path);
+        require_ingot(ingot_persist_record_recipe(setup.store, writer), path);
+        ingot_recipe_writer_release(writer);
+    }
+    for (const startup::ProgramFile &file : programs_of(set, startup::is_cpu(setup.device))) {
+        ingot_program_t program = nullptr;
+        cl_program native = nullptr;
+        ingot_program_desc_t desc = startup::describe(setup, file);
+        require_ingot(ingot_persist_program_create(&program, desc, setup.store, nullptr), file.name);
+        require_ingot(ingot_opencl_program_get_native(program, &native), file.name);
+        if (setup.launches)
+            startup::launch_all_kernels(setup.native, setup.queue, native, setup.device);
+        made.emplace_back(desc, program);
+    }
+    require_ingot(ingot_persist_flush(setup.store), "flush");
+    std::printf("run\t%.3f\n", milliseconds_since(start));
+    const std::string again = store + ".again";
+    std::printf("new\t%.3f\n", time_of_adding(again, made));
+    std::printf("known\t%.3f\n", time_of_adding(again, made));
+    std::filesystem::remove(again);
+    for (const auto &[desc, program] : made) {
+        ingot_program_release(program);
+        ingot_program_desc_release(desc);
+    }
+}
+
+/* "run MS" of a whole `ingot build`, and how many programs it says that it compiled. */
+void build_recipe(const std::string &jobs, const std::string &recipe, const std::string &store)
+{
+    const auto start = Clock::now();
+    child_process::Child child({INGOT_PROGRAM, "build", recipe, "--into", store, "--jobs", jobs, "--json"}, "output");
+    require(child.wait() == 0, "ingot build failed:\n" + child.output());
+    std::printf("run\t%.3f\n", milliseconds_since(start));
+    const std::string output = child.output();
+    const std::string member = "\"built\":";
+    const size_t at = output.find(member);
+    require(at != std::string::npos, "ingot build printed something else:\n" + output);
+    std::printf("built\t%d\n", std::atoi(output.c_str() + at + member.size()));
+}
+
+std::string text_of(const std::string &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void compile_by_driver(const std::string &set)
+{
+    const startup::NativeSetup setup;
+    for (const startup::ProgramFile &file : programs_of(set, startup::is_cpu(setup.device))) {
+        const std::string text = text_of(file.path);
+        const char *string = text.c_str();
+        cl_int error = CL_SUCCESS;
+        const cl_program program = clCreateProgramWithSource(setup.native, 1, &string, nullptr, &error);
+        startup::require_cl(error, file.name);
+        startup::require_cl(clBuildProgram(program, 0, nullptr, file.options.c_str(), nullptr, nullptr), file.name);
+        clReleaseProgram(program);
+    }
+}
+
+/* "run MS" in which so many processes have each compiled the whole set. Each has a cache of its own, or PoCL would have
+ * one use what the other has compiled. */
+void compile_at_once(int processes, const std::string &set)
+{
+    const auto start = Clock::now();
+    std::vector<pid_t> children;
+    for (int i = 0; i < processes; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            const std::string cache = "cache-" + std::to_string(i);
+            std::filesystem::create_directory(cache);
+            setenv("POCL_CACHE_DIR", std::filesystem::absolute(cache).c_str(), 1);
+            compile_by_driver(set);
+            _exit(0);
+        }
+        children.push_back(child);
+    }
+    for (const pid_t child : children) {
+        int status = 0;
+        require(waitpid(child, &status, 0) == child && status == 0, "a compiling process failed");
+    }
+    std::printf("run\t%.3f\n", milliseconds_since(start));
+}
+
+/* ---- the size ---- */
+
+size_t compressed_size(const std::vector<uint8_t> &bytes)
+{
+    std::vector<uint8_t> packed(ZSTD_compressBound(bytes.size()));
+    const size_t size = ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), kLevel);
+    require(ZSTD_isError(size) == 0, "zstd failed");
+    return size;
+}
+
+struct Size {
+    double file = 0;
+    double texts = 0;      /* uncompressed */
+    double compressed = 0; /* each distinct text by itself */
+};
+
+Size size_of(const std::string &path)
+{
+    Size size;
+    ingot_recipe_t recipe = nullptr;
+    ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
+    require_ingot(ingot_recipe_open(&recipe, path.c_str()), path);
+    require_ingot(ingot_recipe_get_summary(recipe, &summary), path);
+    size.file = static_cast<double>(summary.file_bytes);
+    size.texts = static_cast<double>(summary.text_bytes);
+    for (size_t i = 0; i < summary.text_count; ++i) {
+        size_t bytes = 0;
+        require_ingot(ingot_recipe_get_text(recipe, i, &bytes, nullptr), path);
+        std::vector<uint8_t> text(bytes);
+        require_ingot(ingot_recipe_get_text(recipe, i, &bytes, text.data()), path);
+        size.compressed += static_cast<double>(compressed_size(text));
+    }
+    std::printf("%zu programs, %zu texts of %.0f bytes, compressed %.0f, in a recipe of %.0f\n",
+                static_cast<size_t>(summary.program_count), static_cast<size_t>(summary.text_count), size.texts,
+                size.compressed, size.file);
+    ingot_recipe_release(recipe);
+    return size;
+}
+
+/* ---- the comparisons ---- */
+
+class Bench
+{
+public:
+    explicit Bench(const std::string &folder) : folder_(folder), processes_(folder) {}
+
+    bool has(const std::string &device) const { return processes_.has(device); }
+
+    void measure_recording(const std::string &device, bench::Report &report)
+    {
+        bench::Sample with, without;
+        const auto cold = [&](bool is_recorded) {
+            const std::string store = new_path(device);
+            return run(device, store, is_recorded ? store + ".recipe" : "");
+        };
+        bench::take_turns(
+            kRounds, [&] { return cold(true); }, [&] { return cold(false); }, with, without);
+        report.add("recording_over_cold_" + device, ratio(device + ", cold", "recording", with, "without", without),
+                   "times", Goal::at_most, 1.02);
+
+        const std::string store = new_path(device);
+        (void)run(device, store, store + ".recipe");
+        bench::Sample known, known_without, fresh, fresh_without;
+        new_ms_ = known_ms_ = {};
+        const auto warm = [&](const std::string &recipe) { return run(device, store, recipe); };
+        for (int round = 0; round < kRounds; ++round) {
+            bench::take_turn(
+                round, [&] { return warm(store + ".recipe"); }, [&] { return warm(""); }, known, known_without);
+            bench::take_turn(
+                round, [&] { return warm(new_path(device)); }, [&] { return warm(""); }, fresh, fresh_without);
+        }
+        report.add("recording_over_warm_" + device,
+                   ratio(device + ", warm", "with a recipe that has the programs", known, "without", known_without),
+                   "times");
+        report.add("recording_new_over_warm_" + device,
+                   ratio(device + ", warm", "with a new recipe", fresh, "without", fresh_without), "times");
+        report.add("recording_new_" + device, new_ms_.median(), "ms");
+        report.add("recording_known_" + device, known_ms_.median(), "ms");
+    }
+
+    /* The speed-up of two workers, with the start of the tool and its drivers. */
+    void measure_jobs(const std::string &device, bench::Report &report)
+    {
+        const std::string recipe = new_path(device) + ".recipe";
+        processes_.run(device, "run", "jobs", new_path(device), {{"BENCH_RECIPE", recipe}});
+        bench::Sample one, two, driver_one, driver_two;
+        const auto build = [&](const char *what) {
+            return [this, &device, &recipe, what] {
+                const auto lines = processes_.run(device, what, recipe, new_path(device));
+                require(lines.size() == 2 && lines[1][1] == std::to_string(kJobPrograms),
+                        "not all programs were built");
+                return std::stod(lines[0][1]);
+            };
+        };
+        const auto compile = [&](const char *what) {
+            return [this, &device, what] { return std::stod(processes_.run(device, what, "jobs", "-").at(0)[1]); };
+        };
+        for (int round = 0; round < kJobRounds; ++round) {
+            bench::take_turn(round, build("jobs-1"), build("jobs-2"), one, two);
+            bench::take_turn(round, compile("driver-1"), compile("driver-2"), driver_one, driver_two);
+        }
+        report.add("jobs_2_over_1_" + device, ratio(device + ", ingot build", "one worker", one, "two", two), "times",
+                   Goal::at_least, 1.7);
+        for (double &value : driver_one.values)
+            value *= 2; /* two processes compile twice as many programs */
+        report.add(
+            "driver_2_over_1_" + device,
+            ratio(device + ", the driver alone", "one process after another", driver_one, "two at once", driver_two),
+            "times");
+    }
+
+    void measure_size(const std::string &device, bench::Report &report)
+    {
+        Size all;
+        for (const std::string set : {"digits", "hashcat"}) {
+            const std::string recipe = new_path(device) + ".recipe";
+            processes_.run(device, "run", set, new_path(device), {{"BENCH_RECIPE", recipe}});
+            const Size size = size_of(recipe);
+            report.add("recipe_size_over_zstd_" + set, size.file / size.compressed, "times");
+            all = {all.file + size.file, all.texts + size.texts, all.compressed + size.compressed};
+        }
+        report.add("recipe_size_over_zstd", all.file / all.compressed, "times", Goal::at_most, 1.1);
+        report.add("recipe_size_over_texts", all.file / all.texts, "times");
+    }
+
+private:
+    std::string new_path(const std::string &device) { return folder_ + "/" + device + std::to_string(++path_count_); }
+
+    /* Returns the milliseconds of a process that makes the digits example's programs ready. recipe: "" records none. */
+    double run(const std::string &device, const std::string &store, const std::string &recipe)
+    {
+        bench::MeasuringProcesses::Environment environment;
+        if (!recipe.empty())
+            environment["BENCH_RECIPE"] = recipe;
+        const auto lines = processes_.run(device, "run", "digits", store, environment);
+        require(lines.size() == 3, "a measuring process printed something else");
+        new_ms_.values.push_back(std::stod(lines[1][1]));
+        known_ms_.values.push_back(std::stod(lines[2][1]));
+        return std::stod(lines[0][1]);
+    }
+
+    static double ratio(const std::string &of, const std::string &of_one, bench::Sample &one,
+                        const std::string &of_other, bench::Sample &other)
+    {
+        bench::Sample ratios = bench::ratios_of(one, other);
+        const double median = ratios.median();
+        std::printf("%s, ms: %s %.1f, %s %.1f, ratio %.3f (quartiles %.3f to %.3f)\n", of.c_str(), of_one.c_str(),
+                    one.median(), of_other.c_str(), other.median(), median, ratios.quantile(0.25),
+                    ratios.quantile(0.75));
+        (void)std::fflush(stdout);
+        return median;
+    }
+
+    std::string folder_;
+    bench::MeasuringProcesses processes_;
+    int path_count_ = 0;
+    bench::Sample new_ms_, known_ms_; /* of recording alone */
+};
+
+int run_child(const std::string &what, const std::string &set, const std::string &store)
+{
+    if (what == "run")
+        run_programs(set, store);
+    else if (what == "jobs-1" || what == "jobs-2")
+        build_recipe(what.substr(5), set, store);
+    else if (what == "driver-1" || what == "driver-2")
+        compile_at_once(what == "driver-2" ? 2 : 1, set);
+    else
+        return 2;
+    return 0;
+}
+
+bool has_two_processors()
+{
+    cpu_set_t processors;
+    CPU_ZERO(&processors);
+    return sched_getaffinity(0, sizeof(processors), &processors) == 0 && CPU_COUNT(&processors) >= 2;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc == 5 && std::strcmp(argv[1], "--child") == 0)
+        return run_child(argv[2], argv[3], argv[4]);
+    require(argc == 3 && std::strcmp(argv[1], "--json") == 0, "usage: bench_recipe --json FILE");
+    const ScratchDirectory scratch;
+    Bench bench(scratch.path().string());
+    bench::Report report;
+    for (const std::string device : {"pocl", "intel"}) {
+        if (!bench.has(device))
+            continue;
+        bench.measure_recording(device, report);
+        if (has_two_processors())
+            bench.measure_jobs(device, report);
+        else
+            std::printf("%s: two workers are not measured on one processor\n", device.c_str());
+        if (device == "intel") /* the texts are those of any device */
+            bench.measure_size(device, report);
+    }
+    report.print();
+    return report.write_json(argv[2]) ? 0 : 1;
+}
