@@ -44,6 +44,14 @@ protected:
     {
         return summary_of(open_recipe(file(name_space))).program_count;
     }
+    /* Records programs until the recipe is full. */
+    void fill(const Store &store)
+    {
+        int number = 0;
+        while (seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE) == 0 && number < 200)
+            EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, ++number));
+        ASSERT_EQ(static_cast<uint64_t>(number) - 1, program_count());
+    }
     /* How many programs are recorded when the file is prepared by this. */
     void expect_unusable(const std::function<void()> &prepare, ingot_status_t status)
     {
@@ -191,10 +199,7 @@ TEST_F(PersistKeptRecipe, AFullFileIsLeftAloneUntilItChanges)
     ingot_persist_info_t limited = info();
     limited.recipe_max_bytes = 16384;
     const Store store(limited);
-    int number = 0;
-    while (seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE) == 0 && number < 200)
-        EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, ++number));
-    ASSERT_EQ(static_cast<uint64_t>(number) - 1, program_count());
+    fill(store);
     {
         const FileLock lock(file(), F_WRLCK);
         EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, 1000));
@@ -204,6 +209,19 @@ TEST_F(PersistKeptRecipe, AFullFileIsLeftAloneUntilItChanges)
     fs::remove(file());
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, 1000));
     EXPECT_EQ(1u, program_count());
+}
+
+/* On a full disk, each process that tries to append writes some bytes and removes them. */
+TEST_F(PersistKeptRecipe, AFullFileIsLeftAloneAlthoughAnotherProcessTried)
+{
+    ingot_persist_info_t limited = info();
+    limited.recipe_max_bytes = 16384;
+    const Store store(limited);
+    fill(store);
+    fs::last_write_time(file(), fs::last_write_time(file()) + std::chrono::seconds(5));
+    const FileLock lock(file(), F_WRLCK);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, 1000));
+    EXPECT_EQ(0u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY)) << "it was not locked";
 }
 
 TEST_F(PersistKeptRecipe, AProgramThatIsTooLargeDoesNotKeepOthersOut)

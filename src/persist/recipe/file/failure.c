@@ -24,6 +24,8 @@ ingot_status_t recipe_failure_check(const struct recipe_failure *failure, const 
     if (failure->status == INGOT_SUCCESS || files_steady_clock_ns() - failure->noted_ns >= RETRY_NS)
         return INGOT_SUCCESS;
     const int result = recipe_file_facts(path, &facts);
+    if (failure->status == INGOT_NO_SPACE && result == 0)
+        facts.modified_ns = failure->facts.modified_ns; /* another process that lacks room writes, and removes it */
     if (result != failure->result || (result == 0 && !recipe_file_is_unchanged(&failure->facts, &facts)))
         return INGOT_SUCCESS;
     return ingot_set_error_detail(failure->status, "%s", failure->detail);

@@ -20,8 +20,9 @@ struct recipe_failure {
 
 /* Remembers a failure with its detail, and what is at the path now. */
 void recipe_failure_note(struct recipe_failure *failure, ingot_status_t status, const char *path);
-/* Returns the status, and sets the detail, if a failure is remembered and the file is as it was then. Otherwise returns
- * INGOT_SUCCESS, and after half a minute in any case: a full disk, for example, is not seen in the file. */
+/* Returns the status, and sets the detail, if a failure is remembered and the file is as it was then, or as large as it
+ * was if room was lacking. Otherwise returns INGOT_SUCCESS, and after half a minute in any case: room on a disk, for
+ * example, is not seen in the file. */
 ingot_status_t recipe_failure_check(const struct recipe_failure *failure, const char *path);
 
 #endif
