@@ -249,7 +249,8 @@ INGOT_API ingot_status_t ingot_recipe_writer_add_link(ingot_recipe_writer_t writ
                                                       const_ingot_program_t program);
 
 /**
- * Copies a program of another file, with its texts, its objects and its ids, unless the file already has it.
+ * Copies a program of another file, with its texts, its objects and its ids. If the file already has the program, only
+ * ids that it lacks are copied, even if the program of the other file is damaged.
  *
  * @retval INGOT_NOT_FOUND, INGOT_BLOB_CORRUPT  A text or an object of the program is missing or damaged.
  * @return Otherwise as ingot_recipe_writer_add.

@@ -99,6 +99,50 @@ TEST_F(CliRecipe, MergeKeepsTheIdsOfAllFiles)
     EXPECT_EQ(4u, recipe_fixture::summary_of(recipe_fixture::open_recipe(all)).program_count);
 }
 
+/* The first copy's text is damaged, or the second one's is missing: the program comes from the other file. */
+TEST_F(CliRecipe, MergeKeepsTheIdsOfDamagedCopies)
+{
+    for (const bool is_missing : {false, true}) {
+        std::vector<std::vector<uint8_t>> ids;
+        std::string files;
+        for (const char *driver : {"1", "2"}) {
+            ReferenceDevice device;
+            device.driver_version = driver;
+            const Context context = device.make();
+            const std::string path = (scratch() / driver).string();
+            fs::remove(path);
+            const Desc desc = ProgramText().make(context);
+            recipe_fixture::add(recipe_fixture::open_writer(path), desc);
+            ids.push_back(id_of(desc));
+            files += " " + path;
+        }
+        const fs::path damaged = scratch() / "1";
+        std::vector<uint8_t> bytes = recipe_fixture::read_file(damaged);
+        const size_t text = 32, content = text + 96; /* the file's header, and the first record's */
+        if (is_missing) {                            /* the text's record is left out */
+            size_t size = 0;
+            memcpy(&size, bytes.data() + text + 8, 8);
+            bytes.erase(bytes.begin() + text, bytes.begin() + static_cast<ptrdiff_t>(content + size));
+        } else {
+            bytes[content] ^= 1;
+        }
+        recipe_fixture::write_file(damaged, bytes);
+        const fs::path all = scratch() / (is_missing ? "missing" : "corrupt");
+        EXPECT_EQ("[1, 0]", recipe_json("merge " + all.string() + files, "[j['copied'], j['failed']]"));
+        const recipe_fixture::Recipe recipe = recipe_fixture::open_recipe(all);
+        EXPECT_EQ(INGOT_SUCCESS, recipe_fixture::program_of(recipe, 0).status);
+        for (const std::vector<uint8_t> &id : ids) {
+            size_t index = SIZE_MAX;
+            EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_find_id(recipe.get(), id.size(), id.data(), &index)) << is_missing;
+            EXPECT_EQ(0u, index);
+        }
+        const fs::path none = scratch() / "none";
+        EXPECT_EQ(1, tool({"recipe", "merge", none.string(), damaged.string()}).code) << "no copy is intact";
+        EXPECT_EQ(0u, recipe_fixture::summary_of(recipe_fixture::open_recipe(none)).program_count);
+        fs::remove(none);
+    }
+}
+
 TEST_F(CliRecipe, ExtractsWhatAPersonCanRead)
 {
     const RecipeText text = {"#include \"amount.h\"\nkernel void head(global int *x) { x[0] = AMOUNT; }\n",

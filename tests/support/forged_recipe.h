@@ -66,16 +66,21 @@ inline Bytes source_field(const Bytes &content, uint32_t kind = REFERENCE_SOURCE
     return field(3, join({u32(kind), reference(content), u32(0), u32(0)}));
 }
 
-inline Bytes record(recipe_record_kind kind, const Bytes &content)
+inline Bytes record(recipe_record_kind kind, const Key &key, const Bytes &content)
 {
     ingot_allocator_t allocator;
     recipe_buffer buffer;
     memory_init(&allocator, nullptr);
     recipe_buffer_init(&buffer, &allocator);
-    recipe_record_put(&buffer, kind, key_of(content).data(), content.size(), content.data());
+    recipe_record_put(&buffer, kind, key.data(), content.size(), content.data());
     const Bytes bytes(buffer.bytes, buffer.bytes + buffer.size);
     recipe_buffer_fini(&buffer);
     return bytes;
+}
+
+inline Bytes record(recipe_record_kind kind, const Bytes &content)
+{
+    return record(kind, key_of(content), content);
 }
 
 /* Returns a file of these records. */

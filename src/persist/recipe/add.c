@@ -201,6 +201,12 @@ static size_t count_texts(const ingot_recipe_program_t *program)
     return count;
 }
 
+/* True if a program cannot be built from its file, although it was recorded. */
+static bool is_damaged(const ingot_recipe_program_t *program)
+{
+    return program->status == INGOT_NOT_FOUND || program->status == INGOT_NO_SPACE;
+}
+
 /* Copies one program, whose objects the file has already. */
 static ingot_status_t copy_program(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
                                    const ingot_recipe_program_t *program)
@@ -211,6 +217,8 @@ static ingot_status_t copy_program(ingot_recipe_writer_t writer, ingot_recipe_t 
     ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_PROGRAM, program->key, &is_there);
     if (status != INGOT_SUCCESS || is_there)
         return status;
+    if (is_damaged(program))
+        return ingot_set_error_detail(program->status, "%s", program->reason);
     copying.items = memory_allocate(copying.allocator, size);
     if (copying.items == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's records");
@@ -251,7 +259,7 @@ static void put_id(void *user, const uint8_t *digest)
     ++ids->count;
 }
 
-/* Copies a program, and then its ids. */
+/* Copies a program, and then its ids. If the file has the program already, its ids may come from a damaged copy. */
 static ingot_status_t copy_with_ids(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
                                     const ingot_recipe_program_t *program)
 {
@@ -279,9 +287,7 @@ ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, ingot_reci
     if (writer == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer is NULL");
     ingot_status_t status = ingot_recipe_get_program(recipe, index, &program);
-    if (status == INGOT_SUCCESS && (program.status == INGOT_NOT_FOUND || program.status == INGOT_NO_SPACE))
-        return ingot_set_error_detail(program.status, "%s", program.reason);
-    for (size_t i = 0; i < program.object_count && status == INGOT_SUCCESS; ++i) {
+    for (size_t i = 0; !is_damaged(&program) && i < program.object_count && status == INGOT_SUCCESS; ++i) {
         status = ingot_recipe_get_program(recipe, program.objects[i], &object);
         if (status == INGOT_SUCCESS)
             status = copy_with_ids(writer, recipe, program.objects[i], &object);

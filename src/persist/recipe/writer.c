@@ -301,23 +301,6 @@ ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_k
 
 /* ---- appending ---- */
 
-static ingot_status_t encode(size_t count, struct recipe_item *items, const char *path)
-{
-    for (size_t i = 0; i < count; ++i) {
-        struct recipe_item *item = &items[i];
-        const uint64_t most = item->kind == RECIPE_RECORD_PROGRAM ? RECIPE_MAX_PROGRAM : RECIPE_MAX_TEXT;
-        if (!item->is_needed || item->encoded.size != 0)
-            continue;
-        if (item->size > most)
-            return ingot_set_error_detail(INGOT_NO_SPACE, "%s: %zu bytes are more than a recipe's record can have",
-                                          path, item->size);
-        recipe_record_put(&item->encoded, item->kind, item->key, item->size, item->content);
-        if (item->encoded.failed)
-            return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a record of %zu bytes", item->size);
-    }
-    return INGOT_SUCCESS;
-}
-
 /* Marks the records that the file lacks. Returns how many. Requires the lock. */
 static size_t mark_needed(const struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items,
                           uint64_t *bytes)
@@ -325,10 +308,7 @@ static size_t mark_needed(const struct ingot_recipe_writer *writer, size_t count
     size_t needed = 0;
     *bytes = 0;
     for (size_t i = 0; i < count; ++i) {
-        items[i].is_needed = !is_known(writer, (uint32_t)items[i].kind, items[i].key);
-        for (size_t j = 0; j < i && items[i].is_needed; ++j)
-            items[i].is_needed =
-                items[j].kind != items[i].kind || memcmp(items[j].key, items[i].key, INGOT_RECIPE_KEY_SIZE) != 0;
+        items[i].is_needed = !items[i].is_repeated && !is_known(writer, (uint32_t)items[i].kind, items[i].key);
         needed += items[i].is_needed;
         *bytes += items[i].is_needed ? items[i].encoded.size : 0;
     }
@@ -375,14 +355,6 @@ static ingot_status_t write_items(struct ingot_recipe_writer *writer, size_t cou
     return status;
 }
 
-static bool are_encoded(size_t count, const struct recipe_item *items)
-{
-    bool are = true;
-    for (size_t i = 0; i < count; ++i)
-        are = are && (!items[i].is_needed || items[i].encoded.size != 0);
-    return are;
-}
-
 /* Appends records that were encoded. What the file had before is not encoded: *is_replaced says that another file,
  * which lacks it, has taken its place. Requires the lock. */
 static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items,
@@ -395,7 +367,7 @@ static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, s
         return status;
     }
     const size_t needed = mark_needed(writer, count, items, &bytes);
-    *is_replaced = !are_encoded(count, items);
+    *is_replaced = !recipe_items_are_encoded(count, items);
     if (*is_replaced)
         status = ingot_set_error_detail(INGOT_BUSY, "%s was replaced during an addition", writer->path);
     if (status == INGOT_SUCCESS)
@@ -418,7 +390,7 @@ static ingot_status_t append_needed(struct ingot_recipe_writer *writer, size_t c
     process_lock_give(&writer->lock);
     if (needed == 0)
         return INGOT_SUCCESS;
-    ingot_status_t status = encode(count, items, writer->path);
+    ingot_status_t status = recipe_items_encode(count, items, writer->path);
     if (status != INGOT_SUCCESS)
         return status;
     lock(writer);
@@ -430,13 +402,12 @@ static ingot_status_t append_needed(struct ingot_recipe_writer *writer, size_t c
 ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items)
 {
     bool is_replaced = false;
-    for (size_t i = 0; i < count; ++i)
-        recipe_buffer_init(&items[i].encoded, &writer->allocator);
-    ingot_status_t status = append_needed(writer, count, items, &is_replaced);
+    ingot_status_t status = recipe_items_init(count, items, &writer->allocator);
+    if (status == INGOT_SUCCESS)
+        status = append_needed(writer, count, items, &is_replaced);
     if (is_replaced)
         status = append_needed(writer, count, items, &is_replaced);
-    for (size_t i = 0; i < count; ++i)
-        recipe_buffer_fini(&items[i].encoded);
+    recipe_items_fini(count, items);
     return status;
 }
 

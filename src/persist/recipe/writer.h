@@ -14,8 +14,9 @@ struct recipe_item {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     size_t size;
     const void *content;
-    struct recipe_buffer encoded; /* of writer_append */
-    bool is_needed;               /* likewise */
+    struct recipe_buffer encoded; /* of writer_append, like the next two */
+    bool is_repeated;             /* an item before it has the same kind and key */
+    bool is_needed;
 };
 
 /* Does what ingot_recipe_writer_open does, but also succeeds while other processes append the whole time: the first
@@ -23,6 +24,12 @@ struct recipe_item {
 ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
 /* Does the same, but leaves the file to the first addition, which also makes the directory that the file is in. */
 ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
+/* Prepare the items of an addition, and compress those that are needed. */
+ingot_status_t recipe_items_init(size_t count, struct recipe_item *items, const ingot_allocator_t *allocator);
+void recipe_items_fini(size_t count, struct recipe_item *items);
+ingot_status_t recipe_items_encode(size_t count, struct recipe_item *items, const char *path);
+bool recipe_items_are_encoded(size_t count, const struct recipe_item *items);
+
 /* Appends the records that the file lacks, in their order. */
 ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items);
 /* Says whether the file is known to have such a record. The writer of a kept file reads the file first, until that has

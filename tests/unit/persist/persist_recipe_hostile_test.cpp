@@ -85,6 +85,26 @@ TEST_F(PersistRecipeHostile, ALargeTextThatIsNamedOftenIsRefused)
 }
 
 /* Keys whose unkeyed hashes would all begin in one part of the table. */
+/* Each of them is looked up once. Comparing each with each would take minutes. */
+TEST_F(PersistRecipeHostile, AProgramWithManyIdsIsCopied)
+{
+    constexpr uint32_t count = 200000;
+    const Bytes source = text("kernel twice x 2 *\n");
+    const Bytes program = join({reference_program, source_field(source)});
+    const Key key = key_of(program);
+    std::vector<Bytes> records = {record(RECIPE_RECORD_TEXT, source), record(RECIPE_RECORD_PROGRAM, program)};
+    for (uint32_t i = 0; i < count; ++i)
+        records.push_back(record(RECIPE_RECORD_ID, key_of(u32(i)), Bytes(key.begin(), key.end())));
+    const Recipe recipe = open_with(records);
+    const Writer writer = open_writer(path("copy"));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_copy(writer.get(), recipe.get(), 0)) << ingot_last_error_detail();
+    EXPECT_EQ(std::filesystem::file_size(path()), std::filesystem::file_size(path("copy")));
+    const Recipe copied = open_recipe(path("copy"));
+    const Bytes last = u32(count - 1);
+    size_t index = SIZE_MAX;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_find_id(copied.get(), last.size(), last.data(), &index));
+}
+
 TEST_F(PersistRecipeHostile, ChosenKeysDoNotShareASlot)
 {
     key_map map;

@@ -40,18 +40,33 @@ static int open_writer(struct copying *copying, const char *path)
     return EXIT_NO_STORE;
 }
 
-/* Copies a program. If it fails, others may still be copied, unless the file is full. */
-static int copy(struct copying *copying, const struct plan_program *program)
+/* True if another copy of the program may be intact. */
+static bool is_damage(ingot_status_t status)
+{
+    return status == INGOT_NOT_FOUND || status == INGOT_BLOB_CORRUPT;
+}
+
+/* Counts a program, and reports why it was not copied. Others may still be copied then, unless the file is full. */
+static int take_result(struct copying *copying, const struct plan_program *program, ingot_status_t status)
 {
     char key[PLAN_KEY_TEXT_SIZE];
-    const ingot_status_t status = ingot_recipe_writer_copy(copying->writer, program->recipe, program->index);
     copying->copied_count += status == INGOT_SUCCESS;
     if (status == INGOT_SUCCESS)
         return EXIT_DONE;
     ++copying->failed_count;
     (void)fprintf(stderr, "ingot: %.*s was not copied: %s: %s\n", PLAN_SHORT_KEY,
                   plan_key_text(program->facts.key, key), ingot_status_name(status), ingot_last_error_detail());
-    return status == INGOT_NOT_FOUND || status == INGOT_BLOB_CORRUPT ? EXIT_DONE : EXIT_FAILED;
+    return is_damage(status) ? EXIT_DONE : EXIT_FAILED;
+}
+
+static ingot_status_t try_copy(const struct copying *copying, const struct plan_program *program)
+{
+    return ingot_recipe_writer_copy(copying->writer, program->recipe, program->index);
+}
+
+static int copy(struct copying *copying, const struct plan_program *program)
+{
+    return take_result(copying, program, try_copy(copying, program));
 }
 
 static int tell(const struct recipe_request *request, const struct copying *copying)
@@ -77,12 +92,33 @@ static int copy_repeated_ids(struct copying *copying, const struct plan *plan)
         const struct plan_program *repeated = &plan->programs[plan->program_count + i];
         if (repeated->facts.status == INGOT_NO_SPACE)
             continue; /* not to be copied, and no sign that the output is full */
-        status = ingot_recipe_writer_copy(copying->writer, repeated->recipe, repeated->index);
-        /* If this copy is damaged, only its ids are lost, because the best copy was tried before. */
-        if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND && status != INGOT_BLOB_CORRUPT)
+        status = try_copy(copying, repeated);
+        if (status != INGOT_SUCCESS && !is_damage(status))
             return store_failed("copying the ids of a program", status);
     }
     return EXIT_DONE;
+}
+
+/* Copies each program, and the ids of all its copies. If the first copy is damaged, a further one may be intact, and
+ * the first one's ids are copied after that. */
+static int copy_all(struct copying *copying, const struct plan *plan)
+{
+    bool *is_left = memory_get(plan->program_count + 1);
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < plan->program_count && code == EXIT_DONE; ++i) {
+        const ingot_status_t status = try_copy(copying, &plan->programs[i]);
+        is_left[i] = is_damage(status);
+        if (!is_left[i])
+            code = take_result(copying, &plan->programs[i], status);
+    }
+    if (code == EXIT_DONE)
+        code = copy_repeated_ids(copying, plan);
+    for (size_t i = 0; i < plan->program_count && code == EXIT_DONE; ++i) {
+        if (is_left[i])
+            code = copy(copying, &plan->programs[i]);
+    }
+    free(is_left);
+    return code;
 }
 
 int recipe_merge(const struct recipe_request *request)
@@ -92,10 +128,8 @@ int recipe_merge(const struct recipe_request *request)
     int code = plan_open(&plan, request->count - 1, request->arguments + 1);
     if (code == EXIT_DONE)
         code = open_writer(&copying, request->arguments[0]);
-    for (size_t i = 0; i < plan.program_count && code == EXIT_DONE; ++i)
-        code = copy(&copying, &plan.programs[i]);
     if (code == EXIT_DONE)
-        code = copy_repeated_ids(&copying, &plan);
+        code = copy_all(&copying, &plan);
     ingot_recipe_writer_release(copying.writer);
     plan_close(&plan);
     return code == EXIT_DONE ? tell(request, &copying) : code;
