@@ -169,8 +169,11 @@ bool nvidia_binary_is_equal(const cl_icd_dispatch *cl, const ingot_allocator_t *
     cl_kernel *kernels = ingot_allocate(allocator, size);
     if (kernels == NULL)
         return false;
-    equal = cl->clCreateKernelsInProgram(of_ptx, count, kernels, NULL) == CL_SUCCESS;
-    for (cl_uint i = 0; i < count && kernels[i] != NULL; ++i) {
+    if (cl->clCreateKernelsInProgram(of_ptx, count, kernels, NULL) != CL_SUCCESS) {
+        equal = false;
+        count = 0; /* of which the driver created none */
+    }
+    for (cl_uint i = 0; i < count; ++i) {
         equal = equal && has_equal_kernel(cl, device, kernels[i], of_native);
         (void)cl->clReleaseKernel(kernels[i]);
     }
