@@ -25,6 +25,7 @@ std::atomic<int> compilation_count;
 std::atomic<int> link_count;
 std::atomic<bool> holds_builds;
 std::atomic<bool> refuses_kernel;
+std::map<std::string, void *> extension_functions;
 
 namespace
 {
@@ -142,6 +143,16 @@ const cl_icd_dispatch &bare()
                 return clCreateKernel(program, name, error);
             *error = CL_INVALID_PROGRAM_EXECUTABLE;
             return nullptr;
+        };
+        static const auto find_extension = made.clGetExtensionFunctionAddress;
+        made.clGetExtensionFunctionAddress = [](const char *name) {
+            const auto found = extension_functions.find(name);
+            return found != extension_functions.end() ? found->second : find_extension(name);
+        };
+        made.clGetExtensionFunctionAddressForPlatform = [](cl_platform_id platform, const char *name) {
+            const auto found = extension_functions.find(name);
+            return found != extension_functions.end() ? found->second
+                                                      : clGetExtensionFunctionAddressForPlatform(platform, name);
         };
         return made;
     }();

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ extern std::atomic<int> link_count;
 extern std::atomic<bool> holds_builds;
 /* True if the layer's target must refuse to create the next kernel. */
 extern std::atomic<bool> refuses_kernel;
+/* Functions of extensions that the layer's target has in place of the driver's. NULL: it does not have the function. */
+extern std::map<std::string, void *> extension_functions;
 
 /* What a scenario saw. */
 using Report = std::vector<std::string>;

@@ -71,6 +71,28 @@ TEST(Layer, IsNotLoadedTwice)
     EXPECT_EQ(7u, count);
 }
 
+/* Newer loaders initialize a layer with properties, and end it before the process does. */
+TEST(Layer, WorksWithNewerLoaders)
+{
+    (void)layered();
+    void *layer = dlopen(INGOT_LAYER_FILE, RTLD_LAZY | RTLD_LOCAL);
+    using Init =
+        cl_int(CL_API_CALL *)(cl_uint, const cl_icd_dispatch *, cl_uint *, const cl_icd_dispatch **, const void *);
+    const auto init = reinterpret_cast<Init>(dlsym(layer, "clInitLayerWithProperties"));
+    const auto deinit = reinterpret_cast<cl_int(CL_API_CALL *)()>(dlsym(layer, "clDeinitLayer"));
+    const cl_icd_dispatch *table = nullptr;
+    cl_uint count = 0;
+    EXPECT_EQ(CL_SUCCESS, init(7, &layered(), &count, &table, nullptr));
+    EXPECT_EQ(&layered(), table);
+    EXPECT_EQ(7u, count);
+    EXPECT_EQ(CL_INVALID_VALUE, init(7, nullptr, &count, &table, nullptr));
+    EXPECT_EQ(CL_SUCCESS, deinit());
+    Session session(layered());
+    cl_program program = session.source(kTwo);
+    EXPECT_EQ(CL_SUCCESS, session.cl.clBuildProgram(program, 0, nullptr, "-DENDED", nullptr, nullptr));
+    EXPECT_EQ(CL_SUCCESS, session.cl.clReleaseProgram(program));
+}
+
 TEST(Layer, ReplacesFunctionsOfExtensions)
 {
     const cl_platform_id platform = OpenclPlatform::get().id();
