@@ -4,7 +4,8 @@
  *
  * It loads what the real compilers made, by the rules of the real driver: machine code for its own architecture and
  * nothing else. Kernels are found in it, and not launched. Its machine has three GPUs, two equal ones and another; the
- * variables CUDA_STAND_IN_NAME and CUDA_STAND_IN_CAPABILITY exchange the equal ones.
+ * variables CUDA_STAND_IN_NAME and CUDA_STAND_IN_CAPABILITY exchange the equal ones. The function that
+ * CUDA_STAND_IN_FAIL names fails in the whole process.
  */
 #include "support/cuda_stand_in.h"
 
@@ -63,7 +64,8 @@ int cuda_stand_in_stack_depth(void)
 
 static CUresult outcome(const char *call)
 {
-    CUresult result = CUDA_SUCCESS;
+    const char *failing = getenv("CUDA_STAND_IN_FAIL");
+    CUresult result = failing != NULL && strcmp(call, failing) == 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     if (failing_times > 0 && strcmp(call, failing_call) == 0) {
         --failing_times;
@@ -143,7 +145,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     *context = &primaries[device];
-    return CUDA_SUCCESS;
+    return outcome("cuDevicePrimaryCtxRetain");
 }
 
 CUresult cuCtxGetCurrent(CUcontext *context)
