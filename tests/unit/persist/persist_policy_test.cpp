@@ -579,13 +579,17 @@ TEST_F(PersistPolicy, ALargeStoreEvictsFromItsOldest)
     unsigned next = 0;
     for (; next < count; ++next)
         ASSERT_EQ(INGOT_SUCCESS, put_small(store, next));
+    ASSERT_LT(128u, fs::file_size(path + "/index.bin") / INDEX_PAGE_SIZE - 1) << "a smaller index is read completely";
     uint64_t gone = 0;
     for (unsigned i = 0; i < 100; ++i) {
+        visited_pages = 0;
         ASSERT_EQ(INGOT_SUCCESS, put_small(store, next++));
         ASSERT_GE(16u, store.stats().evictions - gone);
+        ASSERT_GE(64u, visited_pages) << "the work of a store does not grow with the number of entries";
         gone = store.stats().evictions;
     }
     EXPECT_LE(200u, gone);
+    EXPECT_LT(0u, visited_pages);
     for (unsigned i = count / 2; i < next; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store.load(small_id(i))) << i;
     EXPECT_EQ((next - gone) * kSmallEntry, store.stats().bytes);
