@@ -24,7 +24,7 @@ void key_map_init(struct key_map *map, const ingot_allocator_t *allocator);
 void key_map_fini(struct key_map *map);
 /* Returns false if the key is not there. number may be NULL. */
 bool key_map_find(const struct key_map *map, const uint8_t *key, size_t *number);
-/* Adds a key that is not there. Returns false if there is no memory. */
+/* Adds a key, which the map must not have. Returns false if memory runs out. */
 bool key_map_add(struct key_map *map, const uint8_t *key, size_t number);
 
 #endif

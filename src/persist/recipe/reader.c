@@ -197,7 +197,7 @@ static ingot_status_t add_program(struct ingot_recipe *recipe, const struct reci
     return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
 }
 
-/* Notes which program has an id. The id of a program that is not there, or left out, is left out, too. */
+/* Notes which program has an id. Leaves out ids of programs that are missing or were left out. */
 static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     struct id_node node = {.before = 0};
