@@ -13,7 +13,7 @@
  * 100 GB.
  *
  * Everything is on one volume, with a warm page cache: $INGOT_BENCH_DIR, otherwise /dev/shm. With --only 4k, 64k, 1m,
- * counts, processes or eviction, one part is measured.
+ * counts, processes, eviction or million, one part is measured.
  */
 #include <sys/wait.h>
 #include <unistd.h>
