@@ -5,7 +5,7 @@
  * without recording, on an empty and on a full store; `ingot build` with two workers and with one. How much two
  * processes of this machine compile in the time of one, without Ingot, is measured in the same rounds.
  *
- *     bench_recipe --json FILE
+ *     bench_recipe --json FILE [--only recording|jobs|size]
  *     bench_recipe --child run SET STORE            makes the programs ready, and records them in BENCH_RECIPE if set
  *     bench_recipe --child jobs-1|jobs-2 RECIPE STORE   ingot build with so many workers
  *     bench_recipe --child driver-1|driver-2 SET -      so many processes compile the set at once, by the driver alone
@@ -18,6 +18,7 @@
 #include <ingot/recipe.h>
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -112,7 +113,18 @@ void run_programs(const std::string &set, const std::string &store)
     }
 }
 
-/* "run MS" of a whole `ingot build`, and how many programs it says that it compiled. */
+/* Milliseconds of processor time of all processes that have ended below this one. */
+double processor_time_of_children()
+{
+    struct rusage used = {};
+    require(getrusage(RUSAGE_CHILDREN, &used) == 0, "getrusage");
+    const auto milliseconds = [](const timeval &time) {
+        return static_cast<double>(time.tv_sec) * 1000 + static_cast<double>(time.tv_usec) / 1000;
+    };
+    return milliseconds(used.ru_utime) + milliseconds(used.ru_stime);
+}
+
+/* "run MS" of a whole `ingot build`, how many programs it says that it compiled, and its processor time. */
 void build_recipe(const std::string &jobs, const std::string &recipe, const std::string &store)
 {
     const auto start = Clock::now();
@@ -124,6 +136,7 @@ void build_recipe(const std::string &jobs, const std::string &recipe, const std:
     const size_t at = output.find(member);
     require(at != std::string::npos, "ingot build printed something else:\n" + output);
     std::printf("built\t%d\n", std::atoi(output.c_str() + at + member.size()));
+    std::printf("processor\t%.3f\n", processor_time_of_children());
 }
 
 std::string text_of(const std::string &path)
@@ -220,15 +233,18 @@ public:
 
     void measure_recording(const std::string &device, bench::Report &report)
     {
-        bench::Sample with, without;
+        bench::Sample with, without, shares;
         const auto cold = [&](bool is_recorded) {
             const std::string store = new_path(device);
-            return run(device, store, is_recorded ? store + ".recipe" : "");
+            const double time = run(device, store, is_recorded ? store + ".recipe" : "");
+            shares.values.push_back(new_ms_.values.back() / time);
+            return time;
         };
         bench::take_turns(
             kRounds, [&] { return cold(true); }, [&] { return cold(false); }, with, without);
         report.add("recording_over_cold_" + device, ratio(device + ", cold", "recording", with, "without", without),
                    "times", Goal::at_most, 1.02);
+        report.add("recording_share_of_cold_" + device, shares.median(), "", Goal::at_most, 0.02);
 
         const std::string store = new_path(device);
         (void)run(device, store, store + ".recipe");
@@ -255,12 +271,12 @@ public:
     {
         const std::string recipe = new_path(device) + ".recipe";
         processes_.run(device, "run", "jobs", new_path(device), {{"BENCH_RECIPE", recipe}});
-        bench::Sample one, two, driver_one, driver_two;
-        const auto build = [&](const char *what) {
-            return [this, &device, &recipe, what] {
+        bench::Sample one, two, processor_one, processor_two, driver_one, driver_two;
+        const auto build = [&](const char *what, bench::Sample &processor) {
+            return [this, &device, &recipe, &processor, what] {
                 const auto lines = processes_.run(device, what, recipe, new_path(device));
-                require(lines.size() == 2 && lines[1][1] == std::to_string(kJobPrograms),
-                        "not all programs were built");
+                processor.values.push_back(std::stod(lines.at(2)[1]));
+                require(lines[1][1] == std::to_string(kJobPrograms), "not all programs were built");
                 return std::stod(lines[0][1]);
             };
         };
@@ -268,11 +284,13 @@ public:
             return [this, &device, what] { return std::stod(processes_.run(device, what, "jobs", "-").at(0)[1]); };
         };
         for (int round = 0; round < kJobRounds; ++round) {
-            bench::take_turn(round, build("jobs-1"), build("jobs-2"), one, two);
+            bench::take_turn(round, build("jobs-1", processor_one), build("jobs-2", processor_two), one, two);
             bench::take_turn(round, compile("driver-1"), compile("driver-2"), driver_one, driver_two);
         }
         report.add("jobs_2_over_1_" + device, ratio(device + ", ingot build", "one worker", one, "two", two), "times",
                    Goal::at_least, 1.7);
+        report.add("jobs_2_over_1_processor_time_" + device,
+                   ratio(device + ", processor time", "two workers", processor_two, "one", processor_one), "times");
         for (double &value : driver_one.values)
             value *= 2; /* two processes compile twice as many programs */
         report.add(
@@ -355,19 +373,23 @@ int main(int argc, char **argv)
 {
     if (argc == 5 && std::strcmp(argv[1], "--child") == 0)
         return run_child(argv[2], argv[3], argv[4]);
-    require(argc == 3 && std::strcmp(argv[1], "--json") == 0, "usage: bench_recipe --json FILE");
+    const bool has_part = argc == 5 && std::strcmp(argv[3], "--only") == 0;
+    require((argc == 3 || has_part) && std::strcmp(argv[1], "--json") == 0,
+            "usage: bench_recipe --json FILE [--only recording|jobs|size]");
+    const auto is_wanted = [&](const char *part) { return !has_part || std::strcmp(argv[4], part) == 0; };
     const ScratchDirectory scratch;
     Bench bench(scratch.path().string());
     bench::Report report;
     for (const std::string device : {"pocl", "intel"}) {
         if (!bench.has(device))
             continue;
-        bench.measure_recording(device, report);
-        if (has_two_processors())
+        if (is_wanted("recording"))
+            bench.measure_recording(device, report);
+        if (is_wanted("jobs") && has_two_processors())
             bench.measure_jobs(device, report);
-        else
+        else if (is_wanted("jobs"))
             std::printf("%s: two workers are not measured on one processor\n", device.c_str());
-        if (device == "intel") /* the texts are those of any device */
+        if (is_wanted("size") && device == "intel") /* the texts are those of any device */
             bench.measure_size(device, report);
     }
     report.print();
