@@ -130,6 +130,35 @@ TEST(CudaContext, FailsCleanlyAtEveryAllocation)
     }
 }
 
+/* Each source has its own macro, so the two kernels have different names. */
+TEST(CudaProgram, IsBuiltOfSourcesWithTheirOwnOptions)
+{
+    const Context context = make();
+    std::vector<Source> kept;
+    std::vector<ingot_source_t> sources;
+    for (const char *options : {"-DNAME=first", "-DNAME=second"}) {
+        const std::string text = "extern \"C\" __global__ void NAME(int *x) { x[0] += x[0]; }\n";
+        ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
+        info.kind = INGOT_SOURCE_CUDA_CPP;
+        info.bytes = text.data();
+        info.size = text.size();
+        info.compile_options = options;
+        ingot_source_t source = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &info)) << ingot_last_error_detail();
+        kept.emplace_back(source);
+        sources.push_back(source);
+    }
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = sources.data();
+    info.source_count = sources.size();
+    ingot_program_desc_t desc = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
+    const Desc owned(desc);
+    const Program program = create(owned);
+    EXPECT_NE(nullptr, kernel_of(program, "first"));
+    EXPECT_NE(nullptr, kernel_of(program, "second"));
+}
+
 TEST(CudaProgram, IsBuiltAndLoadedOrFailsCleanlyAtEveryAllocation)
 {
     const Bytes blob = blob_of(create(describe(make(), twice())));

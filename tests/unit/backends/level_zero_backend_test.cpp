@@ -309,6 +309,47 @@ TEST(LevelZeroErrors, NamesEveryCodeAndTellsLackOfMemory)
     EXPECT_EQ(static_cast<int64_t>(ZE_RESULT_ERROR_DEVICE_LOST), ingot_last_error_code());
 }
 
+/* Returns the machine code of a module with options of the source alone, and of the program. */
+std::string code_with(const char *own_options, const char *options)
+{
+    const std::string module = spirv_of("two_kernels");
+    ingot_context_t context = make();
+    ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
+    source_info.kind = INGOT_SOURCE_SPIRV;
+    source_info.bytes = module.data();
+    source_info.size = module.size();
+    source_info.compile_options = own_options;
+    ingot_source_t source = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &source_info));
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = &source;
+    info.source_count = 1;
+    info.compile_options = options;
+    ingot_program_desc_t desc = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc)) << ingot_last_error_detail();
+    Sink binary;
+    if (program != nullptr) {
+        EXPECT_EQ(INGOT_SUCCESS, level_zero_ops.get_binary(ingot_context_get_backend_state(context, &level_zero_ops),
+                                                           ingot_program_get_backend_program(program, &level_zero_ops),
+                                                           0, &binary.sink));
+    }
+    ingot_program_release(program);
+    ingot_program_desc_release(desc);
+    ingot_source_release(source);
+    ingot_context_release(context);
+    return binary.text();
+}
+
+TEST(LevelZeroBuild, CompilesASourceWithItsOwnOptions)
+{
+    const std::string plain = code_with(nullptr, nullptr);
+    const std::string slow = code_with(nullptr, "-ze-opt-disable");
+    EXPECT_NE(plain, slow);
+    EXPECT_EQ(slow, code_with("-ze-opt-disable", nullptr));
+}
+
 TEST(LevelZeroBuild, RefusesWhatIsNotSpirvBeforeTheDriverEndsTheProcessOverIt)
 {
     Table table({"two_kernels"});

@@ -592,6 +592,144 @@ TEST(OpenclGetBinary, LeavesIntelsIntermediateCodeOut)
     }
 }
 
+/* A driver that answers as NVIDIA's: PTX is each program's binary, and PTX and machine code make the same program. */
+struct Nvidia {
+    static constexpr char kPtx[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry twice(.param .u64 x)\n{\nret;\n}\n";
+    static inline std::string binary; /* the real driver's */
+    static inline bool takes_machine_code;
+    static inline std::vector<size_t> loaded; /* sizes */
+
+    static const cl_icd_dispatch &functions()
+    {
+        static cl_icd_dispatch table = counting_functions();
+        table.clGetPlatformInfo = [](cl_platform_id id, cl_platform_info what, size_t capacity, void *value,
+                                     size_t *size) {
+            const char version[] = "OpenCL 3.0 CUDA 13.0.98";
+            if (what == CL_PLATFORM_VERSION && value != nullptr && capacity >= sizeof(version))
+                return std::memcpy(value, version, sizeof(version)), CL_SUCCESS;
+            return clGetPlatformInfo(id, what, capacity, value, size);
+        };
+        table.clGetDeviceInfo = [](cl_device_id id, cl_device_info what, size_t capacity, void *value, size_t *size) {
+            if (what != 0x4000 && what != 0x4001)
+                return clGetDeviceInfo(id, what, capacity, value, size);
+            *static_cast<cl_uint *>(value) = what == 0x4000 ? 9 : 0; /* the compute capability */
+            return CL_SUCCESS;
+        };
+        table.clGetProgramInfo = [](cl_program program, cl_program_info what, size_t capacity, void *value,
+                                    size_t *size) {
+            const size_t ptx_size = sizeof(kPtx);
+            if (what == CL_PROGRAM_BINARY_SIZES && value != nullptr)
+                return std::memcpy(value, &ptx_size, sizeof(ptx_size)), CL_SUCCESS;
+            if (what == CL_PROGRAM_BINARIES && value != nullptr)
+                return std::memcpy(*static_cast<void **>(value), kPtx, sizeof(kPtx)), CL_SUCCESS;
+            return clGetProgramInfo(program, what, capacity, value, size);
+        };
+        table.clCreateProgramWithBinary = [](cl_context context, cl_uint count, const cl_device_id *devices,
+                                             const size_t *sizes, const unsigned char **, cl_int *statuses,
+                                             cl_int *error) -> cl_program {
+            const auto *bytes = reinterpret_cast<const unsigned char *>(binary.data());
+            const size_t size = binary.size();
+            loaded.push_back(sizes[0]);
+            if (sizes[0] == sizeof(kPtx) || takes_machine_code)
+                return clCreateProgramWithBinary(context, count, devices, &size, &bytes, statuses, error);
+            *error = CL_INVALID_BINARY;
+            return nullptr;
+        };
+        return table;
+    }
+
+    /* Returns the binary that is stored. */
+    static std::string binary_of_program()
+    {
+        const OpenclContext native(one_device());
+        ingot_context_t context = nullptr;
+        ingot_allocator_t allocator{};
+        ingot_sink_t sink{};
+        EXPECT_EQ(INGOT_SUCCESS,
+                  ingot_opencl_context_create_with(&context, &functions(), native.native(), 0, nullptr, nullptr));
+        ingot_program_t program = build(context);
+        alloc_init(&allocator, nullptr);
+        bytes_writer_init(&sink.writer, &allocator);
+        EXPECT_EQ(INGOT_SUCCESS,
+                  opencl_ops.get_binary(ingot_context_get_backend_state(context, &opencl_ops),
+                                        ingot_program_get_backend_program(program, &opencl_ops), 0, &sink));
+        const std::string bytes(reinterpret_cast<const char *>(sink.writer.bytes), sink.writer.size);
+        bytes_writer_fini(&sink.writer);
+        ingot_program_release(program);
+        ingot_context_release(context);
+        return bytes;
+    }
+};
+
+TEST(OpenclGetBinary, IsMachineCodeInPlaceOfPtxIfTheDriverMakesTheSameProgramOfIt)
+{
+    if (!HAS_LINKER)
+        GTEST_SKIP() << "no libnvJitLink, so every program keeps its PTX";
+    const std::string ptx(Nvidia::kPtx, sizeof(Nvidia::kPtx));
+    Nvidia::binary = Built().of_driver;
+    Nvidia::takes_machine_code = true;
+    Nvidia::loaded.clear();
+    const std::string native = Nvidia::binary_of_program();
+    EXPECT_EQ("\x7f"
+              "ELF",
+              native.substr(0, 4));
+    EXPECT_EQ((std::vector<size_t>{ptx.size(), native.size()}), Nvidia::loaded) << "compared";
+    Nvidia::takes_machine_code = false;
+    EXPECT_EQ(ptx, Nvidia::binary_of_program());
+    Nvidia::binary = "no driver takes this";
+    EXPECT_EQ(ptx, Nvidia::binary_of_program());
+}
+
+/* NVIDIA's driver lists the kernels of a program only if all devices of the context have it. */
+TEST(OpenclKernelNames, AreReadFromAProgramForAllDevicesIfTheDriverListsNoneForOne)
+{
+    const std::vector<cl_device_id> both(platform().devices().begin(), platform().devices().begin() + 2);
+    const OpenclContext native(both);
+    cl_icd_dispatch table = counting_functions();
+    static cl_program for_both; /* the driver's program that was made last for two devices */
+    for_both = nullptr;
+    table.clCreateProgramWithBinary = [](cl_context of, cl_uint count, const cl_device_id *devices, const size_t *sizes,
+                                         const unsigned char **bytes, cl_int *statuses, cl_int *error) {
+        cl_program made = clCreateProgramWithBinary(of, count, devices, sizes, bytes, statuses, error);
+        for_both = count == 2 ? made : nullptr;
+        return made;
+    };
+    table.clGetProgramInfo = [](cl_program program, cl_program_info what, size_t capacity, void *value, size_t *size) {
+        if (what == CL_PROGRAM_KERNEL_NAMES && program != for_both)
+            return CL_INVALID_PROGRAM_EXECUTABLE;
+        return clGetProgramInfo(program, what, capacity, value, size);
+    };
+    table.clGetPlatformInfo = [](cl_platform_id id, cl_platform_info what, size_t capacity, void *value, size_t *size) {
+        const char name[] = "NVIDIA CUDA"; /* of PoCL, names would be requested before a binary */
+        if (what != CL_PLATFORM_NAME)
+            return clGetPlatformInfo(id, what, capacity, value, size);
+        if (value != nullptr && capacity >= sizeof(name))
+            std::memcpy(value, name, sizeof(name));
+        if (size != nullptr)
+            *size = sizeof(name);
+        return CL_SUCCESS;
+    };
+    ingot_context_t context = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_context_create_with(&context, &table, native.native(), 0, nullptr, nullptr));
+    void *state = ingot_context_get_backend_state(context, &opencl_ops);
+    Table request;
+    ingot_sink_t log{}, names{};
+    void *program = nullptr;
+    const uint32_t device = 1;
+    alloc_init(&request.allocator, nullptr);
+    bytes_writer_init(&log.writer, &request.allocator);
+    bytes_writer_init(&names.writer, &request.allocator);
+    ASSERT_EQ(INGOT_SUCCESS, opencl_ops.build(state, &request.request, 1, &device, &log, &program));
+    EXPECT_EQ(INGOT_SUCCESS, opencl_ops.get_kernel_names(state, program, &names)) << ingot_last_error_detail();
+    EXPECT_EQ(std::string("twice", 6),
+              std::string(reinterpret_cast<const char *>(names.writer.bytes), names.writer.size));
+    opencl_ops.destroy_program(state, program);
+    bytes_writer_fini(&names.writer);
+    bytes_writer_fini(&log.writer);
+    ingot_context_release(context);
+}
+
 /* PoCL aborts. */
 TEST(OpenclGetBinary, IsNotRequestedOfPoclIfAKernelsNameCannotBeAFiles)
 {

@@ -186,6 +186,24 @@ TEST_F(PersistTiers, AChainPromotesWhatALowerTierHas)
     EXPECT_EQ(INGOT_NOT_FOUND, chain.remove(kId));
 }
 
+TEST_F(PersistTiers, AChainPromotesIntoAChain)
+{
+    const Held first(open_file(at("first")));
+    const Held copy(open_file(at("copy")));
+    const Store last(at("last"));
+    ASSERT_EQ(INGOT_SUCCESS, last.put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(copy.get(), 1));
+    const Held inner(chain_of({first.get(), copy.get()}));
+    const Held outer(chain_of({inner.get(), last.get()}));
+    ASSERT_EQ(INGOT_SUCCESS, outer.load(kId));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(outer.get()));
+    for (const Held *tier : {&first, &copy}) {
+        Bytes blob;
+        EXPECT_EQ(INGOT_SUCCESS, tier->load(kId, &blob));
+        EXPECT_EQ(kBlob, blob);
+    }
+}
+
 /* An empty storage of the application, whose store operation waits until it is opened. */
 class Gate
 {
