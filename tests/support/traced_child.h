@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
@@ -54,7 +55,7 @@ inline Outcome run(const std::function<int()> &work, const std::function<void(pi
     if (child == 0) {
         if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0 || raise(SIGSTOP) != 0)
             _exit(125);
-        _exit(work());
+        std::_Exit(work()); /* in a coverage build, _exit() would write files first */
     }
     if (child < 0 || !wait_for_stop(child, &outcome))
         return outcome;
