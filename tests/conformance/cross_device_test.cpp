@@ -47,7 +47,10 @@ Device level_zero(const std::string &product, const std::string &hardware = "def
     return {"level_zero-" + product,
             "level_zero",
             "two_kernels.spv",
-            {{"ProductFamilyOverride", product}, {"HardwareInfoOverride", hardware}, {"OCL_ICD_VENDORS", "/dev/null"}}};
+            {{"INGOT_TEST_DEVICE", "level_zero-" + product},
+             {"ProductFamilyOverride", product},
+             {"HardwareInfoOverride", hardware},
+             {"OCL_ICD_VENDORS", "/dev/null"}}};
 }
 
 Device opencl(const std::string &name, const std::string &icd, const std::string &product, const std::string &source)

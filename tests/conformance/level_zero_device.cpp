@@ -50,7 +50,10 @@ public:
     {
         const char *product = getenv("ProductFamilyOverride");
         const bool is_tgllp = product != nullptr && strcmp(product, "tgllp") == 0;
-        return {{"ProductFamilyOverride", is_tgllp ? "adlp" : "tgllp"}, {"HardwareInfoOverride", "default"}};
+        const std::string other = is_tgllp ? "adlp" : "tgllp";
+        return {{"INGOT_TEST_DEVICE", "level_zero-" + other},
+                {"ProductFamilyOverride", other},
+                {"HardwareInfoOverride", "default"}};
     }
 
     ProgramText two_kernels() const override { return spirv({"two_kernels"}); }

@@ -1,8 +1,8 @@
 /*
  * level_zero_driver.h - the Level Zero driver that a test was given, and native contexts over its devices.
  *
- * scripts/with-device says which product the driver simulates; a test without one fails. Two equal devices are asked of
- * the driver before it is first called.
+ * scripts/with-device says which product the driver simulates; a test without one, or with another than it was to have,
+ * fails. Two equal devices are asked of the driver before it is first called.
  */
 #ifndef INGOT_TESTS_LEVEL_ZERO_DRIVER_H
 #define INGOT_TESTS_LEVEL_ZERO_DRIVER_H
@@ -13,6 +13,8 @@
 #include <vector>
 
 #include <ingot/level_zero.h>
+
+#include "support/test_device.h"
 
 class LevelZeroDriver
 {
@@ -55,19 +57,24 @@ private:
         check(zeDeviceGet(native_, &count, nullptr), "zeDeviceGet");
         devices_.resize(count);
         check(zeDeviceGet(native_, &count, devices_.data()), "zeDeviceGet");
-        require_intel();
+        require_wanted_device();
         context_ = make_context();
     }
 
-    /* No other driver may pass for the one that the test is named after. */
-    void require_intel() const
+    /* No other driver may pass for the one that the test is named after, and no other product. */
+    void require_wanted_device() const
     {
         for (const ze_device_handle_t device : devices_) {
             ze_device_properties_t properties = {};
+            ze_device_module_properties_t module_properties = {};
             properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+            module_properties.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES;
             check(zeDeviceGetProperties(device, &properties), "zeDeviceGetProperties");
+            check(zeDeviceGetModuleProperties(device, &module_properties), "zeDeviceGetModuleProperties");
             if (properties.vendorId != 0x8086)
                 throw std::runtime_error(std::string("not a device of Intel: ") + properties.name);
+            test_device::require_level_zero_device(properties.name, properties.deviceId,
+                                                   (module_properties.flags & ZE_DEVICE_MODULE_FLAG_FP64) != 0);
         }
     }
 
