@@ -1,0 +1,181 @@
+/* Options of one SPIR-V module alone, in a Level Zero program of several. */
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+extern "C" {
+#include "backends/level_zero/backend.h"
+#include "backends/level_zero/state.h"
+}
+#include "support/level_zero_driver.h"
+#include "support/reference_context.h"
+#include "support/spirv_file.h"
+
+namespace
+{
+
+using Flags = std::vector<std::string>;
+using Bytes = std::vector<uint8_t>;
+
+Flags flags_of_modules; /* that the driver was asked to compile or load */
+
+constexpr char kProgramOption[] = "-ze-opt-greater-than-4GB-buffer-required";
+constexpr char kSourceOption[] = "-ze-opt-disable";
+
+Context make_context()
+{
+    LevelZeroDriver &driver = LevelZeroDriver::get();
+    ingot_context_t context = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_level_zero_context_create(&context, driver.native(), driver.context(), 1,
+                                                             driver.devices().data(), nullptr))
+        << ingot_last_error_detail();
+    return Context(context);
+}
+
+/* A program of two modules, with these options of their own. */
+Desc describe(const Context &context, const std::string &first, const std::string &second)
+{
+    const std::string modules[2] = {spirv_of("call_helper"), spirv_of("helper")};
+    const char *const options[2] = {first.c_str(), second.c_str()};
+    std::vector<Source> owned;
+    std::vector<ingot_source_t> sources;
+    for (int i = 0; i < 2; ++i) {
+        ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
+        info.kind = INGOT_SOURCE_SPIRV;
+        info.bytes = modules[i].data();
+        info.size = modules[i].size();
+        info.compile_options = *options[i] != '\0' ? options[i] : nullptr;
+        ingot_source_t source = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&source, &info)) << ingot_last_error_detail();
+        owned.emplace_back(source);
+        sources.push_back(source);
+    }
+    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    info.sources = sources.data();
+    info.source_count = sources.size();
+    info.compile_options = kProgramOption;
+    ingot_program_desc_t desc = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
+    return Desc(desc);
+}
+
+Bytes build_blob(const Desc &desc)
+{
+    ingot_program_t program = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc.get())) << ingot_last_error_detail();
+    return blob_of(Program(program));
+}
+
+ingot_status_t load(const Desc &desc, const Bytes &blob)
+{
+    ingot_program_t program = nullptr;
+    const ingot_status_t status = ingot_program_create_from_cache_blob(&program, desc.get(), blob.size(), blob.data());
+    if (program != nullptr) {
+        ingot_kernel_t kernel = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_kernel_create(&kernel, program, 0, "call")) << ingot_last_error_detail();
+        ingot_kernel_release(kernel);
+    }
+    ingot_program_release(program);
+    return status;
+}
+
+} // namespace
+
+extern "C" {
+
+/* In place of the loader's own, which it calls. */
+ze_result_t ZE_APICALL zeModuleCreate(ze_context_handle_t context, ze_device_handle_t device,
+                                      const ze_module_desc_t *desc, ze_module_handle_t *module,
+                                      ze_module_build_log_handle_t *log)
+{
+    static const auto next = reinterpret_cast<decltype(&zeModuleCreate)>(dlsym(RTLD_NEXT, "zeModuleCreate"));
+    if (desc->pNext == nullptr) {
+        flags_of_modules.emplace_back(desc->pBuildFlags);
+    } else {
+        const auto *program = static_cast<const ze_module_program_exp_desc_t *>(desc->pNext);
+        flags_of_modules.insert(flags_of_modules.end(), program->pBuildFlags, program->pBuildFlags + program->count);
+    }
+    return next(context, device, desc, module, log);
+}
+
+} // extern "C"
+
+TEST(LevelZeroSettings, ReachTheDriverWithTheirModuleAlone)
+{
+    for (const bool links_programs : {true, false}) {
+        const Context context = make_context();
+        auto *state = static_cast<level_zero_state *>(ingot_context_get_backend_state(context.get(), &level_zero_ops));
+        state->links_programs = links_programs;
+        const std::string more = links_programs ? "" : " -library-compilation";
+        flags_of_modules.clear();
+        build_blob(describe(context, kSourceOption, ""));
+        EXPECT_EQ((Flags{std::string(kProgramOption) + " " + kSourceOption + more, kProgramOption + more}),
+                  flags_of_modules);
+        flags_of_modules.clear();
+        build_blob(describe(context, "", kSourceOption));
+        EXPECT_EQ((Flags{kProgramOption + more, std::string(kProgramOption) + " " + kSourceOption + more}),
+                  flags_of_modules);
+    }
+}
+
+TEST(LevelZeroSettings, ChangeWhatTheDriverCompiles)
+{
+    const auto binary_of = [](const char *first, const char *second) {
+        const Context context = make_context();
+        const Desc desc = describe(context, first, second);
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc.get()));
+        const Program owned(program);
+        ze_module_handle_t module = nullptr;
+        size_t size = 0;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_level_zero_program_get_native(program, 0, &module));
+        EXPECT_EQ(ZE_RESULT_SUCCESS, zeModuleGetNativeBinary(module, &size, nullptr));
+        Bytes binary(size);
+        EXPECT_EQ(ZE_RESULT_SUCCESS, zeModuleGetNativeBinary(module, &size, binary.data()));
+        return binary;
+    };
+    const Bytes plain = binary_of("", "");
+    EXPECT_EQ(plain, binary_of("", ""));
+    EXPECT_NE(plain, binary_of(kSourceOption, ""));
+    EXPECT_NE(plain, binary_of("", kSourceOption));
+}
+
+TEST(LevelZeroSettings, ArePartOfTheIdAndOfTheModuleThatHasThem)
+{
+    const Context context = make_context();
+    std::vector<Bytes> ids;
+    const std::vector<std::pair<std::string, std::string>> options = {
+        {"", ""}, {kSourceOption, ""}, {"", kSourceOption}, {kSourceOption, kSourceOption}, {"-cl-mad-enable", ""}};
+    for (const auto &[first, second] : options)
+        ids.push_back(id_of(describe(context, first, second)));
+    for (size_t i = 0; i < ids.size(); ++i) {
+        for (size_t j = 0; j < i; ++j)
+            EXPECT_NE(ids[i], ids[j]) << i << " " << j;
+    }
+    EXPECT_EQ(ids[1], id_of(describe(make_context(), kSourceOption, "")));
+}
+
+TEST(LevelZeroSettings, SurviveARoundTripThroughABlob)
+{
+    Bytes id, blob;
+    {
+        const Context context = make_context();
+        const Desc desc = describe(context, kSourceOption, "");
+        id = id_of(desc);
+        blob = build_blob(desc);
+        EXPECT_EQ(1u, stats_of(context).builds);
+    }
+    const Context context = make_context();
+    EXPECT_EQ(INGOT_BLOB_MISMATCH, load(describe(context, "", ""), blob));
+    EXPECT_EQ(INGOT_BLOB_MISMATCH, load(describe(context, "", kSourceOption), blob));
+    EXPECT_EQ(INGOT_SUCCESS, load(describe(context, kSourceOption, ""), blob)) << ingot_last_error_detail();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+    ingot_program_desc_t of_id = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create_from_cache_blob_id(&of_id, context.get(), id.size(), id.data()))
+        << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, load(Desc(of_id), blob)) << ingot_last_error_detail();
+    EXPECT_EQ(0u, stats_of(context).builds);
+}
