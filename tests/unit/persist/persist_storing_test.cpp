@@ -550,6 +550,39 @@ TEST(PersistStoring, AnExitStoresWhatWaits)
     EXPECT_STREQ("", shared.text);
 }
 
+TEST(PersistStoring, AnExitStoresTheMostExpensiveBuildsFirst)
+{
+    static char *order;
+    static std::vector<std::vector<uint8_t>> *ids; /* still to be found when the process has ended */
+    Shared told;
+    Shared stored;
+    order = stored.text;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  Session *session = session_that_tells(told.text);
+                  ids = new std::vector<std::vector<uint8_t>>;
+                  for (int i = 0; i < 3; ++i)
+                      ids->push_back(id_of(session->describe(numbered_source(i))));
+                  session->hook = [number = size_t{0}](const char *operation) mutable {
+                      static constexpr int kTimes[] = {0, 200, 50};
+                      if (strcmp(operation, "build") == 0)
+                          spin(std::chrono::milliseconds(kTimes[number++]));
+                      return INGOT_SUCCESS;
+                  };
+                  leave_three(
+                      session, make_for_good([](void *, size_t size, const uint8_t *id, size_t, const uint8_t *) {
+                          const auto found = std::find(ids->begin(), ids->end(), std::vector<uint8_t>(id, id + size));
+                          order[strlen(order)] = static_cast<char>('0' + (found - ids->begin()));
+                          return INGOT_SUCCESS;
+                      }),
+                      600000);
+                  if (order[0] != '\0')
+                      return 4;
+                  std::exit(7);
+              }));
+    EXPECT_STREQ("120", stored.text);
+    EXPECT_STREQ("", told.text);
+}
+
 TEST(PersistStoring, AnExitThatHasNoTimeTellsWhatIsLost)
 {
     ScratchDirectory scratch;
