@@ -365,6 +365,38 @@ TEST(PersistDirectory, NamespacesHaveTheirOwnEntriesAndLimits)
     EXPECT_EQ(two.stats().bytes, text_total(root / "two"));
 }
 
+/* A store without a namespace has the same root, and its stores evict only its own entries. */
+TEST(PersistDirectory, AStoreWithoutANamespaceEvictsNothingOfANamespace)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    const std::string path = root.string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.name_space = "one";
+    Store one(info);
+    info.name_space = nullptr;
+    info.max_bytes = 5000;
+    Store plain(info);
+    for (unsigned i = 0; i < 6; ++i) /* more than the other may have, and older than what it stores */
+        ASSERT_EQ(INGOT_SUCCESS, one.put(numbered_id(i), random_bytes(i, 1000)));
+    for (unsigned i = 0; i < 20; ++i) {
+        ASSERT_EQ(INGOT_SUCCESS, plain.put(numbered_id(i), random_bytes(100 + i, 1000)));
+        ASSERT_GE(5000u, plain.stats().bytes);
+    }
+    EXPECT_LE(15u, plain.stats().evictions);
+    EXPECT_EQ(0u, one.stats().evictions);
+    for (unsigned i = 0; i < 6; ++i) {
+        Bytes blob;
+        EXPECT_EQ(INGOT_SUCCESS, one.load(numbered_id(i), &blob)) << i;
+        EXPECT_EQ(random_bytes(i, 1000), blob) << i;
+    }
+    EXPECT_EQ(bytes_in(root / "one"), text_total(root / "one"));
+    EXPECT_EQ(bytes_in(root) - bytes_in(root / "one"), text_total(root));
+    EXPECT_EQ(INGOT_SUCCESS, one.put(numbered_id(6), random_bytes(6, 1000))) << "its own limit is not 5000";
+    EXPECT_EQ(0u, one.stats().evictions);
+}
+
 TEST(PersistDirectory, TheTotalIsRightAfterADamagedEntryWasTakenAway)
 {
     ScratchDirectory scratch;
