@@ -7,6 +7,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -106,7 +107,8 @@ private:
 
 using Creator = std::function<ingot_status_t(void **)>;
 
-ingot_status_t get_or_create(const Cache &cache, const char *name, const Creator &creator, ingot_object_t *object)
+template <typename AnyCache>
+ingot_status_t get_or_create(const AnyCache &cache, const char *name, const Creator &creator, ingot_object_t *object)
 {
     const ingot_object_creator_t call = [](void **value, void *user) {
         return (*static_cast<const Creator *>(user))(value);
@@ -530,9 +532,10 @@ public:
         info.size_of = [](const void *value, void *) { return *static_cast<const size_t *>(value); };
         info.on_event_user = this;
         info.on_event = [](const ingot_event_t *event, void *user) {
-            static_cast<LimitedCache *>(user)->told.push_back(
-                {event->kind, event->status, std::string(event->session) + "/" + event->group + "/" + event->name,
-                 event->reason});
+            auto *self = static_cast<LimitedCache *>(user);
+            const std::lock_guard<std::mutex> guard(self->mutex_);
+            self->told.push_back({event->kind, event->status,
+                                  std::string(event->session) + "/" + event->group + "/" + event->name, event->reason});
         };
         EXPECT_EQ(INGOT_SUCCESS, ingot_object_cache_create(&cache_, &info)) << ingot_last_error_detail();
     }
@@ -563,6 +566,7 @@ public:
     std::vector<Told> told;
 
 private:
+    std::mutex mutex_;
     ingot_object_cache_t cache_ = nullptr;
     std::vector<std::unique_ptr<size_t>> sizes_;
 };
@@ -666,6 +670,54 @@ TEST(ObjectCacheEvents, TellOfEachRequestAndOfWhatLeaves)
         EXPECT_TRUE(expected[i] == cache.told[i]) << i << ": " << cache.told[i].place << " " << cache.told[i].reason;
     for (size_t i = expected.size(); i < cache.told.size(); ++i)
         EXPECT_EQ("clear", cache.told[i].reason);
+}
+
+TEST(ObjectCacheEvents, NameTheLimitByWhichAnObjectLeaves)
+{
+    ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
+    limits.max_session_groups = 1;
+    LimitedCache of_sessions(limits);
+    for (const char *session : {"s", "t"}) {
+        for (const char *group : {"g", "h"})
+            ASSERT_EQ(INGOT_SUCCESS, of_sessions.set(session, group));
+    }
+    EXPECT_EQ((std::vector<Told>{{INGOT_EVENT_EVICT, INGOT_SUCCESS, "s/g/n", "max_session_groups"},
+                                 {INGOT_EVENT_EVICT, INGOT_SUCCESS, "t/g/n", "max_session_groups"}}),
+              of_sessions.told);
+
+    limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
+    limits.max_bytes = 100000;
+    LimitedCache of_bytes(limits);
+    for (const char *name : {"a", "b", "c", "d"})
+        ASSERT_EQ(INGOT_SUCCESS, of_bytes.set("s", "g", name, 30000));
+    EXPECT_EQ((std::vector<Told>{{INGOT_EVENT_EVICT, INGOT_SUCCESS, "s/g/a", "max_bytes"}}), of_bytes.told);
+}
+
+TEST(ObjectCacheEvents, TellOfAThreadThatWaitsForAnothersObject)
+{
+    ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
+    LimitedCache cache(limits);
+    static size_t made = 1;
+    ingot_object_t objects[2] = {};
+    std::thread second;
+    const Creator creator = [&](void **value) {
+        second = std::thread([&] {
+            const Creator never = [](void **) { return INGOT_BUILD_FAILED; };
+            EXPECT_EQ(INGOT_SUCCESS, get_or_create(cache, "n", never, &objects[1]));
+        });
+        while (cache.stats().waits == 0)
+            std::this_thread::yield();
+        *value = &made;
+        return INGOT_SUCCESS;
+    };
+    ASSERT_EQ(INGOT_SUCCESS, get_or_create(cache, "n", creator, &objects[0]));
+    second.join();
+    EXPECT_EQ(objects[0], objects[1]);
+    for (ingot_object_t object : objects)
+        ingot_object_release(object);
+    EXPECT_EQ((std::vector<Told>{{INGOT_EVENT_MISS, INGOT_NOT_FOUND, "s/g/n", ""},
+                                 {INGOT_EVENT_WAIT, INGOT_SUCCESS, "s/g/n", ""}}),
+              cache.told);
 }
 
 TEST(ObjectCacheLimits, RefuseWhatIsUnknownOrMalformed)
