@@ -102,6 +102,27 @@ TEST(Layer, LetsACallbackReleaseTheProgram)
     });
 }
 
+/* -g is a word, wherever it stands. */
+TEST(Layer, LeavesBuildsForADebuggerToTheDriver)
+{
+    const auto count_of = [](const char *options) {
+        Session session(layered());
+        const int before = compilation_count;
+        cl_program program = session.source("__kernel void k(__global int *x) { *x = 1; }\n");
+        session.build(program, options);
+        session.cl.clReleaseProgram(program);
+        return compilation_count - before;
+    };
+    for (const char *options : {"-g", "-DDEBUGGED -g", "-g -DDEBUGGED", "-DDEBUGGED\t-g -w"}) {
+        EXPECT_EQ(1, count_of(options)) << options;
+        EXPECT_EQ(1, count_of(options)) << options;
+    }
+    for (const char *options : {"-DDEBUGGED=x-g", "-DDEBUGGED=-g0"}) {
+        EXPECT_EQ(1, count_of(options)) << options;
+        EXPECT_EQ(0, count_of(options)) << options;
+    }
+}
+
 TEST(Layer, SetsSpecializationConstants)
 {
     if (OpenclPlatform::get().version().find("PoCL 6.0") != std::string::npos)
