@@ -200,6 +200,8 @@ TEST_F(LayerExtensions, RefuseDevicesWhoseDriverHasNoSuchFunction)
 
 TEST_F(LayerExtensions, CacheProgramsOfIntermediateLanguage)
 {
+    if (OpenclPlatform::get().version().find("PoCL 6.0") != std::string::npos)
+        GTEST_SKIP() << "PoCL 6.0 may crash with this module without the layer, too";
     const std::vector<uint32_t> module = spirv_module::specialized();
     const size_t size = module.size() * sizeof(module[0]);
     for (const int expected : {1, 0}) {
