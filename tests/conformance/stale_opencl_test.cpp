@@ -164,7 +164,7 @@ TEST(Stale, ByTheDriversOwnCache)
 TEST(Stale, ByPoclsDeviceLibrary)
 {
     if (!is_pocl())
-        return;
+        GTEST_SKIP() << "this is about PoCL";
     const std::string directory = absolute("own-pocl-" + std::to_string(getpid()));
     ProgramSetup first{"#ifdef UPDATED\n#define NAME updated\n#else\n#define NAME before\n#endif\n" +
                        std::string(kKernel)};
@@ -188,7 +188,7 @@ TEST(Stale, ByPoclsDeviceLibrary)
 TEST(Stale, ByOptionsOfAVariable)
 {
     if (!is_pocl())
-        return;
+        GTEST_SKIP() << "this is about PoCL";
     ProgramSetup setup{"#ifdef __OPENCL_VERSION__\n#include \"k.h\"\n#endif\n" + std::string(kKernel)};
     setup.environment = {{"POCL_EXTRA_BUILD_FLAGS", "-Ideep"}};
     expect_seen(setup, "deep/k.h");
@@ -236,7 +236,7 @@ TEST(Stale, ByALinkThatBecomesACopy)
 TEST(Stale, ByAKeyOfTheDriver)
 {
     if (!is_intel())
-        return;
+        GTEST_SKIP() << "this is about Intel's driver";
     const std::string source = "#ifdef KEY\n#define NAME with_key\n#else\n#define NAME without\n#endif\n";
     ProgramSetup without{source + kKernel};
     ProgramSetup with = without;
@@ -255,7 +255,7 @@ TEST(Stale, ByAKeyOfTheDriver)
 TEST(Stale, ByTheDriversConfiguration)
 {
     if (!is_intel())
-        return;
+        GTEST_SKIP() << "this is about Intel's driver";
     const std::string source = "#ifdef KEY\n#define NAME with_key\n#else\n#define NAME without\n#endif\n";
     ProgramSetup without{source + kKernel};
     ProgramSetup with = without;
@@ -271,7 +271,7 @@ TEST(Stale, ByTheDriversConfiguration)
 TEST(Stale, ByAHeaderWithAnAbsoluteName)
 {
     if (!is_intel())
-        return;
+        GTEST_SKIP() << "this is about Intel's driver";
     const Workplace workplace;
     const std::string path = workplace.path() + "/k.h";
     const ProgramSetup setup{"#include \"" + path + "\"\n" + kKernel, "", {}, {{path, named("embedded")}}};
