@@ -402,8 +402,9 @@ std::string with_local_memory(size_t bytes)
 }
 
 struct Programs {
-    OpenclContext native{one_device()};
+    OpenclContext native;
     ingot_context_t context = make(native);
+    explicit Programs(const std::vector<cl_device_id> &devices = one_device()) : native(devices) {}
     ~Programs() { ingot_context_release(context); }
 
     ingot_status_t create(const std::string &text, ingot_program_t *program) const
@@ -522,6 +523,29 @@ TEST(OpenclCache, CountsTheBytesOfBuiltPrograms)
         ingot_program_release(program);
     }
     EXPECT_LT(texts.size() * 3000, total);
+}
+
+/* The driver has code for each device, even if two are equal and share one section of the blob. */
+TEST(OpenclCache, CountsTheBytesForEachDevice)
+{
+    const std::vector<cl_device_id> &all = platform().devices();
+    ASSERT_LE(2u, all.size());
+    const auto bytes_for = [](const std::vector<cl_device_id> &devices) {
+        const Programs programs(devices);
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, programs.create(various_programs()[1], &program)) << ingot_last_error_detail();
+        const auto counted = static_cast<double>(programs.stats().bytes);
+        blob_of(program);
+        const auto real = static_cast<double>(programs.stats().bytes);
+        EXPECT_NEAR(real, counted, real / 4) << devices.size() << " devices";
+        ingot_program_release(program);
+        return real;
+    };
+    const double one = bytes_for({all[0]});
+    EXPECT_NEAR(2 * one, bytes_for({all[0], all[1]}), one / 4);
+    if (all.size() > 2) { /* PoCL's third one differs */
+        EXPECT_NEAR(2 * one, bytes_for({all[0], all[2]}), one / 4);
+    }
 }
 
 TEST(OpenclCache, KeepsItsLimitOfBytes)
