@@ -1,0 +1,218 @@
+/*
+ * opencl_binary_test.cpp - the binaries that the OpenCL backend takes from drivers and gives back to them.
+ */
+#include "unit/backends/opencl_backend_fixture.h"
+
+#include <cstring>
+#include <fstream>
+
+#include "support/child_process.h"
+
+using namespace opencl_backend;
+
+TEST(OpenclGetBinary, LeavesIntelsIntermediateCodeOut)
+{
+    const std::string spirv = {0x03, 0x02, 0x23, 0x07};
+    const Built built;
+    if (platform().is_intel()) {
+        EXPECT_NE(std::string::npos, built.of_driver.find(spirv));
+        EXPECT_EQ(std::string::npos, built.of_table.find(spirv));
+        EXPECT_LT(built.of_table.size(), built.of_driver.size());
+    } else {
+        EXPECT_EQ(built.of_driver, built.of_table);
+    }
+}
+
+/* A driver that answers as NVIDIA's: PTX is each program's binary, and PTX and machine code make the same program. */
+struct Nvidia {
+    static constexpr char kPtx[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry twice(.param .u64 x)\n{\nret;\n}\n";
+    static inline std::string binary; /* the real driver's */
+    static inline bool takes_machine_code;
+    static inline std::vector<size_t> loaded; /* sizes */
+
+    static const cl_icd_dispatch &functions()
+    {
+        static cl_icd_dispatch table = counting_functions();
+        table.clGetPlatformInfo = [](cl_platform_id id, cl_platform_info what, size_t capacity, void *value,
+                                     size_t *size) {
+            const char version[] = "OpenCL 3.0 CUDA 13.0.98";
+            if (what == CL_PLATFORM_VERSION && value != nullptr && capacity >= sizeof(version))
+                return std::memcpy(value, version, sizeof(version)), CL_SUCCESS;
+            return clGetPlatformInfo(id, what, capacity, value, size);
+        };
+        table.clGetDeviceInfo = [](cl_device_id id, cl_device_info what, size_t capacity, void *value, size_t *size) {
+            if (what != 0x4000 && what != 0x4001)
+                return clGetDeviceInfo(id, what, capacity, value, size);
+            *static_cast<cl_uint *>(value) = what == 0x4000 ? 9 : 0; /* the compute capability */
+            return CL_SUCCESS;
+        };
+        table.clGetProgramInfo = [](cl_program program, cl_program_info what, size_t capacity, void *value,
+                                    size_t *size) {
+            const size_t ptx_size = sizeof(kPtx);
+            if (what == CL_PROGRAM_BINARY_SIZES && value != nullptr)
+                return std::memcpy(value, &ptx_size, sizeof(ptx_size)), CL_SUCCESS;
+            if (what == CL_PROGRAM_BINARIES && value != nullptr)
+                return std::memcpy(*static_cast<void **>(value), kPtx, sizeof(kPtx)), CL_SUCCESS;
+            return clGetProgramInfo(program, what, capacity, value, size);
+        };
+        table.clCreateProgramWithBinary = [](cl_context context, cl_uint count, const cl_device_id *devices,
+                                             const size_t *sizes, const unsigned char **, cl_int *statuses,
+                                             cl_int *error) -> cl_program {
+            const auto *bytes = reinterpret_cast<const unsigned char *>(binary.data());
+            const size_t size = binary.size();
+            loaded.push_back(sizes[0]);
+            if (sizes[0] == sizeof(kPtx) || takes_machine_code)
+                return clCreateProgramWithBinary(context, count, devices, &size, &bytes, statuses, error);
+            *error = CL_INVALID_BINARY;
+            return nullptr;
+        };
+        return table;
+    }
+
+    /* Returns the binary that is stored. */
+    static std::string binary_of_program()
+    {
+        const OpenclContext native(one_device());
+        ingot_context_t context = nullptr;
+        ingot_allocator_t allocator{};
+        ingot_sink_t sink{};
+        EXPECT_EQ(INGOT_SUCCESS,
+                  ingot_opencl_context_create_with(&context, &functions(), native.native(), 0, nullptr, nullptr));
+        ingot_program_t program = build(context);
+        alloc_init(&allocator, nullptr);
+        bytes_writer_init(&sink.writer, &allocator);
+        EXPECT_EQ(INGOT_SUCCESS,
+                  opencl_ops.get_binary(ingot_context_get_backend_state(context, &opencl_ops),
+                                        ingot_program_get_backend_program(program, &opencl_ops), 0, &sink));
+        const std::string bytes(reinterpret_cast<const char *>(sink.writer.bytes), sink.writer.size);
+        bytes_writer_fini(&sink.writer);
+        ingot_program_release(program);
+        ingot_context_release(context);
+        return bytes;
+    }
+};
+
+TEST(OpenclGetBinary, IsMachineCodeInPlaceOfPtxIfTheDriverMakesTheSameProgramOfIt)
+{
+    if (!HAS_LINKER)
+        GTEST_SKIP() << "no libnvJitLink, so every program keeps its PTX";
+    const std::string ptx(Nvidia::kPtx, sizeof(Nvidia::kPtx));
+    Nvidia::binary = Built().of_driver;
+    Nvidia::takes_machine_code = true;
+    Nvidia::loaded.clear();
+    const std::string native = Nvidia::binary_of_program();
+    EXPECT_EQ("\x7f"
+              "ELF",
+              native.substr(0, 4));
+    EXPECT_EQ((std::vector<size_t>{ptx.size(), native.size()}), Nvidia::loaded) << "compared";
+    Nvidia::takes_machine_code = false;
+    EXPECT_EQ(ptx, Nvidia::binary_of_program());
+    Nvidia::binary = "no driver takes this";
+    EXPECT_EQ(ptx, Nvidia::binary_of_program());
+}
+
+/* NVIDIA's driver lists the kernels of a program only if all devices of the context have it. */
+TEST(OpenclKernelNames, AreReadFromAProgramForAllDevicesIfTheDriverListsNoneForOne)
+{
+    const std::vector<cl_device_id> both(platform().devices().begin(), platform().devices().begin() + 2);
+    const OpenclContext native(both);
+    cl_icd_dispatch table = counting_functions();
+    static cl_program for_both; /* the driver's program that was made last for two devices */
+    for_both = nullptr;
+    table.clCreateProgramWithBinary = [](cl_context of, cl_uint count, const cl_device_id *devices, const size_t *sizes,
+                                         const unsigned char **bytes, cl_int *statuses, cl_int *error) {
+        cl_program made = clCreateProgramWithBinary(of, count, devices, sizes, bytes, statuses, error);
+        for_both = count == 2 ? made : nullptr;
+        return made;
+    };
+    table.clGetProgramInfo = [](cl_program program, cl_program_info what, size_t capacity, void *value, size_t *size) {
+        if (what == CL_PROGRAM_KERNEL_NAMES && program != for_both)
+            return CL_INVALID_PROGRAM_EXECUTABLE;
+        return clGetProgramInfo(program, what, capacity, value, size);
+    };
+    table.clGetPlatformInfo = [](cl_platform_id id, cl_platform_info what, size_t capacity, void *value, size_t *size) {
+        const char name[] = "NVIDIA CUDA"; /* of PoCL, names would be requested before a binary */
+        if (what != CL_PLATFORM_NAME)
+            return clGetPlatformInfo(id, what, capacity, value, size);
+        if (value != nullptr && capacity >= sizeof(name))
+            std::memcpy(value, name, sizeof(name));
+        if (size != nullptr)
+            *size = sizeof(name);
+        return CL_SUCCESS;
+    };
+    ingot_context_t context = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_context_create_with(&context, &table, native.native(), 0, nullptr, nullptr));
+    void *state = ingot_context_get_backend_state(context, &opencl_ops);
+    Table request;
+    ingot_sink_t log{}, names{};
+    void *program = nullptr;
+    const uint32_t device = 1;
+    alloc_init(&request.allocator, nullptr);
+    bytes_writer_init(&log.writer, &request.allocator);
+    bytes_writer_init(&names.writer, &request.allocator);
+    ASSERT_EQ(INGOT_SUCCESS, opencl_ops.build(state, &request.request, 1, &device, &log, &program));
+    EXPECT_EQ(INGOT_SUCCESS, opencl_ops.get_kernel_names(state, program, &names)) << ingot_last_error_detail();
+    EXPECT_EQ(std::string("twice", 6),
+              std::string(reinterpret_cast<const char *>(names.writer.bytes), names.writer.size));
+    opencl_ops.destroy_program(state, program);
+    bytes_writer_fini(&names.writer);
+    bytes_writer_fini(&log.writer);
+    ingot_context_release(context);
+}
+
+/* PoCL aborts. */
+TEST(OpenclGetBinary, IsNotRequestedOfPoclIfAKernelsNameCannotBeAFiles)
+{
+    for (const size_t length : {size_t{252}, size_t{253}}) {
+        const std::string text = "kernel void " + std::string(length, 'k') + "(global int *x) { *x = 1; }\n";
+        const ingot_source_view_t view = {INGOT_SOURCE_OPENCL_C, text.size(), text.data(), nullptr};
+        Table table;
+        table.request.sources = &view;
+        ingot_sink_t log{}, binary{};
+        void *program = nullptr;
+        alloc_init(&table.allocator, nullptr);
+        bytes_writer_init(&log.writer, &table.allocator);
+        bytes_writer_init(&binary.writer, &table.allocator);
+        ASSERT_EQ(INGOT_SUCCESS, opencl_ops.build(table.state, &table.request, 1, &table.device, &log, &program));
+        EXPECT_EQ(platform().is_pocl() && length == 253 ? INGOT_UNIMPLEMENTED : INGOT_SUCCESS,
+                  opencl_ops.get_binary(table.state, program, 0, &binary));
+        opencl_ops.destroy_program(table.state, program);
+        bytes_writer_fini(&binary.writer);
+        bytes_writer_fini(&log.writer);
+    }
+}
+
+TEST(OpenclLoad, RefusesABinaryThatTheDriverDoesNotKnow)
+{
+    Table table;
+    const uint8_t garbage[] = "garbage";
+    const ingot_binary_t binary = {sizeof(garbage), garbage};
+    void *program = nullptr;
+    EXPECT_EQ(INGOT_BLOB_REJECTED, opencl_ops.load(table.state, &table.request, 1, &table.device, &binary, &program));
+    EXPECT_EQ(nullptr, program);
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "CL_INVALID_BINARY")) << ingot_last_error_detail();
+}
+
+TEST(OpenclLoad, RefusesABinaryOfAnotherDeviceThoughTheDriverWouldCompileItAgain)
+{
+    child_process::Child::Environment other;
+    if (platform().is_intel())
+        other = {{"ProductFamilyOverride", "skl"}};
+    child_process::Child child({"/proc/self/exe", "--write-binary", "other.bin"}, "other.out", other);
+    ASSERT_EQ(0, child.wait()) << child.output();
+    std::ifstream file("other.bin", std::ios::binary);
+    std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    ASSERT_LT(16u, bytes.size());
+    /* CPU devices of newer versions share binaries; the device's number follows the magic */
+    if (platform().is_pocl()) {
+        ASSERT_EQ("poclbin", std::string(bytes.begin(), bytes.begin() + 7));
+        bytes[8] = static_cast<char>(bytes[8] ^ 1);
+    }
+    const ingot_binary_t binary = {bytes.size(), reinterpret_cast<const uint8_t *>(bytes.data())};
+    Table table;
+    void *program = nullptr;
+    EXPECT_EQ(INGOT_BLOB_REJECTED, opencl_ops.load(table.state, &table.request, 1, &table.device, &binary, &program))
+        << ingot_last_error_detail();
+    EXPECT_EQ(nullptr, program);
+}
