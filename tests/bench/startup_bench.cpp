@@ -456,20 +456,29 @@ int main(int count, char **arguments)
 {
     if (count == 5 && std::strcmp(arguments[1], "--child") == 0)
         return measure_as_child(arguments + 2);
-    if (count != 3 || std::strcmp(arguments[1], "--json") != 0) {
-        std::fputs("usage: bench_startup --json FILE\n", stderr);
+    const bool has_part = count == 5 && std::strcmp(arguments[3], "--only") == 0;
+    if ((count != 3 && !has_part) || std::strcmp(arguments[1], "--json") != 0) {
+        std::fputs("usage: bench_startup --json FILE [--only prewarm|storing|pocl|intel|level_zero]\n", stderr);
         return 2;
     }
+    const std::string only = has_part ? arguments[4] : "";
+    const auto is_wanted = [&only](const char *part) { return only.empty() || only == part; };
     const ScratchDirectory folder;
     bench::Report report;
     Bench bench(folder.path().string());
-    bench.measure_prewarm("intel", "100 networks", "prewarm_intel_networks", report);
-    bench.measure_prewarm("intel", "100 layers", "prewarm_intel_layers", report);
-    bench.measure_prewarm("pocl", "100 layers", "prewarm_pocl_layers", report);
-    bench.measure_cost_of_storing(report);
-    bench.measure("pocl", 10, report);
-    bench.measure("intel", 20, report);
-    bench.measure_level_zero(report);
+    if (is_wanted("prewarm")) {
+        bench.measure_prewarm("intel", "100 networks", "prewarm_intel_networks", report);
+        bench.measure_prewarm("intel", "100 layers", "prewarm_intel_layers", report);
+        bench.measure_prewarm("pocl", "100 layers", "prewarm_pocl_layers", report);
+    }
+    if (is_wanted("storing"))
+        bench.measure_cost_of_storing(report);
+    if (is_wanted("pocl"))
+        bench.measure("pocl", 10, report);
+    if (is_wanted("intel"))
+        bench.measure("intel", 20, report);
+    if (is_wanted("level_zero"))
+        bench.measure_level_zero(report);
     report.print();
     require(report.write_json(arguments[2]), std::string("cannot write ") + arguments[2]);
     return 0;
