@@ -4,7 +4,7 @@
  * Every figure comes from separate processes, started through scripts/with-device, which gives each one device and
  * an empty driver cache. Cold and warm processes run the same code; only the store is empty or full.
  *
- *     bench_startup --json FILE               all
+ *     bench_startup --json FILE [--only PART]       all, or prewarm, storing, pocl, intel or level_zero
  *     bench_startup --child ready|load SET STORE    what the processes do, with OpenCL
  *     bench_startup --child over|whole|whole-driver|ids|reads SET STORE    from the sources to the kernels
  *     bench_startup --child own-cache SET FOLDER    without Ingot, with the driver's own cache
