@@ -38,6 +38,7 @@ struct publication {
     uint64_t bytes;
     uint64_t file_limit; /* the limit at the beginning */
     uint64_t created_ns;
+    bool was_over; /* a limit was exceeded before this entry came: it was lowered */
     uint64_t evicted_bytes;
     uint64_t evicted_count;
     char prepared[PATH_CAPACITY]; /* in tmp; "" once published */
@@ -265,12 +266,13 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     return files_write_failed(result, "publishing in", bucket->path);
 }
 
-/* True if the entry fits. It also goes in if the store evicted at least its bytes and many entries: then the limit was
- * lowered, and the next stores evict the rest, because a single one would take too long. */
+/* True if the entry fits. If a limit was lowered, it also goes in after the store evicted its bytes and many entries: a
+ * single store would take too long, so the next ones evict the rest. */
 static bool may_enter(const struct publication *publication, const struct account *account, uint64_t entry_count)
 {
     return account_has_room(account, publication->bytes, entry_count) ||
-           (publication->evicted_count >= ENOUGH_EVICTED && publication->evicted_bytes >= publication->bytes);
+           (publication->was_over && publication->evicted_count >= ENOUGH_EVICTED &&
+            publication->evicted_bytes >= publication->bytes);
 }
 
 /* Makes some room, and renames if there is enough. Sets *is_done if nothing is left to do. */
@@ -284,6 +286,7 @@ static ingot_status_t try_to_commit(struct publication *publication, uint64_t de
         account_begin(directory, directory->name_space, deadline_ns, publication->file_limit, &account);
     if (status != INGOT_SUCCESS)
         return status;
+    publication->was_over = publication->was_over || !account_has_room(&account, 0, 0);
     evict_begin(&eviction, &account);
     adopt_some(&account, ADOPT_STEP);
     status = evict_some(&eviction, publication->bytes, entry_count);
