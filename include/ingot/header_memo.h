@@ -34,7 +34,7 @@ INGOT_API void ingot_header_memo_release(ingot_header_memo_t memo);
  */
 INGOT_API ingot_status_t ingot_header_memo_get_bytes(ingot_header_memo_t memo, size_t *size, uint8_t *bytes);
 /**
- * Adds the content of another memo, as far as there is room; what is known already stays. Anyone who can write @p bytes
+ * Adds the content of another memo until the memo is full. Known entries are kept. Anyone who can write @p bytes
  * decides which programs are found, so take them only from a place that no other user can write.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not a memo that this library can read.
  * @retval INGOT_BLOB_STALE     Another build of the library wrote it.

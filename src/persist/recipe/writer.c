@@ -188,8 +188,8 @@ static ingot_status_t open_file(struct ingot_recipe_writer *writer)
     return status;
 }
 
-/* Opens the file and reads what is new, while other processes may read, too. INGOT_NOT_FOUND: there is no file.
- * Requires the writer's lock. */
+/* Opens the file with a shared lock, and reads what is new. INGOT_NOT_FOUND: there is no file. Requires the writer's
+ * lock. */
 static ingot_status_t open_to_read(struct ingot_recipe_writer *writer)
 {
     const int fd = recipe_file_open_existing(writer->path);
