@@ -176,7 +176,7 @@ static void put_link_options(struct id_writing *id)
 static void put_constants(struct id_writing *id)
 {
     for (size_t i = 0; i < id->desc->spec_constant_count; ++i) {
-        const ingot_spec_constant_t *constant = &id->desc->spec_constants[i];
+        const ingot_spec_constant_t *constant = &program_desc_spec_constants(id->desc)[i];
         begin_field(id);
         bytes_put_u32(&id->bytes, constant->id);
         bytes_put(&id->bytes, constant->size, constant->value);
@@ -187,7 +187,7 @@ static void put_constants(struct id_writing *id)
 static void put_expressions(struct id_writing *id)
 {
     for (size_t i = 0; i < id->desc->name_expression_count; ++i)
-        put_text(id, id->desc->name_expressions[i]);
+        put_text(id, program_desc_name_expressions(id->desc)[i]);
 }
 
 static void put_source_options(struct id_writing *id)

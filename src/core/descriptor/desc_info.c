@@ -21,13 +21,13 @@ ingot_status_t ingot_program_desc_get_info(const_ingot_program_desc_t desc, ingo
                                         .compile_options =
                                             desc->kept_options != NULL ? desc->kept_options : desc->compile_options,
                                         .link_options = desc->link_options,
-                                        .spec_constants = desc->spec_constants,
+                                        .spec_constants = program_desc_spec_constants(desc),
                                         .spec_constant_count = desc->spec_constant_count,
                                         .device_indices = desc->device_indices,
                                         .device_count = desc->device_count,
                                         .group = desc->group[0] != '\0' ? desc->group : NULL,
                                         .flags = desc->flags,
-                                        .name_expressions = desc->name_expressions,
+                                        .name_expressions = program_desc_name_expressions(desc),
                                         .name_expression_count = desc->name_expression_count};
     (void)STRUCT_WRITE(info, known);
     return INGOT_SUCCESS;

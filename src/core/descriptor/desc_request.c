@@ -74,9 +74,9 @@ ingot_status_t desc_request_init(ingot_build_request_t *request, const struct in
         .header_count = desc->header_count,
         .compile_options = options_join(arena, desc->compile_options, desc->context->compile_options),
         .link_options = options_join(arena, desc->link_options, desc->context->link_options),
-        .spec_constants = desc->spec_constants,
+        .spec_constants = program_desc_spec_constants(desc),
         .spec_constant_count = desc->spec_constant_count,
-        .name_expressions = desc->name_expressions,
+        .name_expressions = program_desc_name_expressions(desc),
         .name_expression_count = desc->name_expression_count};
     if (arena->failed)
         return error_out_of_memory();

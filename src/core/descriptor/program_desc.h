@@ -46,8 +46,6 @@ struct ingot_program_desc {
     char *link_options;
     /* compile_options without -I; NULL: the options were not parsed, or have no -I */
     char *kept_options;
-    ingot_spec_constant_t *spec_constants; /* sorted by id; followed by their values */
-    const char **name_expressions;         /* sorted bytewise; in the key */
     char *group;
     char *not_cacheable;             /* why the program cannot be cached, or NULL */
     struct ingot_includes *includes; /* referenced; NULL: included files are read */
@@ -55,8 +53,22 @@ struct ingot_program_desc {
     size_t key_size;
     struct hash128 key_hash;
     _Atomic(struct cache_blob_id *) id; /* release/acquire */
-    struct ingot_source *sources[];     /* referenced; headers follow the sources */
+    /* referenced; headers follow the sources, then specialization constants, their values, and name expressions */
+    struct ingot_source *sources[];
 };
+
+/* Returns the specialization constants, sorted by id. Their values of 8 bytes each follow them. */
+static inline ingot_spec_constant_t *program_desc_spec_constants(const struct ingot_program_desc *desc)
+{
+    return (ingot_spec_constant_t *)(desc->sources + desc->source_count + desc->header_count);
+}
+
+/* Returns the name expressions, sorted bytewise. They are in the key. */
+static inline const char **program_desc_name_expressions(const struct ingot_program_desc *desc)
+{
+    const uint64_t *values = (const uint64_t *)(program_desc_spec_constants(desc) + desc->spec_constant_count);
+    return (const char **)(values + desc->spec_constant_count);
+}
 
 static inline uint8_t *program_desc_key(const struct ingot_program_desc *desc)
 {

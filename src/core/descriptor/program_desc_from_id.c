@@ -199,16 +199,16 @@ static char *take_text(uint8_t **place, const struct id_value *value)
     return text;
 }
 
-static void read_constant(struct ingot_program_desc *desc, const struct id_view *view, const struct id_value *value)
+static void read_constant(struct ingot_program_desc *desc, size_t i, const struct id_value *value)
 {
     struct bytes_reader field;
-    uint64_t *values = (uint64_t *)(desc->spec_constants + view->constant_count);
-    const size_t i = desc->spec_constant_count++;
+    ingot_spec_constant_t *constants = program_desc_spec_constants(desc);
+    uint64_t *values = (uint64_t *)(constants + desc->spec_constant_count);
 
     bytes_reader_init(&field, value->size, value->bytes);
     const uint32_t id = bytes_get_u32(&field);
     memcpy(&values[i], value->bytes + 4, value->size - 4);
-    desc->spec_constants[i] = (ingot_spec_constant_t){id, (uint32_t)value->size - 4, &values[i]};
+    constants[i] = (ingot_spec_constant_t){id, (uint32_t)value->size - 4, &values[i]};
 }
 
 /* Reads the constants, and copies the expressions to *place. */
@@ -216,14 +216,16 @@ static void read_constants_and_expressions(struct ingot_program_desc *desc, cons
 {
     struct bytes_reader reader;
     struct id_value value;
+    size_t constant_count = 0;
+    const char **expression = program_desc_name_expressions(desc);
 
     begin_fields(&reader, view->size, view->bytes);
     while (bytes_left(&reader) != 0) {
         const uint32_t tag = next_field(&reader, &value);
         if (tag == ID_SPEC_CONSTANT)
-            read_constant(desc, view, &value);
+            read_constant(desc, constant_count++, &value);
         else if (tag == ID_NAME_EXPRESSION)
-            desc->name_expressions[desc->name_expression_count++] = take_text(place, &value);
+            *expression++ = take_text(place, &value);
     }
 }
 
@@ -246,10 +248,10 @@ static ingot_status_t create(const struct id_view *view, struct ingot_context *c
         alloc_free(&context->allocator, made, block_size);
         return status;
     }
-    uint8_t *place = (uint8_t *)(made + 1);
     made->block_size = block_size;
-    made->spec_constants = take(&place, constants_size);
-    made->name_expressions = take(&place, view->expression_count * sizeof(*made->name_expressions));
+    made->spec_constant_count = (uint32_t)view->constant_count;
+    made->name_expression_count = (uint32_t)view->expression_count;
+    uint8_t *place = (uint8_t *)(program_desc_name_expressions(made) + view->expression_count);
     made->device_indices = take(&place, device_count * sizeof(*made->device_indices));
     made->device_count = (uint32_t)device_count;
     uint8_t *const key = take(&place, key_size);

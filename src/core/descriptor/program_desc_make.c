@@ -161,12 +161,14 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
     desc->link_options = put_text(&place, info->link_options);
     put_number(&place, desc->spec_constant_count);
     for (size_t i = 0; i < desc->spec_constant_count; ++i) {
-        put_u32(&place, desc->spec_constants[i].id);
-        put_framed(&place, desc->spec_constants[i].size, desc->spec_constants[i].value);
+        const ingot_spec_constant_t *constant = &program_desc_spec_constants(desc)[i];
+        put_u32(&place, constant->id);
+        put_framed(&place, constant->size, constant->value);
     }
+    const char **expressions = program_desc_name_expressions(desc);
     put_number(&place, desc->name_expression_count);
     for (size_t i = 0; i < desc->name_expression_count; ++i)
-        desc->name_expressions[i] = put_text(&place, desc->name_expressions[i]);
+        expressions[i] = put_text(&place, expressions[i]);
     desc->files_size = files->size;
     (void)put_framed(&place, files->size, files->bytes); /* must be last; see program_desc_files */
     assert(place == key + desc->key_size);
@@ -193,7 +195,11 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
 {
     const struct hermetic *hermetic = &texts->hermetic;
     struct ingot_program_desc sizes = {.device_count = info->device_indices != NULL ? (uint32_t)info->device_count
-                                                                                    : context->device_count};
+                                                                                    : context->device_count,
+                                       .source_count = (uint16_t)info->source_count,
+                                       .header_count = (uint16_t)info->header_count,
+                                       .spec_constant_count = (uint32_t)info->spec_constant_count,
+                                       .name_expression_count = (uint32_t)info->name_expression_count};
     const size_t source_count = info->source_count + info->header_count;
     const size_t constants_size = info->spec_constant_count * (sizeof(ingot_spec_constant_t) + sizeof(uint64_t));
     const size_t expressions_size = info->name_expression_count * sizeof(const char *);
@@ -206,9 +212,7 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     if (desc == NULL)
         return NULL;
     *desc = sizes;
-    uint8_t *place = (uint8_t *)&desc->sources[source_count];
-    desc->spec_constants = take(&place, constants_size);
-    desc->name_expressions = take(&place, expressions_size);
+    uint8_t *place = (uint8_t *)program_desc_name_expressions(desc) + expressions_size;
     desc->device_indices = take(&place, desc->device_count * sizeof(*desc->device_indices));
     (void)take(&place, desc->key_size);
     desc->group = take_text(&place, info->group);
@@ -227,8 +231,6 @@ static void copy_sources(struct ingot_program_desc *desc, const ingot_program_in
         source_reference(source);
         desc->sources[i] = source;
     }
-    desc->source_count = (uint16_t)info->source_count;
-    desc->header_count = (uint16_t)info->header_count;
 }
 
 static int compare_spec_constants(const void *a, const void *b)
@@ -241,14 +243,15 @@ static int compare_spec_constants(const void *a, const void *b)
 static ingot_status_t copy_spec_constants(struct ingot_program_desc *desc, const ingot_program_info_t *info)
 {
     const size_t count = info->spec_constant_count;
+    ingot_spec_constant_t *constants = program_desc_spec_constants(desc);
+    uint64_t *values = (uint64_t *)(constants + count);
 
     if (count == 0)
         return INGOT_SUCCESS;
-    uint64_t *values = (uint64_t *)(desc->spec_constants + count);
-    memcpy(desc->spec_constants, info->spec_constants, count * sizeof(*desc->spec_constants));
-    qsort(desc->spec_constants, count, sizeof(*desc->spec_constants), compare_spec_constants);
+    memcpy(constants, info->spec_constants, count * sizeof(*constants));
+    qsort(constants, count, sizeof(*constants), compare_spec_constants);
     for (size_t i = 0; i < count; ++i) {
-        ingot_spec_constant_t *constant = &desc->spec_constants[i];
+        ingot_spec_constant_t *constant = &constants[i];
         if (i != 0 && constant->id == constant[-1].id)
             return error_set(INGOT_INVALID_ARGUMENTS, "specialization constant %u is given twice",
                              (unsigned)constant->id);
@@ -256,7 +259,6 @@ static ingot_status_t copy_spec_constants(struct ingot_program_desc *desc, const
         memcpy(&values[i], constant->value, constant->size);
         constant->value = &values[i];
     }
-    desc->spec_constant_count = (uint32_t)count;
     return INGOT_SUCCESS;
 }
 
@@ -269,17 +271,16 @@ static int compare_expressions(const void *a, const void *b)
 static ingot_status_t sort_name_expressions(struct ingot_program_desc *desc, const ingot_program_info_t *info)
 {
     const size_t count = info->name_expression_count;
+    const char **expressions = program_desc_name_expressions(desc);
 
     if (count == 0)
         return INGOT_SUCCESS;
-    memcpy(desc->name_expressions, info->name_expressions, count * sizeof(*desc->name_expressions));
-    qsort(desc->name_expressions, count, sizeof(*desc->name_expressions), compare_expressions);
+    memcpy(expressions, info->name_expressions, count * sizeof(*expressions));
+    qsort(expressions, count, sizeof(*expressions), compare_expressions);
     for (size_t i = 1; i < count; ++i) {
-        if (strcmp(desc->name_expressions[i], desc->name_expressions[i - 1]) == 0)
-            return error_set(INGOT_INVALID_ARGUMENTS, "the name expression %s is given twice",
-                             desc->name_expressions[i]);
+        if (strcmp(expressions[i], expressions[i - 1]) == 0)
+            return error_set(INGOT_INVALID_ARGUMENTS, "the name expression %s is given twice", expressions[i]);
     }
-    desc->name_expression_count = (uint32_t)count;
     return INGOT_SUCCESS;
 }
 
