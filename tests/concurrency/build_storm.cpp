@@ -1,5 +1,6 @@
 /*
  * build_storm [--processes N] [--programs N] [--trials N] [--seed N] [--now] [--large] [--no-wait] [--no-alone]
+ *             [--machines N]
  *
  * Processes that start at once on an empty store and request the same programs. Each program must be compiled once.
  *
@@ -9,7 +10,10 @@
  * and a seed has each process request the programs in an order of its own. --no-wait shows what happens with
  * INGOT_PERSIST_NO_BUILD_WAIT.
  *
- * The exit status is 0, or 1 if a trial was different or a process failed.
+ * With --machines, the processes are distributed among machines, each a network namespace with a store of its own.
+ * They share an empty Redis in another namespace. Each program must be compiled once by all of them together.
+ *
+ * The exit status is 0, or 1 if a trial was different or a process failed, or 77 if there can be no such machines here.
  */
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -22,6 +26,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -31,6 +36,11 @@
 
 #include "conformance/device_under_test.h"
 #include "support/scratch_directory.h"
+#ifdef STORM_OF_MACHINES
+#include <ingot/remote.h>
+
+#include "support/network.h"
+#endif
 #ifdef SPIRV_DIR
 #include "support/spirv_file.h"
 #endif
@@ -39,6 +49,7 @@ namespace
 {
 
 constexpr unsigned kHangSeconds = 600;
+constexpr int kSkipped = 77;
 
 struct Settings {
     int processes = 8;
@@ -49,6 +60,8 @@ struct Settings {
     bool is_large = false;
     bool never_waits = false;
     bool runs_alone = true;
+    int machines = 0;   /* 0: one, and no server */
+    std::string server; /* its URL, for a process */
 };
 
 struct Counts {
@@ -99,7 +112,9 @@ ingot_program_desc_t describe(ingot_context_t context, const Settings &settings,
     conformance::DeviceUnderTest &device = conformance::device_under_test();
     conformance::SourceText text = (settings.is_large ? large_text() : device.two_kernels()).sources[0];
     const std::string name = "number_" + std::to_string(number);
-    if (device.includes_files())
+    if (text.kind == INGOT_SOURCE_OWN_TEXT)
+        text.bytes += "kernel " + name + " x " + std::to_string(number) + " +\n";
+    else if (device.includes_files())
         text.bytes += "__kernel void " + name + "(__global int *x) { x[0] = " + std::to_string(number) + "; }\n";
     ingot_source_t source = make_source(text.kind, text.bytes, nullptr);
     ingot_source_t header = make_source(INGOT_SOURCE_HEADER, "#define " + name + "\n", "number.h");
@@ -132,12 +147,8 @@ Counts request_all(ingot_storage_t store, const std::vector<ingot_program_desc_t
     return counts;
 }
 
-/* Says that it is ready, begins when the parent closes the gate, and says what it counted. */
-void run_process(const Settings &settings, const std::string &path, unsigned seed, int ready, int gate, int results)
+ingot_storage_t open_store(const Settings &settings, const std::string &path)
 {
-    alarm(kHangSeconds);
-    ingot_context_info_t context_info = INGOT_CONTEXT_INFO_INIT;
-    const ingot_context_t context = conformance::device_under_test().make_context({0}, context_info);
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
     info.store_mode = settings.stores_now ? INGOT_PERSIST_STORE_NOW : INGOT_PERSIST_STORE_AUTO;
@@ -145,6 +156,27 @@ void run_process(const Settings &settings, const std::string &path, unsigned see
     info.flags = settings.never_waits ? INGOT_PERSIST_NO_BUILD_WAIT : 0;
     ingot_storage_t store = nullptr;
     check(ingot_persist_open(&store, &info));
+#ifdef STORM_OF_MACHINES
+    if (!settings.server.empty()) {
+        const ingot_storage_t directory = store;
+        ingot_remote_info_t remote = INGOT_REMOTE_INFO_INIT;
+        remote.url = settings.server.c_str();
+        remote.connect_timeout_ms = remote.stall_timeout_ms = remote.exit_time_ms = 60000; /* the same */
+        remote.lost_time_ms = INGOT_REMOTE_NO_LIMIT;
+        check(ingot_remote_open_behind(&store, directory, &remote));
+        ingot_storage_release(directory);
+    }
+#endif
+    return store;
+}
+
+/* Says that it is ready, begins when the parent closes the gate, and says what it counted. */
+void run_process(const Settings &settings, const std::string &path, unsigned seed, int ready, int gate, int results)
+{
+    alarm(kHangSeconds);
+    ingot_context_info_t context_info = INGOT_CONTEXT_INFO_INIT;
+    const ingot_context_t context = conformance::device_under_test().make_context({0}, context_info);
+    const ingot_storage_t store = open_store(settings, path);
     std::vector<ingot_program_desc_t> descs;
     for (int number = 0; number < settings.programs; ++number)
         descs.push_back(describe(context, settings, number));
@@ -220,21 +252,84 @@ struct Outcome {
     bool is_good = true;
 };
 
+#ifdef STORM_OF_MACHINES
+/* Machines with an empty server. */
+class Fleet
+{
+public:
+    explicit Fleet(int machines) : machines_(machines)
+    {
+        if (machines == 0)
+            return;
+        network_ = std::make_unique<network::Network>(machines);
+        redis_ = std::make_unique<network::Redis>(network_->server());
+    }
+    /* More arguments for a process, and its store's name. */
+    std::vector<std::string> arguments() const
+    {
+        return redis_ ? std::vector<std::string>{"--server", redis_->url()} : std::vector<std::string>();
+    }
+    std::string store_of(int process) const
+    {
+        return redis_ ? "store-" + std::to_string(process % machines_) : std::string("store");
+    }
+    std::unique_ptr<network::Within> enter(int process) const
+    {
+        return redis_ ? std::make_unique<network::Within>(network_->machine(process % machines_)) : nullptr;
+    }
+    /* True if the server has so many objects, and no lease. */
+    bool has_stored(int programs) const
+    {
+        if (!redis_)
+            return true;
+        const network::Within there(network_->server());
+        return redis_->process().ask({"DBSIZE"}) == std::to_string(programs) + "\n";
+    }
+
+private:
+    int machines_;
+    std::unique_ptr<network::Network> network_;
+    std::unique_ptr<network::Redis> redis_;
+};
+
+std::string why_no_fleet()
+{
+    return network::why_unavailable();
+}
+#else
+struct Fleet {
+    explicit Fleet(int) {}
+    static std::vector<std::string> arguments() { return {}; }
+    static std::string store_of(int) { return "store"; }
+    static int enter(int) { return 0; }
+    static bool has_stored(int) { return true; }
+};
+
+std::string why_no_fleet()
+{
+    return "remote is not built";
+}
+#endif
+
 /* Starts so many processes on an empty store. */
-Outcome storm(const std::vector<std::string> &given, int processes, unsigned seed)
+Outcome storm(const std::vector<std::string> &given, int processes, unsigned seed, const Settings &settings)
 {
     const ScratchDirectory scratch;
+    const Fleet fleet(settings.machines);
     Pipe ready(true), gate(false), results(true);
     std::vector<pid_t> children;
     for (int i = 0; i < processes; ++i) {
         const std::string driver_cache = (scratch.path() / ("driver-" + std::to_string(i))).string();
         std::filesystem::create_directory(driver_cache);
         std::vector<std::string> arguments = given;
+        for (const std::string &more : fleet.arguments())
+            arguments.push_back(more);
         for (const std::string &more :
-             {std::string("--process"), (scratch.path() / "store").string(),
+             {std::string("--process"), (scratch.path() / fleet.store_of(i)).string(),
               std::to_string(seed != 0 ? seed + static_cast<unsigned>(i) : 0), std::to_string(ready.theirs),
               std::to_string(gate.theirs), std::to_string(results.theirs)})
             arguments.push_back(more);
+        const auto there = fleet.enter(i);
         children.push_back(start(arguments, driver_cache));
     }
     for (Pipe *each : {&ready, &gate, &results})
@@ -258,6 +353,7 @@ Outcome storm(const std::vector<std::string> &given, int processes, unsigned see
         int status = 0;
         outcome.is_good = waitpid(child, &status, 0) == child && status == 0 && outcome.is_good;
     }
+    outcome.is_good = outcome.is_good && fleet.has_stored(settings.programs);
     return outcome;
 }
 
@@ -275,8 +371,8 @@ int run_trials(const Settings &settings, const std::vector<std::string> &given)
         const unsigned seed = settings.seed != 0 ? settings.seed + 1000u * static_cast<unsigned>(trial) : 0;
         Outcome one;
         if (settings.runs_alone)
-            one = storm(given, 1, seed);
-        const Outcome all = storm(given, settings.processes, seed);
+            one = storm(given, 1, seed, settings);
+        const Outcome all = storm(given, settings.processes, seed, settings);
         const int requests = settings.processes * settings.programs;
         exact += all.counts.builds == settings.programs && all.counts.loads == requests - settings.programs;
         failed += !one.is_good || !all.is_good || (settings.runs_alone && one.counts.builds != settings.programs);
@@ -286,6 +382,8 @@ int run_trials(const Settings &settings, const std::vector<std::string> &given)
         together.push_back(all.seconds);
         ratios.push_back(all.seconds / one.seconds);
     }
+    if (settings.machines != 0)
+        std::printf("%d machines, ", settings.machines);
     std::printf("%d processes, %d programs: one compilation each in %d of %d trials (at most %d compilations, %d waits "
                 "timed out, %d trials failed); together %.3f s",
                 settings.processes, settings.programs, exact, settings.trials, most, timeouts, failed,
@@ -317,6 +415,10 @@ int main(int count, char **arguments)
                 settings.programs = value();
             else if (option == "--trials")
                 settings.trials = value();
+            else if (option == "--machines")
+                settings.machines = value();
+            else if (option == "--server")
+                settings.server = ++i < given.size() ? given[i] : "";
             else if (option == "--seed")
                 settings.seed = static_cast<unsigned>(value());
             else if (option == "--now")
@@ -332,6 +434,11 @@ int main(int count, char **arguments)
         }
         if (settings.processes < 1 || settings.programs < 1 || settings.trials < 1)
             throw std::runtime_error("a count is not positive");
+        const std::string reason = settings.machines != 0 ? why_no_fleet() : "";
+        if (!reason.empty()) {
+            std::printf("build_storm: skipped: %s\n", reason.c_str());
+            return kSkipped;
+        }
         return run_trials(settings, given);
     } catch (const std::exception &error) {
         std::fprintf(stderr, "build_storm: %s\n", error.what());

@@ -2,11 +2,14 @@
  * reference_device.cpp - the reference backend, for the conformance suite.
  *
  * Its machine has three devices: two equal ones and another. REFERENCE_TARGET and REFERENCE_DRIVER stand in for an
- * exchange of hardware or driver between two processes.
+ * exchange of hardware or driver between two processes. REFERENCE_BUILD_MS is how long a compilation takes.
  */
 #include "conformance/device_under_test.h"
 
+#include <poll.h>
+
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 
 #include "support/reference_backend.h"
@@ -21,6 +24,13 @@ const char *variable(const char *name, const char *otherwise)
 {
     const char *value = getenv(name);
     return value != nullptr ? value : otherwise;
+}
+
+ingot_status_t take_time(void *, const char *operation)
+{
+    if (std::strcmp(operation, "build") == 0)
+        (void)poll(nullptr, 0, std::atoi(variable("REFERENCE_BUILD_MS", "0")));
+    return INGOT_SUCCESS;
 }
 
 ProgramText program(const std::vector<std::string> &sources)
@@ -45,6 +55,7 @@ public:
         reference.device_count = static_cast<uint32_t>(targets.size());
         reference.targets = targets.data();
         reference.driver_version = variable("REFERENCE_DRIVER", "1");
+        reference.hook = take_time;
         ingot_context_t context = nullptr;
         if (reference_context_create(&context, &reference, &info) != INGOT_SUCCESS)
             throw std::runtime_error(ingot_last_error_detail());
