@@ -31,10 +31,11 @@ namespace
 {
 
 constexpr unsigned kHangSeconds = 150;
-constexpr int kPrograms = 400;
+constexpr int kPrograms = 150;
+constexpr int kProgramsAfterwards = 50; /* are left for the time after the fault */
 constexpr int kWordsPerProgram = 1000; /* of eight bytes, which hardly compress */
-constexpr int kPauseMs = 20;
-constexpr int kFaultSeconds = 4;
+constexpr int kPauseMs = 40;
+constexpr int kFaultSeconds = 3;
 constexpr double kSlowSeconds = 0.25; /* as slow_ms */
 constexpr int kClients = 2;           /* one probes often, one as by default */
 
@@ -207,7 +208,7 @@ bool hits(const Machine &machine, Session &session, Cost &cost, int &number)
 void meet(const Machine &machine, Session &session, Cost &cost, int &number)
 {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(kFaultSeconds);
-    while (std::chrono::steady_clock::now() < end && number < kPrograms - 100) {
+    while (std::chrono::steady_clock::now() < end && number < kPrograms - kProgramsAfterwards) {
         const uint64_t skipped = machine.tier().stats().skipped;
         const Asked asked = ask(machine, session, number++);
         ++cost.requests;
