@@ -329,7 +329,7 @@ Outcome storm(const std::vector<std::string> &given, int processes, unsigned see
               std::to_string(seed != 0 ? seed + static_cast<unsigned>(i) : 0), std::to_string(ready.theirs),
               std::to_string(gate.theirs), std::to_string(results.theirs)})
             arguments.push_back(more);
-        const auto there = fleet.enter(i);
+        [[maybe_unused]] const auto there = fleet.enter(i);
         children.push_back(start(arguments, driver_cache));
     }
     for (Pipe *each : {&ready, &gate, &results})
