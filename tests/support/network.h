@@ -62,10 +62,7 @@ class Namespace
 {
 public:
     /* Only the loopback interface is in it. */
-    Namespace() : fd_(make())
-    {
-        ip({"link", "set", "lo", "up"});
-    }
+    Namespace() : fd_(make()) { ip({"link", "set", "lo", "up"}); }
     int get() const { return fd_.get(); }
     /* As ip takes it in place of a name. */
     std::string path() const { return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(get()); }

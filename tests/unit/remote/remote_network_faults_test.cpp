@@ -33,7 +33,7 @@ namespace
 constexpr unsigned kHangSeconds = 150;
 constexpr int kPrograms = 150;
 constexpr int kProgramsAfterwards = 50; /* are left for the time after the fault */
-constexpr int kWordsPerProgram = 1000; /* of eight bytes, which hardly compress */
+constexpr int kWordsPerProgram = 1000;  /* of eight bytes, which hardly compress */
 constexpr int kPauseMs = 40;
 constexpr int kFaultSeconds = 3;
 constexpr double kSlowSeconds = 0.25; /* as slow_ms */
@@ -57,11 +57,11 @@ std::string program(int number)
 struct Cost {
     int requests = 0;
     int without_program = 0;
-    int hits = 0;                       /* during the fault */
-    double lost = 0;                    /* seconds, of requests that failed or were slow until they could compile */
+    int hits = 0;    /* during the fault */
+    double lost = 0; /* seconds, of requests that failed or were slow until they could compile */
     double longest = 0;
-    double end = 0;                     /* of closing the tier */
-    double recovery = 0;                /* seconds from the fault's end to a hit */
+    double end = 0;      /* of closing the tier */
+    double recovery = 0; /* seconds from the fault's end to a hit */
     bool is_good = false;
     ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
 };
@@ -117,10 +117,17 @@ std::vector<Fault> faults()
         of_link("30% of packets lost", quality(30)),
         of_link("round trips of 300 ms", quality(0, 150)),
         of_link("64 kbit/s", quality(0, 0, 64)),
-        {"answers lost", [](Scene &scene) { scene.server_space.ip({"route", "add", "blackhole", "10.77.0.10/32"}); },
-         [](Scene &scene) { scene.server_space.ip({"route", "del", "blackhole", "10.77.0.10/32"}); }},
+        {"answers lost",
+         [](Scene &scene) {
+             scene.server_space.ip({"route", "add", "blackhole", "10.77.0.10/32"});
+         },
+         [](Scene &scene) {
+             scene.server_space.ip({"route", "del", "blackhole", "10.77.0.10/32"});
+         }},
         {"no route to the server",
-         [](Scene &scene) { scene.machine_space.ip({"route", "add", "unreachable", network::kServerAddress + "/32"}); },
+         [](Scene &scene) {
+             scene.machine_space.ip({"route", "add", "unreachable", network::kServerAddress + "/32"});
+         },
          [](Scene &scene) {
              scene.machine_space.ip({"route", "del", "unreachable", network::kServerAddress + "/32"});
          }},
@@ -162,9 +169,7 @@ Asked ask(const Machine &machine, Session &session, int number)
         asked.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         return INGOT_SUCCESS;
     };
-    session.hook = [&](const char *operation) {
-        return std::string(operation) == "build" ? note() : INGOT_SUCCESS;
-    };
+    session.hook = [&](const char *operation) { return std::string(operation) == "build" ? note() : INGOT_SUCCESS; };
     asked.origin = machine.request(session, program(number));
     if (asked.origin != INGOT_ORIGIN_BUILD)
         note();
@@ -197,12 +202,13 @@ int fill(const std::string &folder, const std::string &url)
 bool hits(const Machine &machine, Session &session, Cost &cost, int &number)
 {
     return becomes_true([&] {
-        if (machine.tier().stats().is_asking == 0 || number == kPrograms)
-            return number == kPrograms;
-        const Asked asked = ask(machine, session, number++);
-        cost.without_program += asked.origin == INGOT_ORIGIN_MEMORY;
-        return asked.origin == INGOT_ORIGIN_STORAGE;
-    }) && number < kPrograms;
+               if (machine.tier().stats().is_asking == 0 || number == kPrograms)
+                   return number == kPrograms;
+               const Asked asked = ask(machine, session, number++);
+               cost.without_program += asked.origin == INGOT_ORIGIN_MEMORY;
+               return asked.origin == INGOT_ORIGIN_STORAGE;
+           }) &&
+           number < kPrograms;
 }
 
 void meet(const Machine &machine, Session &session, Cost &cost, int &number)

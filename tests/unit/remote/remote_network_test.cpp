@@ -98,8 +98,8 @@ protected:
     int hold(bool is_to_upload) const
     {
         Session session;
-        auto machine = std::make_unique<Machine>(folder(0), redis_->url(), waits_long(),
-                                                 with_short_lease(INGOT_REMOTE_INFO_INIT));
+        auto machine =
+            std::make_unique<Machine>(folder(0), redis_->url(), waits_long(), with_short_lease(INGOT_REMOTE_INFO_INIT));
         std::chrono::steady_clock::time_point compiled;
         session.hook = [&](const char *operation) {
             if (std::string(operation) == "build") {
