@@ -100,6 +100,7 @@ public:
     ~Server() { stop(); }
 
     uint16_t port() const { return port_; }
+    pid_t pid() const { return pid_; }
     std::string folder() const { return scratch_.path().native(); }
 
     void start()

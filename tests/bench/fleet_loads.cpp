@@ -1,0 +1,275 @@
+/*
+ * fleet_loads.cpp - loads from real servers on the loopback interface against the client library alone.
+ *
+ * Both sides load the same stored objects, one at a time, on one connection that is kept. An object is a header of 96
+ * bytes, an id of 400 bytes and a blob (doc/remote-format.md).
+ * - A load of the tier: the digest of the id, the guard, the request, the checks of the header and the id, and the
+ *   XXH3-128 of the blob, by ingot_storage_load of a tier without a directory in front of it.
+ * - The floor: the request by hiredis or libcurl's easy interface with the key ready, and the XXH3-128 of the whole
+ *   object. libcurl's floor keeps its options and its buffer between requests.
+ *
+ * The blobs of all figures with a goal are random bytes, so nothing is compressed: the tier stores them as they are,
+ * and the HTTP server compresses nothing. *_packed, without a goal, is of a blob that the tier has compressed. Its
+ * floor loads the compressed object and does not decompress it.
+ *
+ * A round has turns in the order tier, floor, floor, tier. A figure is the median of the rounds. server_us is the
+ * processor time of the server's only thread per request, which says how many requests it can answer in a second.
+ */
+#include "bench/fleet_loads.h"
+
+#include "bench/fleet_floor.h"
+#include "bench/persist_floor.h"
+#include "bench/sample.h"
+#include "support/server_process.h"
+
+#include <ingot/remote.h>
+
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <stdexcept>
+
+namespace fleet
+{
+namespace
+{
+
+using bench::Bytes;
+using bench::Clock;
+using bench::Goal;
+using bench::Sample;
+
+constexpr size_t kIdSize = 400;
+constexpr unsigned kRounds = 101; /* and one that warms up */
+constexpr unsigned kMisses = 200;
+uint64_t sink; /* so that no load is optimized away */
+
+struct Case {
+    const char *label; /* and the name space */
+    size_t blob_size;
+    unsigned count;        /* of blobs */
+    unsigned loads_a_turn; /* about 10 ms */
+    bool is_packed;
+};
+
+constexpr Case kCases[] = {{"4k", 4096, 64, 200, false},
+                           {"64k", 65536, 32, 100, false},
+                           {"1m", size_t{1} << 20, 8, 16, false},
+                           {"1m_packed", size_t{1} << 20, 8, 16, true}};
+
+void require(bool is_so, const char *what)
+{
+    if (!is_so)
+        throw std::runtime_error(std::string("fleet: ") + what + ": " + ingot_last_error_detail());
+}
+
+Bytes random_bytes(uint64_t seed, size_t size)
+{
+    Bytes bytes(size);
+    uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+    for (uint8_t &byte : bytes) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        byte = static_cast<uint8_t>(state >> 56);
+    }
+    return bytes;
+}
+
+/* Four bits of each byte are random, so zstd halves it about. */
+Bytes packable_bytes(uint64_t seed, size_t size)
+{
+    Bytes bytes = random_bytes(seed, size);
+    for (uint8_t &byte : bytes)
+        byte &= 15;
+    return bytes;
+}
+
+Bytes id_of(unsigned number)
+{
+    return random_bytes(number + 1000000u, kIdSize);
+}
+
+class Tier
+{
+public:
+    Tier(const std::string &url, const char *name_space)
+    {
+        ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+        info.url = url.c_str();
+        info.name_space = name_space;
+        info.lost_time_ms = INGOT_REMOTE_NO_LIMIT; /* a busy machine must not change what is measured */
+        require(ingot_remote_open(&storage_, &info) == INGOT_SUCCESS, "open");
+    }
+    Tier(const Tier &) = delete;
+    Tier &operator=(const Tier &) = delete;
+    ~Tier() { ingot_storage_release(storage_); }
+
+    void store(const Bytes &id, const Bytes &blob) const
+    {
+        require(ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data()) == INGOT_SUCCESS &&
+                    ingot_remote_flush(storage_, INGOT_REMOTE_NO_LIMIT) == INGOT_SUCCESS,
+                "store");
+    }
+    void load(const Bytes &id) const
+    {
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        require(ingot_storage_load(storage_, id.size(), id.data(), &blob) == INGOT_SUCCESS, "load");
+        sink ^= blob.bytes[blob.size / 2];
+        blob.release(&blob);
+    }
+    void miss(const Bytes &id) const
+    {
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        require(ingot_storage_load(storage_, id.size(), id.data(), &blob) == INGOT_NOT_FOUND, "a miss");
+    }
+
+private:
+    ingot_storage_t storage_ = nullptr;
+};
+
+double time_of(unsigned count, const std::function<void(unsigned)> &work)
+{
+    const Clock::time_point start = Clock::now();
+    for (unsigned i = 0; i < count; ++i)
+        work(i);
+    return bench::microseconds_since(start) / count;
+}
+
+/* Microseconds of processor time of a process's first thread; 0 if the kernel does not say. */
+double processor_us(pid_t process)
+{
+    double ns = 0;
+    std::ifstream("/proc/" + std::to_string(process) + "/schedstat") >> ns;
+    return ns / 1000;
+}
+
+/* A kind of server, its client library alone, and what the figures are called. */
+struct Subject {
+    std::string name;
+    std::string url;
+    pid_t server;
+    /* The floor of all objects of a name space. */
+    std::function<std::unique_ptr<Floor>(const char *name_space)> make_floor;
+};
+
+void compare_loads(bench::Report *report, const Subject &subject, const Case &what)
+{
+    const Tier tier(subject.url, what.label);
+    std::vector<Bytes> ids;
+    for (unsigned i = 0; i < what.count; ++i) {
+        ids.push_back(id_of(i));
+        tier.store(ids[i], what.is_packed ? packable_bytes(i, what.blob_size) : random_bytes(i, what.blob_size));
+    }
+    const std::unique_ptr<Floor> floor = subject.make_floor(what.label);
+    const auto load = [&] { return time_of(what.loads_a_turn, [&](unsigned i) { tier.load(ids[i % ids.size()]); }); };
+    const auto load_floor = [&] { return time_of(what.loads_a_turn, [&](unsigned i) { sink ^= floor->load(i); }); };
+    Sample loads, floors, of_server;
+    for (unsigned round = 0; round <= kRounds; ++round) {
+        const double first = load();
+        const double began_us = processor_us(subject.server);
+        const double of_floor = load_floor() + load_floor();
+        const double server_us = processor_us(subject.server) - began_us;
+        const double second = load();
+        if (round == 0)
+            continue;
+        loads.values.push_back((first + second) / 2);
+        floors.values.push_back(of_floor / 2);
+        of_server.values.push_back(server_us / (2 * what.loads_a_turn));
+    }
+    const std::string label = what.label;
+    const size_t size = floor->object_size();
+    require(what.is_packed ? size < what.blob_size : size == 96 + kIdSize + what.blob_size, "an object's size");
+    report->add(subject.name + "_load_over_floor_" + label, bench::ratios_of(loads, floors).median(), "times",
+                what.is_packed ? Goal::none : Goal::at_most, 1.3);
+    report->add(subject.name + "_load_us_" + label, loads.median(), "us");
+    report->add(subject.name + "_floor_us_" + label, floors.median(), "us");
+    report->add(subject.name + "_server_us_" + label, of_server.median(), "us");
+}
+
+void measure_misses(bench::Report *report, const Subject &subject, const std::string &metric)
+{
+    const Tier tier(subject.url, "misses");
+    const Bytes id = id_of(0);
+    Sample misses, of_server;
+    for (unsigned round = 0; round <= kRounds; ++round) {
+        const double began_us = processor_us(subject.server);
+        const double us = time_of(kMisses, [&](unsigned) { tier.miss(id); });
+        const double server_us = processor_us(subject.server) - began_us;
+        if (round == 0)
+            continue;
+        misses.values.push_back(us);
+        of_server.values.push_back(server_us / kMisses);
+    }
+    report->add(metric, misses.median(), "us");
+    report->add(subject.name + "_server_us_miss", of_server.median(), "us");
+}
+
+void measure_leases(bench::Report *report, const server_process::Redis &server)
+{
+    Sample requests, of_server;
+    for (unsigned round = 0; round <= kRounds; ++round) {
+        const double began_us = processor_us(server.pid());
+        const double us = time_of_busy_leases(server.port(), kMisses);
+        const double server_us = processor_us(server.pid()) - began_us;
+        if (round == 0)
+            continue;
+        requests.values.push_back(us);
+        of_server.values.push_back(server_us / kMisses);
+    }
+    report->add("redis_lease_floor_us", requests.median(), "us");
+    report->add("redis_server_us_lease", of_server.median(), "us");
+}
+
+bool is_installed(const char *program, const char *package)
+{
+    if (!server_process::find_program(program).empty())
+        return true;
+    std::printf("%s is not installed (Debian package %s): its loads are not measured\n", program, package);
+    return false;
+}
+
+std::vector<std::string> lines_of(const std::string &text)
+{
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        if (!line.empty())
+            lines.push_back(line);
+    return lines;
+}
+
+} // namespace
+
+void measure_redis(bench::Report *report)
+{
+    if (!is_installed("redis-server", "redis-server") || !is_installed("redis-cli", "redis-tools"))
+        return;
+    const server_process::Redis server;
+    const Subject subject = {"redis", server.url(), server.pid(), [&server](const char *name_space) {
+                                 const std::string keys = "ingot:1:" + std::string(name_space) + ":*";
+                                 return make_redis_floor(server.port(), lines_of(server.ask({"KEYS", keys})));
+                             }};
+    for (const Case &what : kCases)
+        compare_loads(report, subject, what);
+    measure_misses(report, subject, "remote_miss_us");
+    measure_leases(report, server);
+}
+
+void measure_http(bench::Report *report)
+{
+    if (!is_installed("nginx", "nginx"))
+        return;
+    const server_process::Nginx server("keepalive_requests 100000000;");
+    const Subject subject = {"http", server.url(), server.pid(), [&server](const char *name_space) {
+                                 const std::string folder = "ingot-1/" + std::string(name_space) + "/";
+                                 std::vector<std::string> urls;
+                                 for (const std::string &file : server.files())
+                                     if (file.rfind(folder, 0) == 0)
+                                         urls.push_back(server.url("/" + file));
+                                 return make_http_floor(urls);
+                             }};
+    for (const Case &what : kCases)
+        compare_loads(report, subject, what);
+    measure_misses(report, subject, "remote_miss_http_us");
+}
+
+} // namespace fleet

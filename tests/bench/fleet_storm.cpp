@@ -1,0 +1,271 @@
+/*
+ * fleet_storm.cpp - processes that start together on an empty store behind a server, against one process alone.
+ *
+ * The processes compile the same programs, layers of the digits example's network and of wider ones, for the GPU that
+ * Intel's driver simulates. The time is from the moment when all have a context and a store until the last one has all
+ * programs. The server is empty before each turn. One process alone has the same store and the same server, so the
+ * ratio is what the others cost: waiting, and loading what the first one compiled.
+ *
+ * The programs are only 16, so that the storm takes less than a minute.
+ */
+#include "bench/fleet_storm.h"
+
+#include "bench/sample.h"
+#include "bench/startup_setup.h"
+#include "support/server_process.h"
+
+#include <ingot/remote.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace fleet
+{
+namespace
+{
+
+using bench::Clock;
+using bench::Goal;
+using bench::require;
+using bench::require_ingot;
+using bench::Sample;
+
+constexpr int kRounds = 5;
+constexpr int kMachineRounds = 3;
+constexpr size_t kPrograms = 16;
+constexpr char kProcesses[] = "32";
+
+/* What a process of the storm tells its parent; small enough that a pipe takes it whole. */
+struct Result {
+    unsigned builds = 0;
+    unsigned busy_leases = 0;
+    unsigned blob_bytes = 0;
+};
+
+double milliseconds_since(Clock::time_point start)
+{
+    return bench::microseconds_since(start) / 1000;
+}
+
+/* ---- a process of the storm ---- */
+
+struct Chain {
+    Chain(const std::string &path, const std::string &url, ingot_context_t context)
+    {
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        ingot_remote_info_t remote_info = INGOT_REMOTE_INFO_INIT;
+        ingot_storage_t directory = nullptr;
+        info.path = path.c_str();
+        info.lock_timeout_ms = 60000;
+        require_ingot(ingot_persist_open(&directory, &info), path);
+        require_ingot(ingot_persist_remember_headers(directory, context), "remember headers");
+        remote_info.url = url.c_str();
+        remote_info.lost_time_ms = INGOT_REMOTE_NO_LIMIT; /* the machine is busy, and not what is measured */
+        remote_info.stall_timeout_ms = 60000;
+        require_ingot(ingot_remote_open(&remote, &remote_info), url);
+        require_ingot(ingot_persist_set_write_through(remote, 1), url);
+        const ingot_storage_t tiers[] = {directory, remote};
+        require_ingot(ingot_persist_chain(&chain, 2, tiers), "chain");
+        ingot_storage_release(directory);
+    }
+    Chain(const Chain &) = delete;
+    Chain &operator=(const Chain &) = delete;
+    ~Chain()
+    {
+        ingot_storage_release(chain);
+        ingot_storage_release(remote);
+    }
+
+    ingot_storage_t remote = nullptr;
+    ingot_storage_t chain = nullptr;
+};
+
+Result request_all(const Chain &storage, const std::vector<ingot_program_desc_t> &descs)
+{
+    Result result;
+    for (ingot_program_desc_t desc : descs) {
+        ingot_program_t program = nullptr;
+        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+        size_t size = 0;
+        require_ingot(ingot_persist_program_create(&program, desc, storage.chain, &origin), "a program");
+        require_ingot(ingot_program_get_cache_blob(program, &size, nullptr), "a blob");
+        result.builds += origin == INGOT_ORIGIN_BUILD;
+        result.blob_bytes += static_cast<unsigned>(size);
+        ingot_program_release(program);
+    }
+    ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
+    require_ingot(ingot_remote_get_stats(storage.remote, &stats), "statistics");
+    result.busy_leases = static_cast<unsigned>(stats.busy_leases);
+    return result;
+}
+
+void run_process(const std::string &path, const std::string &url, int ready, int gate, int results)
+{
+    const startup::NativeSetup setup;
+    ingot_context_t context = nullptr;
+    require_ingot(ingot_opencl_context_create(&context, setup.native, 1, &setup.device, nullptr), "context");
+    {
+        const Chain storage(path, url, context);
+        std::vector<ingot_program_desc_t> descs;
+        std::vector<startup::ProgramFile> files = startup::list_programs("100 layers", false);
+        files.resize(kPrograms);
+        for (const startup::ProgramFile &file : files)
+            descs.push_back(bench::describe(context, INGOT_SOURCE_OPENCL_C, file, 0));
+        char byte = 0;
+        require(write(ready, &byte, 1) == 1 && read(gate, &byte, 1) == 0, "the gate failed");
+        const Result result = request_all(storage, descs);
+        require(write(results, &result, sizeof(result)) == sizeof(result), "a process could not tell its result");
+        for (ingot_program_desc_t desc : descs)
+            ingot_program_desc_release(desc);
+    }
+    ingot_context_release(context);
+}
+
+struct Pipe {
+    Pipe()
+    {
+        int ends[2];
+        require(pipe(ends) == 0, "pipe");
+        reading = ends[0];
+        writing = ends[1];
+    }
+    int reading, writing;
+};
+
+/* Milliseconds until the last of the processes has all programs. */
+double storm(const std::string &how, const std::string &url, unsigned processes, Result *sum)
+{
+    const Pipe ready, gate, results;
+    std::vector<pid_t> children;
+    for (unsigned i = 0; i < processes; ++i) {
+        const pid_t child = fork();
+        require(child >= 0, "fork");
+        if (child == 0) {
+            close(gate.writing);
+            run_process(how == "machines" ? "store-" + std::to_string(i) : "store", url, ready.writing, gate.reading,
+                        results.writing);
+            std::exit(0);
+        }
+        children.push_back(child);
+    }
+    close(ready.writing); /* so that a read ends even if a child died */
+    close(results.writing);
+    for (unsigned i = 0; i < processes; ++i) {
+        char byte;
+        require(read(ready.reading, &byte, 1) == 1, "a process did not start");
+    }
+    const Clock::time_point start = Clock::now();
+    close(gate.reading);
+    close(gate.writing);
+    for (unsigned i = 0; i < processes; ++i) {
+        Result result;
+        require(read(results.reading, &result, sizeof(result)) == sizeof(result), "a process ended early");
+        sum->builds += result.builds;
+        sum->busy_leases += result.busy_leases;
+        sum->blob_bytes += result.blob_bytes;
+    }
+    const double ms = milliseconds_since(start);
+    for (const pid_t child : children) {
+        int status = 0;
+        require(waitpid(child, &status, 0) == child && status == 0, "a process failed");
+    }
+    close(ready.reading);
+    close(results.reading);
+    return ms;
+}
+
+/* ---- the comparison ---- */
+
+/* Turns of one and of all processes, each on an empty server. */
+class Storms
+{
+public:
+    explicit Storms(const std::string &folder) : processes_(folder) {}
+
+    bool has_device() const { return processes_.has("intel"); }
+
+    struct Turn {
+        double cold_ms, warm_ms, builds, busy_leases, blob_bytes;
+    };
+    Turn run(const char *how, const char *count) const
+    {
+        (void)server_.ask({"FLUSHALL"});
+        const auto lines = processes_.run("intel", std::string("storm-") + how, server_.url(), count);
+        require(lines.size() == 5, "a storm printed something else");
+        return {std::stod(lines[0][1]), std::stod(lines[1][1]), std::stod(lines[2][1]), std::stod(lines[3][1]),
+                std::stod(lines[4][1])};
+    }
+
+private:
+    server_process::Redis server_;
+    bench::MeasuringProcesses processes_;
+};
+
+void measure_machine(bench::Report *report, const Storms &storms)
+{
+    Sample all, one, compilations, warm, sizes;
+    const auto run_all = [&] {
+        const Storms::Turn turn = storms.run("machine", kProcesses);
+        compilations.values.push_back(turn.builds / kPrograms);
+        return turn.cold_ms;
+    };
+    const auto run_one = [&] {
+        const Storms::Turn turn = storms.run("machine", "1");
+        warm.values.push_back(turn.warm_ms / kPrograms);
+        sizes.values.push_back(turn.blob_bytes / kPrograms);
+        return turn.cold_ms;
+    };
+    bench::take_turns(kRounds, run_all, run_one, all, one);
+    report->add("storm_32_over_1", bench::ratios_of(all, one).median(), "times", Goal::at_most, 1.2);
+    report->add("storm_32", all.median(), "ms");
+    report->add("storm_1", one.median(), "ms");
+    report->add("storm_32_compilations_per_program", compilations.quantile(1), "");
+    report->add("storm_programs", kPrograms, "");
+    report->add("compilation_ms", one.median() / kPrograms, "ms");
+    report->add("local_load_ms", warm.median(), "ms");
+    report->add("blob_bytes", sizes.median(), "bytes");
+}
+
+/* No goal: 32 machines have more than the processors of this one. */
+void measure_machines(bench::Report *report, const Storms &storms)
+{
+    Sample all, one, compilations, polls;
+    const auto run_all = [&] {
+        const Storms::Turn turn = storms.run("machines", kProcesses);
+        compilations.values.push_back(turn.builds / kPrograms);
+        polls.values.push_back(turn.busy_leases / (31 * kPrograms));
+        return turn.cold_ms;
+    };
+    bench::take_turns(
+        kMachineRounds, run_all, [&] { return storms.run("machines", "1").cold_ms; }, all, one);
+    report->add("storm_32_stores_over_1", bench::ratios_of(all, one).median(), "times");
+    report->add("storm_32_stores_compilations_per_program", compilations.quantile(1), "");
+    report->add("storm_32_stores_busy_leases_per_wait", polls.median(), "");
+}
+
+} // namespace
+
+void run_storm(const std::string &how, const std::string &url, unsigned processes)
+{
+    Result cold, warm;
+    const double cold_ms = storm(how, url, processes, &cold);
+    const double warm_ms = storm(how, url, processes, &warm);
+    require(warm.builds == 0, "the second storm compiled programs");
+    std::printf("cold\t%.3f\nwarm\t%.3f\nbuilds\t%u\nbusy\t%u\nbytes\t%.0f\n", cold_ms, warm_ms, cold.builds,
+                cold.busy_leases, static_cast<double>(cold.blob_bytes) / processes);
+}
+
+void measure_storm(bench::Report *report, const std::string &folder)
+{
+    if (server_process::find_program("redis-server").empty()) {
+        std::printf("redis-server is not installed (Debian package redis-server): the storm is not measured\n");
+        return;
+    }
+    const Storms storms(folder);
+    if (!storms.has_device())
+        return;
+    measure_machine(report, storms);
+    measure_machines(report, storms);
+}
+
+} // namespace fleet
