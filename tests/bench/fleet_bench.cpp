@@ -3,6 +3,7 @@
  * one process, with real servers on the loopback interface.
  *
  *     bench_fleet --json FILE [--only redis|http|storm]
+ *     bench_fleet --child loads redis|http -                              measures loads, with a server of its own
  *     bench_fleet --child storm-machine|storm-machines URL PROCESSES      a storm's own process
  *
  * fleet_loads.cpp says what both sides of a load do, and fleet_storm.cpp what the storm is.
@@ -27,14 +28,24 @@ int measure(const char *json, const std::string &only)
     const ScratchDirectory scratch;
     bench::Report report;
     const auto is_wanted = [&only](const char *part) { return only.empty() || only == part; };
-    if (is_wanted("redis"))
-        fleet::measure_redis(&report);
-    if (is_wanted("http"))
-        fleet::measure_http(&report);
+    for (const char *server : {"redis", "http"})
+        if (is_wanted(server))
+            fleet::measure_loads(&report, server, scratch.path().string());
     if (is_wanted("storm"))
         fleet::measure_storm(&report, scratch.path().string());
     report.print();
     return report.write_json(json) ? 0 : 1;
+}
+
+int run_child(const std::string &what, const std::string &subject, const char *count)
+{
+    if (what == "loads")
+        fleet::run_loads(subject);
+    else if (what.rfind(kStorm, 0) == 0)
+        fleet::run_storm(what.substr(sizeof(kStorm) - 1), subject, static_cast<unsigned>(std::atoi(count)));
+    else
+        return 2;
+    return 0;
 }
 
 } // namespace
@@ -42,11 +53,8 @@ int measure(const char *json, const std::string &only)
 int main(int argc, char **argv)
 {
     try {
-        if (argc == 5 && std::strcmp(argv[1], "--child") == 0 &&
-            std::strncmp(argv[2], kStorm, sizeof(kStorm) - 1) == 0) {
-            fleet::run_storm(argv[2] + sizeof(kStorm) - 1, argv[3], static_cast<unsigned>(std::atoi(argv[4])));
-            return 0;
-        }
+        if (argc == 5 && std::strcmp(argv[1], "--child") == 0)
+            return run_child(argv[2], argv[3], argv[4]);
         const std::string only = argc == 5 && std::strcmp(argv[3], "--only") == 0 ? argv[4] : "";
         const bool is_known = only == "redis" || only == "http" || only == "storm";
         bench::require((argc == 3 || is_known) && std::strcmp(argv[1], "--json") == 0,

@@ -12,12 +12,15 @@
  * and the HTTP server compresses nothing. *_packed, without a goal, is of a blob that the tier has compressed. Its
  * floor loads the compressed object and does not decompress it.
  *
- * A round has turns in the order tier, floor, floor, tier. A figure is the median of the rounds. server_us is the
+ * A round has turns in the order tier, floor, floor, tier, and a process has 25 rounds. How fast a processor copies
+ * 1 MiB depends on where it lies in memory, in both the client and the server. So 9 processes measure, each with a
+ * server of its own, and a figure is the median of the medians of their rounds. server_us is the
  * processor time of the server's only thread per request, which says how many requests it can answer in a second.
  */
 #include "bench/fleet_loads.h"
 
 #include "bench/fleet_floor.h"
+#include "bench/measuring.h"
 #include "bench/persist_floor.h"
 #include "bench/sample.h"
 #include "support/server_process.h"
@@ -26,6 +29,7 @@
 
 #include <fstream>
 #include <functional>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -40,7 +44,8 @@ using bench::Goal;
 using bench::Sample;
 
 constexpr size_t kIdSize = 400;
-constexpr unsigned kRounds = 101; /* and one that warms up */
+constexpr int kProcesses = 9;
+constexpr unsigned kRounds = 25; /* and one that warms up */
 constexpr unsigned kMisses = 200;
 uint64_t sink; /* so that no load is optimized away */
 
@@ -151,7 +156,13 @@ struct Subject {
     std::function<std::unique_ptr<Floor>(const char *name_space)> make_floor;
 };
 
-void compare_loads(bench::Report *report, const Subject &subject, const Case &what)
+/* What a measuring process prints. */
+void print(const std::string &name, double value)
+{
+    std::printf("%s\t%.4f\n", name.c_str(), value);
+}
+
+void compare_loads(const Subject &subject, const Case &what)
 {
     const Tier tier(subject.url, what.label);
     std::vector<Bytes> ids;
@@ -178,14 +189,13 @@ void compare_loads(bench::Report *report, const Subject &subject, const Case &wh
     const std::string label = what.label;
     const size_t size = floor->object_size();
     require(what.is_packed ? size < what.blob_size : size == 96 + kIdSize + what.blob_size, "an object's size");
-    report->add(subject.name + "_load_over_floor_" + label, bench::ratios_of(loads, floors).median(), "times",
-                what.is_packed ? Goal::none : Goal::at_most, 1.3);
-    report->add(subject.name + "_load_us_" + label, loads.median(), "us");
-    report->add(subject.name + "_floor_us_" + label, floors.median(), "us");
-    report->add(subject.name + "_server_us_" + label, of_server.median(), "us");
+    print(subject.name + "_load_over_floor_" + label, bench::ratios_of(loads, floors).median());
+    print(subject.name + "_load_us_" + label, loads.median());
+    print(subject.name + "_floor_us_" + label, floors.median());
+    print(subject.name + "_server_us_" + label, of_server.median());
 }
 
-void measure_misses(bench::Report *report, const Subject &subject, const std::string &metric)
+void measure_misses(const Subject &subject, const std::string &metric)
 {
     const Tier tier(subject.url, "misses");
     const Bytes id = id_of(0);
@@ -199,11 +209,11 @@ void measure_misses(bench::Report *report, const Subject &subject, const std::st
         misses.values.push_back(us);
         of_server.values.push_back(server_us / kMisses);
     }
-    report->add(metric, misses.median(), "us");
-    report->add(subject.name + "_server_us_miss", of_server.median(), "us");
+    print(metric, misses.median());
+    print(subject.name + "_server_us_miss", of_server.median());
 }
 
-void measure_leases(bench::Report *report, const server_process::Redis &server)
+void measure_leases(const server_process::Redis &server)
 {
     Sample requests, of_server;
     for (unsigned round = 0; round <= kRounds; ++round) {
@@ -215,8 +225,8 @@ void measure_leases(bench::Report *report, const server_process::Redis &server)
         requests.values.push_back(us);
         of_server.values.push_back(server_us / kMisses);
     }
-    report->add("redis_lease_floor_us", requests.median(), "us");
-    report->add("redis_server_us_lease", of_server.median(), "us");
+    print("redis_lease_floor_us", requests.median());
+    print("redis_server_us_lease", of_server.median());
 }
 
 bool is_installed(const char *program, const char *package)
@@ -237,27 +247,21 @@ std::vector<std::string> lines_of(const std::string &text)
     return lines;
 }
 
-} // namespace
-
-void measure_redis(bench::Report *report)
+void run_redis()
 {
-    if (!is_installed("redis-server", "redis-server") || !is_installed("redis-cli", "redis-tools"))
-        return;
     const server_process::Redis server;
     const Subject subject = {"redis", server.url(), server.pid(), [&server](const char *name_space) {
                                  const std::string keys = "ingot:1:" + std::string(name_space) + ":*";
                                  return make_redis_floor(server.port(), lines_of(server.ask({"KEYS", keys})));
                              }};
     for (const Case &what : kCases)
-        compare_loads(report, subject, what);
-    measure_misses(report, subject, "remote_miss_us");
-    measure_leases(report, server);
+        compare_loads(subject, what);
+    measure_misses(subject, "remote_miss_us");
+    measure_leases(server);
 }
 
-void measure_http(bench::Report *report)
+void run_http()
 {
-    if (!is_installed("nginx", "nginx"))
-        return;
     const server_process::Nginx server("keepalive_requests 100000000;");
     const Subject subject = {"http", server.url(), server.pid(), [&server](const char *name_space) {
                                  const std::string folder = "ingot-1/" + std::string(name_space) + "/";
@@ -268,8 +272,40 @@ void measure_http(bench::Report *report)
                                  return make_http_floor(urls);
                              }};
     for (const Case &what : kCases)
-        compare_loads(report, subject, what);
-    measure_misses(report, subject, "remote_miss_http_us");
+        compare_loads(subject, what);
+    measure_misses(subject, "remote_miss_http_us");
+}
+
+} // namespace
+
+void run_loads(const std::string &server)
+{
+    if (server == "redis")
+        run_redis();
+    else
+        run_http();
+}
+
+void measure_loads(bench::Report *report, const std::string &server, const std::string &folder)
+{
+    const bench::MeasuringProcesses processes(folder);
+    std::vector<std::string> names;
+    std::map<std::string, Sample> figures;
+    if (server == "redis" ? !is_installed("redis-server", "redis-server") || !is_installed("redis-cli", "redis-tools")
+                          : !is_installed("nginx", "nginx"))
+        return;
+    for (int process = 0; process < kProcesses; ++process)
+        for (const auto &line : processes.run("none", "loads", server, "-")) {
+            if (process == 0)
+                names.push_back(line[0]);
+            figures[line[0]].values.push_back(std::stod(line[1]));
+        }
+    for (const std::string &name : names) {
+        const bool is_ratio = name.find("_over_floor_") != std::string::npos;
+        const bool is_packed = name.find("_packed") != std::string::npos;
+        report->add(name, figures[name].median(), is_ratio ? "times" : "us",
+                    is_ratio && !is_packed ? Goal::at_most : Goal::none, 1.3);
+    }
 }
 
 } // namespace fleet

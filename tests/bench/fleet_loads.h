@@ -6,12 +6,17 @@
 
 #include "bench/bench_report.h"
 
+#include <string>
+
 namespace fleet
 {
 
-/* Both print a sentence and measure nothing if the server is not installed. */
-void measure_redis(bench::Report *report);
-void measure_http(bench::Report *report);
+/* server: "redis" or "http". Prints a sentence and measures nothing if it is not installed. folder: for scratch files.
+ */
+void measure_loads(bench::Report *report, const std::string &server, const std::string &folder);
+
+/* A measuring process: prints a line for each figure. */
+void run_loads(const std::string &server);
 
 } // namespace fleet
 
