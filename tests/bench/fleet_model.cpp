@@ -1,0 +1,291 @@
+/*
+ * fleet_model.cpp - a simulation of a fleet of machines that request the same programs from one server.
+ */
+#include "bench/fleet_model.h"
+
+#include <algorithm>
+#include <queue>
+#include <random>
+#include <vector>
+
+namespace fleet
+{
+namespace
+{
+
+constexpr double kShortestPause = 0.001; /* doc/remote-format.md */
+constexpr double kLongestPause = 0.1;
+constexpr double kPartOfWait = 16;
+constexpr double kFirstRetry = 1; /* doc/fleet.md, "The cost of a failing server" */
+constexpr double kLongestRetry = 60;
+
+enum class Kind : uint8_t { begin, get, take, compiled, put, crash };
+
+struct Event {
+    double at;
+    uint64_t number; /* of events at the same time, the earlier one goes first */
+    uint32_t node;
+    uint32_t program;
+    uint32_t life; /* the node's, when the event was planned */
+    Kind kind;
+
+    bool operator<(const Event &other) const
+    {
+        return at != other.at ? at > other.at : number > other.number; /* std::priority_queue has the largest first */
+    }
+};
+
+struct Node {
+    double started_s = -1; /* for the first time */
+    double waiting_since_s = -1;
+    double asks_again_s = 0;
+    double retry_s = kFirstRetry;
+    uint32_t done = 0;
+    uint32_t offset = 0;
+    uint32_t life = 0;
+};
+
+struct Second {
+    double requests = 0, bytes = 0, busy_s = 0;
+};
+
+class Simulation
+{
+public:
+    explicit Simulation(const Model &model)
+        : model_(model), random_(model.seed), nodes_(model.nodes), stored_(model.programs, model.is_prewarmed),
+          lease_until_(model.programs, -1)
+    {
+        local_.resize(model.nodes, std::vector<bool>(model.programs, model.is_warm && model.has_local_stores));
+        for (unsigned i = 0; i < model.programs; ++i)
+            compilation_s_.push_back(model.compilation_s * (0.5 + unit()));
+        for (unsigned i = 0; i < model.nodes; ++i) {
+            nodes_[i].offset = model.has_own_order ? static_cast<uint32_t>(random_() % model.programs) : 0;
+            const unsigned batch = static_cast<unsigned>(uint64_t{i} * model.batches / model.nodes);
+            plan(batch * model.batch_interval_s + unit() * model.start_spread_s, i, 0, Kind::begin);
+        }
+    }
+
+    /* Seconds, of each program. */
+    const std::vector<double> &compilations() const { return compilation_s_; }
+
+    Outcome run()
+    {
+        while (!events_.empty()) {
+            const Event event = events_.top();
+            events_.pop();
+            if (event.life == nodes_[event.node].life || event.kind == Kind::put)
+                happen(event);
+        }
+        for (const Second &second : seconds_) {
+            outcome_.peak_requests = std::max(outcome_.peak_requests, second.requests);
+            outcome_.peak_bytes = std::max(outcome_.peak_bytes, second.bytes);
+            outcome_.peak_utilization = std::max(outcome_.peak_utilization, std::min(1.0, second.busy_s));
+        }
+        return outcome_;
+    }
+
+private:
+    double unit() { return static_cast<double>(random_() >> 11) / 9007199254740992.0; }
+
+    void plan(double at, uint32_t node, uint32_t program, Kind kind)
+    {
+        events_.push({at, ++event_count_, node, program, nodes_[node].life, kind});
+    }
+
+    /* ---- the server ---- */
+
+    bool is_down(double at) const
+    {
+        return model_.outage_from_s >= 0 && at >= model_.outage_from_s && at < model_.outage_from_s + model_.outage_s;
+    }
+
+    void lose_content(double at)
+    {
+        if (has_lost_content_ || model_.outage_from_s < 0 || at < model_.outage_from_s)
+            return;
+        has_lost_content_ = true;
+        std::fill(stored_.begin(), stored_.end(), false);
+        std::fill(lease_until_.begin(), lease_until_.end(), -1.0);
+    }
+
+    /* Returns when the answer is back. */
+    double answer(double at, double processor_s, double bytes)
+    {
+        const double taken_s = std::max(processor_s, bytes / model_.network_bytes_per_s);
+        const double begins = std::max(at, server_free_at_);
+        server_free_at_ = begins + taken_s;
+        const size_t second = static_cast<size_t>(begins);
+        if (second >= seconds_.size())
+            seconds_.resize(second + 1);
+        seconds_[second].requests += 1;
+        seconds_[second].bytes += bytes;
+        seconds_[second].busy_s += taken_s;
+        ++outcome_.requests;
+        outcome_.bytes += bytes;
+        return server_free_at_ + model_.round_trip_s;
+    }
+
+    /* False: the server is not asked now, or this request failed. */
+    bool can_ask(Node &node, double at)
+    {
+        if (at < node.asks_again_s)
+            return false;
+        if (!is_down(at)) {
+            node.retry_s = kFirstRetry;
+            return true;
+        }
+        node.asks_again_s = at + node.retry_s;
+        node.retry_s = std::min(2 * node.retry_s, kLongestRetry);
+        return false;
+    }
+
+    /* ---- a machine ---- */
+
+    void next(uint32_t index, double at)
+    {
+        Node &node = nodes_[index];
+        node.waiting_since_s = -1;
+        for (; node.done < model_.programs; ++node.done) {
+            const uint32_t program = (node.done + node.offset) % model_.programs;
+            if (!local_[index][program]) {
+                plan(at, index, program, Kind::get);
+                return;
+            }
+            at += model_.local_load_s;
+        }
+        outcome_.ready_s = std::max(outcome_.ready_s, at);
+        outcome_.longest_node_s = std::max(outcome_.longest_node_s, at - node.started_s);
+    }
+
+    void have(uint32_t index, uint32_t program, double at)
+    {
+        local_[index][program] = true;
+        ++nodes_[index].done;
+        next(index, at);
+    }
+
+    void compile(uint32_t index, uint32_t program, double at, bool has_lease)
+    {
+        const double taken_s = compilation_s_[program];
+        const bool crashes = model_.crash_probability > 0 && unit() < model_.crash_probability;
+        const double end = at + (crashes ? taken_s / 2 : taken_s);
+        ++outcome_.compilations;
+        if (has_lease) /* it is renewed until the end; the upload ends it */
+            lease_until_[program] = end + model_.lease_s;
+        plan(end, index, program, crashes ? Kind::crash : Kind::compiled);
+    }
+
+    void crash(uint32_t index, double at)
+    {
+        Node &node = nodes_[index];
+        ++outcome_.crashes;
+        ++node.life;
+        node.done = 0;
+        if (!model_.has_local_stores)
+            std::fill(local_[index].begin(), local_[index].end(), false);
+        plan(at + model_.restart_s, index, 0, Kind::begin);
+    }
+
+    void get(const Event &event)
+    {
+        if (!can_ask(nodes_[event.node], event.at))
+            compile(event.node, event.program, event.at, false);
+        else if (stored_[event.program])
+            have(event.node, event.program, answer(event.at, model_.get_server_s, model_.blob_bytes));
+        else if (model_.has_leases)
+            plan(answer(event.at, model_.miss_server_s, 0), event.node, event.program, Kind::take);
+        else
+            compile(event.node, event.program, answer(event.at, model_.miss_server_s, 0), false);
+    }
+
+    void take(const Event &event)
+    {
+        Node &node = nodes_[event.node];
+        if (!can_ask(node, event.at)) {
+            compile(event.node, event.program, event.at, false);
+            return;
+        }
+        const double at = answer(event.at, model_.lease_server_s, 0);
+        if (node.waiting_since_s < 0)
+            node.waiting_since_s = at;
+        const double waited_s = at - node.waiting_since_s;
+        if (stored_[event.program])
+            plan(at, event.node, event.program, Kind::get);
+        else if (lease_until_[event.program] < event.at)
+            compile(event.node, event.program, at, true);
+        else if (waited_s >= model_.longest_wait_s)
+            compile(event.node, event.program, at, false);
+        else
+            plan(at + std::clamp(waited_s / kPartOfWait, kShortestPause, kLongestPause), event.node, event.program,
+                 Kind::take);
+    }
+
+    void put(const Event &event)
+    {
+        Node &node = nodes_[event.node];
+        if (!can_ask(node, event.at)) {
+            plan(node.asks_again_s, event.node, event.program, Kind::put); /* it waits in the machine */
+            return;
+        }
+        (void)answer(event.at, model_.get_server_s, model_.blob_bytes);
+        stored_[event.program] = true;
+        lease_until_[event.program] = -1;
+    }
+
+    void happen(const Event &event)
+    {
+        Node &node = nodes_[event.node];
+        lose_content(event.at);
+        switch (event.kind) {
+        case Kind::begin:
+            if (node.started_s < 0)
+                node.started_s = event.at;
+            next(event.node, event.at);
+            break;
+        case Kind::get: get(event); break;
+        case Kind::take: take(event); break;
+        case Kind::compiled:
+            plan(event.at, event.node, event.program, Kind::put);
+            have(event.node, event.program, event.at);
+            break;
+        case Kind::put: put(event); break;
+        case Kind::crash: crash(event.node, event.at); break;
+        }
+    }
+
+    const Model model_;
+    std::mt19937_64 random_;
+    std::vector<Node> nodes_;
+    std::vector<bool> stored_;
+    std::vector<double> lease_until_;
+    std::vector<std::vector<bool>> local_;
+    std::vector<double> compilation_s_;
+    std::priority_queue<Event> events_;
+    std::vector<Second> seconds_;
+    Outcome outcome_;
+    double server_free_at_ = 0;
+    uint64_t event_count_ = 0;
+    bool has_lost_content_ = false;
+};
+
+} // namespace
+
+Outcome simulate(const Model &model)
+{
+    return Simulation(model).run();
+}
+
+Outcome independent(const Model &model)
+{
+    Outcome outcome;
+    const double last_start_s = (model.batches - 1) * model.batch_interval_s + model.start_spread_s;
+    const Simulation simulation(model);
+    for (const double seconds : simulation.compilations())
+        outcome.longest_node_s += seconds;
+    outcome.compilations = uint64_t{model.nodes} * model.programs;
+    outcome.ready_s = last_start_s + outcome.longest_node_s;
+    return outcome;
+}
+
+} // namespace fleet
