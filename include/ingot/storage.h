@@ -57,6 +57,39 @@ INGOT_API ingot_status_t ingot_storage_retain(ingot_storage_t storage);
 /** Drops a reference. Dropping the last one flushes as ingot_persist_flush does, then destroys the storage. */
 INGOT_API void ingot_storage_release(ingot_storage_t storage);
 
+/** An id, as one of several. */
+typedef struct ingot_storage_id {
+    size_t size;
+    const uint8_t *bytes;
+} ingot_storage_id_t;
+
+/**
+ * Receives what a load of one of several ids returned, in the thread that loads. The thread's error sentence belongs to
+ * @p status. The call must be short, because a server may be waiting for the thread.
+ *
+ * @param index  Of the id.
+ * @param blob   For INGOT_SUCCESS: the callback takes it and releases it. Otherwise empty.
+ * @return 0 to end the load: blobs that are there still come, and no others are loaded. Otherwise continue.
+ */
+typedef int (*ingot_storage_on_loaded_t)(size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user);
+
+/**
+ * Loads several blobs in less time than one load after another takes. Calls @p on_loaded once for each id, in any
+ * order, with a status of ingot_storage_ops_t::load. A blob's failure concerns only that blob. Once @p on_loaded
+ * returned 0, the storage leaves out the ids that it did not ask for yet. Any number of threads may call it at once.
+ */
+typedef void (*ingot_storage_load_many_t)(void *self, size_t count, const ingot_storage_id_t *ids,
+                                          ingot_storage_on_loaded_t on_loaded, void *user);
+
+/**
+ * Lets a storage load several blobs at once. A prewarm (ingot/prewarm.h) then asks for several programs at a time, also
+ * if the storage belongs to a chain. Without it, blobs are loaded one after another.
+ *
+ * @par Threads  None may use the storage yet.
+ * @retval INGOT_INVALID_ARGUMENTS
+ */
+INGOT_API ingot_status_t ingot_storage_set_load_many(ingot_storage_t storage, ingot_storage_load_many_t load_many);
+
 /** What a storage answers to a request for a lease. */
 typedef enum ingot_lease_answer {
     INGOT_LEASE_TAKEN = 0,  /**< The caller has the lease, and the storage has no blob of the id. */
@@ -95,6 +128,11 @@ INGOT_API ingot_status_t ingot_storage_set_leases(ingot_storage_t storage, const
  *  Statuses as in ingot_storage_ops_t; INGOT_UNTRUSTED if the storage's policy refuses the blob (ingot/trust.h). */
 INGOT_API ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const uint8_t *id,
                                             ingot_buffer_t *blob);
+/** Loads several blobs as ingot_storage_load does, at once if the storage can (ingot_storage_set_load_many). A chain
+ *  asks each tier only for what the tiers before it lack. Calls @p on_loaded once for each id, in any order, until it
+ *  returns 0. @retval INGOT_INVALID_ARGUMENTS  on_loaded was not called. */
+INGOT_API ingot_status_t ingot_storage_load_many(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
+                                                 ingot_storage_on_loaded_t on_loaded, void *user);
 /** Stores a blob through the table. Statuses as in ingot_storage_ops_t; INGOT_READ_ONLY if the table has no store.
  *  A storage with a policy (ingot/trust.h) seals it, and returns INGOT_UNTRUSTED for a sealed blob that it refuses. */
 INGOT_API ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id,

@@ -21,6 +21,7 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
+#include "persist/prewarm/prewarm_fetch.h"
 #include "persist/prewarm/prewarm_list.h"
 #include "persist/prewarm/prewarm_load.h"
 #include "persist/storage/common/events.h"
@@ -139,8 +140,10 @@ static void destroy(struct ingot_prewarm *prewarm)
 {
     const ingot_allocator_t allocator = prewarm->allocator;
     const size_t count = prewarm->manifest.ids.count;
-    for (size_t i = 0; i < count && prewarm->items != NULL; ++i)
+    for (size_t i = 0; i < count && prewarm->items != NULL; ++i) {
         ingot_program_release(prewarm->items[i].program);
+        prewarm_blob_release(&prewarm->items[i].blob);
+    }
     memory_free(&allocator, prewarm->items, count * sizeof(*prewarm->items));
     manifest_fini(&prewarm->manifest);
     memory_free(&allocator, prewarm, size_of(prewarm));
@@ -226,6 +229,7 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_context_t con
     made->info = known;
     made->process = (long)files_process();
     made->start_ns = files_steady_clock_ns();
+    made->fetches_ahead = storage_loads_many(storage);
     made->progress = (ingot_prewarm_progress_t)INGOT_PREWARM_PROGRESS_INIT;
     manifest_init(&made->manifest, &made->allocator);
     status = prewarm_list_make(storage, &made->list);

@@ -21,8 +21,28 @@ enum prewarm_item_state {
 /* The result of one item. */
 enum prewarm_outcome { PREWARM_LOADED, PREWARM_STALE, PREWARM_MISSING, PREWARM_FAILED, PREWARM_TOO_LARGE };
 
+/* How far the load of an item's blob is, ahead of its turn. */
+enum prewarm_fetch_state {
+    PREWARM_NOT_ASKED = 0,
+    PREWARM_ASKED,   /* a thread is loading it, with others */
+    PREWARM_FETCHED, /* it is loaded, or it is known why not */
+    PREWARM_ALONE    /* it will be loaded in its turn, alone */
+};
+
+/* What was loaded for an item. */
+struct prewarm_blob {
+    ingot_program_desc_t desc; /* NULL: nothing was loaded ahead */
+    ingot_status_t status;
+    ingot_buffer_t bytes;
+};
+
+struct prewarm_thread;
+
 struct prewarm_item {
     enum prewarm_item_state state;
+    enum prewarm_fetch_state fetch;
+    const struct prewarm_thread *fetcher; /* valid if asked */
+    struct prewarm_blob blob;
     ingot_work_t work;       /* work of the thread that loads it, while it is loading */
     ingot_program_t program; /* set once it is ready */
 };
@@ -47,6 +67,8 @@ struct ingot_prewarm {
     struct manifest manifest;
     struct prewarm_item *items; /* one per id of the manifest */
     size_t next_item;
+    bool fetches_ahead;   /* the storage loads several blobs at once; constant */
+    size_t fetched_bytes; /* of the items' blobs */
     ingot_prewarm_progress_t progress;
     bool is_ending;       /* true: no more loads begin */
     size_t active_count;  /* number of running threads */

@@ -10,6 +10,7 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/prewarm/prewarm_fetch.h"
 #include "persist/prewarm/prewarm_list.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
@@ -25,22 +26,48 @@ static void end(struct ingot_prewarm *prewarm, ingot_prewarm_state_t state)
     prewarm->is_ending = true;
 }
 
-/* Marks the next item as loading and returns its number, or ID_LIST_NONE. */
-static size_t begin_item(struct ingot_prewarm *prewarm)
+/* Skips items that callers requested before their turn. Requires the lock, but releases it in between. */
+static void skip_items(struct ingot_prewarm *prewarm)
+{
+    while (prewarm->next_item < prewarm->manifest.ids.count &&
+           prewarm->items[prewarm->next_item].state != PREWARM_WAITING) {
+        struct prewarm_blob blob = prewarm_fetch_take(prewarm, prewarm->next_item++);
+        if (blob.desc == NULL)
+            continue;
+        prewarm_list_unlock(prewarm->list);
+        prewarm_blob_release(&blob);
+        prewarm_list_lock(prewarm->list);
+    }
+}
+
+/* Returns the number of the next item, or ID_LIST_NONE. Requires the lock, but releases it in between. */
+static size_t find_item(struct ingot_prewarm *prewarm)
 {
     const uint64_t max_time_ns = prewarm->info.max_time_ns;
-    while (prewarm->next_item < prewarm->manifest.ids.count &&
-           prewarm->items[prewarm->next_item].state != PREWARM_WAITING)
-        ++prewarm->next_item; /* skipped, because a caller requested it before its turn */
+    skip_items(prewarm);
     if (prewarm->is_ending || prewarm->next_item == prewarm->manifest.ids.count)
         return ID_LIST_NONE;
     if (max_time_ns != 0 && files_steady_clock_ns() - prewarm->start_ns > max_time_ns) {
         end(prewarm, INGOT_PREWARM_OUT_OF_TIME);
         return ID_LIST_NONE;
     }
-    prewarm->items[prewarm->next_item].state = PREWARM_LOADING;
-    ingot_work_begin(&prewarm->items[prewarm->next_item].work);
-    return prewarm->next_item++;
+    return prewarm->next_item;
+}
+
+/* Marks the next item as loading, takes what was loaded for it, and returns its number, or ID_LIST_NONE. */
+static size_t begin_item(struct ingot_prewarm *prewarm, const struct prewarm_thread *self, struct prewarm_blob *blob)
+{
+    size_t number;
+    do {
+        number = find_item(prewarm);
+    } while (number != ID_LIST_NONE && prewarm_fetch(prewarm, self, number));
+    if (number == ID_LIST_NONE)
+        return number;
+    prewarm->items[number].state = PREWARM_LOADING;
+    ingot_work_begin(&prewarm->items[number].work);
+    *blob = prewarm_fetch_take(prewarm, number);
+    prewarm->next_item = number + 1;
+    return number;
 }
 
 static void finish_item(struct ingot_prewarm *prewarm, size_t number, enum prewarm_outcome outcome,
@@ -87,40 +114,49 @@ static bool make_program(struct ingot_prewarm *prewarm, const struct listed_id *
     return status == INGOT_SUCCESS;
 }
 
-static enum prewarm_outcome load_described(struct ingot_prewarm *prewarm, const struct listed_id *id,
-                                           ingot_program_desc_t desc, ingot_program_t *program)
+static enum prewarm_outcome use_blob(struct ingot_prewarm *prewarm, const struct listed_id *id,
+                                     struct prewarm_blob *blob, ingot_program_t *program)
 {
-    ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    enum prewarm_outcome outcome = PREWARM_LOADED;
-    const ingot_status_t status = storage_load_blob(prewarm->storage, prewarm->context, id->size, id->bytes, &blob);
-    if (status != INGOT_SUCCESS)
-        outcome = status == INGOT_NOT_FOUND ? PREWARM_MISSING : PREWARM_FAILED;
-    else if (!reserve_bytes(prewarm, blob.size))
-        outcome = PREWARM_TOO_LARGE;
-    if (outcome == PREWARM_LOADED && !make_program(prewarm, id, desc, &blob, program))
-        outcome = PREWARM_FAILED;
-    memory_release_buffer(&blob);
-    return outcome;
+    if (blob->status != INGOT_SUCCESS)
+        return blob->status == INGOT_NOT_FOUND ? PREWARM_MISSING : PREWARM_FAILED;
+    if (!reserve_bytes(prewarm, blob->bytes.size))
+        return PREWARM_TOO_LARGE;
+    return make_program(prewarm, id, blob->desc, &blob->bytes, program) ? PREWARM_LOADED : PREWARM_FAILED;
 }
 
-static enum prewarm_outcome load(struct ingot_prewarm *prewarm, const struct listed_id *id, ingot_program_t *program)
+/* Describes an item and loads its blob. Returns false if the item cannot be described. */
+static bool load_blob(struct ingot_prewarm *prewarm, const struct listed_id *id, struct prewarm_blob *blob,
+                      enum prewarm_outcome *outcome)
 {
-    ingot_program_desc_t desc = NULL;
     const uint64_t started_ns = files_steady_clock_ns();
+    *outcome = PREWARM_MISSING;
     if (!storage_serves(prewarm->storage, prewarm->context))
-        return PREWARM_MISSING;
+        return false;
+    *outcome = PREWARM_FAILED;
     if (!process_end_enter())
-        return PREWARM_FAILED;
+        return false;
     const ingot_status_t status =
-        ingot_program_desc_create_from_cache_blob_id(&desc, prewarm->context, id->size, id->bytes);
+        ingot_program_desc_create_from_cache_blob_id(&blob->desc, prewarm->context, id->size, id->bytes);
     process_end_leave();
-    if (status != INGOT_SUCCESS) {
-        events_tell_context(prewarm->context, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns,
-                            ingot_last_error_detail());
-        return status == INGOT_BLOB_STALE ? PREWARM_STALE : PREWARM_FAILED;
+    if (status == INGOT_SUCCESS) {
+        blob->status = storage_load_blob(prewarm->storage, prewarm->context, id->size, id->bytes, &blob->bytes);
+        return true;
     }
-    const enum prewarm_outcome outcome = load_described(prewarm, id, desc, program);
-    ingot_program_desc_release(desc);
+    events_tell_context(prewarm->context, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns,
+                        ingot_last_error_detail());
+    if (status == INGOT_BLOB_STALE)
+        *outcome = PREWARM_STALE;
+    return false;
+}
+
+/* Releases the blob. */
+static enum prewarm_outcome load(struct ingot_prewarm *prewarm, const struct listed_id *id, struct prewarm_blob *blob,
+                                 ingot_program_t *program)
+{
+    enum prewarm_outcome outcome = PREWARM_MISSING;
+    if (blob->desc != NULL || load_blob(prewarm, id, blob, &outcome))
+        outcome = use_blob(prewarm, id, blob, program);
+    prewarm_blob_release(blob);
     return outcome;
 }
 
@@ -154,13 +190,14 @@ void *prewarm_run(void *user)
     struct prewarm_thread *self = user;
     struct ingot_prewarm *prewarm = self->prewarm;
     const struct ingot_context *before = events_enter(prewarm->context);
+    struct prewarm_blob blob = {.desc = NULL};
     size_t number;
     prewarm_list_lock(prewarm->list);
     ingot_work_begin(&self->work);
-    while ((number = begin_item(prewarm)) != ID_LIST_NONE) {
+    while ((number = begin_item(prewarm, self, &blob)) != ID_LIST_NONE) {
         ingot_program_t program = NULL;
         prewarm_list_unlock(prewarm->list);
-        const enum prewarm_outcome outcome = load(prewarm, &prewarm->manifest.ids.ids[number], &program);
+        const enum prewarm_outcome outcome = load(prewarm, &prewarm->manifest.ids.ids[number], &blob, &program);
         prewarm_list_lock(prewarm->list);
         finish_item(prewarm, number, outcome, program);
         tell_progress(prewarm);

@@ -26,6 +26,7 @@
 
 #define MAX_TIERS 16u
 #define DETAIL_CAPACITY 256u
+#define PART 64u /* ids of a load of several */
 
 struct chain {
     ingot_allocator_t allocator;
@@ -94,6 +95,8 @@ static void promote(const struct chain *chain, size_t tier_count, size_t id_size
         tell_degraded(chain->storage, INGOT_OUT_OF_MEMORY, "a blob is not promoted: no memory to remember it");
 }
 
+/* ---- loads ---- */
+
 /* What is promoted must have been checked. From the first tier nothing is. The policies around a tier hold for what it
  * returns, so that the next tier is asked for what they refuse. */
 static ingot_status_t load_kept(void *self, bool with_core, const struct storage_around *around, size_t id_size,
@@ -116,6 +119,119 @@ static ingot_status_t load_kept(void *self, bool with_core, const struct storage
     }
     return ingot_set_error_detail(reason, "%s", detail);
 }
+
+/* ---- several ids ---- */
+
+/* A load of up to PART ids. */
+struct many {
+    const struct chain *chain;
+    const ingot_storage_id_t *ids;
+    ingot_storage_on_loaded_t on_loaded;
+    void *user;
+    size_t tier;   /* that is asked now */
+    bool is_ended; /* on_loaded returned 0 */
+    size_t count;  /* of the ids that this tier is asked for */
+    ingot_storage_id_t asked[PART];
+    struct {
+        size_t number; /* of the id */
+        bool is_lacking;
+    } wanted[PART];
+    struct {
+        ingot_status_t status;
+        char detail[DETAIL_CAPACITY];
+    } reasons[PART]; /* by number: the first failure that is not a miss */
+};
+
+static void note_reason(struct many *many, size_t number, ingot_status_t status)
+{
+    if (many->reasons[number].status != INGOT_NOT_FOUND || status == INGOT_NOT_FOUND)
+        return;
+    many->reasons[number].status = status;
+    error_text_copy(many->reasons[number].detail, DETAIL_CAPACITY, ingot_last_error_detail());
+}
+
+static int on_tier_loaded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
+{
+    struct many *many = user;
+    const size_t number = many->wanted[index].number;
+    const ingot_storage_id_t *id = &many->ids[number];
+    if (status == INGOT_SUCCESS) {
+        promote(many->chain, many->tier, id->size, id->bytes, kept);
+    } else {
+        note_reason(many, number, status);
+        many->wanted[index].is_lacking = true;
+        if (many->tier + 1 < many->chain->count)
+            return !many->is_ended;
+        status = ingot_set_error_detail(many->reasons[number].status, "%s", many->reasons[number].detail);
+    }
+    if (many->on_loaded(number, status, kept, many->user) == 0)
+        many->is_ended = true;
+    return !many->is_ended;
+}
+
+/* Keeps the ids that the tier lacks, for the next one. */
+static void keep_lacking(struct many *many)
+{
+    const size_t count = many->count;
+    many->count = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (!many->wanted[i].is_lacking)
+            continue;
+        many->wanted[many->count].number = many->wanted[i].number;
+        many->wanted[many->count].is_lacking = false;
+        many->asked[many->count++] = many->asked[i];
+    }
+}
+
+/* Returns false if on_loaded returned 0. */
+static bool load_part(const struct chain *chain, bool with_core, const struct storage_around *around, struct many *many)
+{
+    for (size_t i = 0; i < many->count; ++i) {
+        many->asked[i] = many->ids[i];
+        many->wanted[i].number = i;
+        many->wanted[i].is_lacking = false;
+        many->reasons[i].status = INGOT_NOT_FOUND;
+        (void)snprintf(many->reasons[i].detail, DETAIL_CAPACITY, "no tier has it");
+    }
+    for (many->tier = 0; many->tier < chain->count && many->count != 0 && !many->is_ended; ++many->tier) {
+        storage_load_many_kept(chain->tiers[many->tier], with_core && many->tier == 0, around, many->count, many->asked,
+                               on_tier_loaded, many);
+        keep_lacking(many);
+    }
+    return !many->is_ended;
+}
+
+struct part {
+    size_t first;
+    ingot_storage_on_loaded_t on_loaded;
+    void *user;
+};
+
+static int on_part_loaded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
+{
+    const struct part *part = user;
+    return part->on_loaded(part->first + index, status, kept, part->user);
+}
+
+/* Asks each tier only for what the tiers before it lack. A part at a time, so that it needs no memory. */
+static void load_many_kept(void *self, bool with_core, const struct storage_around *around, size_t count,
+                           const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user)
+{
+    struct part part = {0, on_loaded, user};
+    struct many many;
+    many.chain = self;
+    many.on_loaded = on_part_loaded;
+    many.user = &part;
+    many.is_ended = false;
+    for (; part.first < count; part.first += PART) {
+        many.ids = &ids[part.first];
+        many.count = count - part.first < PART ? count - part.first : PART;
+        if (!load_part(self, with_core, around, &many))
+            return;
+    }
+}
+
+/* ---- stores ---- */
 
 typedef ingot_status_t (*store_in_tier_t)(ingot_storage_t tier, size_t id_size, const uint8_t *id, size_t blob_size,
                                           const uint8_t *blob);
@@ -238,7 +354,7 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
         destroy(chain);
         return status;
     }
-    storage_set_forward(*storage, load_kept, store_kept);
+    storage_set_forward(*storage, load_kept, load_many_kept, store_kept);
     chain->storage = *storage;
     (*storage)->promote = promote_now;
     (*storage)->withdraw = withdraw;

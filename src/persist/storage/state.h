@@ -65,8 +65,10 @@ struct ingot_storage {
     ingot_storage_ops_t ops;
     void *self;
     storage_load_t load_for_core;        /* NULL: the operation of ops */
-    storage_forward_load_t forward_load; /* if the storage forwards; otherwise NULL, like the next one */
+    storage_forward_load_t forward_load; /* if the storage forwards; otherwise NULL, like the next two */
+    storage_forward_load_many_t forward_load_many;
     storage_store_t forward_store;
+    ingot_storage_load_many_t load_many; /* NULL: it loads one blob after another; constant */
     ingot_allocator_t allocator;
     bool is_read_only;               /* true even if it has a store operation */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */

@@ -157,12 +157,22 @@ static ingot_status_t check_id(ingot_storage_t storage, size_t id_size, const ui
 
 /* ---- loads and stores ---- */
 
-/* Counts the final status of a load, after the policy has judged what the storage returned. */
-static ingot_status_t count_load(ingot_storage_t storage, ingot_status_t status)
+ingot_status_t storage_count_load(ingot_storage_t storage, ingot_status_t status)
 {
     counters_add(&storage->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
     if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
         counters_add_failure(&storage->counters, status);
+    return status;
+}
+
+ingot_status_t storage_judge_loaded(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                    const uint8_t *id, ingot_status_t status, ingot_buffer_t *kept)
+{
+    if (status == INGOT_SUCCESS)
+        status = trust_check_loaded(storage, id_size, id, kept);
+    (void)storage_count_load(storage, status);
+    for (; around != NULL && status == INGOT_SUCCESS; around = around->next)
+        status = trust_check_loaded(around->storage, id_size, id, kept);
     return status;
 }
 
@@ -172,13 +182,8 @@ static ingot_status_t load_own(ingot_storage_t storage, bool with_core, const st
 {
     const storage_load_t load =
         with_core && storage->load_for_core != NULL ? storage->load_for_core : storage->ops.load;
-    ingot_status_t status = load(storage->self, id_size, id, kept);
-    if (status == INGOT_SUCCESS)
-        status = trust_check_loaded(storage, id_size, id, kept);
-    (void)count_load(storage, status);
-    for (; around != NULL && status == INGOT_SUCCESS; around = around->next)
-        status = trust_check_loaded(around->storage, id_size, id, kept);
-    return status;
+    const ingot_status_t status = load(storage->self, id_size, id, kept);
+    return storage_judge_loaded(storage, around, id_size, id, status, kept);
 }
 
 ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
@@ -191,7 +196,7 @@ ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const 
     const ingot_status_t status =
         storage->forward_load == NULL
             ? load_own(storage, with_core, around, id_size, id, &loaded)
-            : count_load(storage, storage->forward_load(storage->self, with_core, &here, id_size, id, &loaded));
+            : storage_count_load(storage, storage->forward_load(storage->self, with_core, &here, id_size, id, &loaded));
     if (status == INGOT_SUCCESS)
         *kept = loaded;
     return status;
@@ -224,9 +229,11 @@ void storage_set_load_for_core(ingot_storage_t storage, storage_load_t load)
     storage->load_for_core = load;
 }
 
-void storage_set_forward(ingot_storage_t storage, storage_forward_load_t load, storage_store_t store)
+void storage_set_forward(ingot_storage_t storage, storage_forward_load_t load, storage_forward_load_many_t load_many,
+                         storage_store_t store)
 {
     storage->forward_load = load;
+    storage->forward_load_many = load_many;
     storage->forward_store = store;
 }
 

@@ -40,7 +40,24 @@ ingot_status_t storage_store_kept(ingot_storage_t storage, size_t id_size, const
                                   const uint8_t *kept);
 /* Sets the operations of a storage that forwards, which load and store what another one keeps. Only right after its
  * creation. Its table needs no load. */
-void storage_set_forward(ingot_storage_t storage, storage_forward_load_t load, storage_store_t store);
+void storage_set_forward(ingot_storage_t storage, storage_forward_load_t load, storage_forward_load_many_t load_many,
+                         storage_store_t store);
+
+/* True if the storage, or one that it forwards to, loads several blobs faster than one after another. */
+bool storage_loads_many(ingot_storage_t storage);
+/* Does what storage_load_kept does, for several ids; on_loaded as for ingot_storage_load_many. */
+void storage_load_many_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around, size_t count,
+                            const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user);
+/* Does what ingot_storage_load_many does, as storage_load_for_core loads. The ids are not checked. */
+void storage_load_many_for_core(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
+                                ingot_storage_on_loaded_t on_loaded, void *user);
+
+/* Checks what a load of a storage that keeps blobs itself returned, by its policy and those around it, and counts the
+ * load. Returns the load's final status. */
+ingot_status_t storage_judge_loaded(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                    const uint8_t *id, ingot_status_t status, ingot_buffer_t *kept);
+/* Counts a load by its final status, which it returns. */
+ingot_status_t storage_count_load(ingot_storage_t storage, ingot_status_t status);
 
 /* Sets the operation of a store that keeps counts for later processes (savings.h). Only right after its creation. */
 void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save);

@@ -68,6 +68,19 @@ static ingot_status_t load_kept(void *self, bool with_core, const struct storage
     return status;
 }
 
+static void load_many_kept(void *self, bool with_core, const struct storage_around *around, size_t count,
+                           const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user)
+{
+    ingot_buffer_t none = INGOT_BUFFER_INIT;
+    ingot_storage_t target = take_target(self);
+    if (target != NULL)
+        storage_load_many_kept(target, with_core, around, count, ids, on_loaded, user);
+    for (size_t i = 0; i < count && target == NULL; ++i)
+        if (on_loaded(i, INGOT_NOT_FOUND, &none, user) == 0)
+            break;
+    ingot_storage_release(target);
+}
+
 static ingot_status_t store_with(struct storage_switch *self,
                                  ingot_status_t (*store)(ingot_storage_t, size_t, const uint8_t *, size_t,
                                                          const uint8_t *),
@@ -141,7 +154,7 @@ ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t ta
         destroy(self);
         return status;
     }
-    storage_set_forward(made, load_kept, store_kept);
+    storage_set_forward(made, load_kept, load_many_kept, store_kept);
     made->take_target = take_target_if_any;
     turn(made, target);
     *storage = made;

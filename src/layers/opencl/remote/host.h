@@ -21,6 +21,7 @@ struct remote_host {
     const char *(*last_error_detail)(void);
     ingot_status_t (*storage_create)(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self);
     ingot_status_t (*storage_set_leases)(ingot_storage_t storage, const ingot_lease_ops_t *ops);
+    ingot_status_t (*storage_set_load_many)(ingot_storage_t storage, ingot_storage_load_many_t load_many);
     void (*storage_release)(ingot_storage_t storage);
     ingot_status_t (*persist_chain)(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers);
     ingot_status_t (*persist_set_write_through)(ingot_storage_t storage, int is_on);

@@ -41,6 +41,11 @@ ingot_status_t ingot_storage_set_leases(ingot_storage_t storage, const ingot_lea
     return host->storage_set_leases(storage, ops);
 }
 
+ingot_status_t ingot_storage_set_load_many(ingot_storage_t storage, ingot_storage_load_many_t load_many)
+{
+    return host->storage_set_load_many(storage, load_many);
+}
+
 void ingot_storage_release(ingot_storage_t storage)
 {
     host->storage_release(storage);

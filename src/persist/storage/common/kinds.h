@@ -23,6 +23,10 @@ struct storage_around;
 /* Loads what another storage keeps, by storage_load_kept. around begins with the storage itself. */
 typedef ingot_status_t (*storage_forward_load_t)(void *self, bool with_core, const struct storage_around *around,
                                                  size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
+/* Does the same for several ids, by storage_load_many_kept. */
+typedef void (*storage_forward_load_many_t)(void *self, bool with_core, const struct storage_around *around,
+                                            size_t count, const ingot_storage_id_t *ids,
+                                            ingot_storage_on_loaded_t on_loaded, void *user);
 
 struct savings_counts;
 /* Adds counts to those that a store keeps. Returns false if that was not possible. */

@@ -1,0 +1,127 @@
+/*
+ * load_many.c - loads several blobs at once from storages that can, and one after another from others.
+ *
+ * What is loaded passes the same checks and counts as in a load of one blob (storage.c).
+ */
+#include <ingot/backend.h>
+
+#include "persist/base/memory.h"
+#include "persist/storage/serving.h"
+#include "persist/storage/state.h"
+#include "persist/storage/storage.h"
+#include "persist/storage/trust.h"
+
+/* Stands between a storage and the callback. */
+struct receiver {
+    ingot_storage_t storage;
+    const struct storage_around *around;
+    const ingot_storage_id_t *ids;
+    ingot_storage_on_loaded_t on_loaded;
+    void *user;
+};
+
+bool storage_loads_many(ingot_storage_t storage)
+{
+    bool can = storage_is_on(storage) && storage->load_many != NULL;
+    if (!storage_is_on(storage) || can)
+        return can;
+    if (storage->take_target != NULL) {
+        ingot_storage_t target = storage->take_target(storage->self);
+        can = target != NULL && storage_loads_many(target);
+        ingot_storage_release(target);
+    }
+    for (size_t i = 0; storage->get_tier != NULL && !can; ++i) {
+        ingot_storage_t tier = storage->get_tier(storage->self, i);
+        if (tier == NULL)
+            break;
+        can = storage_loads_many(tier);
+    }
+    return can;
+}
+
+/* ---- what storages keep ---- */
+
+static int receive_own(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
+{
+    const struct receiver *receiver = user;
+    const ingot_storage_id_t *id = &receiver->ids[index];
+    status = storage_judge_loaded(receiver->storage, receiver->around, id->size, id->bytes, status, kept);
+    return receiver->on_loaded(index, status, kept, receiver->user);
+}
+
+static int receive_forwarded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
+{
+    const struct receiver *receiver = user;
+    (void)storage_count_load(receiver->storage, status);
+    return receiver->on_loaded(index, status, kept, receiver->user);
+}
+
+static void load_each(ingot_storage_t storage, bool with_core, const struct receiver *receiver, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        ingot_buffer_t kept = INGOT_BUFFER_INIT;
+        const ingot_storage_id_t *id = &receiver->ids[i];
+        const ingot_status_t status =
+            storage_load_kept(storage, with_core, receiver->around, id->size, id->bytes, &kept);
+        if (receiver->on_loaded(i, status, &kept, receiver->user) == 0)
+            return;
+    }
+}
+
+void storage_load_many_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around, size_t count,
+                            const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user)
+{
+    const struct storage_around here = {storage, around};
+    struct receiver receiver = {storage, around, ids, on_loaded, user};
+    if (!storage_loads_many(storage))
+        load_each(storage, with_core, &receiver, count);
+    else if (storage->forward_load_many != NULL)
+        storage->forward_load_many(storage->self, with_core, &here, count, ids, receive_forwarded, &receiver);
+    else
+        storage->load_many(storage->self, count, ids, receive_own, &receiver);
+}
+
+/* ---- blobs ---- */
+
+static int receive_opened(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
+{
+    const struct receiver *receiver = user;
+    if (status == INGOT_SUCCESS)
+        status = trust_open_kept(receiver->storage, kept);
+    return receiver->on_loaded(index, status, kept, receiver->user);
+}
+
+static void load_with(ingot_storage_t storage, bool with_core, size_t count, const ingot_storage_id_t *ids,
+                      ingot_storage_on_loaded_t on_loaded, void *user)
+{
+    struct receiver receiver = {storage, NULL, ids, on_loaded, user};
+    storage_load_many_kept(storage, with_core, NULL, count, ids, receive_opened, &receiver);
+}
+
+void storage_load_many_for_core(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
+                                ingot_storage_on_loaded_t on_loaded, void *user)
+{
+    load_with(storage, true, count, ids, on_loaded, user);
+}
+
+ingot_status_t ingot_storage_load_many(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
+                                       ingot_storage_on_loaded_t on_loaded, void *user)
+{
+    if (storage == NULL || on_loaded == NULL || (ids == NULL && count != 0))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, ids or on_loaded is missing");
+    for (size_t i = 0; i < count; ++i)
+        if (ids[i].bytes == NULL || ids[i].size == 0)
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id %zu is missing or empty", i);
+    load_with(storage, false, count, ids, on_loaded, user);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_storage_set_load_many(ingot_storage_t storage, ingot_storage_load_many_t load_many)
+{
+    if (storage == NULL || load_many == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or load_many is missing");
+    if (storage->forward_load_many != NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a chain or switch loads from its own storages");
+    storage->load_many = load_many;
+    return INGOT_SUCCESS;
+}
