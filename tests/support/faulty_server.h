@@ -29,6 +29,13 @@ public:
         char bytes[4096];
         return recv(fd_, bytes, sizeof(bytes), 0) > 0;
     }
+    /* What has arrived; "": the connection is closed. */
+    std::string read_some()
+    {
+        char bytes[65536];
+        const ssize_t size = recv(fd_, bytes, sizeof(bytes), 0);
+        return size > 0 ? std::string(bytes, static_cast<size_t>(size)) : "";
+    }
     bool send_bytes(const std::string &bytes)
     {
         return send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());

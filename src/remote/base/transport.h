@@ -40,6 +40,25 @@ struct lease_transport_ops {
     enum outcome (*end)(void *self, struct request *request, const char *key, const char *token, uint64_t pointless_ms);
 };
 
+/* One of several objects that are read together. */
+struct fetch {
+    const char *key;
+    size_t max_size;
+    struct request request; /* its own time limits */
+    uint64_t began_ns;      /* its time begins; a protocol that answers in order moves it, and the deadline */
+    uint64_t ended_ns;      /* set by the protocol, like the next two */
+    enum outcome outcome;
+    struct received object; /* valid for OUTCOME_DONE */
+};
+
+/* Reads of several objects. */
+struct group_transport_ops {
+    size_t most; /* objects at once */
+    /* Reads objects. Returns how many of the first have ended, at least one: after a failure, the protocol need not ask
+     * for those behind it. */
+    size_t (*get)(void *self, size_t count, struct fetch *fetches);
+};
+
 struct transport_ops {
     /* Reads an object of at most max_size bytes. */
     enum outcome (*get)(void *self, struct request *request, const char *key, size_t max_size, struct received *object);
@@ -52,6 +71,7 @@ struct transport_ops {
     enum outcome (*probe)(void *self, struct request *request);
     void (*destroy)(void *self);
     const struct lease_transport_ops *leases; /* NULL: the protocol has none */
+    const struct group_transport_ops *groups;
 };
 
 struct transport {

@@ -1,8 +1,8 @@
 /*
- * exchange.c - one request to an HTTP server and its answer; see exchange.h.
+ * exchange.c - requests to an HTTP server and their answers; see exchange.h.
  *
- * libcurl's own time limits are for whole seconds of low speed, or for the whole transfer. So a loop runs each transfer
- * in slices, and ends it when nothing was sent or received for too long, at its deadline, or early.
+ * libcurl's own time limits are for whole seconds of low speed, or for the whole transfer. So a loop runs the transfers
+ * in slices, and ends each when nothing was sent or received for too long, at its deadline, or early.
  */
 #include "remote/http/exchange.h"
 
@@ -25,6 +25,7 @@ struct transfer {
     size_t sent_size;
     size_t ignored_size;
     uint64_t progress_at_ns;
+    bool is_running;
     char error[CURL_ERROR_SIZE];
 };
 
@@ -34,16 +35,18 @@ struct http_handle *http_handle_create(void)
     if (handle == NULL)
         return NULL;
     handle->multi = curl_multi_init();
-    handle->easy = curl_easy_init();
-    if (handle->multi != NULL && handle->easy != NULL)
+    if (handle->multi != NULL) {
+        (void)curl_multi_setopt(handle->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_MOST_PARALLEL); /* kept while idle */
         return handle;
+    }
     http_handle_destroy(handle);
     return NULL;
 }
 
 void http_handle_destroy(struct http_handle *handle)
 {
-    curl_easy_cleanup(handle->easy); /* both accept NULL */
+    for (size_t i = 0; i < HTTP_MOST_PARALLEL; ++i)
+        curl_easy_cleanup(handle->easy[i]); /* both accept NULL */
     (void)curl_multi_cleanup(handle->multi);
     free(handle);
 }
@@ -203,49 +206,98 @@ static enum outcome finish(const struct transfer *transfer, CURLcode code, struc
                             : explain(transfer, code, request);
 }
 
-/* Runs the transfer until it has ended or must. */
-static enum outcome run(const struct http_handle *handle, struct transfer *transfer, struct request *request)
+static void end(struct http_handle *handle, struct transfer *transfer, enum outcome outcome)
 {
-    int running = 1;
-    for (;;) {
-        if (curl_multi_perform(handle->multi, &running) != CURLM_OK)
-            return request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot go on with a transfer");
-        const uint64_t now_ns = clock_now_ns();
-        const uint64_t moment_ns = request_stall_moment(request, transfer->progress_at_ns);
-        if (running == 0)
-            return OUTCOME_DONE;
-        if (request_is_ended(request))
-            return request_fail(request, OUTCOME_ENDED, "ended early");
-        if (now_ns >= moment_ns)
-            return request_fail(request, OUTCOME_TIMED_OUT, "timed out");
-        (void)curl_multi_poll(handle->multi, NULL, 0, wait_slice_ms(now_ns, moment_ns), NULL);
+    transfer->exchange->outcome = outcome;
+    transfer->exchange->ended_ns = clock_now_ns();
+    if (transfer->is_running)
+        (void)curl_multi_remove_handle(handle->multi, transfer->easy); /* closes a connection that is in use */
+    transfer->is_running = false;
+}
+
+static void begin(struct http_handle *handle, size_t number, struct transfer *transfer)
+{
+    struct request *request = transfer->exchange->request;
+    if (handle->easy[number] == NULL)
+        handle->easy[number] = curl_easy_init();
+    transfer->easy = handle->easy[number];
+    if (transfer->easy == NULL) {
+        end(handle, transfer, request_fail(request, OUTCOME_NO_MEMORY, "no memory for a transfer"));
+        return;
+    }
+    const CURLcode code = set_options(transfer, request, transfer->easy);
+    if (code != CURLE_OK) {
+        end(handle, transfer, explain(transfer, code, request));
+        return;
+    }
+    transfer->is_running = curl_multi_add_handle(handle->multi, transfer->easy) == CURLM_OK;
+    if (!transfer->is_running)
+        end(handle, transfer, request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot begin a transfer"));
+}
+
+/* Takes the results of transfers that libcurl has ended. */
+static void take_results(struct http_handle *handle, size_t count, struct transfer *transfers)
+{
+    int left = 0;
+    const CURLMsg *message;
+    while ((message = curl_multi_info_read(handle->multi, &left)) != NULL) {
+        const CURLcode code = message->data.result;
+        const CURL *easy = message->easy_handle; /* the message ends with the transfer */
+        for (size_t i = 0; i < count; ++i)
+            if (transfers[i].is_running && transfers[i].easy == easy)
+                end(handle, &transfers[i], finish(&transfers[i], code, transfers[i].exchange->request));
     }
 }
 
-static enum outcome perform(struct http_handle *handle, struct request *request, struct transfer *transfer)
+/* Ends a transfer that must end. Returns the moment at which it must, or CLOCK_NEVER if it does not run. */
+static uint64_t check_time(struct http_handle *handle, struct transfer *transfer, uint64_t now_ns)
 {
-    int left = 0;
-    const CURLcode code = set_options(transfer, request, handle->easy);
-    if (code != CURLE_OK)
-        return explain(transfer, code, request);
-    if (curl_multi_add_handle(handle->multi, handle->easy) != CURLM_OK)
-        return request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot begin a transfer");
-    enum outcome outcome = run(handle, transfer, request);
-    const CURLMsg *message = curl_multi_info_read(handle->multi, &left);
-    if (outcome == OUTCOME_DONE)
-        outcome = message != NULL ? finish(transfer, message->data.result, request)
-                                  : request_fail(request, OUTCOME_UNREACHABLE, "libcurl has no result");
-    (void)curl_multi_remove_handle(handle->multi, handle->easy); /* closes a connection that is in use */
-    return outcome;
+    struct request *request = transfer->exchange->request;
+    const uint64_t moment_ns = request_stall_moment(request, transfer->progress_at_ns);
+    if (transfer->is_running && request_is_ended(request))
+        end(handle, transfer, request_fail(request, OUTCOME_ENDED, "ended early"));
+    else if (transfer->is_running && now_ns >= moment_ns)
+        end(handle, transfer, request_fail(request, OUTCOME_TIMED_OUT, "timed out"));
+    return transfer->is_running ? moment_ns : CLOCK_NEVER;
 }
 
-enum outcome exchange_perform(struct http_handle *handle, struct request *request, struct exchange *exchange)
+/* Performs what can be done now. Returns the moment until which it waits for the network; CLOCK_NEVER: it has ended. */
+static uint64_t step(struct http_handle *handle, size_t count, struct transfer *transfers)
 {
-    struct transfer transfer = {.exchange = exchange, .easy = handle->easy, .progress_at_ns = clock_now_ns()};
+    int running = 0;
+    uint64_t moment_ns = CLOCK_NEVER;
+    const bool can_go_on = curl_multi_perform(handle->multi, &running) == CURLM_OK;
+    take_results(handle, count, transfers);
+    const uint64_t now_ns = clock_now_ns();
+    for (size_t i = 0; i < count; ++i) {
+        struct request *request = transfers[i].exchange->request;
+        if (transfers[i].is_running && !can_go_on)
+            end(handle, &transfers[i],
+                request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot go on with a transfer"));
+        else if (transfers[i].is_running && running == 0)
+            end(handle, &transfers[i], request_fail(request, OUTCOME_UNREACHABLE, "libcurl has no result"));
+        const uint64_t own_ns = check_time(handle, &transfers[i], now_ns);
+        if (own_ns < moment_ns)
+            moment_ns = own_ns;
+    }
+    return moment_ns;
+}
+
+void exchange_perform(struct http_handle *handle, size_t count, struct exchange *exchanges)
+{
+    struct transfer transfers[HTTP_MOST_PARALLEL];
     const struct pipe_signal held = pipe_signal_hold();
-    const enum outcome outcome = perform(handle, request, &transfer);
-    curl_easy_reset(handle->easy); /* it must not refer to this function's memory */
+    for (size_t i = 0; i < count; ++i) {
+        transfers[i] = (struct transfer){.exchange = &exchanges[i], .progress_at_ns = clock_now_ns()};
+        begin(handle, i, &transfers[i]);
+    }
+    uint64_t moment_ns;
+    while ((moment_ns = step(handle, count, transfers)) != CLOCK_NEVER)
+        (void)curl_multi_poll(handle->multi, NULL, 0, wait_slice_ms(clock_now_ns(), moment_ns), NULL);
+    for (size_t i = 0; i < count; ++i) {
+        if (transfers[i].easy != NULL)
+            curl_easy_reset(transfers[i].easy); /* it must not refer to this function's memory */
+        curl_slist_free_all(transfers[i].headers);
+    }
     pipe_signal_allow(&held);
-    curl_slist_free_all(transfer.headers);
-    return outcome;
 }

@@ -9,11 +9,13 @@
 #include "remote/http/access.h"
 #include "remote/http/answer.h"
 
-/* A connection that libcurl keeps alive, for one thread at a time. */
+#define HTTP_MOST_PARALLEL 8u
+
+/* Connections that libcurl keeps alive, for one thread at a time. */
 struct http_handle {
     CURLM *multi;
-    CURL *easy;
-    struct http_handle *next; /* of the pool */
+    CURL *easy[HTTP_MOST_PARALLEL]; /* NULL: not needed yet */
+    struct http_handle *next;       /* of the pool */
 };
 
 /* NULL: no memory. */
@@ -27,9 +29,13 @@ struct exchange {
     size_t sent_size; /* of a PUT */
     const uint8_t *sent;
     struct answer_body body; /* of a GET; max_size is set */
+    struct request *request;
+    enum outcome outcome; /* set at the end, like the next one */
+    uint64_t ended_ns;
 };
 
-/* The caller frees the body's bytes, whatever the outcome. */
-enum outcome exchange_perform(struct http_handle *handle, struct request *request, struct exchange *exchange);
+/* Performs up to HTTP_MOST_PARALLEL requests at once, each with its own time limits. The caller frees the bytes of the
+ * bodies, whatever the outcome. */
+void exchange_perform(struct http_handle *handle, size_t count, struct exchange *exchanges);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * http.c - the transport to HTTP servers; see http.h.
  *
- * A handle of libcurl, with the connection that it keeps alive, belongs to one request at a time and waits in a pool
- * otherwise. A request takes one, or makes one, so any number of threads may have requests at once.
- * Lock: the pool's, for a few instructions.
+ * A handle of libcurl, with the connections that it keeps alive, belongs to one request, or to one group of reads, at a
+ * time and waits in a pool otherwise. A request takes one, or makes one, so any number of threads may have requests at
+ * once. Lock: the pool's, for a few instructions.
  */
 #include "remote/http/http.h"
 
@@ -54,33 +54,74 @@ static void give_handle(struct http *http, struct http_handle *handle)
 
 /* ---- operations ---- */
 
+static struct http_handle *take_handle(struct http *http)
+{
+    struct http_handle *handle = take_idle(http);
+    return handle != NULL ? handle : http_handle_create();
+}
+
 static enum outcome perform(struct http *http, struct request *request, const char *key, struct exchange *exchange)
 {
     char address[TARGET_CAPACITY];
-    struct http_handle *handle = take_idle(http);
-    if (handle == NULL)
-        handle = http_handle_create();
+    struct http_handle *handle = take_handle(http);
     if (handle == NULL)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
     target_of(&http->target, key, address);
     exchange->address = address;
     exchange->access = &http->access;
-    const enum outcome outcome = exchange_perform(handle, request, exchange);
+    exchange->request = request;
+    exchange_perform(handle, 1, exchange);
     give_handle(http, handle);
-    return outcome;
+    return exchange->outcome;
+}
+
+/* Turns the body of a GET into an object, or frees it. */
+static void take_body(const struct exchange *exchange, struct received *object)
+{
+    if (exchange->outcome != OUTCOME_DONE)
+        free(exchange->body.bytes);
+    else
+        *object = (struct received){
+            .size = exchange->body.size, .bytes = exchange->body.bytes, .release = free, .owner = exchange->body.bytes};
 }
 
 static enum outcome get(void *self, struct request *request, const char *key, size_t max_size, struct received *object)
 {
     struct exchange exchange = {.method = HTTP_GET, .body = {.max_size = max_size}};
-    const enum outcome outcome = perform(self, request, key, &exchange);
-    if (outcome != OUTCOME_DONE) {
-        free(exchange.body.bytes);
-        return outcome;
+    exchange.outcome = perform(self, request, key, &exchange);
+    take_body(&exchange, object);
+    return exchange.outcome;
+}
+
+/* Each object has its own transfer and its own connection. */
+static size_t get_group(void *self, size_t count, struct fetch *fetches)
+{
+    struct http *http = self;
+    struct exchange exchanges[HTTP_MOST_PARALLEL];
+    struct http_handle *handle = take_handle(http);
+    char(*addresses)[TARGET_CAPACITY] = malloc(count * sizeof(*addresses));
+    for (size_t i = 0; i < count; ++i) {
+        exchanges[i] = (struct exchange){.method = HTTP_GET,
+                                         .access = &http->access,
+                                         .body = {.max_size = fetches[i].max_size},
+                                         .request = &fetches[i].request,
+                                         .outcome = OUTCOME_NO_MEMORY,
+                                         .ended_ns = fetches[i].began_ns};
+        if (addresses != NULL)
+            target_of(&http->target, fetches[i].key, addresses[i]);
+        exchanges[i].address = addresses != NULL ? addresses[i] : NULL;
     }
-    *object = (struct received){
-        .size = exchange.body.size, .bytes = exchange.body.bytes, .release = free, .owner = exchange.body.bytes};
-    return OUTCOME_DONE;
+    if (handle != NULL && addresses != NULL)
+        exchange_perform(handle, count, exchanges);
+    if (handle != NULL)
+        give_handle(http, handle);
+    free(addresses);
+    for (size_t i = 0; i < count; ++i) {
+        fetches[i].outcome = exchanges[i].outcome;
+        fetches[i].ended_ns = exchanges[i].ended_ns;
+        take_body(&exchanges[i], &fetches[i].object);
+    }
+    return count;
 }
 
 static enum outcome put(void *self, struct request *request, const char *key, size_t size, const uint8_t *bytes)
@@ -147,7 +188,8 @@ static ingot_status_t make(struct http *http, const struct url *url, const char 
 
 ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
 {
-    static const struct transport_ops ops = {get, put, remove_key, has, probe, destroy, NULL};
+    static const struct group_transport_ops groups = {HTTP_MOST_PARALLEL, get_group};
+    static const struct transport_ops ops = {get, put, remove_key, has, probe, destroy, NULL, &groups};
     struct http *http = calloc(1, sizeof(*http));
     if (http == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

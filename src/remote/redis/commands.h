@@ -10,6 +10,13 @@
 
 struct redis;
 
+/* Takes a connection that no other request uses, or makes one. */
+enum outcome redis_take_connection(struct redis *redis, struct request *request, struct redis_connection **connection);
+/* Gives back a connection on which no answer is due. */
+void redis_give_connection(struct redis *redis, struct redis_connection *connection);
+/* The outcome of a reply that is an error. */
+enum outcome redis_explain_error(struct request *request, const redisReply *reply);
+
 /* Sends a command and receives its reply, which the caller frees and which is not an error. */
 enum outcome redis_ask(struct redis *redis, struct request *request, const struct redis_command *command,
                        redisReply **reply);

@@ -71,6 +71,52 @@ enum outcome redis_reply_feed(redisReader *reader, struct request *request, size
     return OUTCOME_DONE;
 }
 
+/* Takes a reply that the reader has in full, if there is one. A longer one ends before memory for the rest is taken. */
+static enum outcome take_reply(redisReader *reader, struct request *request, size_t max_size, redisReply **reply)
+{
+    void *found = NULL;
+    if (reader->ridx == -1 && reader->pos < reader->len && !is_known_kind(reader->buf[reader->pos]))
+        return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to this command");
+    if (redisReaderGetReply(reader, &found) != REDIS_OK)
+        return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis: %.100s", reader->errstr);
+    if (found == NULL && reader->len - reader->pos > max_size)
+        return request_fail(request, OUTCOME_TOO_LARGE, "the answer has more than %zu bytes", max_size);
+    *reply = found;
+    return OUTCOME_DONE;
+}
+
+static enum outcome receive_chunk(struct redis_connection *connection, struct request *request)
+{
+    char *chunk = malloc(CHUNK_SIZE);
+    size_t size = 0;
+    if (chunk == NULL)
+        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
+    enum outcome outcome = stream_receive(connection->socket, request, CHUNK_SIZE, chunk, &size);
+    if (outcome == OUTCOME_DONE && redisReaderFeed(connection->reader, chunk, size) != REDIS_OK)
+        outcome = request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
+    free(chunk);
+    return outcome;
+}
+
+enum outcome redis_connection_next(struct redis_connection *connection, struct request *request, size_t max_size,
+                                   redisReply **reply)
+{
+    const size_t limit = max_size > SIZE_MAX - LINE_SIZE ? SIZE_MAX : max_size + LINE_SIZE;
+    *reply = NULL;
+    enum outcome outcome = take_reply(connection->reader, request, limit, reply);
+    while (outcome == OUTCOME_DONE && *reply == NULL) {
+        outcome = receive_chunk(connection, request);
+        if (outcome == OUTCOME_DONE)
+            outcome = take_reply(connection->reader, request, limit, reply);
+    }
+    return outcome;
+}
+
+bool redis_connection_has_more(const struct redis_connection *connection)
+{
+    return connection->reader->len != connection->reader->pos;
+}
+
 static enum outcome receive(struct redis_connection *connection, struct request *request, size_t max_size,
                             redisReply **reply)
 {

@@ -46,4 +46,13 @@ enum outcome redis_connection_ask(struct redis_connection *connection, struct re
 enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes,
                               size_t max_size, redisReply **reply);
 
+/*
+ * Returns the next of several replies: from what the reader has, or after receiving more. In other respects as
+ * redis_connection_ask; a reply of more than max_size bytes may also be returned, if it is there in full.
+ */
+enum outcome redis_connection_next(struct redis_connection *connection, struct request *request, size_t max_size,
+                                   redisReply **reply);
+/* True if bytes of another reply have arrived. */
+bool redis_connection_has_more(const struct redis_connection *connection);
+
 #endif

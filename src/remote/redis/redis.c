@@ -16,6 +16,7 @@
 #include "remote/net/stream.h"
 #include "remote/redis/commands.h"
 #include "remote/redis/connection.h"
+#include "remote/redis/groups.h"
 #include "remote/redis/leases.h"
 #include "remote/settings/secret_file.h"
 
@@ -44,7 +45,7 @@ static bool begins_with(const char *text, const char *word)
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-static enum outcome explain_error(struct request *request, const redisReply *reply)
+enum outcome redis_explain_error(struct request *request, const redisReply *reply)
 {
     static const char *const refusals[] = {"NOAUTH", "WRONGPASS", "NOPERM", "READONLY", "MISCONF", "OOM"};
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); ++i)
@@ -63,7 +64,7 @@ static enum outcome tell(struct redis_connection *connection, struct request *re
     const struct redis_command command = {.count = count, .words = words, .sizes = sizes};
     enum outcome outcome = redis_connection_ask(connection, request, &command, &reply);
     if (outcome == OUTCOME_DONE && reply->type == REDIS_REPLY_ERROR)
-        outcome = explain_error(request, reply);
+        outcome = redis_explain_error(request, reply);
     if (reply != NULL)
         freeReplyObject(reply);
     return outcome;
@@ -98,7 +99,7 @@ static struct redis_connection *take_idle(struct redis *redis)
     return connection;
 }
 
-static enum outcome take_connection(struct redis *redis, struct request *request, struct redis_connection **connection)
+enum outcome redis_take_connection(struct redis *redis, struct request *request, struct redis_connection **connection)
 {
     struct redis_connection *taken;
     while ((taken = take_idle(redis)) != NULL) {
@@ -119,7 +120,7 @@ static enum outcome take_connection(struct redis *redis, struct request *request
     return outcome;
 }
 
-static void give_connection(struct redis *redis, struct redis_connection *connection)
+void redis_give_connection(struct redis *redis, struct redis_connection *connection)
 {
     (void)pthread_mutex_lock(&redis->lock);
     const bool has_room = redis->idle_count < MOST_IDLE;
@@ -139,7 +140,7 @@ enum outcome redis_ask(struct redis *redis, struct request *request, const struc
                        redisReply **reply)
 {
     struct redis_connection *connection = NULL;
-    enum outcome outcome = take_connection(redis, request, &connection);
+    enum outcome outcome = redis_take_connection(redis, request, &connection);
     if (outcome != OUTCOME_DONE)
         return outcome;
     outcome = redis_connection_ask(connection, request, command, reply);
@@ -147,10 +148,10 @@ enum outcome redis_ask(struct redis *redis, struct request *request, const struc
         redis_connection_close(connection);
         return outcome;
     }
-    give_connection(redis, connection);
+    redis_give_connection(redis, connection);
     if ((*reply)->type != REDIS_REPLY_ERROR)
         return OUTCOME_DONE;
-    outcome = explain_error(request, *reply);
+    outcome = redis_explain_error(request, *reply);
     freeReplyObject(*reply);
     *reply = NULL;
     return outcome;
@@ -282,7 +283,7 @@ static ingot_status_t take_settings(struct redis *redis, const struct url *url, 
 ingot_status_t redis_open(struct transport *transport, const struct url *url, const char *name_space,
                           uint64_t time_to_live_s)
 {
-    static const struct transport_ops ops = {get, put, remove_key, has, probe, destroy, &redis_leases};
+    static const struct transport_ops ops = {get, put, remove_key, has, probe, destroy, &redis_leases, &redis_groups};
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

@@ -69,7 +69,7 @@ static ingot_lease_answer_t ask(struct tier *tier, struct request *request, stru
     const enum outcome outcome = tier->transport.ops->leases->take(tier->transport.self, request, key, token,
                                                                    tier->lease_time_ms, is_blob_useless, &answer);
     const bool is_off = outcome == OUTCOME_REFUSED || outcome == OUTCOME_BAD_ANSWER;
-    tier_settle(tier, is_off ? BREAKER_WORKS : tier_finding_of(outcome), 0, began_ns, request->failure);
+    tier_settle(tier, is_off ? BREAKER_WORKS : tier_finding_of(outcome), 0, began_ns, clock_now_ns(), request->failure);
     if (is_off)
         turn_off(tier, request->failure);
     const ingot_lease_answer_t given = outcome == OUTCOME_DONE ? answer_of(tier, answer) : INGOT_LEASE_NONE;

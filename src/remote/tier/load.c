@@ -57,7 +57,7 @@ static ingot_status_t hand_over(struct received *object, const struct envelope_b
 
 /* ---- the server ---- */
 
-static ingot_status_t skip(struct tier *tier, enum guard_verdict verdict)
+ingot_status_t load_skip(struct tier *tier, enum guard_verdict verdict)
 {
     tier_count(tier, TIER_SKIPPED, 1);
     if (verdict == GUARD_IS_OPEN) {
@@ -94,27 +94,28 @@ static enum breaker_finding finding_of_object(ingot_status_t status)
 }
 
 void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
-                 const char *reason)
+                 uint64_t ended_ns, const char *reason)
 {
-    if (!guard_settle(&tier->guard, finding, byte_count, began_ns, clock_now_ns()))
+    if (!guard_settle(&tier->guard, finding, byte_count, began_ns, ended_ns))
         return;
     tier_tell_pause(tier, reason);
     worker_ensure(tier);
     upload_queue_wake(&tier->queue); /* the thread has a time for its probe now */
 }
 
-static ingot_status_t take_object(struct tier *tier, struct received *object, size_t id_size, const uint8_t *id,
-                                  uint64_t began_ns, ingot_buffer_t *blob)
+static ingot_status_t take_object(struct tier *tier, struct fetch *fetch, size_t id_size, const uint8_t *id,
+                                  ingot_buffer_t *blob)
 {
     struct envelope_blob found = {.size = 0};
+    struct received *object = &fetch->object;
     const size_t byte_count = object->size;
     ingot_status_t status = envelope_decode(object->size, object->bytes, id_size, id, tier->max_blob_bytes, &found);
     if (status == INGOT_SUCCESS) {
         status = hand_over(object, &found, blob);
-        tier_settle(tier, BREAKER_WORKS, byte_count, began_ns, "");
+        tier_settle(tier, BREAKER_WORKS, byte_count, fetch->began_ns, fetch->ended_ns, "");
     } else {
         object->release(object->owner);
-        tier_settle(tier, finding_of_object(status), 0, began_ns, ingot_last_error_detail());
+        tier_settle(tier, finding_of_object(status), 0, fetch->began_ns, fetch->ended_ns, ingot_last_error_detail());
     }
     if (status != INGOT_SUCCESS) {
         count_failure(tier, OUTCOME_DONE);
@@ -125,28 +126,35 @@ static ingot_status_t take_object(struct tier *tier, struct received *object, si
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t load_from_server(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+ingot_status_t load_settle(struct tier *tier, struct fetch *fetch, size_t id_size, const uint8_t *id,
+                           ingot_buffer_t *blob)
 {
-    char key[OBJECT_KEY_CAPACITY];
-    struct received object = {.size = 0};
-    struct request request = tier_make_request(tier);
-    const uint64_t began_ns = clock_now_ns();
-    const enum guard_verdict verdict = guard_admit(&tier->guard, &request, began_ns);
-    if (verdict != GUARD_PASS)
-        return skip(tier, verdict);
-    tier_end_with_pause(&request);
-    object_key_of(tier->name_space, id_size, id, key);
-    const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &request, key,
-                                                          envelope_max_size(id_size, tier->max_blob_bytes), &object);
-    if (outcome == OUTCOME_DONE)
-        return take_object(tier, &object, id_size, id, began_ns, blob);
-    tier_settle(tier, tier_finding_of(outcome), 0, began_ns, request.failure);
-    if (outcome == OUTCOME_MISSING) {
+    if (fetch->outcome == OUTCOME_DONE)
+        return take_object(tier, fetch, id_size, id, blob);
+    tier_settle(tier, tier_finding_of(fetch->outcome), 0, fetch->began_ns, fetch->ended_ns, fetch->request.failure);
+    if (fetch->outcome == OUTCOME_MISSING) {
         tier_count(tier, TIER_MISSES, 1);
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier does not have it");
     }
-    count_failure(tier, outcome);
-    return ingot_set_error_detail(tier_status_of(outcome), "loading from the remote tier: %s", request.failure);
+    count_failure(tier, fetch->outcome);
+    return ingot_set_error_detail(tier_status_of(fetch->outcome), "loading from the remote tier: %s",
+                                  fetch->request.failure);
+}
+
+ingot_status_t load_from_server(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    char key[OBJECT_KEY_CAPACITY];
+    struct fetch fetch = {
+        .key = key, .request = tier_make_request(tier), .began_ns = clock_now_ns(), .object = {.size = 0}};
+    const enum guard_verdict verdict = guard_admit(&tier->guard, &fetch.request, fetch.began_ns);
+    if (verdict != GUARD_PASS)
+        return load_skip(tier, verdict);
+    tier_end_with_pause(&fetch.request);
+    object_key_of(tier->name_space, id_size, id, key);
+    fetch.outcome = tier->transport.ops->get(tier->transport.self, &fetch.request, key,
+                                             envelope_max_size(id_size, tier->max_blob_bytes), &fetch.object);
+    fetch.ended_ns = clock_now_ns();
+    return load_settle(tier, &fetch, id_size, id, blob);
 }
 
 static ingot_status_t load_upload(struct tier *tier, struct upload *upload, ingot_buffer_t *blob)
@@ -162,21 +170,27 @@ static ingot_status_t load_upload(struct tier *tier, struct upload *upload, ingo
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t load(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+bool load_here(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob, ingot_status_t *status)
 {
-    struct upload *upload = upload_queue_find(&tier->queue, id_size, id);
-    return upload != NULL ? load_upload(tier, upload, blob) : load_from_server(tier, id_size, id, blob);
+    struct upload *upload = NULL;
+    if (getpid() != tier->process)
+        *status = ingot_set_error_detail(INGOT_NOT_FOUND, "a remote tier is off in a forked child");
+    else if (id_size > ENVELOPE_MAX_ID_SIZE)
+        *status = ingot_set_error_detail(INGOT_NOT_FOUND, "the id has %zu bytes, too many for a remote tier", id_size);
+    else if ((upload = upload_queue_find(&tier->queue, id_size, id)) != NULL)
+        *status = load_upload(tier, upload, blob);
+    else
+        return false;
+    return true;
 }
 
 ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     struct tier *tier = self;
-    if (getpid() != tier->process)
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "a remote tier is off in a forked child");
-    if (id_size > ENVELOPE_MAX_ID_SIZE)
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "the id has %zu bytes, too many for a remote tier", id_size);
+    ingot_status_t status = INGOT_SUCCESS;
     const int cancellation = cancellation_hold();
-    const ingot_status_t status = load(tier, id_size, id, blob);
+    if (!load_here(tier, id_size, id, blob, &status))
+        status = load_from_server(tier, id_size, id, blob);
     cancellation_allow(cancellation);
     return status;
 }
@@ -189,13 +203,13 @@ static ingot_status_t has(struct tier *tier, size_t id_size, const uint8_t *id)
     const uint64_t began_ns = clock_now_ns();
     const enum guard_verdict verdict = guard_admit(&tier->guard, &request, began_ns);
     if (verdict != GUARD_PASS) {
-        (void)skip(tier, verdict);
+        (void)load_skip(tier, verdict);
         return ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now");
     }
     tier_end_with_pause(&request);
     object_key_of(tier->name_space, id_size, id, key);
     const enum outcome outcome = tier->transport.ops->has(tier->transport.self, &request, key);
-    tier_settle(tier, tier_finding_of(outcome), 0, began_ns, request.failure);
+    tier_settle(tier, tier_finding_of(outcome), 0, began_ns, clock_now_ns(), request.failure);
     if (outcome == OUTCOME_DONE)
         return INGOT_SUCCESS;
     if (outcome == OUTCOME_MISSING) {

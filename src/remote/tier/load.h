@@ -11,12 +11,29 @@
 /* The operation of ingot_storage_ops_t; self is a tier. */
 ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 
+/* Does the same for several ids, as an ingot_storage_load_many_t. */
+void tier_load_many(void *self, size_t count, const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded,
+                    void *user);
+
+/*
+ * Parts of a load, for both. Each counts what it did, and returns the status of the load.
+ */
+/* Loads a blob from the uploads that wait, or, if the id is not for the server, finds out why. False: ask the server.
+ */
+bool load_here(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob, ingot_status_t *status);
+ingot_status_t load_from_server(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
+/* The guard admitted no request. */
+ingot_status_t load_skip(struct tier *tier, enum guard_verdict verdict);
+/* Takes the object, or the failure, of a request that ended. */
+ingot_status_t load_settle(struct tier *tier, struct fetch *fetch, size_t id_size, const uint8_t *id,
+                           ingot_buffer_t *blob);
+
 /* Asks whether the server has a blob, or one waits to be uploaded. Statuses as ingot_remote_has. */
 ingot_status_t tier_has(struct tier *tier, size_t id_size, const uint8_t *id);
 
 /* Tells the guard the result of a request that it admitted. If the server is not asked from then on, an event says so,
  * and the tier's thread probes it. */
 void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
-                 const char *reason);
+                 uint64_t ended_ns, const char *reason);
 
 #endif

@@ -78,6 +78,7 @@ static void take_info(struct tier *tier, const ingot_remote_info_t *info)
     tier->on_event = info->on_event;
     tier->on_event_user = info->on_event_user;
     memcpy(tier->name_space, name_space, strlen(name_space) + 1);
+    atomic_init(&tier->group_size, 1);
     atomic_init(&tier->is_ending, false);
     atomic_init(&tier->has_told_no_time, false);
     for (size_t i = 0; i < TIER_COUNTS; ++i)
@@ -185,7 +186,8 @@ ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_in
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a handler of exit()");
     }
     if (!is_read_only && tier->transport.ops->leases != NULL && (known.flags & (uint32_t)INGOT_REMOTE_NO_LEASES) == 0)
-        (void)ingot_storage_set_leases(made, &leases); /* its arguments are right */
+        (void)ingot_storage_set_leases(made, &leases);       /* its arguments are right */
+    (void)ingot_storage_set_load_many(made, tier_load_many); /* likewise */
     *storage = made;
     return INGOT_SUCCESS;
 }

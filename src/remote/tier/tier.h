@@ -56,6 +56,7 @@ struct tier {
     struct guard guard;
     struct upload_queue queue;
     struct lease_list leases;
+    atomic_size_t group_size;          /* of the next group of loads; relaxed: a hint */
     atomic_bool is_ending;             /* requests end early; relaxed */
     atomic_bool has_told_no_time;      /* relaxed: an event was emitted */
     atomic_ullong counts[TIER_COUNTS]; /* relaxed */

@@ -1,0 +1,121 @@
+/*
+ * groups.c - reads several objects from Redis and Valkey in one round trip; see groups.h.
+ *
+ * All commands are sent before the first reply is received. They are GETs, because readers may have no right to others,
+ * and because each reply tells of its own object. Replies come in order, so the time of each begins when the one before
+ * it has ended, as if it were asked for alone. A connection that fails is closed, and the objects behind the failure
+ * are left to the caller.
+ */
+#include "remote/redis/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/base/clock.h"
+#include "remote/net/stream.h"
+#include "remote/redis/commands.h"
+
+#define MOST 16u
+#define COMMAND_CAPACITY (REDIS_NAME_CAPACITY + 64u)
+
+static enum outcome send_commands(struct redis *redis, struct redis_connection *connection, size_t count,
+                                  struct fetch *fetches)
+{
+    char text[MOST * COMMAND_CAPACITY];
+    size_t used = 0;
+    for (size_t i = 0; i < count; ++i) {
+        char name[REDIS_NAME_CAPACITY];
+        char *command = NULL;
+        const char *words[] = {"GET", name};
+        const size_t sizes[] = {3, redis_write_name(redis, fetches[i].key, name)};
+        const long long size = redisFormatCommandArgv(&command, 2, words, sizes);
+        const bool fits = size > 0 && (size_t)size <= sizeof(text) - used;
+        if (fits)
+            memcpy(text + used, command, (size_t)size);
+        free(command);
+        if (!fits)
+            return request_fail(&fetches[0].request, OUTCOME_NO_MEMORY, "no memory for a command");
+        used += (size_t)size;
+    }
+    return stream_send(connection->socket, &fetches[0].request, used, text);
+}
+
+/* What a reply is. The connection stays usable. */
+static enum outcome take_object(struct fetch *fetch, redisReply *reply)
+{
+    enum outcome outcome = OUTCOME_DONE;
+    if (reply->type == REDIS_REPLY_STRING && reply->len <= fetch->max_size) {
+        fetch->object = (struct received){
+            .size = reply->len, .bytes = (const uint8_t *)reply->str, .release = freeReplyObject, .owner = reply};
+        return outcome;
+    }
+    if (reply->type == REDIS_REPLY_STRING)
+        outcome = request_fail(&fetch->request, OUTCOME_TOO_LARGE, "the answer has more than %zu bytes",
+                               fetch->max_size);
+    else if (reply->type == REDIS_REPLY_NIL)
+        outcome = OUTCOME_MISSING;
+    else if (reply->type == REDIS_REPLY_ERROR)
+        outcome = redis_explain_error(&fetch->request, reply);
+    else
+        outcome = request_fail(&fetch->request, OUTCOME_BAD_ANSWER,
+                               "the server answers GET with neither a value nor nil");
+    freeReplyObject(reply);
+    return outcome;
+}
+
+/* Begins the time of the next one. */
+static void end(struct fetch *fetch, enum outcome outcome, struct fetch *next)
+{
+    fetch->outcome = outcome;
+    fetch->ended_ns = clock_now_ns();
+    if (next == NULL)
+        return;
+    const uint64_t shift_ns = fetch->ended_ns - next->began_ns;
+    next->began_ns = fetch->ended_ns;
+    next->request.deadline_ns =
+        shift_ns < CLOCK_NEVER - next->request.deadline_ns ? next->request.deadline_ns + shift_ns : CLOCK_NEVER;
+}
+
+/* Receives all replies. *is_usable: the connection is. Returns how many objects have ended. */
+static size_t receive(struct redis_connection *connection, size_t count, struct fetch *fetches, bool *is_usable)
+{
+    for (size_t i = 0; i < count; ++i) {
+        struct fetch *fetch = &fetches[i];
+        struct fetch *next = i + 1 < count ? &fetches[i + 1] : NULL;
+        redisReply *reply = NULL;
+        enum outcome outcome = redis_connection_next(connection, &fetch->request, fetch->max_size, &reply);
+        *is_usable = outcome == OUTCOME_DONE;
+        if (*is_usable && next == NULL && redis_connection_has_more(connection)) {
+            freeReplyObject(reply);
+            *is_usable = false;
+            outcome = request_fail(&fetch->request, OUTCOME_BAD_ANSWER, "the server sent more than one answer");
+        }
+        end(fetch, *is_usable ? take_object(fetch, reply) : outcome, next);
+        if (!*is_usable)
+            return i + 1;
+    }
+    return count;
+}
+
+static size_t get(void *self, size_t count, struct fetch *fetches)
+{
+    struct redis *redis = self;
+    struct redis_connection *connection = NULL;
+    bool is_usable = false;
+    enum outcome outcome = redis_take_connection(redis, &fetches[0].request, &connection);
+    if (outcome == OUTCOME_DONE)
+        outcome = send_commands(redis, connection, count, fetches);
+    if (outcome != OUTCOME_DONE) {
+        end(&fetches[0], outcome, NULL);
+        redis_connection_close(connection);
+        return 1;
+    }
+    const size_t ended_count = receive(connection, count, fetches, &is_usable);
+    if (is_usable)
+        redis_give_connection(redis, connection);
+    else
+        redis_connection_close(connection);
+    return ended_count;
+}
+
+const struct group_transport_ops redis_groups = {MOST, get};

@@ -1,0 +1,184 @@
+/*
+ * load_many.c - loads several blobs from the server, in groups; see load.h.
+ *
+ * Each blob is one request to the guard, with its own time and result, so a batch that fails costs and counts what the
+ * same loads from parallel threads would. Results are delivered when no request is under way, because the receiver may
+ * take its time.
+ *
+ * A group has few objects at first, and more if that was quick: objects that share a slow network must not keep one
+ * another from their deadlines. In a group an object may have OBJECT_LIMIT bytes, so that a group's memory is bounded.
+ * A larger one is loaded alone, and so are those after it, until they are smaller again.
+ */
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "remote/base/clock.h"
+#include "remote/object/envelope.h"
+#include "remote/object/object_key.h"
+#include "remote/tier/load.h"
+#include "util/cancellation.h"
+
+#define MOST 16u
+#define OBJECT_LIMIT (size_t)1048576u
+
+struct batch {
+    struct tier *tier;
+    const ingot_storage_id_t *ids;
+    size_t count; /* of ids */
+    size_t next;  /* the first id that was not looked at yet */
+    ingot_storage_on_loaded_t on_loaded;
+    void *user;
+    bool is_ended;     /* on_loaded returned 0 */
+    size_t most;       /* objects in a group; at most MOST */
+    size_t group_size; /* likewise, now */
+    size_t asked_count;
+    size_t asked[MOST]; /* the numbers of the ids of the group */
+    char keys[MOST][OBJECT_KEY_CAPACITY];
+    struct fetch fetches[MOST];
+};
+
+static void deliver(struct batch *batch, size_t number, ingot_status_t status, ingot_buffer_t *blob)
+{
+    if (batch->on_loaded(number, status, blob, batch->user) == 0)
+        batch->is_ended = true;
+}
+
+/* ---- before a group ---- */
+
+/* Adds ids to those that the last group left over, and delivers those that need no request. */
+static void collect(struct batch *batch)
+{
+    while (!batch->is_ended && batch->asked_count < batch->group_size && batch->next < batch->count) {
+        const ingot_storage_id_t *id = &batch->ids[batch->next];
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        ingot_status_t status = INGOT_SUCCESS;
+        if (load_here(batch->tier, id->size, id->bytes, &blob, &status))
+            deliver(batch, batch->next, status, &blob);
+        else
+            batch->asked[batch->asked_count++] = batch->next;
+        ++batch->next;
+    }
+}
+
+/* Removes ids from the front of those that are asked for. */
+static void drop_asked(struct batch *batch, size_t count)
+{
+    batch->asked_count -= count;
+    memmove(batch->asked, batch->asked + count, batch->asked_count * sizeof(batch->asked[0]));
+}
+
+/* Has the guard admit the group. Returns how many requests it admitted; if none, the first id was delivered. */
+static size_t admit(struct batch *batch)
+{
+    struct tier *tier = batch->tier;
+    const uint64_t now_ns = clock_now_ns();
+    const size_t wanted = batch->asked_count < batch->group_size ? batch->asked_count : batch->group_size;
+    for (size_t i = 0; i < wanted; ++i) {
+        const ingot_storage_id_t *id = &batch->ids[batch->asked[i]];
+        struct fetch *fetch = &batch->fetches[i];
+        const size_t max_size = envelope_max_size(id->size, tier->max_blob_bytes);
+        *fetch = (struct fetch){.key = batch->keys[i],
+                                .max_size = wanted > 1 && max_size > OBJECT_LIMIT ? OBJECT_LIMIT : max_size,
+                                .request = tier_make_request(tier),
+                                .began_ns = now_ns};
+        const enum guard_verdict verdict = guard_admit(&tier->guard, &fetch->request, now_ns);
+        if (verdict != GUARD_PASS && i == 0) {
+            ingot_buffer_t none = INGOT_BUFFER_INIT;
+            deliver(batch, batch->asked[0], load_skip(tier, verdict), &none);
+            drop_asked(batch, 1);
+        }
+        if (verdict != GUARD_PASS)
+            return i;
+        tier_end_with_pause(&fetch->request);
+        object_key_of(tier->name_space, id->size, id->bytes, batch->keys[i]);
+    }
+    return wanted;
+}
+
+/* ---- after it ---- */
+
+static bool is_too_large_for_group(const struct batch *batch, size_t index)
+{
+    const struct fetch *fetch = &batch->fetches[index];
+    const size_t id_size = batch->ids[batch->asked[index]].size;
+    return fetch->outcome == OUTCOME_TOO_LARGE &&
+           fetch->max_size < envelope_max_size(id_size, batch->tier->max_blob_bytes);
+}
+
+/* How many objects the next group may have, if it is as slow as this one for each: as many as take the time of a load
+ * that is not slow, and half of the time after which a load fails. */
+static size_t next_group_size(const struct batch *batch, size_t count)
+{
+    const struct fetch *first = &batch->fetches[0];
+    const uint64_t begin_ns = first->began_ns;
+    const uint64_t slow_ns = batch->tier->guard.slow_ns;
+    const uint64_t half_ns = (first->request.deadline_ns - begin_ns) / 2;
+    const uint64_t limit_ns = slow_ns < half_ns ? slow_ns : half_ns;
+    uint64_t time_ns = 1;
+    for (size_t i = 0; i < count; ++i) {
+        const struct fetch *fetch = &batch->fetches[i];
+        const bool is_fine = fetch->outcome == OUTCOME_DONE || fetch->outcome == OUTCOME_MISSING;
+        if (!is_fine || (fetch->outcome == OUTCOME_DONE && fetch->object.size > OBJECT_LIMIT))
+            return 1;
+        if (fetch->ended_ns > begin_ns + time_ns)
+            time_ns = fetch->ended_ns - begin_ns;
+    }
+    const uint64_t room = limit_ns / time_ns > MOST ? MOST : count * limit_ns / time_ns;
+    size_t size = count < batch->group_size ? batch->group_size : 2 * batch->group_size;
+    if (size > batch->most)
+        size = batch->most;
+    if (size > room)
+        size = room != 0 ? (size_t)room : 1;
+    return size;
+}
+
+/* Delivers what has ended. The objects are there, so this goes on after the receiver wanted no more. */
+static void deliver_group(struct batch *batch, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const size_t number = batch->asked[i];
+        const ingot_storage_id_t *id = &batch->ids[number];
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        if (!is_too_large_for_group(batch, i))
+            deliver(batch, number, load_settle(batch->tier, &batch->fetches[i], id->size, id->bytes, &blob), &blob);
+        else if (!batch->is_ended)
+            deliver(batch, number, load_from_server(batch->tier, id->size, id->bytes, &blob), &blob);
+    }
+    drop_asked(batch, count);
+}
+
+static void load_group(struct batch *batch)
+{
+    const struct transport *transport = &batch->tier->transport;
+    collect(batch);
+    if (batch->is_ended || batch->asked_count == 0)
+        return;
+    const size_t admitted_count = admit(batch);
+    if (admitted_count == 0)
+        return;
+    const size_t count = transport->ops->groups->get(transport->self, admitted_count, batch->fetches);
+    batch->group_size = next_group_size(batch, count);
+    deliver_group(batch, count);
+}
+
+void tier_load_many(void *self, size_t count, const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded,
+                    void *user)
+{
+    struct tier *tier = self;
+    struct batch batch; /* not initialized as a whole: it is large */
+    const int cancellation = cancellation_hold();
+    batch.tier = tier;
+    batch.ids = ids;
+    batch.count = count;
+    batch.next = 0;
+    batch.on_loaded = on_loaded;
+    batch.user = user;
+    batch.is_ended = false;
+    batch.most = tier->transport.ops->groups->most < MOST ? tier->transport.ops->groups->most : MOST;
+    batch.group_size = atomic_load_explicit(&tier->group_size, memory_order_relaxed);
+    batch.asked_count = 0;
+    while (!batch.is_ended && (batch.next < count || batch.asked_count != 0))
+        load_group(&batch);
+    atomic_store_explicit(&tier->group_size, batch.group_size, memory_order_relaxed);
+    cancellation_allow(cancellation);
+}
