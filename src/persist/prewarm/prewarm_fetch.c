@@ -19,12 +19,15 @@
 #include "persist/storage/storage.h"
 
 #define GROUP 32u
+#define WAKE_NS UINT64_C(200000) /* other threads are not woken more often: that takes longer than a load in a group   \
+                                  */
 #define MOST_BYTES ((size_t)16 << 20) /* of blobs whose turns have not come */
 
 struct group {
     struct ingot_prewarm *prewarm;
     const struct prewarm_thread *self;
     uint64_t started_ns; /* of the load that ends next */
+    uint64_t woken_ns;   /* when this thread last woke the others */
     size_t end;          /* behind the last item */
     size_t count;
     size_t numbers[GROUP]; /* of the items */
@@ -125,7 +128,7 @@ static void describe(struct group *group)
 }
 
 /* Gives a blob to its item, unless a caller has requested that. */
-static bool give(struct group *group, size_t index, struct prewarm_blob *blob)
+static bool give(struct group *group, size_t index, struct prewarm_blob *blob, bool is_due)
 {
     struct ingot_prewarm *prewarm = group->prewarm;
     struct prewarm_item *item = &prewarm->items[group->numbers[index]];
@@ -138,7 +141,8 @@ static bool give(struct group *group, size_t index, struct prewarm_blob *blob)
     }
     item->fetch = PREWARM_FETCHED;
     const bool goes_on = !is_over(prewarm) && !is_full(prewarm);
-    pthread_cond_broadcast(&prewarm->list->loaded);
+    if (is_due)
+        pthread_cond_broadcast(&prewarm->list->loaded);
     prewarm_list_unlock(prewarm->list);
     return goes_on;
 }
@@ -151,9 +155,13 @@ static int on_loaded(size_t index, ingot_status_t status, ingot_buffer_t *bytes,
         blob.bytes = *bytes;
     events_tell_context(group->prewarm->context, INGOT_EVENT_STORAGE_LOAD, status, blob.bytes.size, group->started_ns,
                         status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
-    const bool goes_on = give(group, index, &blob);
+    const uint64_t now_ns = files_steady_clock_ns();
+    const bool is_due = now_ns - group->woken_ns > WAKE_NS;
+    const bool goes_on = give(group, index, &blob, is_due);
     memory_release_buffer(&blob.bytes);
-    group->started_ns = files_steady_clock_ns();
+    group->started_ns = now_ns;
+    if (is_due)
+        group->woken_ns = now_ns;
     return goes_on;
 }
 

@@ -447,6 +447,21 @@ TEST_P(RemoteBatch, APrewarmThroughAChainFillsTheDirectory)
 
 INSTANTIATE_TEST_SUITE_P(Servers, RemoteBatch, testing::Values("redis", "nginx"));
 
+TEST(RemoteBatchRedis, ReturnsWhatWaitsForItsUpload)
+{
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::free_port()));
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(id_of(9))); /* no server: uploads wait */
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(id_of(1), blob_of(1)));
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(id_of(2), blob_of(2)));
+    ASSERT_EQ(INGOT_SUCCESS, tier.remove(id_of(2)));
+    const Loaded loaded(tier.get(), numbers_to(4));
+    EXPECT_EQ(3u, loaded.count(INGOT_NOT_FOUND));
+    EXPECT_TRUE(blob_of(1) == loaded.blobs[1]);
+    EXPECT_EQ(1u, tier.stats().hits);
+    EXPECT_EQ(1u, tier.stats().misses);
+    EXPECT_EQ(2u, tier.stats().skipped);
+}
+
 /* Each time that something arrives, how many GETs it has. */
 TEST(RemoteBatchRedis, SendsCommandsTogetherAndNeverMoreThanSixteen)
 {
