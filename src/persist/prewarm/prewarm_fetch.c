@@ -19,8 +19,9 @@
 #include "persist/storage/storage.h"
 
 #define GROUP 32u
-#define WAKE_NS UINT64_C(200000) /* other threads are not woken more often: that takes longer than a load in a group   \
-                                  */
+#define WAKE_NS                                                                                                        \
+    UINT64_C(200000) /* other threads are not woken more often: that takes longer than a load in a group               \
+                      */
 #define MOST_BYTES ((size_t)16 << 20) /* of blobs whose turns have not come */
 
 struct group {

@@ -50,15 +50,15 @@ static enum outcome take_object(struct fetch *fetch, redisReply *reply)
         return outcome;
     }
     if (reply->type == REDIS_REPLY_STRING)
-        outcome = request_fail(&fetch->request, OUTCOME_TOO_LARGE, "the answer has more than %zu bytes",
-                               fetch->max_size);
+        outcome =
+            request_fail(&fetch->request, OUTCOME_TOO_LARGE, "the answer has more than %zu bytes", fetch->max_size);
     else if (reply->type == REDIS_REPLY_NIL)
         outcome = OUTCOME_MISSING;
     else if (reply->type == REDIS_REPLY_ERROR)
         outcome = redis_explain_error(&fetch->request, reply);
     else
-        outcome = request_fail(&fetch->request, OUTCOME_BAD_ANSWER,
-                               "the server answers GET with neither a value nor nil");
+        outcome =
+            request_fail(&fetch->request, OUTCOME_BAD_ANSWER, "the server answers GET with neither a value nor nil");
     freeReplyObject(reply);
     return outcome;
 }
