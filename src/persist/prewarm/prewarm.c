@@ -4,9 +4,9 @@
  * The lock of a storage's list guards its prewarms, their items and their counts. It is held only for a few
  * assignments; loads take thousands of times longer. A caller that requests an item that is loading waits for that
  * item. If the item's turn has not come, the caller marks it as gone and loads the program itself. A prewarming thread
- * never waits for an item, even if the callback of an event requests one, so no two of them can wait for each other.
- * Other cycles of waiting threads involve builders of the in-memory cache. The core detects them, because each wait
- * here is reported to it (ingot_work_t).
+ * never waits for an item that is loading, even if the callback of an event requests one. It may wait for another
+ * thread that loads the blobs of a group (prewarm_fetch.h). The core detects cycles of waiting threads, because each
+ * wait here is reported to it (ingot_work_t).
  *
  * A forked child has neither the threads nor the driver's state. It forgets the list, and a prewarm's handle is useless
  * there.

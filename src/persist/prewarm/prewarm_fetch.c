@@ -19,16 +19,12 @@
 #include "persist/storage/storage.h"
 
 #define GROUP 32u
-#define WAKE_NS                                                                                                        \
-    UINT64_C(200000) /* other threads are not woken more often: that takes longer than a load in a group               \
-                      */
 #define MOST_BYTES ((size_t)16 << 20) /* of blobs whose turns have not come */
 
 struct group {
     struct ingot_prewarm *prewarm;
     const struct prewarm_thread *self;
     uint64_t started_ns; /* of the load that ends next */
-    uint64_t woken_ns;   /* when this thread last woke the others */
     size_t end;          /* behind the last item */
     size_t count;
     size_t numbers[GROUP]; /* of the items */
@@ -50,6 +46,16 @@ struct prewarm_blob prewarm_fetch_take(struct ingot_prewarm *prewarm, size_t num
     prewarm->fetched_bytes -= taken.bytes.size;
     item->blob = (struct prewarm_blob){.desc = NULL};
     return taken;
+}
+
+void prewarm_fetch_drop(struct ingot_prewarm *prewarm)
+{
+    for (size_t i = 0; i < prewarm->manifest.ids.count; ++i) {
+        prewarm_list_lock(prewarm->list);
+        struct prewarm_blob blob = prewarm_fetch_take(prewarm, i);
+        prewarm_list_unlock(prewarm->list);
+        prewarm_blob_release(&blob);
+    }
 }
 
 /* ---- under the lock ---- */
@@ -105,10 +111,19 @@ static bool wait_for_fetcher(struct ingot_prewarm *prewarm, const struct prewarm
 
 /* ---- without it ---- */
 
+/* Leaves an item to its turn. */
+static void leave_alone(struct ingot_prewarm *prewarm, size_t number)
+{
+    prewarm_list_lock(prewarm->list);
+    prewarm->items[number].fetch = PREWARM_ALONE;
+    pthread_cond_broadcast(&prewarm->list->loaded);
+    prewarm_list_unlock(prewarm->list);
+}
+
 /* Describes the items. Drops those that are not for this context: their turns find out why. */
 static void describe(struct group *group)
 {
-    const struct ingot_prewarm *prewarm = group->prewarm;
+    struct ingot_prewarm *prewarm = group->prewarm;
     const size_t count = group->count;
     const bool is_served = storage_serves(prewarm->storage, prewarm->context);
     group->count = 0;
@@ -120,8 +135,10 @@ static void describe(struct group *group)
         const ingot_status_t status =
             ingot_program_desc_create_from_cache_blob_id(&desc, prewarm->context, id->size, id->bytes);
         process_end_leave();
-        if (status != INGOT_SUCCESS)
+        if (status != INGOT_SUCCESS) {
+            leave_alone(prewarm, group->numbers[i]);
             continue;
+        }
         group->numbers[group->count] = group->numbers[i];
         group->ids[group->count] = (ingot_storage_id_t){id->size, id->bytes};
         group->descs[group->count++] = desc;
@@ -129,7 +146,7 @@ static void describe(struct group *group)
 }
 
 /* Gives a blob to its item, unless a caller has requested that. */
-static bool give(struct group *group, size_t index, struct prewarm_blob *blob, bool is_due)
+static bool give(struct group *group, size_t index, struct prewarm_blob *blob)
 {
     struct ingot_prewarm *prewarm = group->prewarm;
     struct prewarm_item *item = &prewarm->items[group->numbers[index]];
@@ -142,7 +159,7 @@ static bool give(struct group *group, size_t index, struct prewarm_blob *blob, b
     }
     item->fetch = PREWARM_FETCHED;
     const bool goes_on = !is_over(prewarm) && !is_full(prewarm);
-    if (is_due)
+    if (group->numbers[index] <= prewarm->next_item) /* threads wait for the next item alone */
         pthread_cond_broadcast(&prewarm->list->loaded);
     prewarm_list_unlock(prewarm->list);
     return goes_on;
@@ -156,13 +173,9 @@ static int on_loaded(size_t index, ingot_status_t status, ingot_buffer_t *bytes,
         blob.bytes = *bytes;
     events_tell_context(group->prewarm->context, INGOT_EVENT_STORAGE_LOAD, status, blob.bytes.size, group->started_ns,
                         status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
-    const uint64_t now_ns = files_steady_clock_ns();
-    const bool is_due = now_ns - group->woken_ns > WAKE_NS;
-    const bool goes_on = give(group, index, &blob, is_due);
+    const bool goes_on = give(group, index, &blob);
     memory_release_buffer(&blob.bytes);
-    group->started_ns = now_ns;
-    if (is_due)
-        group->woken_ns = now_ns;
+    group->started_ns = files_steady_clock_ns();
     return goes_on;
 }
 

@@ -14,6 +14,8 @@
 bool prewarm_fetch(struct ingot_prewarm *prewarm, const struct prewarm_thread *self, size_t number);
 /* Takes what was loaded for an item; its description is NULL if nothing was. Requires the lock. */
 struct prewarm_blob prewarm_fetch_take(struct ingot_prewarm *prewarm, size_t number);
+/* Releases what was loaded for items whose turns do not come any more. Without the lock. */
+void prewarm_fetch_drop(struct ingot_prewarm *prewarm);
 /* Releases what was loaded. Without the lock, because a custom storage's function may be called. */
 void prewarm_blob_release(struct prewarm_blob *blob);
 

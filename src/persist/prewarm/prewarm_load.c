@@ -206,6 +206,8 @@ void *prewarm_run(void *user)
         end(prewarm, INGOT_PREWARM_COMPLETE);
         const ingot_prewarm_progress_t progress = prewarm->progress;
         prewarm_list_unlock(prewarm->list);
+        if (prewarm->fetches_ahead)
+            prewarm_fetch_drop(prewarm);
         tell_end(prewarm, &progress);
         prewarm_list_lock(prewarm->list);
     }

@@ -75,7 +75,9 @@ enum outcome redis_reply_feed(redisReader *reader, struct request *request, size
 static enum outcome take_reply(redisReader *reader, struct request *request, size_t max_size, redisReply **reply)
 {
     void *found = NULL;
-    if (reader->ridx == -1 && reader->pos < reader->len && !is_known_kind(reader->buf[reader->pos]))
+    if (reader->pos == reader->len) /* the reader would begin a reply without its first byte, and skip the check */
+        return OUTCOME_DONE;
+    if (reader->ridx == -1 && !is_known_kind(reader->buf[reader->pos]))
         return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to this command");
     if (redisReaderGetReply(reader, &found) != REDIS_OK)
         return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis: %.100s", reader->errstr);

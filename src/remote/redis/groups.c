@@ -3,8 +3,8 @@
  *
  * All commands are sent before the first reply is received. They are GETs, because readers may have no right to others,
  * and because each reply tells of its own object. Replies come in order, so the time of each begins when the one before
- * it has ended, as if it were asked for alone. A connection that fails is closed, and the objects behind the failure
- * are left to the caller.
+ * it has ended, as if it were asked for alone. But once the group has lasted as long as one load may take, it ends: the
+ * connection is closed, and the remaining objects are left to the caller, as they are when a connection fails.
  */
 #include "remote/redis/groups.h"
 
@@ -76,9 +76,10 @@ static void end(struct fetch *fetch, enum outcome outcome, struct fetch *next)
         shift_ns < CLOCK_NEVER - next->request.deadline_ns ? next->request.deadline_ns + shift_ns : CLOCK_NEVER;
 }
 
-/* Receives all replies. *is_usable: the connection is. Returns how many objects have ended. */
+/* Receives replies. *is_usable: the connection is. Returns how many objects have ended. */
 static size_t receive(struct redis_connection *connection, size_t count, struct fetch *fetches, bool *is_usable)
 {
+    const uint64_t limit_ns = fetches[0].request.deadline_ns;
     for (size_t i = 0; i < count; ++i) {
         struct fetch *fetch = &fetches[i];
         struct fetch *next = i + 1 < count ? &fetches[i + 1] : NULL;
@@ -91,6 +92,7 @@ static size_t receive(struct redis_connection *connection, size_t count, struct 
             outcome = request_fail(&fetch->request, OUTCOME_BAD_ANSWER, "the server sent more than one answer");
         }
         end(fetch, *is_usable ? take_object(fetch, reply) : outcome, next);
+        *is_usable = *is_usable && (next == NULL || fetch->ended_ns < limit_ns);
         if (!*is_usable)
             return i + 1;
     }

@@ -138,10 +138,14 @@ static void deliver_group(struct batch *batch, size_t count)
     for (size_t i = 0; i < count; ++i) {
         const size_t number = batch->asked[i];
         const ingot_storage_id_t *id = &batch->ids[number];
+        struct fetch *fetch = &batch->fetches[i];
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
-        if (!is_too_large_for_group(batch, i))
-            deliver(batch, number, load_settle(batch->tier, &batch->fetches[i], id->size, id->bytes, &blob), &blob);
-        else if (!batch->is_ended)
+        if (!is_too_large_for_group(batch, i)) {
+            deliver(batch, number, load_settle(batch->tier, fetch, id->size, id->bytes, &blob), &blob);
+            continue;
+        }
+        tier_settle(batch->tier, BREAKER_WORKS, 0, fetch->began_ns, fetch->ended_ns, "");
+        if (!batch->is_ended)
             deliver(batch, number, load_from_server(batch->tier, id->size, id->bytes, &blob), &blob);
     }
     drop_asked(batch, count);

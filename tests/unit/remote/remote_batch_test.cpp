@@ -516,3 +516,76 @@ TEST(RemoteBatchRedis, AnAnswerThatMakesNoSenseConcernsOneObject)
     EXPECT_TRUE(tier.stats().is_asking);
     EXPECT_EQ(2u, server.connection_count()) << "only the list closed the connection";
 }
+
+/* Answers each GET by what `answer` returns for its number. */
+FaultyServer::Behavior answering(std::atomic<size_t> &answered, std::function<void(FaultyConnection &, size_t)> answer)
+{
+    return [&answered, answer](FaultyConnection &connection) {
+        std::string bytes;
+        while (!(bytes = connection.read_some()).empty()) {
+            for (size_t at = bytes.find("GET\r\n"); at != std::string::npos; at = bytes.find("GET\r\n", at + 1))
+                answer(connection, answered++);
+        }
+    };
+}
+
+/* Each answer comes in time, but those of one group together would not. */
+TEST(RemoteBatchRedis, SlowAnswersTakeNoMoreThanTheTimeThatMayBeLost)
+{
+    std::atomic<size_t> answered{0};
+    const FaultyServer server(answering(answered, [](FaultyConnection &connection, size_t number) {
+        if (number >= 47)
+            (void)connection.pause(400);
+        connection.send_bytes("$-1\r\n");
+    }));
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()), impatient());
+    const Loaded loaded(tier.get(), numbers_to(200));
+    EXPECT_EQ(200u, loaded.call_count());
+    EXPECT_LT(47u, answered);
+    EXPECT_LT(0u, tier.stats().lost_ns);
+    EXPECT_LE(tier.stats().lost_ns, UINT64_C(2000000000)) << "lost_time_ms";
+}
+
+/* The second answer of a group is a list without an end. */
+TEST(RemoteBatchRedis, AListInsteadOfAnAnswerIsNotRead)
+{
+    std::atomic<size_t> answered{0};
+    std::atomic<size_t> sent{0};
+    const FaultyServer server(answering(answered, [&](FaultyConnection &connection, size_t number) {
+        if (number != 2) { /* the second of the first group of two */
+            connection.send_bytes("$-1\r\n");
+            return;
+        }
+        (void)connection.pause(50); /* so that the first has been read */
+        std::string numbers;
+        for (int i = 0; i < 4096; ++i)
+            numbers += ":1\r\n";
+        connection.send_bytes("*100000000\r\n");
+        while (sent < (size_t{64} << 20) && connection.send_bytes(numbers))
+            sent += numbers.size();
+    }));
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()));
+    const Loaded loaded(tier.get(), numbers_to(3));
+    EXPECT_EQ(INGOT_IO_ERROR, loaded.statuses[2]);
+    EXPECT_NE(std::string::npos, loaded.details[2].find("not one of Redis to this command")) << loaded.details[2];
+    EXPECT_GT(size_t{16} << 20, sent);
+}
+
+/* It is loaded again, alone, but its time in the group was lost. */
+TEST(RemoteBatchRedis, TimeForAnObjectThatIsTooLargeForAGroupIsCounted)
+{
+    std::atomic<size_t> answered{0};
+    const FaultyServer server(answering(answered, [](FaultyConnection &connection, size_t number) {
+        if (number != 2) {
+            connection.send_bytes("$-1\r\n");
+            return;
+        }
+        connection.send_bytes("$3000000\r\n");
+        for (int i = 0; i < 7 && connection.send_bytes(std::string(200000, 'x')); ++i)
+            (void)connection.pause(50);
+    }));
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()));
+    const Loaded loaded(tier.get(), numbers_to(3));
+    EXPECT_EQ(3u, loaded.count(INGOT_NOT_FOUND)) << tier.events.all();
+    EXPECT_LT(0u, tier.stats().lost_ns);
+}
