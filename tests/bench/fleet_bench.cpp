@@ -1,18 +1,21 @@
 /*
- * fleet_bench.cpp - what a remote tier costs over its client library alone, and what a storm of processes costs over
- * one process, with real servers on the loopback interface.
+ * fleet_bench.cpp - what a remote tier costs over its client library alone, what loading several programs at once
+ * saves, and what a storm of processes costs over one process, with real servers on the loopback interface.
  *
- *     bench_fleet --json FILE [--only redis|http|storm]
+ *     bench_fleet --json FILE [--only redis|http|prewarm|storm]
  *     bench_fleet --child loads redis|http -                              measures loads, with a server of its own
  *     bench_fleet --child storm-machine|storm-machines URL PROCESSES      a storm's own process
  *
- * fleet_loads.cpp says what both sides of a load do, and fleet_storm.cpp what the storm is.
+ * fleet_loads.cpp says what both sides of a load do, fleet_prewarm.cpp what is loaded at once, and fleet_storm.cpp what
+ * the storm is.
  */
 #include "bench/bench_report.h"
 #include "bench/fleet_loads.h"
+#include "bench/fleet_prewarm.h"
 #include "bench/fleet_storm.h"
 #include "bench/measuring.h"
 #include "support/scratch_directory.h"
+#include "support/server_process.h"
 
 #include <cstring>
 #include <exception>
@@ -22,6 +25,29 @@ namespace
 {
 
 constexpr char kStorm[] = "storm-";
+constexpr size_t kPrewarmRuns = 41;
+
+/* ending: of the names; "" for Redis. */
+void report_prewarm(bench::Report *report, const std::string &ending, const fleet::PrewarmFigures &figures)
+{
+    const bool is_redis = ending.empty();
+    report->add("gets_100" + ending + "_us", figures.gets_us, "us");
+    report->add("load_many_100_over_100_gets" + ending, figures.load_many_over_gets, "times");
+    if (is_redis)
+        report->add("prewarm_100_over_100_gets", figures.prewarm_over_gets, "times", bench::Goal::at_most, 0.5);
+    else
+        report->add("prewarm_100_over_100_gets" + ending, figures.prewarm_over_gets, "times");
+}
+
+void measure_prewarms(bench::Report *report, const std::string &folder)
+{
+    {
+        const server_process::Redis redis;
+        report_prewarm(report, "", fleet::measure_prewarm(redis.url(), folder, kPrewarmRuns));
+    }
+    const server_process::Nginx nginx;
+    report_prewarm(report, "_http", fleet::measure_prewarm(nginx.url(), folder, kPrewarmRuns));
+}
 
 int measure(const char *json, const std::string &only)
 {
@@ -31,6 +57,8 @@ int measure(const char *json, const std::string &only)
     for (const char *server : {"redis", "http"})
         if (is_wanted(server))
             fleet::measure_loads(&report, server, scratch.path().string());
+    if (is_wanted("prewarm"))
+        measure_prewarms(&report, scratch.path().string());
     if (is_wanted("storm"))
         fleet::measure_storm(&report, scratch.path().string());
     report.print();
@@ -56,9 +84,9 @@ int main(int argc, char **argv)
         if (argc == 5 && std::strcmp(argv[1], "--child") == 0)
             return run_child(argv[2], argv[3], argv[4]);
         const std::string only = argc == 5 && std::strcmp(argv[3], "--only") == 0 ? argv[4] : "";
-        const bool is_known = only == "redis" || only == "http" || only == "storm";
+        const bool is_known = only == "redis" || only == "http" || only == "prewarm" || only == "storm";
         bench::require((argc == 3 || is_known) && std::strcmp(argv[1], "--json") == 0,
-                       "usage: bench_fleet --json FILE [--only redis|http|storm]");
+                       "usage: bench_fleet --json FILE [--only redis|http|prewarm|storm]");
         return measure(argv[2], only);
     } catch (const std::exception &failure) {
         std::fprintf(stderr, "bench: %s\n", failure.what());
