@@ -57,33 +57,33 @@ INGOT_API ingot_status_t ingot_storage_retain(ingot_storage_t storage);
 /** Drops a reference. Dropping the last one flushes as ingot_persist_flush does, then destroys the storage. */
 INGOT_API void ingot_storage_release(ingot_storage_t storage);
 
-/** An id, as one of several. */
+/** One of several ids. */
 typedef struct ingot_storage_id {
     size_t size;
     const uint8_t *bytes;
 } ingot_storage_id_t;
 
 /**
- * Receives what a load of one of several ids returned, in the thread that loads. The thread's error sentence belongs to
- * @p status. The call must be short, because a server may be waiting for the thread.
+ * Receives the result of one of several loads, in the thread that loads. ingot_last_error_detail() belongs to
+ * @p status. It should return soon, because other blobs may be waiting.
  *
- * @param index  Of the id.
+ * @param index  The position of the id.
  * @param blob   For INGOT_SUCCESS: the callback takes it and releases it. Otherwise empty.
- * @return 0 to end the load: blobs that are there still come, and no others are loaded. Otherwise continue.
+ * @return 0 to load no further ids; blobs that have already arrived are still delivered. Otherwise continue.
  */
 typedef int (*ingot_storage_on_loaded_t)(size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user);
 
 /**
- * Loads several blobs in less time than one load after another takes. Calls @p on_loaded once for each id, in any
- * order, with a status of ingot_storage_ops_t::load. A blob's failure concerns only that blob. Once @p on_loaded
- * returned 0, the storage leaves out the ids that it did not ask for yet. Any number of threads may call it at once.
+ * Loads several blobs, in less time than single loads would take. Calls @p on_loaded once for each id, in any order,
+ * with a status of ingot_storage_ops_t::load. A failure concerns only its own blob. After @p on_loaded has returned 0,
+ * ids that have not been requested yet are left out, without a call. Any number of threads may call it at once.
  */
 typedef void (*ingot_storage_load_many_t)(void *self, size_t count, const ingot_storage_id_t *ids,
                                           ingot_storage_on_loaded_t on_loaded, void *user);
 
 /**
- * Lets a storage load several blobs at once. A prewarm (ingot/prewarm.h) then asks for several programs at a time, also
- * if the storage belongs to a chain. Without it, blobs are loaded one after another.
+ * Sets the function that loads several blobs at once. A prewarm (ingot/prewarm.h) then requests several programs at a
+ * time, even if the storage is part of a chain. Without it, blobs are loaded one after another.
  *
  * @par Threads  None may use the storage yet.
  * @retval INGOT_INVALID_ARGUMENTS
