@@ -23,6 +23,7 @@
 #include "bench/measuring.h"
 #include "bench/persist_floor.h"
 #include "bench/sample.h"
+#include "support/random_bytes.h"
 #include "support/server_process.h"
 
 #include <ingot/remote.h>
@@ -66,17 +67,6 @@ void require(bool is_so, const char *what)
 {
     if (!is_so)
         throw std::runtime_error(std::string("fleet: ") + what + ": " + ingot_last_error_detail());
-}
-
-Bytes random_bytes(uint64_t seed, size_t size)
-{
-    Bytes bytes(size);
-    uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
-    for (uint8_t &byte : bytes) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        byte = static_cast<uint8_t>(state >> 56);
-    }
-    return bytes;
 }
 
 /* Four bits of each byte are random, so zstd halves it about. */

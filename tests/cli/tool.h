@@ -110,8 +110,8 @@ protected:
     {
         const store_fixture::Store store = open_store();
         for (unsigned i = 0; i < count; ++i)
-            ASSERT_EQ(INGOT_SUCCESS, store.put(store_fixture::bytes_of("plain " + std::to_string(i)),
-                                               store_fixture::random_bytes(i, blob_size)));
+            ASSERT_EQ(INGOT_SUCCESS,
+                      store.put(store_fixture::bytes_of("plain " + std::to_string(i)), random_bytes(i, blob_size)));
     }
 
 private:

@@ -15,6 +15,8 @@
 
 #include <ingot/remote.h>
 
+#include "support/random_bytes.h"
+
 namespace remote_fixture
 {
 
@@ -23,18 +25,6 @@ using Bytes = std::vector<uint8_t>;
 inline Bytes bytes_of(const std::string &text)
 {
     return Bytes(text.begin(), text.end());
-}
-
-/* The same for the same seed; does not shrink. */
-inline Bytes random_bytes(uint64_t seed, size_t size)
-{
-    Bytes bytes(size);
-    uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
-    for (uint8_t &byte : bytes) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        byte = static_cast<uint8_t>(state >> 56);
-    }
-    return bytes;
 }
 
 const Bytes kId = bytes_of("an id");

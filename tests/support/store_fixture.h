@@ -18,6 +18,7 @@
 
 #include <ingot/persist.h>
 
+#include "support/random_bytes.h"
 #include "support/scratch_directory.h"
 
 extern "C" {
@@ -44,18 +45,6 @@ inline const char *fast_volume()
 inline Bytes bytes_of(const std::string &text)
 {
     return Bytes(text.begin(), text.end());
-}
-
-/* The same for the same seed. */
-inline Bytes random_bytes(uint64_t seed, size_t size)
-{
-    Bytes bytes(size);
-    uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
-    for (uint8_t &byte : bytes) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        byte = static_cast<uint8_t>(state >> 56);
-    }
-    return bytes;
 }
 
 inline Bytes read_file(const fs::path &path)

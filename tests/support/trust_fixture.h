@@ -30,12 +30,12 @@ struct Key {
 
 inline Key secret_key(uint64_t seed)
 {
-    return {INGOT_PERSIST_KEY_BLAKE2B, store_fixture::random_bytes(seed, INGOT_PERSIST_KEY_SIZE)};
+    return {INGOT_PERSIST_KEY_BLAKE2B, random_bytes(seed, INGOT_PERSIST_KEY_SIZE)};
 }
 
 inline Key signing_key(uint64_t seed)
 {
-    return {INGOT_PERSIST_KEY_ED25519_SECRET, store_fixture::random_bytes(seed, INGOT_PERSIST_KEY_SIZE)};
+    return {INGOT_PERSIST_KEY_ED25519_SECRET, random_bytes(seed, INGOT_PERSIST_KEY_SIZE)};
 }
 
 /* A policy with keys by callback. */
