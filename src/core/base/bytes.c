@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "util/little_endian.h"
 
 void bytes_writer_init(struct bytes_writer *writer, const ingot_allocator_t *allocator)
 {
@@ -102,39 +101,6 @@ uint8_t *bytes_take(struct bytes_writer *writer, size_t *size)
     *size = writer->size;
     bytes_writer_init(writer, writer->allocator);
     return bytes;
-}
-
-void bytes_reader_init(struct bytes_reader *reader, size_t size, const uint8_t *bytes)
-{
-    *reader = (struct bytes_reader){.bytes = bytes, .size = size};
-}
-
-size_t bytes_left(const struct bytes_reader *reader)
-{
-    return reader->failed ? 0 : reader->size - reader->offset;
-}
-
-const uint8_t *bytes_get(struct bytes_reader *reader, size_t size)
-{
-    if (reader->failed || size > reader->size - reader->offset) {
-        reader->failed = true;
-        return NULL;
-    }
-    const uint8_t *place = reader->bytes + reader->offset;
-    reader->offset += size;
-    return place;
-}
-
-uint32_t bytes_get_u32(struct bytes_reader *reader)
-{
-    const uint8_t *place = bytes_get(reader, 4);
-    return place == NULL ? 0 : le_get_u32(place);
-}
-
-uint64_t bytes_get_u64(struct bytes_reader *reader)
-{
-    const uint8_t *place = bytes_get(reader, 8);
-    return place == NULL ? 0 : le_get_u64(place);
 }
 
 const uint8_t *bytes_get_framed(struct bytes_reader *reader, size_t *size)

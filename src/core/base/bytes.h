@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "core/base/alloc.h"
+#include "util/little_endian.h"
 
 struct bytes_writer {
     const ingot_allocator_t *allocator;
@@ -42,12 +43,45 @@ struct bytes_reader {
     bool failed;
 };
 
-void bytes_reader_init(struct bytes_reader *reader, size_t size, const uint8_t *bytes);
-size_t bytes_left(const struct bytes_reader *reader);
-uint32_t bytes_get_u32(struct bytes_reader *reader);
-uint64_t bytes_get_u64(struct bytes_reader *reader);
-/* Return pointers into the reader's bytes, or NULL if there are too few. */
-const uint8_t *bytes_get(struct bytes_reader *reader, size_t size);
+/* Inline, because each load of a small program reads a dozen fields. */
+static inline void bytes_reader_init(struct bytes_reader *reader, size_t size, const uint8_t *bytes)
+{
+    reader->bytes = bytes;
+    reader->size = size;
+    reader->offset = 0;
+    reader->failed = false;
+}
+
+static inline size_t bytes_left(const struct bytes_reader *reader)
+{
+    return reader->failed ? 0 : reader->size - reader->offset;
+}
+
+/* Returns a pointer into the reader's bytes, or NULL if there are too few. */
+static inline const uint8_t *bytes_get(struct bytes_reader *reader, size_t size)
+{
+    if (reader->failed || size > reader->size - reader->offset) {
+        reader->failed = true;
+        return NULL;
+    }
+    const uint8_t *place = reader->bytes + reader->offset;
+    reader->offset += size;
+    return place;
+}
+
+static inline uint32_t bytes_get_u32(struct bytes_reader *reader)
+{
+    const uint8_t *place = bytes_get(reader, 4);
+    return place == NULL ? 0 : le_get_u32(place);
+}
+
+static inline uint64_t bytes_get_u64(struct bytes_reader *reader)
+{
+    const uint8_t *place = bytes_get(reader, 8);
+    return place == NULL ? 0 : le_get_u64(place);
+}
+
+/* Like bytes_get, with the length read first, as u64. */
 const uint8_t *bytes_get_framed(struct bytes_reader *reader, size_t *size);
 
 /* Implements the size protocol of the public interface: copies size bytes, or only sets *out_size. */

@@ -258,16 +258,17 @@ ingot_status_t desc_texts_check(const struct ingot_program_desc *desc, const str
 
 /* ---- when it is compiled ---- */
 
-void hermetic_request_init(struct hermetic_request *request, const struct ingot_program_desc *desc)
+void hermetic_request_init(struct hermetic_request *request)
 {
+    request->is_begun = false;
     request->is_there = false;
     request->refusal = NULL;
-    hermetic_init(&request->hermetic, &desc->context->allocator);
 }
 
 void hermetic_request_fini(struct hermetic_request *request)
 {
-    hermetic_fini(&request->hermetic);
+    if (request->is_begun)
+        hermetic_fini(&request->hermetic);
 }
 
 /* Joins the program's options, a source's own and the environment's, without -I. */
@@ -350,6 +351,8 @@ ingot_status_t hermetic_request_make(struct hermetic_request *request, const str
         request->refusal = "the program did not build without the files that its compiler finds by itself";
         return INGOT_SUCCESS;
     }
+    hermetic_init(&request->hermetic, &desc->context->allocator);
+    request->is_begun = true;
     request->request = *native;
     status = keep_all_options(&request->request, desc, arena);
     if (status == INGOT_SUCCESS && desc->files_size != 0)

@@ -32,14 +32,15 @@ ingot_status_t desc_texts_check(const struct ingot_program_desc *desc, const str
 
 /* A request whose texts include nothing and whose options name no directory. */
 struct hermetic_request {
-    struct hermetic hermetic;
+    struct hermetic hermetic; /* only if is_begun */
     ingot_build_request_t request;
+    bool is_begun; /* false for most loads, which need no texts */
     bool is_there;
     /* why the request was not made, valid as long as this structure; NULL: the caller may use the native request */
     const char *refusal;
 };
 
-void hermetic_request_init(struct hermetic_request *request, const struct ingot_program_desc *desc);
+void hermetic_request_init(struct hermetic_request *request);
 void hermetic_request_fini(struct hermetic_request *request);
 /* Reads the files again and makes the request. native is the application's request; the arena holds what the new
  * request needs. */

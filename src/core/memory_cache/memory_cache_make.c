@@ -58,6 +58,7 @@ static struct cache_flight *create_flight(struct memory_cache *cache)
     return flight;
 }
 
+/* Ends a passenger's part; a pilot's ends in fly. */
 static void leave_flight(struct memory_cache *cache, struct cache_flight *flight)
 {
     os_mutex_lock(&cache->lock);
@@ -155,10 +156,12 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
         detail = NULL;
         flight_land(&cache->flights, flight);
     }
+    const bool is_last = --flight->references == 0;
     os_mutex_unlock(&cache->lock);
 
     victims_release(&victims, cache, true);
-    leave_flight(cache, flight);
+    if (is_last)
+        flight_destroy(flight, &cache->pool.allocator);
     alloc_free_text(&cache->pool.allocator, detail);
     if (status == INGOT_SUCCESS) {
         if (kept)

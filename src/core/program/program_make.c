@@ -46,7 +46,7 @@ static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_pr
     bytes_writer_init(&shop->names.writer, allocator);
     bytes_writer_init(&shop->binaries.writer, allocator);
     arena_init_with(&shop->arena, allocator, sizeof(shop->room), shop->room);
-    hermetic_request_init(&shop->hermetic, desc);
+    hermetic_request_init(&shop->hermetic);
     return desc_request_init(&shop->request, desc, &shop->arena);
 }
 
