@@ -4,21 +4,20 @@
  * Most drivers have the binary right after the build, and copying it takes a thousandth of the build's time. PoCL makes
  * it at the first request, even if only for its size. That takes up to twenty times as long as the build (2 s after 0.3
  * s for eight kernels), so the size is estimated: bitcode with each program's part of PoCL's library and all functions
- * that PoCL keeps, and an ELF file for each kernel. Code is counted in tokens (code_weight.h), because most of the text
- * of a program may be headers that it does not use. doc/design.md says how far the estimate is off. A header that a
- * native build finds through -I is not counted. The core replaces the estimate with the real size when it takes the
+ * that PoCL keeps, and an ELF file for each kernel. Code is weighed by its tokens (code_weight.h), because most of the
+ * text of a program may be headers that it does not use. doc/design.md says how far the estimate is off. A header that
+ * a native build finds through -I is not counted. The core replaces the estimate with the real size when it takes the
  * blob.
  */
 #include "backends/opencl/backend.h"
-#include "backends/opencl/code_weight.h"
 #include "backends/opencl/native_binary.h"
+#include "backends/opencl/size/code_weight.h"
 #include "backends/opencl/vendor/intel_binary.h"
 
 /* The code of a kernel is longer than its bitcode, because it is unrolled and vectorized. In large programs, most of
  * what kernels use stays in functions of its own. */
 #define ESTIMATE_PER_PROGRAM 34500u
 #define ESTIMATE_PER_KERNEL 14000u
-#define ESTIMATE_PER_KEPT 5u
 #define ESTIMATE_PER_REACHED 8u
 #define ESTIMATE_MOST_REACHED 3000u
 #define ESTIMATE_PER_TEXT_BYTE 2u
@@ -43,7 +42,7 @@ size_t opencl_estimate_code(const struct opencl_state *state, const ingot_build_
         return bytes + ESTIMATE_PER_TEXT_BYTE * (sum_sizes(request->source_count, request->sources, false) +
                                                  sum_sizes(request->header_count, request->headers, false));
     const size_t reached = weight.reached < ESTIMATE_MOST_REACHED ? weight.reached : ESTIMATE_MOST_REACHED;
-    return bytes + weight.kept * ESTIMATE_PER_KEPT + reached * ESTIMATE_PER_REACHED + (weight.reached - reached);
+    return bytes + weight.kept + reached * ESTIMATE_PER_REACHED + (weight.reached - reached);
 }
 
 static size_t estimate(const struct opencl_state *state, const struct opencl_program *program)

@@ -1,12 +1,15 @@
 /*
- * code_weight.c - counts the tokens of the code that kernels use; see code_weight.h.
+ * code_weight.c - weighs the tokens of the code that kernels use; see code_weight.h.
  *
  * Most of a program's text may be headers whose functions, types and macros it does not use, so the length of the text
- * says little. A first pass finds functions, initialized variables and macros. Then their tokens are counted from the
- * kernels on, through the names that they use. This is not a parser: conditions are not evaluated, the last definition
- * of a name counts, and a name stands for everything that it could mean. The result is only an estimate.
+ * says little. A first pass finds functions, initialized variables and macros. Then their tokens are weighed from the
+ * kernels on, through the names that they use. This is not a parser: the last definition of a name counts, and a name
+ * stands for everything that it could mean. The result is only an estimate.
  */
-#include "backends/opencl/code_weight.h"
+#include "backends/opencl/size/code_weight.h"
+
+#include "backends/opencl/size/code_tokens.h"
+#include "backends/opencl/size/live_text.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -15,110 +18,19 @@
 
 enum { MAX_MACRO_DEPTH = 30, MAX_MACRO_WEIGHT = 100000 };
 
-/* ---- tokens ---- */
-
-struct cursor {
-    const char *at;
-    const char *end;
-    bool in_line; /* true if something other than blanks stands before, in the line */
+/* Of bitcode, as measured in programs of hashcat and in texts of one kind of statement; see doc/design.md. */
+enum {
+    BYTES_OF_FUNCTION = 40,
+    BYTES_OF_ELEMENT = 25,
+    BYTES_OF_OPERATOR = 10,
+    BYTES_OF_CONTROL = 7,
+    BYTES_OF_CALL = 60
 };
 
-enum token_kind { TOKEN_END, TOKEN_NAME, TOKEN_DIRECTIVE, TOKEN_OTHER };
-
-struct code_token {
-    enum token_kind kind;
-    const char *start;
-    const char *end;
+struct weight {
+    size_t tokens;
+    size_t bytes; /* of bitcode */
 };
-
-static bool is_in_name(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/* Returns the end of a line, or of a directive with its continued lines. */
-static const char *line_end(const char *at, const char *end)
-{
-    while (at < end) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        if (newline == NULL)
-            return end;
-        if (newline == at || newline[-1] != '\\')
-            return newline;
-        at = newline + 1;
-    }
-    return end;
-}
-
-static const char *comment_end(const char *at, const char *end)
-{
-    const char *close = memmem(at, (size_t)(end - at), "*/", 2);
-    return close != NULL ? close + 2 : end;
-}
-
-static void skip_blanks(struct cursor *cursor)
-{
-    while (cursor->at < cursor->end) {
-        const char c = *cursor->at;
-        const char next = cursor->at + 1 < cursor->end ? cursor->at[1] : '\0';
-        if (c == '\n')
-            cursor->in_line = false;
-        if (c == '/' && next == '/')
-            cursor->at = line_end(cursor->at, cursor->end);
-        else if (c == '/' && next == '*')
-            cursor->at = comment_end(cursor->at + 2, cursor->end);
-        else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\')
-            ++cursor->at;
-        else
-            return;
-    }
-}
-
-static const char *literal_end(const char *at, const char *end)
-{
-    const char quote = *at++;
-    while (at < end && *at != quote && *at != '\n')
-        at += *at == '\\' ? 2 : 1;
-    return at < end ? at + 1 : end;
-}
-
-static struct code_token next_token(struct cursor *cursor)
-{
-    skip_blanks(cursor);
-    struct code_token token = {TOKEN_END, cursor->at, cursor->end};
-    if (cursor->at >= cursor->end)
-        return token;
-    const char *at = cursor->at;
-    if (*at == '#' && !cursor->in_line) {
-        token.kind = TOKEN_DIRECTIVE;
-        at = line_end(at, cursor->end);
-    } else if (is_in_name(*at)) {
-        token.kind = *at >= '0' && *at <= '9' ? TOKEN_OTHER : TOKEN_NAME;
-        while (at < cursor->end && is_in_name(*at))
-            ++at;
-    } else {
-        token.kind = TOKEN_OTHER;
-        at = *at == '"' || *at == '\'' ? literal_end(at, cursor->end) : at + 1;
-    }
-    cursor->in_line = true;
-    cursor->at = at;
-    token.end = at;
-    return token;
-}
-
-static bool token_is(const struct code_token *token, const char *word)
-{
-    const size_t size = strlen(word);
-    return (size_t)(token->end - token->start) == size && memcmp(token->start, word, size) == 0;
-}
-
-static uint64_t hash_of(const struct code_token *token)
-{
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (const char *at = token->start; at < token->end; ++at)
-        hash = (hash ^ (unsigned char)*at) * 1099511628211u;
-    return hash;
-}
 
 /* ---- items ---- */
 
@@ -131,7 +43,7 @@ struct item {
     const char *body; /* of a function or variable: the end of its head, or NULL */
     const char *end;
     uint32_t next; /* in its bucket: an earlier item */
-    uint32_t weight;
+    struct weight weight;
     enum item_kind kind;
     bool is_used;
     bool is_weighed; /* of a macro, like the next two */
@@ -170,12 +82,12 @@ static void add_item(struct weighing *weighing, enum item_kind kind, const struc
 /* Adds the macro of a #define. */
 static void add_macro(struct weighing *weighing, const struct code_token *directive)
 {
-    struct cursor cursor = {directive->start + 1, directive->end, true};
-    struct code_token token = next_token(&cursor);
-    if (!token_is(&token, "define"))
+    struct code_cursor cursor = {directive->start + 1, directive->end, true};
+    struct code_token token = code_token_next(&cursor);
+    if (!code_token_is(&token, "define"))
         return;
-    token = next_token(&cursor);
-    const struct head head = {.start = token.end, .body = token.end, .name = hash_of(&token)};
+    token = code_token_next(&cursor);
+    const struct head head = {.start = token.end, .body = token.end, .name = code_token_hash(&token)};
     if (token.kind == TOKEN_NAME)
         add_item(weighing, ITEM_MACRO, &head, directive->end);
 }
@@ -184,8 +96,8 @@ static void add_macro(struct weighing *weighing, const struct code_token *direct
 static void note(struct head *head, const struct code_token *token)
 {
     if (token->kind == TOKEN_NAME) {
-        if (!token_is(token, "__attribute__"))
-            head->last_name = hash_of(token);
+        if (!code_token_is(token, "__attribute__"))
+            head->last_name = code_token_hash(token);
         return;
     }
     const char c = *token->start;
@@ -200,11 +112,12 @@ static void note(struct head *head, const struct code_token *token)
 
 static void find_items(struct weighing *weighing, const char *start, const char *end)
 {
-    struct cursor cursor = {start, end, false};
+    struct code_cursor cursor = {start, end, false};
     struct head head = {.start = NULL};
     size_t braces = 0;
     size_t parentheses = 0;
-    for (struct code_token token = next_token(&cursor); token.kind != TOKEN_END; token = next_token(&cursor)) {
+    for (struct code_token token = code_token_next(&cursor); token.kind != TOKEN_END;
+         token = code_token_next(&cursor)) {
         const char c = *token.start;
         if (token.kind == TOKEN_DIRECTIVE) {
             add_macro(weighing, &token);
@@ -255,47 +168,84 @@ static void use(struct weighing *weighing, struct item *item)
     weighing->pending[weighing->pending_count++] = (uint32_t)(item - weighing->items);
 }
 
-static size_t weigh_range(struct weighing *weighing, const char *start, const char *end);
+static struct weight weigh_range(struct weighing *weighing, const char *start, const char *end);
 
-static size_t macro_weight(struct weighing *weighing, struct item *macro)
+static void add_weight(struct weight *sum, struct weight weight)
+{
+    sum->tokens += weight.tokens;
+    sum->bytes += weight.bytes;
+}
+
+static size_t at_most(size_t value, size_t limit)
+{
+    return value < limit ? value : limit;
+}
+
+static struct weight macro_weight(struct weighing *weighing, struct item *macro)
 {
     if (!macro->is_weighed && weighing->macro_depth < MAX_MACRO_DEPTH) {
         macro->is_weighed = true; /* with 0 inside of itself */
         ++weighing->macro_depth;
-        const size_t weight = weigh_range(weighing, macro->start, macro->end);
+        const struct weight weight = weigh_range(weighing, macro->start, macro->end);
         --weighing->macro_depth;
-        macro->weight = (uint32_t)(weight < MAX_MACRO_WEIGHT ? weight : MAX_MACRO_WEIGHT);
+        macro->weight.tokens = at_most(weight.tokens, MAX_MACRO_WEIGHT);
+        macro->weight.bytes = at_most(weight.bytes, MAX_MACRO_WEIGHT * BYTES_OF_CALL);
     }
     return macro->weight;
 }
 
-/* Counts the tokens, and notes the functions and variables that they use. */
-static size_t weigh_range(struct weighing *weighing, const char *start, const char *end)
+static bool is_control(const struct code_token *token)
 {
-    struct cursor cursor = {start, end, true};
-    size_t weight = 0;
-    for (struct code_token token = next_token(&cursor); token.kind != TOKEN_END; token = next_token(&cursor)) {
-        if (token.kind == TOKEN_DIRECTIVE)
-            continue;
-        struct item *item = token.kind == TOKEN_NAME ? find(weighing, hash_of(&token)) : NULL;
-        if (item != NULL && item->kind == ITEM_MACRO)
-            weight += macro_weight(weighing, item);
-        else
-            ++weight;
-        if (item != NULL && item->kind != ITEM_MACRO)
-            use(weighing, item);
-    }
-    return weight;
+    return code_token_is(token, "if") || code_token_is(token, "for") || code_token_is(token, "while") ||
+           code_token_is(token, "switch") || code_token_is(token, "case") || code_token_is(token, "return");
 }
 
-static size_t weigh_used(struct weighing *weighing)
+/* Returns the bitcode that a token stands for: a name before a parenthesis is a call, and two equal characters are one
+ * operator. */
+static size_t bytes_of(const struct code_token *token, const struct code_token *before)
 {
-    size_t weight = 0;
+    const char c = *token->start;
+    if (token->kind == TOKEN_NAME)
+        return is_control(token) ? BYTES_OF_CONTROL : 0;
+    if (c == '(')
+        return before->kind == TOKEN_NAME && !is_control(before) ? BYTES_OF_CALL : 0;
+    if (c == '[')
+        return BYTES_OF_ELEMENT;
+    const bool is_second = before->kind == TOKEN_OTHER && before->end == token->start && *before->start == c;
+    return c != '\0' && strchr("+-*/%<>^&|?!~.", c) != NULL && !is_second ? BYTES_OF_OPERATOR : 0;
+}
+
+/* Weighs the tokens, and notes the functions and variables that they use. */
+static struct weight weigh_range(struct weighing *weighing, const char *start, const char *end)
+{
+    struct code_cursor cursor = {start, end, true};
+    struct code_token before = {TOKEN_END, start, start};
+    struct weight sum = {0, 0};
+    for (struct code_token token = code_token_next(&cursor); token.kind != TOKEN_END;
+         token = code_token_next(&cursor)) {
+        if (token.kind == TOKEN_DIRECTIVE)
+            continue;
+        struct item *item = token.kind == TOKEN_NAME ? find(weighing, code_token_hash(&token)) : NULL;
+        if (item != NULL && item->kind == ITEM_MACRO)
+            add_weight(&sum, macro_weight(weighing, item));
+        else
+            add_weight(&sum, (struct weight){1, bytes_of(&token, &before)});
+        if (item != NULL && item->kind != ITEM_MACRO)
+            use(weighing, item);
+        before = token;
+    }
+    return sum;
+}
+
+static struct weight weigh_used(struct weighing *weighing)
+{
+    struct weight sum = {0, 0};
     while (weighing->pending_count != 0) {
         const struct item *item = &weighing->items[weighing->pending[--weighing->pending_count]];
-        weight += weigh_range(weighing, item->start, item->end);
+        add_weight(&sum, weigh_range(weighing, item->start, item->end));
+        sum.bytes += BYTES_OF_FUNCTION;
     }
-    return weight;
+    return sum;
 }
 
 enum { IS_KERNEL = 1, IS_LOCAL = 2, MAX_HEAD_DEPTH = 4 };
@@ -314,18 +264,19 @@ static unsigned words_of_macro(const struct weighing *weighing, struct item *mac
 
 static unsigned words_of(const struct weighing *weighing, const char *start, const char *end, unsigned depth)
 {
-    struct cursor cursor = {start, end, true};
+    struct code_cursor cursor = {start, end, true};
     unsigned words = 0;
-    for (struct code_token token = next_token(&cursor); token.kind != TOKEN_END; token = next_token(&cursor)) {
-        if (token_is(&token, "(") && depth == MAX_HEAD_DEPTH)
+    for (struct code_token token = code_token_next(&cursor); token.kind != TOKEN_END;
+         token = code_token_next(&cursor)) {
+        if (code_token_is(&token, "(") && depth == MAX_HEAD_DEPTH)
             break;
         if (token.kind != TOKEN_NAME)
             continue;
-        if (token_is(&token, "kernel") || token_is(&token, "__kernel"))
+        if (code_token_is(&token, "kernel") || code_token_is(&token, "__kernel"))
             words |= IS_KERNEL;
-        if (token_is(&token, "static") || token_is(&token, "inline"))
+        if (code_token_is(&token, "static") || code_token_is(&token, "inline"))
             words |= IS_LOCAL;
-        struct item *macro = find(weighing, hash_of(&token));
+        struct item *macro = find(weighing, code_token_hash(&token));
         if (macro != NULL && macro->kind == ITEM_MACRO && depth != 0)
             words |= words_of_macro(weighing, macro, depth - 1);
     }
@@ -350,19 +301,6 @@ static void use_roots(struct weighing *weighing, bool kernels)
 
 /* ---- a request ---- */
 
-static void find_all_items(struct weighing *weighing, const ingot_build_request_t *request)
-{
-    weighing->count = 0;
-    for (size_t i = 0; i < request->header_count; ++i)
-        find_items(weighing, request->headers[i].bytes,
-                   (const char *)request->headers[i].bytes + request->headers[i].size);
-    for (size_t i = 0; i < request->source_count; ++i) {
-        const ingot_source_view_t *source = &request->sources[i];
-        if (source->kind != INGOT_SOURCE_SPIRV)
-            find_items(weighing, source->bytes, (const char *)source->bytes + source->size);
-    }
-}
-
 static void fill_buckets(struct weighing *weighing)
 {
     memset(weighing->buckets, 0xff, weighing->bucket_count * sizeof(*weighing->buckets));
@@ -375,12 +313,11 @@ static void fill_buckets(struct weighing *weighing)
     }
 }
 
-bool opencl_weigh_code(const ingot_allocator_t *allocator, const ingot_build_request_t *request,
-                       struct opencl_code_weight *weight)
+/* Returns false if out of memory. */
+static bool weigh(const ingot_allocator_t *allocator, const struct live_text *text, struct opencl_code_weight *weight)
 {
     struct weighing weighing = {.bucket_count = 16};
-    *weight = (struct opencl_code_weight){0, 0};
-    find_all_items(&weighing, request);
+    find_items(&weighing, text->bytes, text->bytes + text->size);
     if (weighing.count == 0)
         return true;
     while (weighing.bucket_count < weighing.count)
@@ -393,12 +330,26 @@ bool opencl_weigh_code(const ingot_allocator_t *allocator, const ingot_build_req
     weighing.items = memory;
     weighing.buckets = (uint32_t *)((char *)memory + items_size);
     weighing.pending = weighing.buckets + weighing.bucket_count;
-    find_all_items(&weighing, request);
+    weighing.count = 0;
+    find_items(&weighing, text->bytes, text->bytes + text->size);
     fill_buckets(&weighing);
     use_roots(&weighing, true);
-    weight->reached = weigh_used(&weighing);
+    const struct weight reached = weigh_used(&weighing);
     use_roots(&weighing, false);
-    weight->kept = weight->reached + weigh_used(&weighing);
+    weight->reached = reached.tokens;
+    weight->kept = reached.bytes + weigh_used(&weighing).bytes;
     ingot_deallocate(allocator, memory, size);
     return true;
+}
+
+bool opencl_weigh_code(const ingot_allocator_t *allocator, const ingot_build_request_t *request,
+                       struct opencl_code_weight *weight)
+{
+    struct live_text text = live_text_of(allocator, request);
+    *weight = (struct opencl_code_weight){0, 0};
+    if (text.bytes == NULL)
+        return false;
+    const bool is_weighed = weigh(allocator, &text, weight);
+    live_text_free(allocator, &text);
+    return is_weighed;
 }
