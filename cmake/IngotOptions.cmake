@@ -19,6 +19,7 @@ option(INGOT_REQUIRE_DEVICES "Fail where a device or tool of a test is missing, 
 option(INGOT_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(INGOT_BUILD_BENCHMARKS "Build the benchmarks" OFF)
 
+option(INGOT_LTO "Optimize each shared library as a whole (gcc; not in builds of type Debug)" ON)
 option(INGOT_WERROR "Warnings are errors" OFF)
 set(INGOT_SANITIZE "" CACHE STRING "Sanitizers for everything that is built: address,undefined or thread")
 option(INGOT_COVERAGE "Count which lines run" OFF)

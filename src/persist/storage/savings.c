@@ -107,9 +107,9 @@ static void add_waiting(ingot_storage_t store, const struct savings_counts *more
 void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns)
 {
     const struct savings_counts more = {is_hit ? 1 : 0, is_hit ? 0 : 1, saved_ns, 0};
+    atomic_fetch_add_explicit(&storage->saved_ns, saved_ns, memory_order_relaxed);
     ingot_storage_t held;
     ingot_storage_t store = find_store(storage, &held);
-    atomic_fetch_add_explicit(&storage->saved_ns, saved_ns, memory_order_relaxed);
     if (store != NULL && store != storage)
         atomic_fetch_add_explicit(&store->saved_ns, saved_ns, memory_order_relaxed);
     if (store != NULL)
