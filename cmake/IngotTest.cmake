@@ -80,7 +80,9 @@ set(ingot_sanitizer_environment
     TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp:die_after_fork=0
     UBSAN_OPTIONS=print_stacktrace=1)
 if(INGOT_SANITIZE)
-    target_sources(ingot_sanitizer_support INTERFACE ${PROJECT_SOURCE_DIR}/tests/support/dlopen_without_deepbind.c)
+    add_library(ingot_sanitizer_objects OBJECT ${PROJECT_SOURCE_DIR}/tests/support/dlopen_without_deepbind.c)
+    ingot_compile_settings(ingot_sanitizer_objects)
+    target_sources(ingot_sanitizer_support INTERFACE $<TARGET_OBJECTS:ingot_sanitizer_objects>)
     target_link_options(ingot_sanitizer_support INTERFACE LINKER:--export-dynamic-symbol=dlopen)
 endif()
 
@@ -119,6 +121,29 @@ function(ingot_add_command_test)
     endforeach()
 endfunction()
 
+# The headers that take the compiler longest, compiled once for all tests. Not with ccache, which keeps its results.
+set(INGOT_TEST_HEADERS <algorithm> <filesystem> <fstream> <functional> <string> <thread> <vector> <gtest/gtest.h>)
+if(INGOT_BUILD_TESTS AND NOT INGOT_CCACHE)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/precompiled.cpp CONTENT "int main() {}\n")
+    add_executable(ingot_test_precompiled ${PROJECT_BINARY_DIR}/generated/precompiled.cpp) # as tests are, for -fPIE
+    ingot_compile_settings(ingot_test_precompiled)
+    target_link_libraries(ingot_test_precompiled PRIVATE GTest::gtest Threads::Threads)
+    target_precompile_headers(ingot_test_precompiled PRIVATE ${INGOT_TEST_HEADERS})
+endif()
+
+# ingot_add_test_objects(<target> SOURCES ...): what several tests are made of, compiled once.
+function(ingot_add_test_objects target)
+    cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
+    add_library(${target} OBJECT ${arg_SOURCES})
+    ingot_compile_settings(${target})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
+        ${PROJECT_SOURCE_DIR}/tests)
+    target_link_libraries(${target} PRIVATE GTest::gtest Threads::Threads)
+    if(TARGET ingot_test_precompiled)
+        target_precompile_headers(${target} PRIVATE ${INGOT_TEST_HEADERS}) # its own, for -fPIC
+    endif()
+endfunction()
+
 # ingot_add_test(NAME <name> SOURCES ... [LIBS ...] [DEVICES pocl intel] [TIMEOUT s] [LABELS ...] [DEFINITIONS ...])
 #
 # A Google Test executable <name>. It may include internal headers: LIBS default to the static core.
@@ -135,6 +160,9 @@ function(ingot_add_test)
     endforeach()
     add_executable(${arg_NAME} ${arg_SOURCES})
     ingot_compile_settings(${arg_NAME})
+    if(TARGET ingot_test_precompiled)
+        target_precompile_headers(${arg_NAME} REUSE_FROM ingot_test_precompiled)
+    endif()
     target_compile_definitions(${arg_NAME} PRIVATE INGOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ${arg_DEFINITIONS})
     target_include_directories(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(${arg_NAME} PRIVATE
