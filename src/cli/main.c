@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/json.h"
 #include "cli/command.h"
-#include "cli/exit_code.h"
-#include "cli/json.h"
 
 static const struct command *const commands[] = {
     &command_ls,     &command_show,  &command_explain, &command_verify, &command_stats,

@@ -40,7 +40,7 @@ constexpr int kRounds = 11;
 constexpr int kJobRounds = 5;
 constexpr size_t kJobPrograms = 32;
 constexpr int kDefaultLevel = 3; /* of zstd */
-constexpr int kWriterLevel = 6;  /* of recipes: src/persist/recipe/record.c */
+constexpr int kWriterLevel = 6;  /* of recipes: src/persist/recipe/format/record.c */
 
 double milliseconds_since(Clock::time_point start)
 {

@@ -10,7 +10,7 @@
 #include "support/reference_backend.h"
 
 extern "C" {
-#include "persist/recipe/record.h"
+#include "persist/recipe/format/record.h"
 #include "util/little_endian.h"
 }
 

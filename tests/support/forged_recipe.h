@@ -11,7 +11,7 @@
 
 extern "C" {
 #include "persist/base/memory.h"
-#include "persist/recipe/record.h"
+#include "persist/recipe/format/record.h"
 #include "util/little_endian.h"
 }
 

@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/memory.h"
+#include "cli/base/memory.h"
 #include "util/recipe_call.h"
 
 enum { COUNTS_SIZE = 1 << 16, LOG_SIZE = 1024 };

@@ -5,10 +5,10 @@
 #ifndef INGOT_CLI_BUILD_LINK_H
 #define INGOT_CLI_BUILD_LINK_H
 
-#include "cli/build/device.h"
+#include "cli/base/options.h"
+#include "cli/build/device/device.h"
 #include "cli/build/message.h"
 #include "cli/build/plan.h"
-#include "cli/options.h"
 
 /* Has the OpenCL loader load the layer with this store. Call it before the first OpenCL call of the process. Returns
  * false if there is no memory. */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/exit_code.h"
-#include "cli/memory.h"
+#include "cli/base/exit_code.h"
+#include "cli/base/memory.h"
 
 const char *plan_key_text(const uint8_t *key, char text[PLAN_KEY_TEXT_SIZE])
 {

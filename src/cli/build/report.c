@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json.h"
-#include "cli/text.h"
-#include "cli/units.h"
+#include "cli/base/json.h"
+#include "cli/base/text.h"
+#include "cli/base/units.h"
 
 static const char *const outcome_names[OUTCOME_COUNT] = {
     [OUTCOME_BUILT] = "built",         [OUTCOME_PRESENT] = "present", [OUTCOME_FAILED] = "failed",

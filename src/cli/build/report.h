@@ -6,9 +6,9 @@
 
 #include <cjson/cJSON.h>
 
+#include "cli/base/progress.h"
 #include "cli/build/message.h"
 #include "cli/build/plan.h"
-#include "cli/progress.h"
 
 struct report {
     bool is_json;

@@ -15,12 +15,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/interrupt.h"
+#include "cli/base/memory.h"
+#include "cli/base/units.h"
 #include "cli/build/process.h"
 #include "cli/build/tasks.h"
-#include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "cli/memory.h"
-#include "cli/units.h"
 
 enum { PERIOD_MS = 25 };
 

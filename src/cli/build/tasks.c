@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/memory.h"
+#include "cli/base/memory.h"
 
 bool tasks_can_build(const ingot_recipe_program_t *program, bool has_layer)
 {

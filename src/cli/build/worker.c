@@ -11,14 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/build/backends.h"
+#include "cli/build/device/backends.h"
 #if INGOT_WITH_OPENCL
 #include "cli/build/link.h"
 #endif
+#include "cli/base/exit_code.h"
+#include "cli/base/memory.h"
 #include "cli/build/message.h"
-#include "cli/exit_code.h"
-#include "cli/memory.h"
-#include "cli/store.h"
+#include "cli/store/store.h"
 
 struct worker {
     const struct worker_setup *setup;

@@ -4,8 +4,8 @@
 #ifndef INGOT_CLI_BUILD_WORKER_H
 #define INGOT_CLI_BUILD_WORKER_H
 
+#include "cli/base/options.h"
 #include "cli/build/plan.h"
-#include "cli/options.h"
 
 /* Set in the parent; the child has a copy. */
 struct worker_setup {

@@ -5,15 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/interrupt.h"
+#include "cli/base/json.h"
+#include "cli/base/options.h"
+#include "cli/base/progress.h"
 #include "cli/command.h"
 #include "cli/commands/ls.h"
-#include "cli/entry.h"
-#include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "cli/json.h"
-#include "cli/options.h"
-#include "cli/progress.h"
-#include "cli/store.h"
+#include "cli/store/entry.h"
+#include "cli/store/store.h"
 
 struct bundling {
     struct common_options common;

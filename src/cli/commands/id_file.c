@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/exit_code.h"
-#include "cli/memory.h"
+#include "cli/base/exit_code.h"
+#include "cli/base/memory.h"
 #include "util/key_bin.h"
 #include "util/little_endian.h"
 

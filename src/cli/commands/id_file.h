@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli/entry.h"
+#include "cli/store/entry.h"
 
 bool id_file_is(const char *path);
 

@@ -4,13 +4,13 @@
 #include <ingot/prewarm.h>
 #include <stdio.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/json.h"
+#include "cli/base/options.h"
+#include "cli/base/units.h"
 #include "cli/command.h"
 #include "cli/commands/table.h"
-#include "cli/exit_code.h"
-#include "cli/id.h"
-#include "cli/json.h"
-#include "cli/options.h"
-#include "cli/units.h"
+#include "cli/store/id.h"
 
 struct listing {
     struct common_options common;

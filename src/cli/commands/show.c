@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/interrupt.h"
+#include "cli/base/json.h"
+#include "cli/base/memory.h"
+#include "cli/base/options.h"
+#include "cli/base/text.h"
+#include "cli/base/units.h"
 #include "cli/command.h"
 #include "cli/commands/id_file.h"
-#include "cli/entry.h"
-#include "cli/exit_code.h"
-#include "cli/id.h"
-#include "cli/interrupt.h"
-#include "cli/json.h"
-#include "cli/memory.h"
-#include "cli/options.h"
-#include "cli/store.h"
-#include "cli/text.h"
-#include "cli/units.h"
+#include "cli/store/entry.h"
+#include "cli/store/id.h"
+#include "cli/store/store.h"
 
 struct showing {
     struct common_options common;

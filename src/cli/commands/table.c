@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/memory.h"
-#include "cli/text.h"
+#include "cli/base/memory.h"
+#include "cli/base/text.h"
 
 void table_init(struct table *table, size_t column_count, const struct table_column *columns)
 {

@@ -4,16 +4,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/interrupt.h"
+#include "cli/base/json.h"
+#include "cli/base/options.h"
+#include "cli/base/progress.h"
+#include "cli/base/text.h"
+#include "cli/base/units.h"
 #include "cli/command.h"
-#include "cli/entry.h"
-#include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "cli/json.h"
-#include "cli/options.h"
-#include "cli/progress.h"
-#include "cli/store.h"
-#include "cli/text.h"
-#include "cli/units.h"
+#include "cli/store/entry.h"
+#include "cli/store/store.h"
 
 struct verifying {
     struct common_options common;

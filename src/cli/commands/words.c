@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/memory.h"
+#include "cli/base/memory.h"
 
 static const char separators[] = " \t\r\n";
 

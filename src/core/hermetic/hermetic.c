@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "core/base/digest.h"
-#include "core/hermetic/macro_body.h"
 #include "core/hermetic/source_graph.h"
+#include "core/hermetic/text/macro_body.h"
 
 /* Limits of the search. Each round may expand every computed include. */
 enum { MAX_ROUNDS = 200, MAX_EXPANSIONS = 50000 };

@@ -8,8 +8,8 @@
 
 #include "core/base/bytes.h"
 #include "core/hermetic/hermetic_input.h"
-#include "core/hermetic/macro_expand.h"
 #include "core/hermetic/option_words.h"
+#include "core/hermetic/text/macro_expand.h"
 #include "core/memo/known_file.h"
 #include "core/memo/witness.h"
 

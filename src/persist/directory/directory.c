@@ -22,7 +22,7 @@
 #include "persist/directory/upkeep/evict.h"
 #include "persist/directory/use.h"
 #include "persist/recipe/recording.h"
-#include "persist/storage/serving.h"
+#include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/storing.h"
 #include "persist/storage/trust.h"

@@ -15,7 +15,7 @@
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
-#include "persist/storage/serving.h"
+#include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
 
 #define GROUP 32u

@@ -14,8 +14,8 @@
 #include "persist/prewarm/prewarm_list.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
+#include "persist/storage/common/serving.h"
 #include "persist/storage/program_blob.h"
-#include "persist/storage/serving.h"
 
 /* ---- under the lock ---- */
 

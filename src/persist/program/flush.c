@@ -5,7 +5,7 @@
 
 #include "persist/memo/headers.h"
 #include "persist/prewarm/recorder.h"
-#include "persist/storage/savings.h"
+#include "persist/storage/common/savings.h"
 #include "persist/storage/store_queue.h"
 #include "util/struct_size.h"
 

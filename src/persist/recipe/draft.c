@@ -9,8 +9,8 @@
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/recipe/built_for.h"
-#include "persist/recipe/fields.h"
+#include "persist/recipe/format/built_for.h"
+#include "persist/recipe/format/fields.h"
 #include "persist/recipe/objects.h"
 #include "util/little_endian.h"
 

@@ -6,8 +6,8 @@
 
 #include <ingot/descriptor.h>
 
-#include "persist/recipe/arena.h"
-#include "persist/recipe/buffer.h"
+#include "persist/recipe/format/arena.h"
+#include "persist/recipe/format/buffer.h"
 #include "persist/recipe/writer.h"
 
 /* Texts are the descriptor's, which must live as long as the draft. */

@@ -6,7 +6,7 @@
 
 #include <ingot/recipe.h>
 
-#include "persist/recipe/record.h"
+#include "persist/recipe/format/record.h"
 
 /* A record to append. The caller owns the content. */
 struct recipe_item {

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "persist/directory/format/paths.h"
-#include "persist/storage/serving.h"
+#include "persist/storage/common/serving.h"
 #include "util/environment.h"
 #include "util/struct_size.h"
 

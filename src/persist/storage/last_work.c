@@ -24,7 +24,7 @@
 #include "persist/base/process_lock.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
-#include "persist/storage/state.h"
+#include "persist/storage/common/state.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
 

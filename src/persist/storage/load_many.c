@@ -6,8 +6,8 @@
 #include <ingot/backend.h>
 
 #include "persist/base/memory.h"
-#include "persist/storage/serving.h"
-#include "persist/storage/state.h"
+#include "persist/storage/common/serving.h"
+#include "persist/storage/common/state.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 

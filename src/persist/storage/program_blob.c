@@ -9,7 +9,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
-#include "persist/storage/state.h"
+#include "persist/storage/common/state.h"
 #include "persist/storage/storage.h"
 #include "util/error_text.h"
 

@@ -31,7 +31,7 @@
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
-#include "persist/storage/state.h"
+#include "persist/storage/common/state.h"
 #include "persist/storage/storing.h"
 #include "persist/storage/take_blob.h"
 #include "util/cancellation.h"

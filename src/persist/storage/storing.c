@@ -3,7 +3,7 @@
  */
 #include "persist/storage/storing.h"
 
-#include "persist/storage/state.h"
+#include "persist/storage/common/state.h"
 #include "persist/storage/trust.h"
 
 #define NS_PER_MS UINT64_C(1000000)

@@ -8,8 +8,8 @@
 
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
-#include "persist/storage/serving.h"
-#include "persist/storage/state.h"
+#include "persist/storage/common/serving.h"
+#include "persist/storage/common/state.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/storing.h"
 

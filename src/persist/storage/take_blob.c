@@ -9,7 +9,7 @@
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
-#include "persist/storage/state.h"
+#include "persist/storage/common/state.h"
 
 /* Copies the program's blob to *blob, which the caller must free with *capacity bytes, whatever the status. */
 static ingot_status_t take(ingot_storage_t storage, ingot_program_t program, size_t *size, uint8_t **blob,

@@ -12,7 +12,7 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
-#include "persist/storage/state.h"
+#include "persist/storage/common/state.h"
 #include "persist/trust/seal.h"
 #include "util/struct_size.h"
 

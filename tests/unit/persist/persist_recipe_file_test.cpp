@@ -11,8 +11,8 @@
 
 extern "C" {
 #include "persist/base/memory.h"
-#include "persist/recipe/fields.h"
-#include "persist/recipe/record.h"
+#include "persist/recipe/format/fields.h"
+#include "persist/recipe/format/record.h"
 #include "util/little_endian.h"
 }
 

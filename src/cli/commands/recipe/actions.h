@@ -6,7 +6,7 @@
 
 #include <ingot/recipe.h>
 
-#include "cli/options.h"
+#include "cli/base/options.h"
 
 struct recipe_request {
     struct common_options common;

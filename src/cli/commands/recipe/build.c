@@ -9,20 +9,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/interrupt.h"
+#include "cli/base/memory.h"
+#include "cli/base/options.h"
+#include "cli/base/text.h"
+#include "cli/base/units.h"
 #include "cli/build/plan.h"
 #include "cli/build/report.h"
 #include "cli/build/schedule.h"
 #include "cli/build/tasks.h"
 #include "cli/command.h"
 #include "cli/commands/recipe/stale.h"
-#include "cli/commands/run_layer.h"
-#include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "cli/memory.h"
-#include "cli/options.h"
-#include "cli/store.h"
-#include "cli/text.h"
-#include "cli/units.h"
+#include "cli/commands/run/run_layer.h"
+#include "cli/store/store.h"
 #include "util/environment.h"
 #include "util/quantity.h"
 

@@ -13,14 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/json.h"
+#include "cli/base/memory.h"
+#include "cli/base/text.h"
 #include "cli/build/plan.h"
 #include "cli/commands/recipe/actions.h"
 #include "cli/commands/recipe/file_name.h"
-#include "cli/exit_code.h"
-#include "cli/json.h"
-#include "cli/memory.h"
-#include "cli/store.h"
-#include "cli/text.h"
+#include "cli/store/store.h"
 
 /* The folder of one program. */
 struct folder {

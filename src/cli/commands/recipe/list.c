@@ -4,13 +4,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/json.h"
+#include "cli/base/text.h"
+#include "cli/base/units.h"
 #include "cli/build/plan.h"
 #include "cli/commands/recipe/actions.h"
 #include "cli/commands/table.h"
-#include "cli/exit_code.h"
-#include "cli/json.h"
-#include "cli/text.h"
-#include "cli/units.h"
 
 /* ---- list -------------------------------------------------------------------------------------------------------- */
 

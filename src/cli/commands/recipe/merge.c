@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/json.h"
+#include "cli/base/memory.h"
+#include "cli/base/text.h"
 #include "cli/build/plan.h"
 #include "cli/commands/recipe/actions.h"
-#include "cli/exit_code.h"
-#include "cli/json.h"
-#include "cli/memory.h"
-#include "cli/store.h"
-#include "cli/text.h"
+#include "cli/store/store.h"
 
 #define LARGEST_FILE (UINT64_C(1) << 30)
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/memory.h"
 #include "cli/build/plan.h"
 #include "cli/command.h"
 #include "cli/commands/recipe/actions.h"
-#include "cli/exit_code.h"
-#include "cli/memory.h"
 #include "util/quantity.h"
 
 enum { KEY_UNRECORDED = 256 };

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/build/device.h"
-#include "cli/exit_code.h"
-#include "cli/id.h"
-#include "cli/memory.h"
-#include "cli/store.h"
+#include "cli/base/exit_code.h"
+#include "cli/base/memory.h"
+#include "cli/build/device/device.h"
+#include "cli/store/id.h"
+#include "cli/store/store.h"
 
 /* A visit of the store. */
 struct visit {

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/json.h"
+#include "cli/base/options.h"
+#include "cli/base/units.h"
 #include "cli/command.h"
 #include "cli/commands/remote/server.h"
-#include "cli/exit_code.h"
-#include "cli/json.h"
-#include "cli/options.h"
-#include "cli/units.h"
 
 enum { READ_ONLY_KEY = 'r' };
 

@@ -11,15 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/interrupt.h"
+#include "cli/base/json.h"
+#include "cli/base/memory.h"
+#include "cli/base/progress.h"
+#include "cli/base/units.h"
 #include "cli/command.h"
 #include "cli/commands/remote/server.h"
-#include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "cli/json.h"
-#include "cli/memory.h"
-#include "cli/progress.h"
-#include "cli/store.h"
-#include "cli/units.h"
+#include "cli/store/store.h"
 
 enum { THREADS = 8 };
 

@@ -7,14 +7,14 @@
 #include <ingot/remote.h>
 #include <stdio.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/interrupt.h"
+#include "cli/base/json.h"
+#include "cli/base/units.h"
 #include "cli/command.h"
 #include "cli/commands/remote/server.h"
-#include "cli/entry.h"
-#include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "cli/json.h"
-#include "cli/store.h"
-#include "cli/units.h"
+#include "cli/store/entry.h"
+#include "cli/store/store.h"
 
 enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20 };
 

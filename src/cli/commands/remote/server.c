@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "cli/exit_code.h"
-#include "cli/store.h"
+#include "cli/base/exit_code.h"
+#include "cli/store/store.h"
 
 enum { CONNECT_MS = 5000, STALL_MS = 30000 };
 

@@ -6,7 +6,7 @@
 
 #include <ingot/remote.h>
 
-#include "cli/options.h"
+#include "cli/base/options.h"
 
 enum { SERVER_TEXT_CAPACITY = 4096 };
 

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/base/exit_code.h"
+#include "cli/base/json.h"
+#include "cli/base/options.h"
 #include "cli/command.h"
-#include "cli/exit_code.h"
-#include "cli/json.h"
-#include "cli/options.h"
 
 enum { KEY_TEXT_SIZE = 2 * INGOT_PERSIST_KEY_SIZE + 1 };
 

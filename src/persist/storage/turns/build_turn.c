@@ -24,9 +24,9 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
-#include "persist/storage/savings.h"
-#include "persist/storage/serving.h"
-#include "persist/storage/state.h"
+#include "persist/storage/common/savings.h"
+#include "persist/storage/common/serving.h"
+#include "persist/storage/common/state.h"
 #include "persist/storage/storing.h"
 #include "persist/storage/turns/lessor.h"
 

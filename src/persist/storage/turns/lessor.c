@@ -9,8 +9,8 @@
 #include <ingot/backend.h>
 #include <stdbool.h>
 
-#include "persist/storage/serving.h"
-#include "persist/storage/state.h"
+#include "persist/storage/common/serving.h"
+#include "persist/storage/common/state.h"
 #include "persist/storage/storing.h"
 #include "util/struct_size.h"
 

@@ -1,0 +1,67 @@
+/*
+ * json.c - additions to cJSON; see json.h.
+ */
+#include "cli/base/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/base/memory.h"
+#include "cli/base/units.h"
+
+void json_init(void)
+{
+    cJSON_Hooks hooks = {memory_get, free};
+    cJSON_InitHooks(&hooks);
+}
+
+void json_add_u64(cJSON *object, const char *name, uint64_t value)
+{
+    char text[24];
+    (void)snprintf(text, sizeof(text), "%" PRIu64, value);
+    (void)cJSON_AddRawToObject(object, name, text);
+}
+
+uint64_t json_get_u64(const cJSON *object, const char *name)
+{
+    const double value = cJSON_GetNumberValue(cJSON_GetObjectItem(object, name)); /* NaN if there is none */
+    if (!(value > 0))
+        return 0;
+    return value < (double)UINT64_MAX ? (uint64_t)value : UINT64_MAX;
+}
+
+void json_add_time(cJSON *object, const char *name, uint64_t since_epoch_ns)
+{
+    char text[UNITS_TEXT_SIZE];
+    if (since_epoch_ns == 0)
+        (void)cJSON_AddNullToObject(object, name);
+    else
+        (void)cJSON_AddStringToObject(object, name, units_time(since_epoch_ns, text));
+}
+
+void json_add_text(cJSON *object, const char *name, const char *text)
+{
+    if (text == NULL)
+        (void)cJSON_AddNullToObject(object, name);
+    else
+        (void)cJSON_AddStringToObject(object, name, text);
+}
+
+static void print_and_delete(cJSON *json, char *text, const char *end)
+{
+    (void)fputs(text, stdout);
+    (void)fputs(end, stdout);
+    cJSON_free(text);
+    cJSON_Delete(json);
+}
+
+void json_print(cJSON *json)
+{
+    print_and_delete(json, cJSON_Print(json), "\n");
+}
+
+void json_print_item(cJSON *json)
+{
+    print_and_delete(json, cJSON_PrintUnformatted(json), "");
+}

@@ -1,0 +1,23 @@
+/*
+ * json.h - additions to cJSON: allocations that never fail, 64-bit integers, times, and printing.
+ */
+#ifndef INGOT_CLI_BASE_JSON_H
+#define INGOT_CLI_BASE_JSON_H
+
+#include <cjson/cJSON.h>
+#include <stdint.h>
+
+/* Must be called before any cJSON function. Afterwards, functions that create or add values never return NULL. */
+void json_init(void);
+void json_add_u64(cJSON *object, const char *name, uint64_t value); /* exact, not rounded to a double */
+void json_add_time(cJSON *object, const char *name, uint64_t since_epoch_ns);
+/* Returns the value of a non-negative number, or 0 if there is none. */
+uint64_t json_get_u64(const cJSON *object, const char *name);
+/* Adds a string; NULL becomes null. */
+void json_add_text(cJSON *object, const char *name, const char *text);
+/* Prints the value and deletes it. */
+void json_print(cJSON *json);
+/* Does the same on one line without a line end, for an item of a list that is never entirely in memory. */
+void json_print_item(cJSON *json);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * memory.c - allocations that end the process on failure; see memory.h.
+ */
+#include "cli/base/memory.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/exit_code.h"
+
+static void *checked(void *memory)
+{
+    if (memory == NULL) {
+        (void)fputs("ingot: out of memory\n", stderr);
+        exit(EXIT_FAILED);
+    }
+    return memory;
+}
+
+void *memory_get(size_t size)
+{
+    return checked(malloc(size != 0 ? size : 1));
+}
+
+void *memory_copy(size_t size, const void *bytes)
+{
+    void *copy = memory_get(size);
+    if (size != 0)
+        memcpy(copy, bytes, size);
+    return copy;
+}
+
+char *memory_copy_text(const char *text)
+{
+    return memory_copy(strlen(text) + 1, text);
+}
+
+void *memory_grow(void *items, size_t count, size_t item_size)
+{
+    if ((count & (count - 1)) != 0) /* there is still room up to the next power of two */
+        return items;
+    const size_t capacity = count != 0 ? count * 2 : 1;
+    return checked(capacity > SIZE_MAX / item_size ? NULL : realloc(items, capacity * item_size));
+}

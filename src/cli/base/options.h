@@ -1,0 +1,30 @@
+/*
+ * options.h - the options that all commands have.
+ */
+#ifndef INGOT_CLI_BASE_OPTIONS_H
+#define INGOT_CLI_BASE_OPTIONS_H
+
+#include <argp.h>
+#include <ingot/trust.h>
+#include <stdbool.h>
+
+/* The first member of each command's own options. */
+struct common_options {
+    const char *directory; /* NULL: from the environment */
+    const char *name_space;
+    bool is_json;
+    ingot_persist_trust_policy_t trust_policy; /* at least; INGOT_PERSIST_TRUST may say more */
+    bool ignores_trust_variable;               /* trust_policy alone holds */
+    const char *key_files;                     /* NULL: those of INGOT_PERSIST_KEYS */
+    bool keeps_recipes;                        /* of what is built; otherwise as the environment says */
+};
+
+/* The common options, for struct argp. Their parser expects a struct common_options as input. */
+extern const struct argp_child options_common[];
+
+/* Handles a key that a command's own parser does not know. */
+error_t options_parse_other(int key, struct argp_state *state);
+/* The parser of a command without its own options. */
+error_t options_parse_none(int key, char *value, struct argp_state *state);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * progress.c - one line that is overwritten; see progress.h.
+ */
+#include "cli/base/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/base/interrupt.h"
+#include "cli/base/units.h"
+
+#define PERIOD_NS UINT64_C(100000000)
+
+void progress_init(struct progress *progress, const char *what)
+{
+    *progress = (struct progress){what, 0, isatty(STDERR_FILENO) != 0};
+}
+
+void progress_say(struct progress *progress, const char *text)
+{
+    if (!progress->is_shown)
+        return;
+    const uint64_t now_ns = units_now_ns();
+    if (now_ns - progress->shown_ns < PERIOD_NS)
+        return;
+    progress->shown_ns = now_ns;
+    (void)fprintf(stderr, "\r%s: %s\033[K", progress->what, text);
+    (void)fflush(stderr);
+}
+
+void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uint64_t bytes)
+{
+    char text[128];
+    char of[32] = "";
+    char size[UNITS_TEXT_SIZE];
+    if (total != 0)
+        (void)snprintf(of, sizeof(of), " of %" PRIu64, total);
+    (void)snprintf(text, sizeof(text), "%" PRIu64 "%s entries, %s", done, of, units_bytes(bytes, size));
+    progress_say(progress, text);
+}
+
+int progress_follow_upkeep(const ingot_persist_upkeep_progress_t *so_far, void *user)
+{
+    struct progress *progress = user;
+    if (so_far->removed_count != 0) {
+        progress->what = "removing";
+        progress_tell(progress, so_far->removed_count, so_far->entry_count, so_far->removed_bytes);
+    } else {
+        progress_tell(progress, so_far->entry_count, 0, so_far->bytes);
+    }
+    return !interrupt_seen();
+}
+
+void progress_fini(struct progress *progress)
+{
+    if (progress->shown_ns != 0)
+        (void)fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,27 @@
+/*
+ * progress.h - shows the progress of long work on standard error, if that is a terminal.
+ */
+#ifndef INGOT_CLI_BASE_PROGRESS_H
+#define INGOT_CLI_BASE_PROGRESS_H
+
+#include <ingot/persist.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+    const char *what;
+    uint64_t shown_ns; /* when the line was last written; 0: not yet */
+    bool is_shown;
+};
+
+void progress_init(struct progress *progress, const char *what);
+/* Writes the line, at most ten times per second. */
+void progress_say(struct progress *progress, const char *text);
+/* Does the same with a number of entries and their size. A total of 0 is unknown. */
+void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uint64_t bytes);
+/* An ingot_persist_upkeep_callback_t; its user is a struct progress. Ends the work on an interrupt. */
+int progress_follow_upkeep(const ingot_persist_upkeep_progress_t *so_far, void *user);
+/* Clears the line, so that the next output starts on an empty line. */
+void progress_fini(struct progress *progress);
+
+#endif

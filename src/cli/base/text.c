@@ -1,0 +1,89 @@
+/*
+ * text.c - prints text from a store; see text.h.
+ */
+#include "cli/base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/memory.h"
+
+/* Returns the size of a character that makes a terminal do more than show it: controls, U+0080 to U+009F, line and
+ * paragraph separators, and characters that change the direction of text. Returns 0 if the character may be shown. */
+static size_t commands_terminal(const unsigned char *c)
+{
+    if (c[0] < 0x20 || c[0] == 0x7f)
+        return 1;
+    if (c[0] == 0xc2 && (c[1] & 0xe0) == 0x80)
+        return 2;
+    if (c[0] == 0xd8 && c[1] == 0x9c) /* U+061C */
+        return 2;
+    if (c[0] != 0xe2)
+        return 0;
+    const bool is_mark = c[1] == 0x80 && (c[2] == 0x8e || c[2] == 0x8f);    /* U+200E, U+200F */
+    const bool is_embedding = c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae; /* U+2028 to U+202E */
+    const bool is_isolate = c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9;   /* U+2066 to U+2069 */
+    return is_mark || is_embedding || is_isolate ? 3 : 0;
+}
+
+void text_print(const char *text, unsigned indent)
+{
+    while (*text != '\0') {
+        const size_t size = commands_terminal((const unsigned char *)text);
+        if (*text == '\n')
+            (void)printf("\n%*s", (int)indent, "");
+        else
+            (void)putchar(size == 0 || *text == '\t' ? *text : '?');
+        text += size > 1 ? size : 1;
+    }
+}
+
+static unsigned code_point(const unsigned char *c, size_t size)
+{
+    return size == 1   ? c[0]
+           : size == 2 ? (c[0] & 0x1fu) << 6 | (c[1] & 0x3fu)
+                       : (c[0] & 0xfu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
+}
+
+char *text_in_one_line(const char *text)
+{
+    enum { ESCAPED_SIZE = 7 }; /* "\uXXXX" */
+    char *line = memory_get(strlen(text) * (ESCAPED_SIZE - 1) + 1);
+    char *end = line;
+    while (*text != '\0') {
+        const unsigned char *c = (const unsigned char *)text;
+        const size_t size = commands_terminal(c);
+        if (size == 0)
+            *end++ = *text;
+        else if (*text == '\n' || *text == '\t')
+            end += snprintf(end, ESCAPED_SIZE, *text == '\n' ? "\\n" : "\\t");
+        else
+            end += snprintf(end, ESCAPED_SIZE, size == 1 ? "\\x%02x" : "\\u%04x", code_point(c, size));
+        text += size > 1 ? size : 1;
+    }
+    *end = '\0';
+    return line;
+}
+
+bool text_contains(const char *text, const char *part)
+{
+    return text != NULL && strcasestr(text, part) != NULL;
+}
+
+size_t text_width(const char *text)
+{
+    size_t width = 0;
+    for (; *text != '\0'; ++text)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+char *text_append(char *text, const char *separator, const char *more)
+{
+    const size_t size = (text != NULL ? strlen(text) + strlen(separator) : 0) + strlen(more) + 1;
+    char *joined = memory_get(size);
+    (void)snprintf(joined, size, "%s%s%s", text != NULL ? text : "", text != NULL ? separator : "", more);
+    free(text);
+    return joined;
+}

@@ -1,0 +1,88 @@
+/*
+ * units.c - formats and parses sizes, ages and times; see units.h.
+ */
+#include "cli/base/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "util/quantity.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+const char *units_bytes(uint64_t bytes, char text[UNITS_TEXT_SIZE])
+{
+    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+
+    while (value >= 1023.95 && unit + 1 < sizeof(names) / sizeof(names[0])) { /* never "1024.0" */
+        value /= 1024;
+        ++unit;
+    }
+    if (unit == 0)
+        (void)snprintf(text, UNITS_TEXT_SIZE, "%" PRIu64 " B", bytes);
+    else
+        (void)snprintf(text, UNITS_TEXT_SIZE, "%.1f %s", value, names[unit]);
+    return text;
+}
+
+const char *units_age(uint64_t since_ns, uint64_t now_ns, char text[UNITS_TEXT_SIZE])
+{
+    static const struct {
+        uint64_t seconds;
+        char name;
+    } units[] = {{UINT64_C(365) * 86400, 'y'}, {86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+    const uint64_t age = now_ns > since_ns ? (now_ns - since_ns) / NS_PER_SECOND : 0;
+    size_t unit = 0;
+
+    while (unit + 1 < sizeof(units) / sizeof(units[0]) && age < 2 * units[unit].seconds)
+        ++unit;
+    (void)snprintf(text, UNITS_TEXT_SIZE, "%" PRIu64 "%c", age / units[unit].seconds, units[unit].name);
+    return text;
+}
+
+const char *units_duration(uint64_t duration_ns, char text[UNITS_TEXT_SIZE])
+{
+    static const char *const names[] = {"ns", "us", "ms", "s"};
+    const uint64_t minutes = duration_ns / (60 * NS_PER_SECOND);
+    double value = (double)duration_ns;
+    size_t unit = 0;
+
+    while (value >= 999.95 && unit + 1 < sizeof(names) / sizeof(names[0])) { /* never "1000.0" */
+        value /= 1000;
+        ++unit;
+    }
+    if (minutes >= 60)
+        (void)snprintf(text, UNITS_TEXT_SIZE, "%" PRIu64 "h %02" PRIu64 "m", minutes / 60, minutes % 60);
+    else if (minutes != 0)
+        (void)snprintf(text, UNITS_TEXT_SIZE, "%" PRIu64 "m %02" PRIu64 "s", minutes, duration_ns / NS_PER_SECOND % 60);
+    else
+        (void)snprintf(text, UNITS_TEXT_SIZE, unit == 0 ? "%.0f %s" : "%.1f %s", value, names[unit]);
+    return text;
+}
+
+const char *units_time(uint64_t since_epoch_ns, char text[UNITS_TEXT_SIZE])
+{
+    const time_t seconds = (time_t)(since_epoch_ns / NS_PER_SECOND);
+    struct tm parts;
+
+    if (gmtime_r(&seconds, &parts) == NULL || strftime(text, UNITS_TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        (void)snprintf(text, UNITS_TEXT_SIZE, "%" PRIu64, since_epoch_ns);
+    return text;
+}
+
+uint64_t units_now_ns(void)
+{
+    struct timespec now = {0, 0};
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+bool units_parse_age(const char *text, uint64_t *seconds)
+{
+    static const struct quantity_unit units[] = {{"s", 1},     {"m", 60},        {"h", 3600},
+                                                 {"d", 86400}, {"w", 7 * 86400}, {NULL, 0}};
+    return quantity_read(text, 0, units, seconds);
+}

@@ -1,0 +1,43 @@
+/*
+ * backends.c - the table of backends; see backends.h.
+ */
+#include "cli/build/device/backends.h"
+
+#include <string.h>
+
+#include "cli/build/device/device_backends.h"
+
+static const struct device_backend *const backends[] = {
+#if INGOT_WITH_OPENCL
+    &device_opencl,
+#endif
+#if INGOT_WITH_LEVEL_ZERO
+    &device_level_zero,
+#endif
+#if INGOT_WITH_CUDA
+    &device_cuda,
+#endif
+    NULL,
+};
+
+static const struct device_backend *find(const char *name)
+{
+    for (size_t i = 0; backends[i] != NULL; ++i) {
+        if (strcmp(backends[i]->name, name) == 0)
+            return backends[i];
+    }
+    return NULL;
+}
+
+void backends_add_devices(struct device_list *list, const char *backend)
+{
+    const struct device_backend *found = find(backend);
+    if (found != NULL)
+        found->add_all(list);
+}
+
+bool backends_open_device(const struct device *device, const ingot_context_info_t *info, ingot_context_t *context,
+                          char reason[DEVICE_REASON_SIZE])
+{
+    return find(device->backend)->open(device, info, context, reason);
+}

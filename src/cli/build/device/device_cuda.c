@@ -1,0 +1,76 @@
+/*
+ * device_cuda.c - the devices of the CUDA driver, which is opened at run time as the backend does. The library and the
+ * primary contexts stay until the process ends.
+ */
+#include <ingot/cuda.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/build/device/device_backends.h"
+
+enum { NAME_SIZE = 256 };
+
+struct driver {
+    CUresult (*init)(unsigned);
+    CUresult (*get_count)(int *);
+    CUresult (*get_device)(CUdevice *, int);
+    CUresult (*get_name)(char *, int, CUdevice);
+    CUresult (*retain_context)(CUcontext *, CUdevice);
+};
+
+static bool find_function(void *library, const char *name, void *function)
+{
+    void *found = dlsym(library, name);
+    memcpy(function, &found, sizeof(found)); /* POSIX guarantees that the two kinds of pointers are alike */
+    return found != NULL;
+}
+
+static bool open_driver(struct driver *driver)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    return library != NULL && find_function(library, "cuInit", &driver->init) &&
+           find_function(library, "cuDeviceGetCount", &driver->get_count) &&
+           find_function(library, "cuDeviceGet", &driver->get_device) &&
+           find_function(library, "cuDeviceGetName", &driver->get_name) &&
+           find_function(library, "cuDevicePrimaryCtxRetain", &driver->retain_context) &&
+           driver->init(0) == CUDA_SUCCESS;
+}
+
+static void add_all(struct device_list *list)
+{
+    struct driver driver;
+    int count = 0;
+    if (!open_driver(&driver) || driver.get_count(&count) != CUDA_SUCCESS)
+        return;
+    for (int i = 0; i < count; ++i) {
+        const struct device device = {.backend = "cuda", .number = i};
+        char name[NAME_SIZE] = "";
+        CUdevice native = 0;
+        if (driver.get_device(&native, i) == CUDA_SUCCESS &&
+            driver.get_name(name, (int)sizeof(name) - 1, native) == CUDA_SUCCESS)
+            device_add(list, &device, name, "CUDA");
+    }
+}
+
+static bool open_device(const struct device *device, const ingot_context_info_t *info, ingot_context_t *context,
+                        char reason[DEVICE_REASON_SIZE])
+{
+    struct driver driver;
+    CUdevice native_device = 0;
+    CUcontext native = NULL;
+    if (!open_driver(&driver))
+        return device_refuse(reason, "cuInit", -1);
+    CUresult error = driver.get_device(&native_device, device->number);
+    if (error == CUDA_SUCCESS)
+        error = driver.retain_context(&native, native_device);
+    if (error != CUDA_SUCCESS)
+        return device_refuse(reason, "cuDevicePrimaryCtxRetain", (long)error);
+    const ingot_status_t status = ingot_cuda_context_create(context, 1, &native, info);
+    if (status != INGOT_SUCCESS)
+        (void)snprintf(reason, DEVICE_REASON_SIZE, "%s: %s", ingot_status_name(status), ingot_last_error_detail());
+    return status == INGOT_SUCCESS;
+}
+
+const struct device_backend device_cuda = {"cuda", add_all, open_device};

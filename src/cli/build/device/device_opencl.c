@@ -1,0 +1,62 @@
+/*
+ * device_opencl.c - the devices of all OpenCL platforms.
+ */
+#include <ingot/opencl.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/base/memory.h"
+#include "cli/build/device/device_backends.h"
+
+enum { NAME_SIZE = 224 };
+
+static void add_platform(struct device_list *list, cl_platform_id platform)
+{
+    char platform_name[NAME_SIZE] = "";
+    cl_uint count = 0;
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count) != CL_SUCCESS || count == 0)
+        return;
+    cl_device_id *devices = memory_get(count * sizeof(cl_device_id));
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices, NULL) != CL_SUCCESS)
+        count = 0;
+    (void)clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(platform_name) - 1, platform_name, NULL);
+    for (cl_uint i = 0; i < count; ++i) {
+        const struct device device = {.backend = "opencl", .owner = platform, .handle = devices[i]};
+        char name[NAME_SIZE] = "";
+        (void)clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof(name) - 1, name, NULL);
+        device_add(list, &device, name, platform_name);
+    }
+    free(devices);
+}
+
+static void add_all(struct device_list *list)
+{
+    cl_uint count = 0;
+    if (clGetPlatformIDs(0, NULL, &count) != CL_SUCCESS || count == 0)
+        return;
+    cl_platform_id *platforms = memory_get(count * sizeof(cl_platform_id));
+    if (clGetPlatformIDs(count, platforms, NULL) == CL_SUCCESS) {
+        for (cl_uint i = 0; i < count; ++i)
+            add_platform(list, platforms[i]);
+    }
+    free(platforms);
+}
+
+static bool open_device(const struct device *device, const ingot_context_info_t *info, ingot_context_t *context,
+                        char reason[DEVICE_REASON_SIZE])
+{
+    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->owner, 0};
+    cl_device_id native_device = device->handle;
+    cl_int error = CL_SUCCESS;
+    cl_context native = clCreateContext(properties, 1, &native_device, NULL, NULL, &error);
+    if (native == NULL)
+        return device_refuse(reason, "clCreateContext", error);
+    const ingot_status_t status = ingot_opencl_context_create(context, native, 1, &native_device, info);
+    (void)clReleaseContext(native); /* Ingot's context keeps it */
+    if (status != INGOT_SUCCESS)
+        (void)snprintf(reason, DEVICE_REASON_SIZE, "%s: %s", ingot_status_name(status), ingot_last_error_detail());
+    return status == INGOT_SUCCESS;
+}
+
+const struct device_backend device_opencl = {"opencl", add_all, open_device};

@@ -1,0 +1,194 @@
+/*
+ * run.c - `ingot run`: executes a command whose OpenCL programs are cached.
+ *
+ * The command gets the OpenCL layer and its settings through the environment, so its children have them as well.
+ */
+#include <argp.h>
+#include <ingot/recipe.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/exit_code.h"
+#include "cli/base/memory.h"
+#include "cli/base/text.h"
+#include "cli/command.h"
+#include "cli/commands/run/run_child.h"
+#include "cli/commands/run/run_layer.h"
+#include "cli/commands/run/run_stats.h"
+#include "cli/store/store.h"
+
+#define RECORD "INGOT_PERSIST_RECORD"
+
+#define LAYERS "OPENCL_LAYERS"
+
+enum { KEY_DIR = 256 };
+
+struct running {
+    const char *directory; /* NULL: from the environment, like the next two */
+    const char *name_space;
+    const char *trace;
+    const char *recipe;
+    bool is_read_only;
+    bool has_stats;
+    char **command;
+};
+
+static const struct argp_option run_options[] = {
+    {"store", 'd', "DIR", 0, "The store. Default: from the environment, INGOT_PERSIST_DIR first", 0},
+    {"dir", KEY_DIR, "DIR", OPTION_HIDDEN, NULL, 0}, /* the name of this option in other commands */
+    {"read-only", 'r', NULL, 0, "Load programs, but store none", 0},
+    {"namespace", 'n', "NAME", 0, "The namespace. Default: INGOT_PERSIST_NAMESPACE, or each program's file name", 0},
+    {"trace", 't', "FILE", OPTION_ARG_OPTIONAL, "Trace to standard error, or append the trace to FILE", 0},
+    {"record", 'R', "FILE", 0, "Append what programs are compiled from to the recipe FILE, for ingot build", 0},
+    {"stats", 's', NULL, 0, "Print at the end what was loaded and compiled, and the time saved", 0},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct running *running = state->input;
+    switch (key) {
+    case 'd':
+    case KEY_DIR: running->directory = value; return 0;
+    case 'r': running->is_read_only = true; return 0;
+    case 'n': running->name_space = value; return 0;
+    case 't': running->trace = value != NULL ? value : ""; return 0;
+    case 'R': running->recipe = value; return 0;
+    case 's': running->has_stats = true; return 0;
+    case ARGP_KEY_ARG: /* the following arguments belong to the command */
+        running->command = state->argv + state->next - 1;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_END:
+        if (running->command == NULL)
+            argp_error(state, "name a command");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void set(const char *name, const char *value)
+{
+    if (setenv(name, value, 1) != 0) {
+        (void)fputs("ingot run: no memory for the environment\n", stderr);
+        exit(EXIT_RUN_FAILED);
+    }
+}
+
+static void set_path(const char *name, const char *path)
+{
+    char *absolute = run_layer_absolute(path);
+    set(name, absolute);
+    free(absolute);
+}
+
+/* True if a colon-separated list contains this word. */
+static bool has_word(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *each = list; each != NULL; each = strchr(each, ':')) {
+        each += *each == ':';
+        if (strncmp(each, word, length) == 0 && (each[length] == ':' || each[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* Puts the layer before all others, because ocl-icd passes only the first one on to child processes. */
+static bool set_layer(void)
+{
+    const char *others = getenv(LAYERS);
+    char *layer = run_layer_find();
+    if (layer == NULL)
+        return false;
+    if (others == NULL || others[0] == '\0') {
+        set(LAYERS, layer);
+    } else if (!has_word(others, layer)) {
+        layer = text_append(layer, ":", others);
+        set(LAYERS, layer);
+    }
+    free(layer);
+    return true;
+}
+
+static void set_variables(const struct running *running)
+{
+    if (running->directory != NULL)
+        set_path("INGOT_PERSIST_DIR", running->directory);
+    if (running->is_read_only)
+        set("INGOT_PERSIST_READ_ONLY", "1");
+    if (running->name_space != NULL)
+        set("INGOT_PERSIST_NAMESPACE", running->name_space);
+    if (running->recipe != NULL)
+        set_path(RECORD, running->recipe);
+    if (running->trace != NULL && running->trace[0] != '\0')
+        set_path("INGOT_TRACE", running->trace);
+    else if (running->trace != NULL)
+        set("INGOT_TRACE", "1");
+}
+
+/* The layer caches nothing without a store and does not say why, so the store is opened here first. */
+static bool check_store(const struct running *running)
+{
+    const struct common_options options = {.name_space = running->name_space};
+    ingot_storage_t storage = NULL;
+    if (store_open(&storage, &options, STORE_MAKE, NULL) != EXIT_DONE)
+        return false;
+    ingot_storage_release(storage);
+    return true;
+}
+
+/* The layer records nothing if the file cannot be written, and does not say why, so the file is opened here first. */
+static bool check_recipe(void)
+{
+    const char *path = getenv(RECORD);
+    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_writer_t writer = NULL;
+    if (path == NULL || path[0] == '\0')
+        return true;
+    info.path = path;
+    const ingot_status_t status = ingot_recipe_writer_open(&writer, &info);
+    if (status != INGOT_SUCCESS)
+        (void)fprintf(stderr, "ingot run: the recipe %s cannot be written: %s (%s)\n", path, ingot_last_error_detail(),
+                      ingot_status_name(status));
+    ingot_recipe_writer_release(writer);
+    return status == INGOT_SUCCESS;
+}
+
+static int run_with_stats(char **command)
+{
+    int status = 0;
+    char *path = run_stats_begin();
+    if (path == NULL)
+        return EXIT_RUN_FAILED;
+    const bool has_run = run_child_wait(command, &status);
+    run_stats_end(path);
+    free(path);
+    return has_run ? run_child_end(status) : EXIT_RUN_FAILED;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp argp = {
+        run_options,
+        parse_option,
+        "[--] COMMAND [ARGUMENT...]",
+        "Executes COMMAND with the OpenCL layer, which loads compiled programs from the store and stores new ones. The "
+        "exit status is the command's; 125 if it could not be prepared, 126 if it could not be executed, 127 if it was "
+        "not found.",
+        NULL,
+        NULL,
+        NULL};
+    struct running running = {.directory = NULL};
+
+    argp_err_exit_status = EXIT_RUN_FAILED;
+    (void)argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &running);
+    set_variables(&running);
+    if (!set_layer() || !check_recipe() || !check_store(&running))
+        return EXIT_RUN_FAILED;
+    return running.has_stats ? run_with_stats(running.command) : run_child_execute(running.command);
+}
+
+const struct command command_run = {"run", "execute a command whose OpenCL programs are cached", run};

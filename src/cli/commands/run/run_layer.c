@@ -1,0 +1,76 @@
+/*
+ * run_layer.c - finds the OpenCL layer's library: relative to the tool, as installed or in the build tree.
+ */
+#include "cli/commands/run/run_layer.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/base/memory.h"
+#include "cli/base/text.h"
+
+#define LAYER_NAME "libIngotOpenCLLayer.so"
+
+/* Where the layer is, relative to the tool's directory: INGOT_LIB_FROM_BIN in an installation, and the second place in
+ * the build tree. */
+static const char *const places[] = {INGOT_LIB_FROM_BIN, "../layers/opencl", INGOT_FULL_LIBDIR};
+
+enum { PLACE_COUNT = sizeof(places) / sizeof(places[0]) };
+
+char *run_layer_absolute(const char *path)
+{
+    char *directory = path[0] != '/' ? getcwd(NULL, 0) : NULL;
+    return directory != NULL ? text_append(directory, "/", path) : memory_copy_text(path);
+}
+
+/* Returns the tool's directory, without a trailing slash. */
+static char *find_own_directory(void)
+{
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    path[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    return memory_copy_text(path);
+}
+
+static char *find_beside(const char *directory)
+{
+    for (size_t i = 0; i < PLACE_COUNT; ++i) {
+        char *beside = places[i][0] == '/' ? memory_copy_text(places[i])
+                                           : text_append(memory_copy_text(directory), "/", places[i]);
+        beside = text_append(beside, "/", LAYER_NAME);
+        char *found = realpath(beside, NULL);
+        free(beside);
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
+
+char *run_layer_find(void)
+{
+    const char *named = getenv("INGOT_LAYER_PATH");
+    const bool is_named = named != NULL && named[0] != '\0';
+    char *directory = find_own_directory();
+    char *layer = is_named ? run_layer_absolute(named) : find_beside(directory);
+    if (layer != NULL && (access(layer, R_OK) != 0 || strchr(layer, ':') != NULL)) {
+        (void)fprintf(stderr, "ingot: the OpenCL layer %s %s\n", layer,
+                      strchr(layer, ':') != NULL ? "has a colon in its path, which OPENCL_LAYERS does not allow"
+                                                 : "cannot be read");
+        free(layer);
+        layer = NULL;
+    } else if (layer == NULL) {
+        (void)fprintf(stderr,
+                      "ingot: the OpenCL layer is not installed: %s is neither in %s/%s nor in %s; install the package "
+                      "ingot-opencl-layer, or name the file in INGOT_LAYER_PATH\n",
+                      LAYER_NAME, directory, INGOT_LIB_FROM_BIN, INGOT_FULL_LIBDIR);
+    }
+    free(directory);
+    return layer;
+}

@@ -1,0 +1,39 @@
+/*
+ * entry.h - finds entries by name. A name is the path below the root: [NAMESPACE/]BUCKET/NUMBER.
+ */
+#ifndef INGOT_CLI_STORE_ENTRY_H
+#define INGOT_CLI_STORE_ENTRY_H
+
+#include <cjson/cJSON.h>
+#include <ingot/persist.h>
+
+enum { ENTRY_NAME_SIZE = 112 };
+
+/* An entry that outlives the visit. */
+struct entry {
+    ingot_persist_entry_t facts; /* name_space, reason and id are copies */
+    char name[ENTRY_NAME_SIZE];
+};
+
+void entry_name(const ingot_persist_entry_t *facts, char name[ENTRY_NAME_SIZE]);
+void entry_copy(struct entry *entry, const ingot_persist_entry_t *facts);
+void entry_fini(struct entry *entry);
+
+/* Returns the fields of an entry that all commands show. */
+cJSON *entry_to_json(const ingot_persist_entry_t *facts);
+
+/* Describes the content of a blob and releases the blob. Returns NULL on failure; the library's last sentence is the
+ * reason. */
+cJSON *entry_describe_blob(ingot_buffer_t *blob);
+/* Loads an entry's blob and describes it in the same way. */
+cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts);
+
+/* Visits entries, with progress on a terminal, until all are visited or the user interrupts; reports failures.
+ * Returns an exit_code. */
+int entry_visit_all(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
+
+/* Finds the only entry whose name is or begins with `wanted`. Returns EXIT_FINDING, after a message, if there are none
+ * or several. */
+int entry_find(struct entry *entry, ingot_storage_t storage, const char *wanted);
+
+#endif

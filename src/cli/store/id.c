@@ -1,0 +1,119 @@
+/*
+ * id.c - reads the fields of an id; see id.h.
+ *
+ * The library describes ids as JSON, with one member per field. This file knows the names of the fields that lists
+ * show.
+ */
+#include "cli/store/id.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/memory.h"
+#include "cli/base/text.h"
+
+enum { SHOWN_DIGITS = 12 };
+
+static const char *last_part(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot != NULL ? dot + 1 : path;
+}
+
+static bool begins_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static void add_once(char **list, const char *value)
+{
+    if (*list == NULL || !text_contains(*list, value))
+        *list = text_append(*list, ", ", value);
+}
+
+/* Adds a source. A backend's own kinds are given as the bytes of their number. */
+static void add_source(struct id_view *view, const char *kind, const char *digest)
+{
+    char source[64];
+    const bool is_own = strlen(kind) == 8 && strspn(kind, "0123456789abcdef") == 8;
+    (void)snprintf(source, sizeof(source), "%.40s %.*s", is_own ? "own" : kind, SHOWN_DIGITS, digest);
+    view->sources = text_append(view->sources, ", ", source);
+}
+
+static void take_field(struct id_view *view, const cJSON *field, const char **source_kind)
+{
+    const char *part = last_part(field->string);
+    const char *value = field->valuestring;
+    if (strcmp(field->string, "backend") == 0)
+        view->backend = text_append(view->backend, ", ", value);
+    else if (begins_with(field->string, "device[") && strcmp(part, "device_name") == 0)
+        add_once(&view->devices, value);
+    else if (begins_with(field->string, "device[") && strcmp(part, "driver_version") == 0)
+        add_once(&view->drivers, value);
+    else if (begins_with(field->string, "source[") && strcmp(part, "kind") == 0)
+        *source_kind = value;
+    else if (begins_with(field->string, "source[") && strcmp(part, "blake2b") == 0)
+        add_source(view, *source_kind, value);
+}
+
+void id_read(struct id_view *view, size_t size, const uint8_t *id)
+{
+    size_t text_size = 0;
+    const char *source_kind = "";
+    const cJSON *field;
+
+    memset(view, 0, sizeof(*view));
+    if (id == NULL || ingot_cache_blob_id_describe(size, id, &text_size, NULL) != INGOT_SUCCESS)
+        return;
+    char *text = memory_get(text_size);
+    if (ingot_cache_blob_id_describe(size, id, &text_size, text) == INGOT_SUCCESS)
+        view->fields = cJSON_Parse(text);
+    free(text);
+    cJSON_ArrayForEach(field, view->fields)
+    {
+        if (cJSON_IsString(field))
+            take_field(view, field, &source_kind);
+    }
+}
+
+void id_fini(struct id_view *view)
+{
+    cJSON_Delete(view->fields);
+    free(view->backend);
+    free(view->devices);
+    free(view->drivers);
+    free(view->sources);
+}
+
+int id_has_source(const struct id_view *view, const char *part)
+{
+    const cJSON *field;
+    cJSON_ArrayForEach(field, view->fields)
+    {
+        const char *name = field->string;
+        if (!cJSON_IsString(field))
+            continue;
+        if (begins_with(name, "source[") && strcmp(last_part(name), "blake2b") == 0) {
+            if (strncasecmp(field->valuestring, part, strlen(part)) == 0)
+                return 1;
+        } else if ((begins_with(name, "source[") || begins_with(name, "header[") || begins_with(name, "file[")) &&
+                   strcmp(last_part(name), "blake2b") != 0 && text_contains(field->valuestring, part)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+cJSON *id_compare(size_t wanted_size, const uint8_t *wanted, size_t found_size, const uint8_t *found)
+{
+    size_t size = 0;
+    if (ingot_cache_blob_id_explain(wanted_size, wanted, found_size, found, &size, NULL) != INGOT_SUCCESS)
+        return NULL;
+    char *text = memory_get(size);
+    cJSON *differences = NULL;
+    if (ingot_cache_blob_id_explain(wanted_size, wanted, found_size, found, &size, text) == INGOT_SUCCESS)
+        differences = cJSON_Parse(text);
+    free(text);
+    return differences;
+}

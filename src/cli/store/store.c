@@ -1,0 +1,126 @@
+/*
+ * store.c - opens stores; see store.h.
+ *
+ * A store is opened for writing only if it exists, so that a mistyped directory is not changed.
+ */
+#include "cli/store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/base/exit_code.h"
+#include "util/environment.h"
+
+enum { LOCK_TIMEOUT_MS = 10000, ROOT_CAPACITY = 16384 };
+
+int store_failed(const char *doing, ingot_status_t status)
+{
+    (void)fprintf(stderr, "ingot: %s failed: %s: %s\n", doing, ingot_status_name(status), ingot_last_error_detail());
+    return EXIT_FAILED;
+}
+
+/* True if the directory is a store. A process that opens a store for writing creates the tag; the first one that stores
+ * creates the lock. */
+static bool is_store(const char *path)
+{
+    const int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return false;
+    const bool has_mark = faccessat(root, "lock", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+                          faccessat(root, "CACHEDIR.TAG", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    (void)close(root);
+    return has_mark;
+}
+
+static bool is_there(const char *path, enum store_access store_access)
+{
+    if (access(path, F_OK) != 0)
+        (void)fprintf(stderr, "ingot: no store at %s: %s\n", path, strerror(errno));
+    else if (store_access == STORE_WRITE && !is_store(path))
+        (void)fprintf(stderr, "ingot: %s is not a store: it has neither lock nor CACHEDIR.TAG\n", path);
+    else
+        return true;
+    return false;
+}
+
+static int read_environment(ingot_persist_info_t *info, char root[ROOT_CAPACITY])
+{
+    const ingot_status_t status = ingot_persist_info_from_environment(info, ROOT_CAPACITY, root);
+    if (status == INGOT_SUCCESS)
+        return EXIT_DONE;
+    (void)fprintf(stderr, "ingot: %s; --dir names a store\n", ingot_last_error_detail());
+    return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_USAGE;
+}
+
+/* Returns NULL if the variable is unset or empty. */
+static const char *variable(const char *name)
+{
+    const char *value = secure_getenv(name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options)
+{
+    static const char *const words[] = {"none", "verify", "require"}; /* in the order of the values */
+    const char *word = options->ignores_trust_variable ? NULL : variable("INGOT_PERSIST_TRUST");
+    size_t chosen = 0;
+    *trust = (ingot_persist_trust_t)INGOT_PERSIST_TRUST_INIT;
+    if (word != NULL && !environment_choose(word, sizeof(words) / sizeof(words[0]), words, &chosen)) {
+        (void)fprintf(stderr, "ingot: INGOT_PERSIST_TRUST: \"%.80s\" is not none, verify or require\n", word);
+        return EXIT_USAGE;
+    }
+    trust->policy = (ingot_persist_trust_policy_t)chosen;
+    if (options->trust_policy > trust->policy)
+        trust->policy = options->trust_policy;
+    trust->key_files = options->key_files != NULL ? options->key_files : variable("INGOT_PERSIST_KEYS");
+    if (trust->key_files == NULL || word != NULL || trust->policy != INGOT_PERSIST_TRUST_NONE)
+        return EXIT_DONE;
+    (void)fprintf(stderr,
+                  "ingot: INGOT_PERSIST_KEYS has no effect: set INGOT_PERSIST_TRUST to verify or require, too\n");
+    return EXIT_USAGE;
+}
+
+int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
+               const ingot_persist_eviction_t *order)
+{
+    char root[ROOT_CAPACITY];
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_persist_trust_t trust;
+
+    int code = store_read_trust(&trust, options);
+    info.trust_policy = trust.policy; /* so that the keys have an effect */
+    if (options->directory != NULL)
+        info.path = options->directory;
+    else if (code == EXIT_DONE)
+        code = read_environment(&info, root);
+    if (code != EXIT_DONE)
+        return code;
+    info.trust_policy = trust.policy;
+    info.key_files = trust.key_files;
+    if (store_access != STORE_MAKE)
+        info.flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
+    if (store_access != STORE_READ && info.max_bytes == 0)
+        info.max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */
+    if (options->keeps_recipes)
+        info.flags |= (uint32_t)INGOT_PERSIST_KEEP_RECIPES;
+    if (info.recipe_max_bytes == 0)
+        info.recipe_max_bytes = UINT64_MAX; /* likewise unknown */
+    info.name_space = options->name_space;
+    info.lock_timeout_ms = LOCK_TIMEOUT_MS;
+    info.max_age_seconds = 0; /* include old entries */
+    if (order != NULL)
+        info.eviction = *order;
+    if (store_access == STORE_READ)
+        info.flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
+    if (store_access != STORE_MAKE && !is_there(info.path, store_access))
+        return EXIT_NO_STORE;
+    const ingot_status_t status = ingot_persist_open(storage, &info);
+    if (status == INGOT_SUCCESS)
+        return EXIT_DONE;
+    (void)store_failed("opening the store", status);
+    return status == INGOT_INVALID_ARGUMENTS ? EXIT_USAGE : EXIT_NO_STORE;
+}

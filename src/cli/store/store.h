@@ -1,0 +1,27 @@
+/*
+ * store.h - opens the store that the options or the environment name, and reports failures.
+ */
+#ifndef INGOT_CLI_STORE_STORE_H
+#define INGOT_CLI_STORE_STORE_H
+
+#include <ingot/persist.h>
+#include <stdbool.h>
+
+#include "cli/base/options.h"
+
+/* The purpose of opening. Only STORE_MAKE creates a store that does not exist. */
+enum store_access { STORE_READ, STORE_WRITE, STORE_MAKE };
+
+/* Opens a store. A NULL order means the order that the environment sets. Returns EXIT_DONE, or another exit_code after
+ * a message. */
+int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
+               const ingot_persist_eviction_t *order);
+
+/* Reads the policy and the key files from the options and the environment, for a store named by either. Returns
+ * EXIT_DONE, or EXIT_USAGE after a message. */
+int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options);
+
+/* Reports a failure on standard error, with the library's sentence, and returns EXIT_FAILED. */
+int store_failed(const char *doing, ingot_status_t status);
+
+#endif

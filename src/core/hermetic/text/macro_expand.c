@@ -1,0 +1,398 @@
+/*
+ * macro_expand.c - expands macros as compilers do; see macro_expand.h.
+ */
+#include "core/hermetic/text/macro_expand.h"
+
+#include <string.h>
+
+#include "core/hermetic/text/macro_body.h"
+
+enum { MAX_TOKENS = 20000, MAX_DEPTH = 200 };
+
+struct argument {
+    struct macro_token *tokens;
+    struct macro_token *expanded;
+    bool is_expanded;
+};
+
+struct expansion {
+    struct expanded_include *result;
+    const struct macro_table *table;
+    struct arena *scratch;
+    size_t tokens_made;
+    size_t *steps; /* of all expansions of the program */
+    size_t depth;
+    bool dead; /* true if a compiler would report an error */
+};
+
+static struct macro_token *expand(struct expansion *expansion, struct macro_token *list);
+
+/* ---- doubts and checks ---- */
+
+static void doubt(struct expansion *expansion, const char *why, size_t size, const char *name)
+{
+    if (expansion->result->doubt != NULL)
+        return;
+    expansion->result->doubt = why;
+    expansion->result->doubt_name = name;
+    expansion->result->doubt_size = size;
+}
+
+static void add_check(struct expansion *expansion, size_t size, const char *name, bool is_defined)
+{
+    const struct name_check **last = &expansion->result->checks;
+    for (; *last != NULL; last = (const struct name_check **)&(*last)->next) {
+        ++*expansion->steps;
+        if ((*last)->name_size == size && memcmp((*last)->name, name, size) == 0)
+            return;
+    }
+    struct name_check *check = arena_take(expansion->table->arena, sizeof(*check));
+    if (check == NULL)
+        return;
+    /* copied, because the scratch arena will free pasted names */
+    check->name = arena_copy(expansion->table->arena, size, name);
+    check->name_size = size;
+    check->is_defined = is_defined;
+    *last = check;
+}
+
+static bool has_capital(size_t size, const char *name)
+{
+    for (size_t i = 0; i < size; ++i) {
+        if (name[i] >= 'A' && name[i] <= 'Z')
+            return true;
+    }
+    return false;
+}
+
+/* Returns the definition that is active if the name is defined, or NULL. Compilers use macros to rename built-in
+ * functions (PoCL: max), and such a definition may follow or replace the one seen here. */
+static struct macro_definition *choose(struct expansion *expansion, const struct macro *macro, size_t size,
+                                       const char *name)
+{
+    if (macro_may_be_predefined(macro, size, name)) {
+        doubt(expansion, "a compiler may define the macro", size, name);
+    } else if (macro == NULL || (macro->definition == NULL && !macro->is_ambiguous)) {
+        add_check(expansion, size, name, false);
+        return NULL;
+    } else if (macro->is_ambiguous || macro->definition == NULL) {
+        doubt(expansion, "several definitions are possible of the macro", size, name);
+    } else if (!has_capital(size, name)) {
+        doubt(expansion, "a compiler may have another definition of the macro", size, name);
+    } else {
+        return macro->definition;
+    }
+    return NULL;
+}
+
+/* ---- tokens ---- */
+
+static void make_token(struct expansion *expansion, struct macro_token ***last, const struct token *token,
+                       const struct name_set *hidden)
+{
+    *expansion->steps += 1 + token->size;
+    if (++expansion->tokens_made > MAX_TOKENS)
+        doubt(expansion, "it grows too long", token->size, token->start);
+    else
+        macro_token_add(expansion->scratch, last, token, hidden);
+}
+
+static bool stopped(const struct expansion *expansion)
+{
+    return expansion->dead || expansion->result->doubt != NULL || *expansion->steps > MAX_EXPANSION_STEPS ||
+           expansion->scratch->failed || expansion->table->arena->failed;
+}
+
+/* ---- substitution ---- */
+
+static struct token stringized(struct expansion *expansion, const struct macro_token *list, bool space_before)
+{
+    struct token token = {TOKEN_STRING, space_before, "\"\"", 2};
+    const size_t size = macro_tokens_spell(list, true, NULL);
+    *expansion->steps += size;
+    char *text = stopped(expansion) ? NULL : arena_take(expansion->scratch, size + 3);
+    if (text == NULL)
+        return token;
+    text[0] = '"';
+    macro_tokens_spell(list, true, text + 1);
+    text[size + 1] = '"';
+    token.start = text;
+    token.size = size + 2;
+    return token;
+}
+
+/* Joins the last token with another. Compilers report an error unless the result is one token. */
+static void paste(struct expansion *expansion, struct macro_token *left, const struct token *right)
+{
+    const size_t size = left->token.size + right->size;
+    *expansion->steps += size;
+    char *text = stopped(expansion) ? NULL : arena_take(expansion->scratch, size + 1);
+    if (text == NULL)
+        return;
+    memcpy(text, left->token.start, left->token.size);
+    memcpy(text + left->token.size, right->start, right->size);
+    const struct clean_text clean = {.start = text, .size = size};
+    struct scanner scanner;
+    struct token token;
+    scanner_init(&scanner, &clean, text, false);
+    scanner_next(&scanner, &token);
+    if (token.size != size) {
+        doubt(expansion, "it pastes tokens that do not form one name or number", size, text);
+        return;
+    }
+    token.space_before = left->token.space_before;
+    left->token = token;
+}
+
+struct output {
+    struct macro_token *first;
+    struct macro_token **last;
+    struct macro_token *newest;
+    bool paste_next;
+};
+
+static void put_token(struct expansion *expansion, struct output *output, const struct token *token,
+                      const struct name_set *hidden)
+{
+    if (output->paste_next && output->newest != NULL) {
+        paste(expansion, output->newest, token);
+    } else {
+        struct macro_token **place = output->last;
+        make_token(expansion, &output->last, token, hidden);
+        output->newest = *place;
+    }
+    output->paste_next = false;
+}
+
+static void put_list(struct expansion *expansion, struct output *output, const struct macro_token *list,
+                     bool space_before)
+{
+    for (const struct macro_token *at = list; at != NULL && !stopped(expansion); at = at->next) {
+        struct token token = at->token;
+        if (at == list)
+            token.space_before = space_before;
+        put_token(expansion, output, &token, at->hidden);
+    }
+}
+
+static const struct macro_token *expanded_argument(struct expansion *expansion, struct argument *argument)
+{
+    if (!argument->is_expanded) {
+        struct macro_token *copy = NULL;
+        struct macro_token **last = &copy;
+        for (const struct macro_token *at = argument->tokens; at != NULL; at = at->next)
+            make_token(expansion, &last, &at->token, at->hidden);
+        argument->expanded = expand(expansion, copy);
+        argument->is_expanded = true;
+    }
+    return argument->expanded;
+}
+
+static struct macro_token *substitute(struct expansion *expansion, const struct macro_body *body,
+                                      struct argument *arguments, const struct token *name,
+                                      const struct name_set *hidden)
+{
+    struct output output = {.last = &output.first};
+    size_t index;
+    for (const struct macro_token *at = body->tokens; at != NULL && !stopped(expansion); at = at->next) {
+        const struct macro_token *next = at->next;
+        const bool pasted = next != NULL && next->token.kind == TOKEN_HASH_HASH;
+        *expansion->steps += 1 + body->parameter_count;
+        if (body->function_like && at->token.kind == TOKEN_HASH) {
+            if (next == NULL || !macro_parameter_index(body, &next->token, &index)) {
+                expansion->dead = true;
+                break;
+            }
+            const struct token token = stringized(expansion, arguments[index].tokens, at->token.space_before);
+            put_token(expansion, &output, &token, NULL);
+            at = next;
+        } else if (at->token.kind == TOKEN_HASH_HASH) {
+            output.paste_next = true;
+        } else if (macro_parameter_index(body, &at->token, &index)) {
+            const bool raw = pasted || output.paste_next;
+            const struct macro_token *list =
+                raw ? arguments[index].tokens : expanded_argument(expansion, &arguments[index]);
+            if (raw && list == NULL)
+                doubt(expansion, "it pastes an empty argument", name->size, name->start);
+            put_list(expansion, &output, list, at->token.space_before);
+        } else {
+            put_token(expansion, &output, &at->token, NULL);
+        }
+    }
+    for (struct macro_token *at = output.first; at != NULL; at = at->next)
+        at->hidden = name_set_all(expansion->scratch, at->hidden, hidden, expansion->steps);
+    if (output.first != NULL)
+        output.first->token.space_before = name->space_before;
+    return output.first;
+}
+
+/* ---- calls ---- */
+
+/* Reads a call's arguments, from the opening parenthesis on. Returns the closing one, or NULL if the call is not
+ * closed. */
+static struct macro_token *read_arguments(struct expansion *expansion, const struct macro_body *body,
+                                          struct argument *arguments, struct macro_token *open)
+{
+    size_t index = 0;
+    size_t depth = 0;
+    struct macro_token **last = &arguments[0].tokens;
+    for (struct macro_token *at = open->next; at != NULL && !stopped(expansion); at = at->next) {
+        if (token_is(&at->token, ")") && depth-- == 0) {
+            const size_t given = arguments[0].tokens == NULL && index == 0 ? body->parameter_count : index + 1;
+            const bool enough =
+                given >= body->parameter_count || (body->variadic && given + 1 >= body->parameter_count);
+            if (!enough && body->parameter_count != 0)
+                expansion->dead = true;
+            return at;
+        }
+        if (token_is(&at->token, "("))
+            ++depth;
+        const bool in_variable_part = body->variadic && index + 1 == body->parameter_count;
+        if (token_is(&at->token, ",") && depth == 0 && !in_variable_part) {
+            expansion->dead = ++index >= body->parameter_count;
+            last = &arguments[expansion->dead ? 0 : index].tokens;
+            continue;
+        }
+        if (body->parameter_count == 0)
+            expansion->dead = true;
+        else
+            make_token(expansion, &last, &at->token, at->hidden);
+    }
+    expansion->dead = true;
+    return NULL;
+}
+
+/* Returns what replaces the call at `at`, joined to what follows it, or NULL if `at` is not replaced. */
+static struct macro_token *replaced(struct expansion *expansion, const struct macro *macro,
+                                    struct macro_definition *definition, struct macro_token *at, bool *is_replaced)
+{
+    *is_replaced = false;
+    struct macro_body *body = macro_body_of(expansion->table->arena, definition);
+    if (body == NULL)
+        return NULL;
+    struct macro_token *last = at;
+    struct argument *arguments = NULL;
+    const struct name_set *hidden = at->hidden;
+    if (body->function_like) {
+        if (at->next == NULL || !token_is(&at->next->token, "("))
+            return NULL;
+        *expansion->steps += body->parameter_count;
+        arguments = arena_take(expansion->scratch, (body->parameter_count + 1) * sizeof(*arguments));
+        last = arguments != NULL ? read_arguments(expansion, body, arguments, at->next) : NULL;
+        if (last == NULL)
+            return NULL;
+        hidden = name_set_common(expansion->scratch, hidden, last->hidden, expansion->steps);
+    }
+    if (body->unsupported != NULL) {
+        doubt(expansion, body->unsupported, macro->name.size, macro->name.text);
+        return NULL;
+    }
+    *is_replaced = true;
+    hidden = name_set_add(expansion->scratch, hidden, macro, expansion->steps);
+    struct macro_token *result = substitute(expansion, body, arguments, &at->token, hidden);
+    struct macro_token **end = &result;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = last->next;
+    if (end == &result && result != NULL)
+        result->token.space_before |= at->token.space_before;
+    return result;
+}
+
+static struct macro_token *expand(struct expansion *expansion, struct macro_token *list)
+{
+    struct macro_token *first = NULL;
+    struct macro_token **last = &first;
+    if (++expansion->depth > MAX_DEPTH)
+        doubt(expansion, "it is nested too deeply", 0, "");
+    while (list != NULL && !stopped(expansion)) {
+        bool is_replaced = false;
+        struct macro_token *rest = NULL;
+        if (list->token.kind == TOKEN_IDENTIFIER) {
+            const struct token *name = &list->token;
+            const struct macro *macro = macro_table_find(expansion->table, name->size, name->start);
+            struct macro_definition *definition = macro == NULL || !name_set_has(list->hidden, macro, expansion->steps)
+                                                      ? choose(expansion, macro, name->size, name->start)
+                                                      : NULL;
+            if (definition != NULL)
+                rest = replaced(expansion, macro, definition, list, &is_replaced);
+            if (is_replaced)
+                add_check(expansion, macro->name.size, macro->name.text, true);
+        }
+        if (is_replaced) {
+            list = rest;
+        } else {
+            *last = list;
+            last = &list->next;
+            list = list->next;
+        }
+    }
+    *last = NULL;
+    --expansion->depth;
+    return first;
+}
+
+/* ---- header names ---- */
+
+static void read_angle_name(struct arena *scratch, struct macro_token *list, struct header_name *name)
+{
+    struct macro_token *close = list->next;
+    struct macro_token *before = list;
+    while (close != NULL && !token_is(&close->token, ">")) {
+        before = close;
+        close = close->next;
+    }
+    if (close == NULL || before == list)
+        return;
+    before->next = NULL;
+    const bool leading_space = list->next->token.space_before;
+    const size_t size = macro_tokens_spell(list->next, false, NULL) + (leading_space ? 1 : 0);
+    char *text = arena_take(scratch, size + 1);
+    if (text == NULL)
+        return;
+    text[0] = ' ';
+    macro_tokens_spell(list->next, false, text + (leading_space ? 1 : 0));
+    *name = (struct header_name){HEADER_ANGLE, text, size};
+}
+
+static void read_header_name(struct expansion *expansion, struct macro_token *list)
+{
+    struct header_name *name = &expansion->result->name;
+    if (list == NULL)
+        return;
+    if (list->token.kind == TOKEN_STRING && list->token.start[0] == '"') {
+        const size_t size = list->token.size - 2;
+        const char *text = arena_copy(expansion->scratch, size, list->token.start + 1);
+        if (text != NULL)
+            *name = (struct header_name){HEADER_QUOTED, text, size};
+        if (list->next != NULL)
+            doubt(expansion, "more than a file name comes out of", list->token.size, list->token.start);
+    } else if (token_is(&list->token, "<")) {
+        read_angle_name(expansion->scratch, list, name);
+    }
+    if (memchr(name->text, '\\', name->size) != NULL)
+        doubt(expansion, "a backslash is in the file name", name->size, name->text);
+}
+
+void macro_expand(struct expanded_include *result, const struct macro_table *table, struct arena *scratch, size_t size,
+                  const char *operand, size_t *steps)
+{
+    const struct clean_text text = {.start = operand, .size = size};
+    struct scanner scanner;
+    struct expansion expansion = {.result = result, .table = table, .scratch = scratch, .steps = steps};
+
+    arena_reset(scratch);
+    *steps += size;
+    *result = (struct expanded_include){.name = {HEADER_NONE, "", 0}};
+    scanner_init(&scanner, &text, text.start, false);
+    struct macro_token *list = macro_tokens_read(scratch, &scanner);
+    if (scanner.problem != NULL)
+        doubt(&expansion, scanner.problem, size, operand);
+    list = expand(&expansion, list);
+    if (expansion.dead)
+        doubt(&expansion, "a compiler reports an error for", size, operand);
+    else
+        read_header_name(&expansion, list);
+    if (result->name.kind == HEADER_NONE)
+        doubt(&expansion, "no file name comes out of", size, operand);
+}

@@ -1,0 +1,492 @@
+/*
+ * text_scanner.c - removes splices and reads tokens; see text_scanner.h.
+ */
+#include "core/hermetic/text/text_scanner.h"
+
+#include <string.h>
+
+/* ---- splices ---- */
+
+static bool is_blank_in_line(char c)
+{
+    return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r';
+}
+
+/* Returns the length of a splice that begins at a backslash (blanks, a line feed), or 0. */
+static size_t splice_length(const char *backslash, const char *end)
+{
+    const char *p = backslash + 1;
+    while (p < end && is_blank_in_line(*p))
+        ++p;
+    return p < end && *p == '\n' ? (size_t)(p + 1 - backslash) : 0;
+}
+
+/* True if compilers may disagree about a splice: it has blanks, and a directive or a comment is next to it. */
+static bool is_doubtful(const char *backslash, const char *next, const char *end, bool commented)
+{
+    const bool spaced = next - backslash > 3 || (next - backslash == 3 && next[-2] != '\r');
+    while (next < end && is_blank_in_line(*next))
+        ++next;
+    return spaced && (commented || (next < end && (*next == '#' || *next == '%')));
+}
+
+static size_t count_lines(const char *from, const char *to)
+{
+    size_t lines = 0;
+    while (from < to && (from = memchr(from, '\n', (size_t)(to - from))) != NULL) {
+        ++lines;
+        ++from;
+    }
+    return lines;
+}
+
+/* Returns the first splice from `from` on, or NULL. */
+static const char *find_splice(const char *from, const char *end, size_t *length)
+{
+    while (from < end && (from = memchr(from, '\\', (size_t)(end - from))) != NULL) {
+        *length = splice_length(from, end);
+        if (*length != 0)
+            return from;
+        ++from;
+    }
+    return NULL;
+}
+
+static const char *find_lone_return(const char *from, const char *end)
+{
+    while (from < end && (from = memchr(from, '\r', (size_t)(end - from))) != NULL) {
+        if (from + 1 == end || from[1] != '\n')
+            return from;
+        ++from;
+    }
+    return NULL;
+}
+
+static const char *find_trigraph(const char *from, const char *end)
+{
+    /* searches for question marks, which are rare, because memmem would take ten times as long */
+    while (from < end && (from = memchr(from, '?', (size_t)(end - from))) != NULL) {
+        if (end - from > 2 && from[1] == '?' && (from[2] == '/' || from[2] == '='))
+            return from;
+        ++from;
+    }
+    return NULL;
+}
+
+/* Finds a backslash that would join the text's last line to what follows the text. */
+static const char *find_last_backslash(const char *from, const char *end)
+{
+    while (end > from && (is_blank_in_line(end[-1]) || end[-1] == '\n'))
+        --end;
+    return end > from && end[-1] == '\\' ? end - 1 : NULL;
+}
+
+static const char *find_problem(const struct clean_text *text, const char **at, size_t *splices)
+{
+    const char *end = text->start + text->size;
+    size_t length = 0;
+    if ((*at = memchr(text->start, '\0', text->size)) != NULL)
+        return "a NUL byte";
+    if ((*at = find_lone_return(text->start, end)) != NULL)
+        return "a carriage return without a line feed";
+    if ((*at = find_trigraph(text->start, end)) != NULL)
+        return "a trigraph";
+    if ((*at = find_last_backslash(text->start, end)) != NULL)
+        return "a backslash at its end";
+    const char *from = text->start;
+    const char *splice;
+    bool commented = false; /* true if the joined lines before the splice may contain a // comment */
+    for (*splices = 0; (splice = find_splice(from, end, &length)) != NULL; from = splice + length) {
+        const char *line_end = memrchr(from, '\n', (size_t)(splice - from));
+        if (line_end != NULL) {
+            from = line_end + 1;
+            commented = false;
+        }
+        commented = commented || memmem(from, (size_t)(splice - from), "//", 2) != NULL;
+        ++*splices;
+        *at = splice;
+        if (is_doubtful(splice, splice + length, end, commented))
+            return "blanks after a backslash at the end of a line";
+    }
+    return NULL;
+}
+
+static void join_lines(struct clean_text *clean, char *out)
+{
+    const char *end = clean->start + clean->size;
+    const char *from = clean->start;
+    const char *splice;
+    size_t length = 0;
+    size_t size = 0;
+    clean->splice_count = 0;
+    while ((splice = find_splice(from, end, &length)) != NULL) {
+        memcpy(out + size, from, (size_t)(splice - from));
+        size += (size_t)(splice - from);
+        from = splice + length;
+        clean->resumes[clean->splice_count] = (size_t)(from - clean->start);
+        clean->splices[clean->splice_count++] = size;
+    }
+    memcpy(out + size, from, (size_t)(end - from));
+    clean->start = out;
+    clean->size = size + (size_t)(end - from);
+}
+
+const char *text_clean(struct arena *arena, struct clean_text *clean, size_t size, const char *bytes, size_t *line)
+{
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    if (size >= 3 && memcmp(bytes, byte_order_mark, 3) == 0) {
+        bytes += 3;
+        size -= 3;
+    }
+    *clean = (struct clean_text){.start = bytes, .size = size, .raw = bytes, .raw_size = size};
+    const char *at = bytes;
+    size_t splices = 0;
+    const char *problem = find_problem(clean, &at, &splices);
+    if (problem != NULL)
+        *line = 1 + count_lines(bytes, at);
+    if (problem != NULL || splices == 0)
+        return problem;
+
+    char *out = arena_take(arena, size);
+    clean->splices = arena_take(arena, splices * sizeof(size_t));
+    clean->resumes = arena_take(arena, splices * sizeof(size_t));
+    if (out == NULL || clean->splices == NULL || clean->resumes == NULL)
+        *clean = (struct clean_text){.start = bytes, .raw = bytes}; /* the caller checks the arena's failure */
+    else
+        join_lines(clean, out);
+    return NULL;
+}
+
+size_t text_line(const struct clean_text *clean, const char *at)
+{
+    size_t line = 1 + count_lines(clean->start, at);
+    for (size_t i = 0; i < clean->splice_count && clean->splices[i] <= (size_t)(at - clean->start); ++i)
+        ++line;
+    return line;
+}
+
+size_t text_raw_offset(const struct clean_text *clean, size_t offset)
+{
+    size_t low = 0;
+    size_t high = clean->splice_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (clean->splices[middle] <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? offset : clean->resumes[low - 1] + (offset - clean->splices[low - 1]);
+}
+
+/* ---- tokens ---- */
+
+enum { LETTER = 1, DIGIT = 2, BLANK = 4, TELLING = 8 }; /* a plain line has no TELLING character */
+
+static const unsigned char classes[256] = {
+    ['\0'] = BLANK,
+    ['\t'] = BLANK,
+    ['\v'] = BLANK,
+    ['\f'] = BLANK,
+    ['\r'] = BLANK,
+    [' '] = BLANK,
+    ['\n'] = TELLING,
+    ['#'] = TELLING,
+    ['%'] = TELLING,
+    ['/'] = TELLING,
+    ['"'] = TELLING,
+    ['\''] = TELLING,
+    ['_'] = LETTER | TELLING,
+    ['$'] = LETTER,
+    ['0'] = DIGIT,
+    ['1'] = DIGIT,
+    ['2'] = DIGIT,
+    ['3'] = DIGIT,
+    ['4'] = DIGIT,
+    ['5'] = DIGIT,
+    ['6'] = DIGIT,
+    ['7'] = DIGIT,
+    ['8'] = DIGIT,
+    ['9'] = DIGIT,
+    ['a'] = LETTER,
+    ['b'] = LETTER,
+    ['c'] = LETTER,
+    ['d'] = LETTER,
+    ['e'] = LETTER,
+    ['f'] = LETTER,
+    ['g'] = LETTER,
+    ['h'] = LETTER,
+    ['i'] = LETTER,
+    ['j'] = LETTER,
+    ['k'] = LETTER,
+    ['l'] = LETTER,
+    ['m'] = LETTER,
+    ['n'] = LETTER,
+    ['o'] = LETTER,
+    ['p'] = LETTER,
+    ['q'] = LETTER,
+    ['r'] = LETTER,
+    ['s'] = LETTER,
+    ['t'] = LETTER,
+    ['u'] = LETTER,
+    ['v'] = LETTER,
+    ['w'] = LETTER,
+    ['x'] = LETTER,
+    ['y'] = LETTER,
+    ['z'] = LETTER,
+    ['A'] = LETTER,
+    ['B'] = LETTER,
+    ['C'] = LETTER,
+    ['D'] = LETTER,
+    ['E'] = LETTER,
+    ['F'] = LETTER,
+    ['G'] = LETTER,
+    ['H'] = LETTER,
+    ['I'] = LETTER,
+    ['J'] = LETTER,
+    ['K'] = LETTER,
+    ['L'] = LETTER,
+    ['M'] = LETTER,
+    ['N'] = LETTER,
+    ['O'] = LETTER,
+    ['P'] = LETTER,
+    ['Q'] = LETTER,
+    ['R'] = LETTER,
+    ['S'] = LETTER,
+    ['T'] = LETTER,
+    ['U'] = LETTER,
+    ['V'] = LETTER,
+    ['W'] = LETTER,
+    ['X'] = LETTER,
+    ['Y'] = LETTER,
+    ['Z'] = LETTER,
+};
+
+static unsigned char class_of(char c)
+{
+    const unsigned char byte = (unsigned char)c;
+    return byte >= 0x80 ? (unsigned char)LETTER : classes[byte];
+}
+
+static bool in_name(char c)
+{
+    return (class_of(c) & (LETTER | DIGIT)) != 0;
+}
+
+void scanner_init(struct scanner *scanner, const struct clean_text *text, const char *from, bool cplusplus)
+{
+    *scanner = (struct scanner){.text = text, .at = from, .end = text->start + text->size, .cplusplus = cplusplus};
+}
+
+static char peek(const struct scanner *scanner, size_t ahead)
+{
+    return (size_t)(scanner->end - scanner->at) > ahead ? scanner->at[ahead] : 0;
+}
+
+static bool has_comment_begin(const char *from, const char *to)
+{
+    for (; from + 1 < to; ++from) {
+        if (from[0] == '/' && (from[1] == '*' || from[1] == '/'))
+            return true;
+    }
+    return false;
+}
+
+bool scanner_skip_space(struct scanner *scanner)
+{
+    const char *from = scanner->at;
+    while (scanner->at < scanner->end) {
+        if (class_of(*scanner->at) & BLANK) {
+            ++scanner->at;
+        } else if (*scanner->at == '/' && peek(scanner, 1) == '*') {
+            const size_t left = (size_t)(scanner->end - scanner->at) - 2;
+            const char *close = memmem(scanner->at + 2, left, "*/", 2);
+            if (close == NULL)
+                scanner->is_in_comment = true;
+            scanner->at = close != NULL ? close + 2 : scanner->end;
+        } else if (*scanner->at == '/' && peek(scanner, 1) == '/') {
+            const char *line_end = memchr(scanner->at, '\n', (size_t)(scanner->end - scanner->at));
+            scanner->at = line_end != NULL ? line_end : scanner->end;
+        } else {
+            break;
+        }
+    }
+    return scanner->at != from;
+}
+
+/* Reads a literal. If it is not closed on its line, some compilers read it to the line's end and others read only its
+ * quote. */
+static enum token_kind scan_literal(struct scanner *scanner)
+{
+    const char quote = *scanner->at;
+    /* After an unclosed quote, each further quote of its kind follows a backslash and is also unclosed. */
+    struct open_quotes *open = quote == '"' ? &scanner->open_double : &scanner->open_single;
+    if (open->to != NULL && scanner->at >= open->from && scanner->at < open->to) {
+        ++scanner->at;
+        return TOKEN_OTHER;
+    }
+    const char *p = scanner->at + 1;
+    while (p < scanner->end && *p != quote && *p != '\n')
+        p += *p == '\\' && p + 1 < scanner->end && p[1] != '\n' ? 2 : 1;
+    if (p < scanner->end && *p == quote) {
+        scanner->at = p + 1;
+        return quote == '"' ? TOKEN_STRING : TOKEN_CHARACTER;
+    }
+    if (has_comment_begin(scanner->at, p))
+        scanner->problem = "a comment after a quote that is not closed";
+    *open = (struct open_quotes){scanner->at, p};
+    ++scanner->at;
+    return TOKEN_OTHER;
+}
+
+static bool has_splice(const struct clean_text *text, const char *from, const char *to)
+{
+    for (size_t i = 0; i < text->splice_count; ++i) {
+        const char *splice = text->start + text->splices[i];
+        if (splice >= from && splice <= to)
+            return true;
+    }
+    return false;
+}
+
+/* Reads a raw string, from the quote of R"delimiter( on. */
+static void scan_raw_string(struct scanner *scanner)
+{
+    const char *open = scanner->at + 1;
+    const char *p = open;
+    while (p < scanner->end && *p != '(' && *p != '\n' && p - open <= 16)
+        ++p;
+    if (!scanner->cplusplus || p >= scanner->end || *p != '(') {
+        scanner->problem = "what may be a raw string";
+        return;
+    }
+    const size_t length = (size_t)(p - open);
+    for (++p; p < scanner->end && (p = memchr(p, ')', (size_t)(scanner->end - p))) != NULL; ++p) {
+        if ((size_t)(scanner->end - p) < length + 2)
+            break;
+        if (memcmp(p + 1, open, length) != 0 || p[length + 1] != '"')
+            continue;
+        if (has_splice(scanner->text, scanner->at, p))
+            break;
+        scanner->at = p + length + 2;
+        return;
+    }
+    scanner->problem = "a raw string that is not closed or goes over a backslash at the end of a line";
+}
+
+static bool is_raw_prefix(const char *start, size_t size)
+{
+    if (size == 0 || start[size - 1] != 'R')
+        return false;
+    return size == 1 || (size == 2 && (start[0] == 'L' || start[0] == 'u' || start[0] == 'U')) ||
+           (size == 3 && start[0] == 'u' && start[1] == '8');
+}
+
+static enum token_kind scan_identifier(struct scanner *scanner)
+{
+    const char *start = scanner->at;
+    while (scanner->at < scanner->end && in_name(*scanner->at))
+        ++scanner->at;
+    if (peek(scanner, 0) != '"' || !is_raw_prefix(start, (size_t)(scanner->at - start)))
+        return TOKEN_IDENTIFIER;
+    scan_raw_string(scanner);
+    return TOKEN_STRING;
+}
+
+static enum token_kind scan_number(struct scanner *scanner)
+{
+    while (scanner->at < scanner->end) {
+        const char c = *scanner->at;
+        const char next = peek(scanner, 1);
+        if ((c == 'e' || c == 'E' || c == 'p' || c == 'P') && (next == '+' || next == '-')) {
+            scanner->at += 2;
+        } else if (in_name(c) || c == '.') {
+            ++scanner->at;
+        } else if (c == '\'' && in_name(next)) {
+            if (!scanner->cplusplus) {
+                scanner->problem = "a quote in a number";
+                break;
+            }
+            scanner->at += 2;
+        } else {
+            break;
+        }
+    }
+    return TOKEN_NUMBER;
+}
+
+static enum token_kind scan_punctuator(struct scanner *scanner)
+{
+    if (*scanner->at == '#') {
+        const bool twice = peek(scanner, 1) == '#';
+        scanner->at += twice ? 2 : 1;
+        return twice ? TOKEN_HASH_HASH : TOKEN_HASH;
+    }
+    if (*scanner->at == '%' && peek(scanner, 1) == ':') {
+        const bool twice = peek(scanner, 2) == '%' && peek(scanner, 3) == ':';
+        scanner->at += twice ? 4 : 2;
+        return twice ? TOKEN_HASH_HASH : TOKEN_HASH;
+    }
+    ++scanner->at;
+    return TOKEN_OTHER;
+}
+
+static enum token_kind scan_one(struct scanner *scanner)
+{
+    const char c = *scanner->at;
+    const unsigned char class = class_of(c);
+    if (class & LETTER)
+        return scan_identifier(scanner);
+    if ((class & DIGIT) || (c == '.' && (class_of(peek(scanner, 1)) & DIGIT)))
+        return scan_number(scanner);
+    if (c == '"' || c == '\'')
+        return scan_literal(scanner);
+    if (c == '\n') {
+        ++scanner->at;
+        return TOKEN_NEWLINE;
+    }
+    return scan_punctuator(scanner);
+}
+
+void scanner_next(struct scanner *scanner, struct token *token)
+{
+    token->space_before = scanner_skip_space(scanner);
+    token->start = scanner->at;
+    token->kind = TOKEN_END;
+    token->size = 0;
+    if (scanner->at >= scanner->end || scanner->problem != NULL)
+        return;
+    token->kind = scan_one(scanner);
+    token->size = (size_t)(scanner->at - token->start);
+    if (scanner->problem != NULL) {
+        scanner->at = token->start;
+        token->kind = TOKEN_END;
+    }
+}
+
+/* True if a name that begins with an underscore can be skipped: false for two underscores, and for "_P" as in
+ * _Pragma. */
+static bool is_plain_underscore(const char *p, const char *end)
+{
+    return *p == '_' && (p + 1 == end || (p[1] != '_' && p[1] != 'P'));
+}
+
+void scanner_skip_plain_lines(struct scanner *scanner)
+{
+    const char *line = scanner->at;
+    const char *p = line;
+    while (p < scanner->end) {
+        if (!(classes[(unsigned char)*p] & TELLING) || is_plain_underscore(p, scanner->end))
+            ++p;
+        else if (*p == '\n')
+            line = ++p;
+        else
+            break;
+    }
+    scanner->at = p < scanner->end ? line : p;
+}
+
+bool token_is(const struct token *token, const char *text)
+{
+    return token->size == strlen(text) && memcmp(token->start, text, token->size) == 0;
+}

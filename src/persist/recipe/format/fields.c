@@ -1,0 +1,365 @@
+/*
+ * fields.c - the fields of a program's record; see fields.h.
+ *
+ * A record is decoded in two passes: the first checks the list of fields and counts them, and the second fills arrays
+ * of these sizes. No size from the file is used before it was compared with what is left of the record.
+ */
+#include "persist/recipe/format/fields.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "util/little_endian.h"
+
+#define FIELD_HEADER_SIZE 8u
+
+/* ---- writing ---- */
+
+size_t recipe_begin_field(struct recipe_buffer *content, enum recipe_field tag)
+{
+    recipe_buffer_put_u32(content, (uint32_t)tag);
+    recipe_buffer_put_u32(content, 0);
+    return content->size;
+}
+
+void recipe_end_field(struct recipe_buffer *content, size_t begin)
+{
+    if (!content->failed)
+        le_put_u32(content->bytes + begin - sizeof(uint32_t), (uint32_t)(content->size - begin));
+}
+
+void recipe_put_field(struct recipe_buffer *content, enum recipe_field tag, size_t size, const void *value)
+{
+    const size_t begin = recipe_begin_field(content, tag);
+    recipe_buffer_put(content, size, value);
+    recipe_end_field(content, begin);
+}
+
+void recipe_put_number(struct recipe_buffer *content, enum recipe_field tag, uint32_t value)
+{
+    uint8_t bytes[sizeof(value)];
+    le_put_u32(bytes, value);
+    recipe_put_field(content, tag, sizeof(bytes), bytes);
+}
+
+void recipe_put_text_field(struct recipe_buffer *content, enum recipe_field tag, const char *text)
+{
+    if (text != NULL && text[0] != '\0')
+        recipe_put_field(content, tag, strlen(text), text);
+}
+
+void recipe_put_text(struct recipe_buffer *content, const char *text)
+{
+    const size_t size = strlen(text);
+    recipe_buffer_put_u32(content, (uint32_t)size);
+    recipe_buffer_put(content, size, text);
+}
+
+/* ---- reading values ---- */
+
+/* Takes bytes from the front of a value. Returns NULL if there are too few. */
+static const uint8_t *take(struct recipe_value *value, size_t size)
+{
+    const uint8_t *bytes = value->bytes;
+    if (value->size < size)
+        return NULL;
+    value->bytes += size;
+    value->size -= (uint32_t)size;
+    return bytes;
+}
+
+static bool take_u32(struct recipe_value *value, uint32_t *number)
+{
+    const uint8_t *bytes = take(value, sizeof(*number));
+    *number = bytes != NULL ? le_get_u32(bytes) : 0;
+    return bytes != NULL;
+}
+
+/* Copies a text, which must not contain a NUL. */
+static const char *copy_text(struct recipe_arena *arena, size_t size, const uint8_t *bytes)
+{
+    return size == 0 ? "" : memchr(bytes, '\0', size) == NULL ? recipe_arena_copy(arena, size, bytes) : NULL;
+}
+
+static const char *take_text(struct recipe_value *value, struct recipe_arena *arena)
+{
+    uint32_t size = 0;
+    const uint8_t *bytes = take_u32(value, &size) ? take(value, size) : NULL;
+    return bytes != NULL ? copy_text(arena, size, bytes) : NULL;
+}
+
+static bool take_reference(struct recipe_value *value, struct recipe_reference *reference, ingot_recipe_text_t *text)
+{
+    reference->digest = take(value, INGOT_RECIPE_KEY_SIZE);
+    reference->text = text;
+    const uint8_t *size = take(value, sizeof(uint64_t));
+    if (reference->digest == NULL || size == NULL)
+        return false;
+    text->size = le_get_u64(size);
+    text->kind = INGOT_SOURCE_HEADER;
+    text->text = SIZE_MAX;
+    text->compile_options = "";
+    return true;
+}
+
+/* ---- the list of fields ---- */
+
+/* Reads the next field. False: the content is malformed. A tag of 0 is the end. */
+static bool next_field(struct recipe_value *content, struct recipe_value *field)
+{
+    *field = (struct recipe_value){.tag = 0};
+    if (content->size == 0)
+        return true;
+    if (!take_u32(content, &field->tag) || !take_u32(content, &field->size) || field->tag == 0)
+        return false;
+    field->bytes = take(content, field->size);
+    return field->bytes != NULL;
+}
+
+static bool may_repeat(uint32_t tag)
+{
+    return tag == FIELD_SOURCE || tag == FIELD_SOURCE_HEADER || tag == FIELD_HEADER || tag == FIELD_SPEC_CONSTANT ||
+           tag == FIELD_NAME_EXPRESSION || tag == FIELD_FILE || tag == FIELD_OBJECT || tag > FIELD_LAST;
+}
+
+static bool is_known(uint32_t tag)
+{
+    return tag <= FIELD_REASON || tag >= FIELD_REMARKS;
+}
+
+/* Checks the list, and counts the fields of each tag. */
+static bool count_fields(size_t size, const uint8_t *bytes, size_t *key_size, size_t counts[FIELD_LAST + 1])
+{
+    struct recipe_value content = {0, (uint32_t)size, bytes};
+    struct recipe_value field;
+    uint32_t before = 0;
+    *key_size = 0;
+    for (;;) {
+        if (!next_field(&content, &field))
+            return false;
+        if (field.tag == 0)
+            break;
+        if (field.tag < before || (field.tag == before && !may_repeat(field.tag)) || !is_known(field.tag))
+            return false;
+        before = field.tag;
+        if (field.tag <= FIELD_LAST)
+            ++counts[field.tag];
+        if (field.tag < FIELD_REMARKS)
+            *key_size = size - content.size;
+    }
+    return counts[FIELD_KIND] == 1 && counts[FIELD_BACKEND] == 1;
+}
+
+/* ---- the fields ---- */
+
+/* The arrays that are being filled. */
+struct decoding {
+    struct recipe_fields *fields;
+    struct recipe_arena *arena;
+    size_t filled[FIELD_LAST + 1];
+    ingot_recipe_text_t *sources;
+    ingot_recipe_text_t *source_headers;
+    ingot_recipe_text_t *headers;
+    ingot_recipe_text_t *files;
+    ingot_spec_constant_t *constants;
+    const char **expressions;
+    size_t counts[FIELD_LAST + 1];
+};
+
+static bool allocate(struct decoding *to)
+{
+    struct recipe_arena *arena = to->arena;
+    const size_t *counts = to->counts;
+    struct recipe_fields *fields = to->fields;
+    fields->reference_count =
+        counts[FIELD_SOURCE] + counts[FIELD_SOURCE_HEADER] + counts[FIELD_HEADER] + counts[FIELD_FILE];
+    fields->references = recipe_arena_take(arena, fields->reference_count, sizeof(*fields->references));
+    to->sources = recipe_arena_take(arena, counts[FIELD_SOURCE], sizeof(*to->sources));
+    to->source_headers = recipe_arena_take(arena, counts[FIELD_SOURCE_HEADER], sizeof(*to->source_headers));
+    to->headers = recipe_arena_take(arena, counts[FIELD_HEADER], sizeof(*to->headers));
+    to->files = recipe_arena_take(arena, counts[FIELD_FILE], sizeof(*to->files));
+    to->constants = recipe_arena_take(arena, counts[FIELD_SPEC_CONSTANT], sizeof(*to->constants));
+    to->expressions = recipe_arena_take(arena, counts[FIELD_NAME_EXPRESSION], sizeof(*to->expressions));
+    fields->objects = recipe_arena_take(arena, counts[FIELD_OBJECT], sizeof(*fields->objects));
+    fields->program.sources = to->sources;
+    fields->program.source_count = counts[FIELD_SOURCE];
+    fields->program.headers = to->headers;
+    fields->program.header_count = counts[FIELD_HEADER];
+    fields->program.files = to->files;
+    fields->program.file_count = counts[FIELD_FILE];
+    fields->program.spec_constants = to->constants;
+    fields->program.spec_constant_count = counts[FIELD_SPEC_CONSTANT];
+    fields->program.name_expressions = to->expressions;
+    fields->program.name_expression_count = counts[FIELD_NAME_EXPRESSION];
+    fields->program.object_count = counts[FIELD_OBJECT];
+    return !arena->failed;
+}
+
+/* Returns the number of the tag's first reference. */
+static size_t first_reference(const struct decoding *to, uint32_t tag)
+{
+    size_t first = 0;
+    first += tag > FIELD_SOURCE ? to->counts[FIELD_SOURCE] : 0;
+    first += tag > FIELD_SOURCE_HEADER ? to->counts[FIELD_SOURCE_HEADER] : 0;
+    first += tag > FIELD_HEADER ? to->counts[FIELD_HEADER] : 0;
+    return first;
+}
+
+static bool read_source(struct decoding *to, struct recipe_value *value, size_t number)
+{
+    uint32_t kind = 0;
+    ingot_recipe_text_t *source = &to->sources[number];
+    if (!take_u32(value, &kind) || !take_reference(value, &to->fields->references[number], source))
+        return false;
+    source->kind = (ingot_source_kind_t)kind;
+    source->name = take_text(value, to->arena);
+    source->compile_options = take_text(value, to->arena);
+    return source->name != NULL && source->compile_options != NULL && value->size == 0;
+}
+
+/* The headers of a source stand together, because the numbers of their sources ascend. */
+static bool read_source_header(struct decoding *to, struct recipe_value *value, size_t number)
+{
+    uint32_t source_number = 0;
+    ingot_recipe_text_t *header = &to->source_headers[number];
+    const size_t reference = first_reference(to, FIELD_SOURCE_HEADER) + number;
+    if (!take_u32(value, &source_number) || source_number >= to->counts[FIELD_SOURCE] ||
+        !take_reference(value, &to->fields->references[reference], header))
+        return false;
+    ingot_recipe_text_t *source = &to->sources[source_number];
+    if (source->header_count == 0)
+        source->headers = header;
+    else if (source->headers + source->header_count != header)
+        return false;
+    ++source->header_count;
+    header->name = take_text(value, to->arena);
+    return header->name != NULL && value->size == 0;
+}
+
+static bool read_text(struct decoding *to, struct recipe_value *value, ingot_recipe_text_t *text, size_t reference)
+{
+    if (!take_reference(value, &to->fields->references[reference], text))
+        return false;
+    text->name = take_text(value, to->arena);
+    return text->name != NULL && value->size == 0;
+}
+
+static bool read_constant(struct decoding *to, struct recipe_value *value, size_t number)
+{
+    ingot_spec_constant_t *constant = &to->constants[number];
+    if (!take_u32(value, &constant->id))
+        return false;
+    constant->size = value->size;
+    uint64_t *copy = recipe_arena_take(to->arena, 1, sizeof(*copy));
+    if (copy == NULL || (value->size != 1 && value->size != 2 && value->size != 4 && value->size != 8))
+        return false;
+    memcpy(copy, value->bytes, value->size);
+    constant->value = copy;
+    return number == 0 || constant[-1].id < constant->id;
+}
+
+static bool read_includes(struct decoding *to, const struct recipe_value *value)
+{
+    struct recipe_fields *fields = to->fields;
+    fields->number_count = value->size / sizeof(uint32_t);
+    fields->numbers = recipe_arena_take(to->arena, fields->number_count, sizeof(uint32_t));
+    if (fields->numbers == NULL || value->size % sizeof(uint32_t) != 0)
+        return false;
+    for (size_t i = 0; i < fields->number_count; ++i)
+        fields->numbers[i] = le_get_u32(value->bytes + i * sizeof(uint32_t));
+    return true;
+}
+
+static bool read_string(struct decoding *to, const struct recipe_value *value, const char **text)
+{
+    *text = copy_text(to->arena, value->size, value->bytes);
+    return *text != NULL;
+}
+
+static bool read_kind(struct decoding *to, struct recipe_value *value)
+{
+    uint32_t kind = 0;
+    if (!take_u32(value, &kind) || value->size != 0 || kind < INGOT_RECIPE_PROGRAM || kind > INGOT_RECIPE_UNRECORDED)
+        return false;
+    to->fields->program.kind = (ingot_recipe_kind_t)kind;
+    return true;
+}
+
+static bool read_has_options(struct decoding *to, struct recipe_value *value)
+{
+    uint32_t has_options = 0;
+    to->fields->program.has_options = 1;
+    return take_u32(value, &has_options) && has_options == 1 && value->size == 0;
+}
+
+static bool read_build_time(struct decoding *to, struct recipe_value *value)
+{
+    const uint8_t *bytes = take(value, sizeof(uint64_t));
+    to->fields->program.build_time_ns = bytes != NULL ? le_get_u64(bytes) : 0;
+    return bytes != NULL && value->size == 0;
+}
+
+static bool read_object(struct decoding *to, struct recipe_value *value, size_t number)
+{
+    to->fields->objects[number] = take(value, INGOT_RECIPE_KEY_SIZE);
+    return to->fields->objects[number] != NULL && value->size == 0;
+}
+
+static bool read_field(struct decoding *to, struct recipe_value *value)
+{
+    ingot_recipe_program_t *program = &to->fields->program;
+    const size_t number = value->tag <= FIELD_LAST ? to->filled[value->tag]++ : 0;
+    const size_t reference = first_reference(to, value->tag) + number;
+    switch (value->tag) {
+    case FIELD_KIND: return read_kind(to, value);
+    case FIELD_BACKEND: return read_string(to, value, &program->backend);
+    case FIELD_SOURCE: return read_source(to, value, number);
+    case FIELD_SOURCE_HEADER: return read_source_header(to, value, number);
+    case FIELD_HEADER: return read_text(to, value, &to->headers[number], reference);
+    case FIELD_COMPILE_OPTIONS: return read_string(to, value, &program->compile_options);
+    case FIELD_LINK_OPTIONS: return read_string(to, value, &program->link_options);
+    case FIELD_SPEC_CONSTANT: return read_constant(to, value, number);
+    case FIELD_NAME_EXPRESSION: return read_string(to, value, &to->expressions[number]);
+    case FIELD_FILE: return read_text(to, value, &to->files[number], reference);
+    case FIELD_INCLUDES: return read_includes(to, value);
+    case FIELD_OBJECT: return read_object(to, value, number);
+    case FIELD_HAS_OPTIONS: return read_has_options(to, value);
+    case FIELD_REASON: return read_string(to, value, &program->reason);
+    case FIELD_NAME: return read_string(to, value, &program->name);
+    case FIELD_GROUP: return read_string(to, value, &program->group);
+    case FIELD_BUILT_FOR: return read_string(to, value, &program->built_for);
+    case FIELD_BUILD_TIME: return read_build_time(to, value);
+    default: return true; /* a remark of a later version */
+    }
+}
+
+/* Checks what the kind requires. */
+static bool is_complete(const struct recipe_fields *fields)
+{
+    const ingot_recipe_program_t *program = &fields->program;
+    if (fields->number_count < program->file_count)
+        return false;
+    switch (program->kind) {
+    case INGOT_RECIPE_PROGRAM: return program->source_count != 0 && program->object_count == 0;
+    case INGOT_RECIPE_OBJECT: return program->source_count == 1 && program->object_count == 0;
+    case INGOT_RECIPE_LINK: return program->source_count == 0 && program->object_count != 0;
+    case INGOT_RECIPE_UNRECORDED: return program->reason[0] != '\0';
+    }
+    return false;
+}
+
+bool recipe_fields_decode(struct recipe_fields *fields, struct recipe_arena *arena, size_t size, const uint8_t *content)
+{
+    struct decoding to = {.fields = fields, .arena = arena};
+    struct recipe_value left = {0, (uint32_t)size, content};
+    struct recipe_value field;
+    const ingot_recipe_program_t empty = INGOT_RECIPE_PROGRAM_INIT;
+    *fields = (struct recipe_fields){.program = empty};
+    if (size > UINT32_MAX || !count_fields(size, content, &fields->key_size, to.counts) || !allocate(&to))
+        return false;
+    while (next_field(&left, &field) && field.tag != 0) {
+        if (!read_field(&to, &field) || arena->failed)
+            return false;
+    }
+    return is_complete(fields);
+}

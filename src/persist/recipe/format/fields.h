@@ -1,0 +1,74 @@
+/*
+ * fields.h - the fields of a program's record; doc/recipe-format.md.
+ */
+#ifndef INGOT_PERSIST_RECIPE_FORMAT_FIELDS_H
+#define INGOT_PERSIST_RECIPE_FORMAT_FIELDS_H
+
+#include <ingot/recipe.h>
+
+#include "persist/recipe/format/arena.h"
+#include "persist/recipe/format/buffer.h"
+
+enum recipe_field {
+    FIELD_KIND = 1,
+    FIELD_BACKEND = 2,
+    FIELD_SOURCE = 3,
+    FIELD_SOURCE_HEADER = 4,
+    FIELD_HEADER = 5,
+    FIELD_COMPILE_OPTIONS = 6,
+    FIELD_LINK_OPTIONS = 7,
+    FIELD_SPEC_CONSTANT = 8,
+    FIELD_NAME_EXPRESSION = 9,
+    FIELD_FILE = 10,
+    FIELD_INCLUDES = 11,
+    FIELD_OBJECT = 12,
+    FIELD_HAS_OPTIONS = 13,
+    FIELD_REASON = 14,
+    FIELD_REMARKS = 64, /* from here on, fields do not belong to the key */
+    FIELD_NAME = 64,
+    FIELD_GROUP = 65,
+    FIELD_BUILT_FOR = 66,
+    FIELD_BUILD_TIME = 67,
+    FIELD_LAST = FIELD_BUILD_TIME
+};
+
+/* A field of a record. */
+struct recipe_value {
+    uint32_t tag;
+    uint32_t size;
+    const uint8_t *bytes;
+};
+
+/* A text that a program's field names. */
+struct recipe_reference {
+    const uint8_t *digest;
+    ingot_recipe_text_t *text; /* one of the program's; its `text` is not set yet */
+};
+
+/* A program's fields, in memory of the arena that decoded them. */
+struct recipe_fields {
+    ingot_recipe_program_t program;      /* without key, status and objects */
+    struct recipe_reference *references; /* of the sources, the sources' headers, the headers and the files */
+    size_t reference_count;
+    uint32_t *numbers; /* of the includes */
+    size_t number_count;
+    const uint8_t **objects; /* keys */
+    size_t key_size;         /* of the content, how much belongs to the key */
+};
+
+/* Decodes a record's content, which must live as long as the fields. False: it is malformed, or the arena failed. */
+bool recipe_fields_decode(struct recipe_fields *fields, struct recipe_arena *arena, size_t size,
+                          const uint8_t *content);
+
+/* Append fields; tags must not descend. An empty value is appended, too. */
+void recipe_put_field(struct recipe_buffer *content, enum recipe_field tag, size_t size, const void *value);
+void recipe_put_number(struct recipe_buffer *content, enum recipe_field tag, uint32_t value);
+/* Appends a text's field unless it is NULL or "". */
+void recipe_put_text_field(struct recipe_buffer *content, enum recipe_field tag, const char *text);
+/* Begins a field that is appended in parts; end sets its size. */
+size_t recipe_begin_field(struct recipe_buffer *content, enum recipe_field tag);
+void recipe_end_field(struct recipe_buffer *content, size_t begin);
+/* Appends a text within a field. */
+void recipe_put_text(struct recipe_buffer *content, const char *text);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * record.h - the header and the records of a recipe file; doc/recipe-format.md.
+ */
+#ifndef INGOT_PERSIST_RECIPE_FORMAT_RECORD_H
+#define INGOT_PERSIST_RECIPE_FORMAT_RECORD_H
+
+#include <ingot/recipe.h>
+
+#include "persist/base/checksum.h"
+#include "persist/recipe/format/buffer.h"
+
+#define RECIPE_HEADER_SIZE 32u
+#define RECIPE_RECORD_SIZE 96u /* of a record's header */
+#define RECIPE_MAX_FILE ((uint64_t)1 << 30)
+#define RECIPE_MAX_RECORDS ((uint32_t)1 << 20)
+#define RECIPE_MAX_TEXT ((uint64_t)1 << 26)
+#define RECIPE_MAX_PROGRAM ((uint64_t)1 << 22)
+#define RECIPE_MAX_PROGRAMS ((uint64_t)1 << 28) /* the programs' records together, uncompressed */
+
+enum recipe_record_kind { RECIPE_RECORD_TEXT = 1, RECIPE_RECORD_PROGRAM = 2, RECIPE_RECORD_ID = 3 };
+
+/* A record of a file. */
+struct recipe_record {
+    uint32_t kind; /* enum recipe_record_kind, or unknown */
+    uint32_t encoding;
+    uint64_t stored_size;
+    uint64_t size;    /* uncompressed */
+    uint64_t content; /* its offset in the file */
+    uint8_t key[INGOT_RECIPE_KEY_SIZE];
+    struct checksum checksum; /* of the stored content */
+};
+
+/* The position in a file that is being read. */
+struct recipe_scan {
+    int fd;
+    const char *name; /* of the file, for messages */
+    uint64_t offset;
+    uint64_t file_size;
+    uint32_t count;         /* records so far */
+    uint64_t program_bytes; /* of programs so far, uncompressed */
+};
+
+/* What the scan found. */
+enum recipe_found {
+    RECIPE_FOUND_RECORD,
+    RECIPE_FOUND_END,
+    RECIPE_FOUND_TORN,      /* a record that was not finished */
+    RECIPE_FOUND_UNREADABLE /* bytes that are not a record's header */
+};
+
+/* Computes the key of a text, or of a program's fields. */
+void recipe_digest(size_t size, const void *bytes, uint8_t digest[INGOT_RECIPE_KEY_SIZE]);
+
+void recipe_put_header(uint8_t header[RECIPE_HEADER_SIZE]);
+/* Checks the file's header and begins a scan. A file that ends within its header is torn: offset is 0. */
+ingot_status_t recipe_scan_begin(struct recipe_scan *scan, int fd, uint64_t file_size, const char *name);
+/* Reads the next record's header, and moves behind the record. If there is none, the offset is where it would be. */
+ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *record, enum recipe_found *found);
+
+/* Reads, verifies and decompresses a record's content, which the caller frees with record->size. Does not verify the
+ * key. INGOT_BLOB_CORRUPT: it is damaged. */
+ingot_status_t recipe_record_read(int fd, const char *name, const struct recipe_record *record,
+                                  const ingot_allocator_t *allocator, uint8_t **bytes);
+/* Appends a record. On failure, the buffer's `failed` is set. */
+void recipe_record_put(struct recipe_buffer *buffer, enum recipe_record_kind kind, const uint8_t *key, size_t size,
+                       const void *content);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * savings.c - counts the programs that storages delivered without a compiler; see savings.h.
+ *
+ * The counts wait in the directory store that a storage stores to. A flush, the last release and exit() add them to the
+ * store's file, so a killed process loses only its own. Failures are not reported, because nothing but a count is lost.
+ *
+ * The lock guards the waiting counts and the list of stores that have some. It is held for a few additions. In exit(),
+ * it is also held while the files are written, so that no store vanishes. exit() runs in a thread that may hold any
+ * lock, so it only tries this one. A forked child begins with an empty list: its parent saves the parent's counts.
+ */
+#include "persist/storage/common/savings.h"
+
+#include <stdlib.h>
+
+#include "persist/base/files.h"
+#include "persist/storage/common/state.h"
+
+#define PAUSE_NS 500000u
+#define MAX_LOCK_WAIT_NS UINT64_C(100000000)
+
+static struct process_lock lock;
+static ingot_storage_t first; /* under lock, like the next variable */
+static bool is_watching;      /* true if exit() will call save_all */
+
+static void forget(void *user)
+{
+    (void)user;
+    first = NULL; /* in a forked child: its stores still name the parent, so each is listed again */
+}
+
+static void add(struct savings_counts *to, const struct savings_counts *more)
+{
+    to->hits += more->hits;
+    to->builds += more->builds;
+    to->saved_ns += more->saved_ns;
+    to->longest_ns = more->longest_ns > to->longest_ns ? more->longest_ns : to->longest_ns;
+}
+
+static bool is_empty(const struct savings_counts *counts)
+{
+    return counts->hits == 0 && counts->builds == 0 && counts->longest_ns == 0;
+}
+
+/* Takes the counts that wait in a store, which may be the parent's. Requires the lock. */
+static struct savings_counts take(ingot_storage_t store)
+{
+    const struct savings_counts none = {0, 0, 0, 0};
+    struct storage_savings *savings = &store->savings;
+    const struct savings_counts taken = savings->process == files_process() ? savings->waiting : none;
+    savings->waiting = none;
+    return taken;
+}
+
+static void save_all(void)
+{
+    const uint64_t began_ns = files_steady_clock_ns();
+    while (!process_lock_try(&lock, forget, NULL)) {
+        if (files_steady_clock_ns() - began_ns > MAX_LOCK_WAIT_NS)
+            return;
+        files_pause_ns(PAUSE_NS);
+    }
+    for (ingot_storage_t store = first; store != NULL; store = store->savings.next) {
+        const struct savings_counts counts = take(store);
+        if (!is_empty(&counts))
+            (void)store->savings.save(store->self, &counts);
+    }
+    process_lock_give(&lock);
+}
+
+/* Adds a store to the list. Requires the lock. If the handler cannot be registered, only the counts of a process that
+ * does not flush are lost. */
+static void enlist(ingot_storage_t store)
+{
+    struct storage_savings *savings = &store->savings;
+    if (savings->process == files_process())
+        return;
+    (void)take(store);
+    savings->process = files_process();
+    savings->next = first;
+    first = store;
+    is_watching = is_watching || atexit(save_all) == 0;
+}
+
+/* Returns the store that counts for a storage, or NULL. The caller releases *held, which keeps it alive. */
+static ingot_storage_t find_store(ingot_storage_t storage, ingot_storage_t *held)
+{
+    *held = NULL;
+    while (storage != NULL && storage->kind != STORAGE_DIRECTORY) {
+        ingot_storage_t target = storage->take_target != NULL ? storage->take_target(storage->self) : NULL;
+        storage = target != NULL ? target : storage->model;
+        if (target != NULL) {
+            ingot_storage_release(*held);
+            *held = target;
+        }
+    }
+    return storage != NULL && storage->savings.save != NULL ? storage : NULL;
+}
+
+static void add_waiting(ingot_storage_t store, const struct savings_counts *more)
+{
+    process_lock_take(&lock, forget, NULL);
+    enlist(store);
+    add(&store->savings.waiting, more);
+    process_lock_give(&lock);
+}
+
+void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns)
+{
+    const struct savings_counts more = {is_hit ? 1 : 0, is_hit ? 0 : 1, saved_ns, 0};
+    atomic_fetch_add_explicit(&storage->saved_ns, saved_ns, memory_order_relaxed);
+    ingot_storage_t held;
+    ingot_storage_t store = find_store(storage, &held);
+    if (store != NULL && store != storage)
+        atomic_fetch_add_explicit(&store->saved_ns, saved_ns, memory_order_relaxed);
+    if (store != NULL)
+        add_waiting(store, &more);
+    ingot_storage_release(held);
+}
+
+void savings_note_longest(ingot_storage_t store, uint64_t duration_ns)
+{
+    const struct savings_counts more = {0, 0, 0, duration_ns};
+    add_waiting(store, &more);
+}
+
+static void save(ingot_storage_t store)
+{
+    process_lock_take(&lock, forget, NULL);
+    const struct savings_counts counts = take(store);
+    process_lock_give(&lock);
+    if (!is_empty(&counts) && !store->savings.save(store->self, &counts))
+        add_waiting(store, &counts);
+}
+
+void savings_save(ingot_storage_t storage)
+{
+    ingot_storage_t held;
+    ingot_storage_t store = find_store(storage, &held);
+    if (store != NULL)
+        save(store);
+    ingot_storage_release(held);
+}
+
+void savings_fini(ingot_storage_t storage)
+{
+    if (storage->savings.save == NULL)
+        return;
+    save(storage);
+    process_lock_take(&lock, forget, NULL);
+    ingot_storage_t *at = &first;
+    while (*at != NULL && *at != storage)
+        at = &(*at)->savings.next;
+    if (*at != NULL)
+        *at = storage->savings.next;
+    process_lock_give(&lock);
+}

@@ -1,0 +1,108 @@
+/*
+ * serving.c - switches a storage on and off, and chooses its backends, while it is in use.
+ */
+#include "persist/storage/common/serving.h"
+
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/storage/common/state.h"
+#include "util/quantity.h"
+
+static void forget_nothing(void *user)
+{
+    (void)user; /* nothing to forget: a list that another thread was writing during the fork is complete, or shorter */
+}
+
+static bool is_separator(char c)
+{
+    return c == ',' || c == ' ';
+}
+
+bool serving_is_list(const char *list)
+{
+    const size_t length = strnlen(list, STORAGE_BACKENDS_CAPACITY);
+    for (size_t i = 0; i < length; ++i) {
+        const char c = text_lower(list[i]);
+        const bool is_first = i == 0 || is_separator(list[i - 1]);
+        if (!is_separator(c) && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_' &&
+            !(c == '-' && is_first && i + 1 < length && !is_separator(list[i + 1])))
+            return false;
+    }
+    return length < STORAGE_BACKENDS_CAPACITY;
+}
+
+static bool is_name(const char *text, size_t size, const char *name)
+{
+    size_t i = 0;
+    while (i < size && name[i] != '\0' && text_lower(text[i]) == name[i])
+        ++i;
+    return i == size && name[i] == '\0';
+}
+
+bool serving_includes(const char *list, const char *backend)
+{
+    bool has_chosen = false; /* true if a name without a minus was found, so only named backends are meant */
+    bool is_chosen = false;
+    while (*list != '\0') {
+        const size_t size = strcspn(list, ", ");
+        const bool is_minus = *list == '-';
+        const bool is_this = is_name(list + is_minus, size - is_minus, backend);
+        if (is_minus && is_this)
+            return false;
+        has_chosen = has_chosen || (size != 0 && !is_minus);
+        is_chosen = is_chosen || (is_this && !is_minus);
+        list += size + (list[size] != '\0');
+    }
+    return !has_chosen || is_chosen;
+}
+
+bool storage_is_on(ingot_storage_t storage)
+{
+    return atomic_load_explicit(&storage->off, memory_order_relaxed) == 0;
+}
+
+void storage_set_off(ingot_storage_t storage, unsigned reason, bool is_off)
+{
+    if (is_off)
+        atomic_fetch_or_explicit(&storage->off, reason, memory_order_relaxed);
+    else
+        atomic_fetch_and_explicit(&storage->off, ~reason, memory_order_relaxed);
+}
+
+bool storage_serves(ingot_storage_t storage, const struct ingot_context *context)
+{
+    char backends[STORAGE_BACKENDS_CAPACITY];
+    if (!storage_is_on(storage))
+        return false;
+    if (!atomic_load_explicit(&storage->has_backends, memory_order_acquire)) /* pairs with the release below */
+        return true;
+    process_lock_take(&storage->settings_lock, forget_nothing, NULL);
+    memcpy(backends, storage->backends, sizeof(backends));
+    process_lock_give(&storage->settings_lock);
+    return serving_includes(backends, ingot_context_get_backend_name(context));
+}
+
+ingot_status_t ingot_persist_set_enabled(ingot_storage_t storage, int is_enabled)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    storage_set_off(storage, STORAGE_OFF_BY_CALL, is_enabled == 0);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_persist_set_backends(ingot_storage_t storage, const char *backends)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    if (backends != NULL && !serving_is_list(backends))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "\"%.80s\" is not a list of names, each with an optional - before it", backends);
+    process_lock_take(&storage->settings_lock, forget_nothing, NULL);
+    memset(storage->backends, 0, sizeof(storage->backends));
+    if (backends != NULL)
+        memcpy(storage->backends, backends, strlen(backends));
+    process_lock_give(&storage->settings_lock);
+    atomic_store_explicit(&storage->has_backends, backends != NULL, memory_order_release);
+    return INGOT_SUCCESS;
+}

@@ -1,0 +1,23 @@
+/*
+ * serving.h - determines whether a storage is on, and for which backends.
+ */
+#ifndef INGOT_PERSIST_STORAGE_COMMON_SERVING_H
+#define INGOT_PERSIST_STORAGE_COMMON_SERVING_H
+
+#include <ingot/storage.h>
+#include <stdbool.h>
+
+#define STORAGE_OFF_BY_CALL 1u
+#define STORAGE_OFF_BY_SWITCH 2u
+
+/* True if the storage is on. If it is off, nothing is loaded from it or stored to it. */
+bool storage_is_on(ingot_storage_t storage);
+void storage_set_off(ingot_storage_t storage, unsigned reason, bool is_off);
+/* True if the storage serves requests of this context. */
+bool storage_serves(ingot_storage_t storage, const struct ingot_context *context);
+/* True if a list is short enough and consists of names, each with an optional minus. */
+bool serving_is_list(const char *list);
+/* True if a list of backends includes this one. */
+bool serving_includes(const char *list, const char *backend);
+
+#endif
