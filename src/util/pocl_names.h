@@ -1,8 +1,8 @@
 /*
  * pocl_names.h - kernel names that are too long for PoCL.
  *
- * PoCL generates a kernel's code into a file that has its name, and aborts the process if there can be no such file.
- * It does so when a binary is requested, also if the application never launches the kernel.
+ * PoCL writes a kernel's code to a file named after the kernel, and aborts the process if the file cannot be created.
+ * It does so when a binary is requested, even if the application never launches the kernel.
  */
 #ifndef INGOT_UTIL_POCL_NAMES_H
 #define INGOT_UTIL_POCL_NAMES_H

@@ -15,7 +15,8 @@ size_t zstd_frame_pack(size_t size, const uint8_t *bytes, int level, uint8_t *pa
 
 bool zstd_frame_unpack(size_t packed_size, const uint8_t *packed, size_t size, uint8_t *bytes)
 {
-    /* Several frames, or one that skips bytes, could take long without making any: one must fill the input. */
+    /* Several frames, or a skippable one, could take long without producing bytes, so a single frame must fill the
+     * input. */
     const size_t frame_size = ZSTD_findFrameCompressedSize(packed, packed_size);
     if (ZSTD_isError(frame_size) != 0 || frame_size != packed_size)
         return false;

@@ -151,7 +151,7 @@ static ingot_status_t find_driver_function(const struct level_zero_state *state,
         if (library == NULL)
             continue;
         *function = dlsym(library, "zeGetModuleProcAddrTable");
-        (void)dlclose(library); /* the loader's own reference keeps it */
+        (void)dlclose(library); /* the loader's own reference keeps it loaded */
         if (*function != NULL)
             return INGOT_SUCCESS;
     }

@@ -2,7 +2,7 @@
  * digest.h - the two hashes: XXH3-128 to find, BLAKE2b-256 to identify.
  *
  * XXH3 is fast but not collision-resistant, so matches that it finds are compared in full. An id contains the BLAKE2b
- * hash of a content instead of the content.
+ * hash of content instead of the content itself.
  */
 #ifndef INGOT_CORE_BASE_DIGEST_H
 #define INGOT_CORE_BASE_DIGEST_H

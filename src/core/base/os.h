@@ -44,7 +44,7 @@ uint64_t os_now_ns(void); /* monotonic */
 const char *os_environment(const char *name);
 /* Does the same for a variable of a driver or compiler, which reads it even in a setuid process. */
 const char *os_environment_of_others(const char *name);
-/* Calls visit with each variable's name, except where os_environment would return NULL for all. */
+/* Calls visit with each variable's name. Does nothing if os_environment would return NULL for all of them. */
 void os_visit_environment(void (*visit)(const char *name, size_t size, void *user), void *user);
 
 #endif

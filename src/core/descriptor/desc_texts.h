@@ -27,7 +27,7 @@ ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_c
 /* Resolves the includes of a descriptor again, and records what they lead to. INGOT_BLOB_STALE: a file has changed. */
 ingot_status_t desc_texts_record(const struct ingot_program_desc *desc, struct include_record *record);
 
-/* Resolves with the includes. INGOT_NOT_CACHEABLE: they do not make the descriptor's id. */
+/* Resolves the texts with these includes. INGOT_NOT_CACHEABLE: the result does not have the descriptor's id. */
 ingot_status_t desc_texts_check(const struct ingot_program_desc *desc, const struct ingot_includes *includes);
 
 /* A request whose texts include nothing and whose options name no directory. */

@@ -10,10 +10,10 @@
 
 /* Adds a reference. NULL does nothing. */
 void includes_reference(struct ingot_includes *includes);
-/* Makes includes of what a resolution recorded. */
+/* Makes includes from what a resolution recorded. */
 ingot_status_t includes_of_record(struct ingot_includes **includes, const struct include_record *record,
                                   const ingot_allocator_t *allocator);
-/* Makes a replay from the first answer on. It is valid as long as the includes. */
+/* Makes a replay that starts at the first answer. It is valid as long as the includes. */
 struct include_replay includes_replay(const struct ingot_includes *includes);
 
 #endif

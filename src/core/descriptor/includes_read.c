@@ -18,8 +18,8 @@ static bool may_include(const struct ingot_program_desc *desc)
     return false;
 }
 
-/* A search also reads files that it does not lead to, and these can affect what other includes lead to. Then the record
- * does not make the same program, which resolving with it shows. */
+/* A search also reads files that it does not lead to, and these can affect what other includes lead to. If they do,
+ * the record leads to a different program. Resolving with the record detects that. */
 static ingot_status_t make_checked(ingot_includes_t *includes, const struct include_record *record,
                                    const struct ingot_program_desc *desc)
 {

@@ -27,7 +27,7 @@ struct hermetic {
     size_t expansion_steps;    /* of the inputs resolved so far; see macro_body.h */
     bool must_look;            /* set by the caller if files may matter in addition to texts and options */
     struct include_record *record; /* set by the caller to record what the includes lead to, or NULL */
-    struct include_replay *replay; /* set by the caller to take that from a record instead of files, or NULL */
+    struct include_replay *replay; /* set by the caller to take the results from a record instead of files, or NULL */
 };
 
 /* True if a text has a directive, or a macro such as __TIME__ or __FILE__. This is cheap, and called once per

@@ -177,8 +177,8 @@ static inline struct cache_cell *entry_cell(const struct cache_entry *entry, uns
 
 /*
  * Retains the entry and counts a hit. Works for any entry in any state, because entries are never freed before the
- * cache. If it returns the stripe's cell, the caller holds the entry in its present life. NULL: the entry is not in the
- * cache, or must be looked up under the lock.
+ * cache. Returns the stripe's cell; the caller then holds a reference in the entry's current life. Returns NULL if the
+ * entry is not in the cache or must be looked up under the lock.
  */
 static inline struct cache_cell *entry_try_hit(struct cache_entry *entry, unsigned stripe)
 {

@@ -72,7 +72,7 @@ void cache_table_fini(struct cache_table *table)
 struct cache_entry *cache_table_glance(const struct cache_table *table, const struct cache_request *request,
                                        unsigned stripe)
 {
-    /* acquire, of the array and of a place: pairs with the releases in put and cache_table_reserve */
+    /* acquire, for both the array and its slots: pairs with the releases in put and cache_table_reserve */
     const struct table_array *array = atomic_load_explicit(&table->array, memory_order_acquire);
     const uint32_t hash = hash_in_place(request->hash.low);
     size_t index = hash & (array->count - 1);

@@ -25,8 +25,7 @@ struct program_parts {
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts);
 
-/* Does what ingot_program_create describes, if a hit by memo was not the usual case. pending was set by
- * cache_recall_fast. */
+/* Does what ingot_program_create describes, if cache_recall_fast found no program. pending was set by that call. */
 ingot_status_t program_request(struct ingot_program **program, const struct ingot_program_desc *desc,
                                struct cache_entry *pending);
 

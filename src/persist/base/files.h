@@ -26,13 +26,13 @@ struct file_facts {
 /* Returns the effective user. */
 uint32_t files_user(void);
 
-/* As a user: any user, and others may write. The number is no user's: chown leaves an owner as it is for it. */
+/* Stands for any user, and others may write, too. The number is not a valid user: chown treats it as "unchanged". */
 #define FILES_ANY_USER UINT32_MAX
 
-/* The most that is read at once from a file of any user: a sparse file of any size costs its owner nothing, and this
- * process its memory. */
+/* The most that is read at once from a file that any user may own. A huge sparse file costs its owner nothing, but
+ * reading it would cost this process its memory. */
 #define FILES_ANY_USER_LIMIT ((uint64_t)256 << 20)
-/* INGOT_UNTRUSTED if the size is more than that. */
+/* Returns INGOT_UNTRUSTED if the size is larger. */
 ingot_status_t files_check_limit(uint64_t size_bytes, const char *name);
 
 static inline bool files_are_private(const struct file_facts *facts, uint32_t user)
@@ -105,10 +105,10 @@ int files_list(int at, const char *path, bool (*visit)(void *user, const char *n
 int files_list_some(int at, const char *path, uint64_t *position, unsigned most,
                     bool (*visit)(void *user, const char *name), void *user);
 
-/* Locks one byte of a file. The kernel drops the lock when its holder ends, at the latest. Returns -EAGAIN if another
+/* Locks one byte of a file. The kernel drops the lock when its holder ends, if not before. Returns -EAGAIN if another
  * holder has it. */
 int files_try_lock(int fd, uint64_t byte);
-/* Takes it as a shared lock, or exchanges this file's exclusive lock for a shared one. */
+/* Takes a shared lock on the byte, or exchanges this file's exclusive lock for a shared one. */
 int files_try_lock_shared(int fd, uint64_t byte);
 int files_unlock(int fd, uint64_t byte);
 /* Finds the lock that keeps this open file from locking the byte. */
@@ -125,7 +125,7 @@ void files_pause_ns(uint64_t duration_ns);
 uint64_t files_random(void);
 /* Gives this thread less processor time than the application's threads, but enough to release a driver's lock soon. */
 void files_lower_priority(void);
-/* Returns the process's number. It is cached, because each store needs it several times. */
+/* Returns the process id. It is cached, because each store needs it several times. */
 unsigned long files_process(void);
 
 #endif

@@ -17,9 +17,9 @@
 
 #include "util/c_allocator.h"
 
-/* Alignment of a blob's bytes, which the kernel copies from pages. Some processors take six times as long to copy to an
- * address 1 to 31 bytes after a page's start, and a tenth longer to any other place than its start, which matters for
- * large blobs. */
+/* Alignment of a blob's bytes, which the kernel copies from pages. Some processors take six times as long to copy to
+ * an address 1 to 31 bytes after the start of a page, and a tenth longer for any other address than the start
+ * itself. That matters for large blobs. */
 #define BUFFER_ALIGNMENT 64u
 #define LARGE_SIZE 65536u
 #define LARGE_ALIGNMENT 4096u
@@ -63,7 +63,7 @@ void *memory_map_secret(size_t size)
     void *memory = mmap(NULL, secret_size(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
-    (void)sodium_mlock(memory, secret_size(size)); /* if the process may not, the secrets are as safe as others' */
+    (void)sodium_mlock(memory, secret_size(size)); /* on failure, secrets are as safe as other memory */
     return memory;
 }
 
@@ -71,7 +71,7 @@ void memory_unmap_secret(void *memory, size_t size)
 {
     if (memory == NULL)
         return;
-    (void)sodium_munlock(memory, secret_size(size)); /* erases it, also if it was not locked */
+    (void)sodium_munlock(memory, secret_size(size)); /* erases it even if it was not locked */
     (void)munmap(memory, secret_size(size));
 }
 

@@ -16,7 +16,7 @@ void memory_free(const ingot_allocator_t *allocator, void *memory, size_t size);
 
 /* Maps zeroed memory for secrets, on pages of its own that are neither swapped out nor dumped if the process may ask
  * for that. No allocator's memory is used: locks concern whole pages, and an application's allocator need not align to
- * them. NULL if there is not enough. unmap_secret erases it; NULL: does nothing. */
+ * them. Returns NULL if there is not enough memory. unmap_secret erases the memory; it does nothing for NULL. */
 void *memory_map_secret(size_t size);
 void memory_unmap_secret(void *memory, size_t size);
 

@@ -6,7 +6,8 @@
 
 #include <ingot/ingot.h>
 
-/* Fills memory with bytes of the operating system's generator, and waits until that is ready. INGOT_IO_ERROR. */
+/* Fills memory with random bytes from the operating system, and waits until its generator is ready. Returns
+ * INGOT_IO_ERROR on failure. */
 ingot_status_t random_fill(size_t size, uint8_t *bytes);
 
 #endif

@@ -23,7 +23,7 @@ typedef _Atomic(uint8_t *) kept_entry; /* NULL: not loaded; release pairs with a
 
 struct bundle {
     ingot_allocator_t allocator;
-    atomic_size_t references; /* of the storage and of each buffer; release pairs with acquire of the last one */
+    atomic_size_t references; /* one for the storage and one per buffer; release pairs with acquire of the last one */
     bool accepts_any_owner;   /* every blob must be sealed */
     int fd;
     struct bundle_file file;

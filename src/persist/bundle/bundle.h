@@ -13,7 +13,7 @@ struct bundle *bundle_of(ingot_storage_t storage);
 uint64_t bundle_entry_count(const struct bundle *bundle);
 /* Does what the public function of the same name does. */
 ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_t visit, void *user);
-/* Loads what the bundle keeps for exactly this entry, and its id, which is valid as long as *kept. */
+/* Loads what the bundle keeps for exactly this entry. Also returns its id, which is valid as long as *kept. */
 ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persist_entry_t *entry, ingot_buffer_t *id,
                                  ingot_buffer_t *kept);
 

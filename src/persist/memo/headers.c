@@ -221,7 +221,7 @@ void headers_note(ingot_storage_t storage)
 {
     struct headers *headers = storage_get_part(storage, STORAGE_HEADERS);
     if (headers != NULL)
-        (void)save(headers, false); /* what was not saved, the next run learns again */
+        (void)save(headers, false); /* the next run learns again what was not saved */
 }
 
 ingot_status_t headers_save(ingot_storage_t storage)

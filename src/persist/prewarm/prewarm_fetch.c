@@ -4,8 +4,8 @@
  * Over a network, a hundred loads one after another mostly wait for a hundred answers. So the thread whose item comes
  * first loads the blobs of a group, and the other threads create programs from the blobs that have arrived. The items
  * still wait for their turns, in the manifest's order: a caller that requests one meanwhile loads it itself, and the
- * blob is dropped. The group's blobs are bounded in bytes. What the storage then leaves out is loaded later, and the
- * first item alone, so that each group is followed by at least one turn.
+ * blob is dropped. The group's blobs are bounded in bytes. Blobs that the storage leaves out are loaded later. The
+ * first item is then loaded alone, so that at least one turn follows each group.
  */
 #include "persist/prewarm/prewarm_fetch.h"
 
@@ -19,7 +19,7 @@
 #include "persist/storage/storage.h"
 
 #define GROUP 32u
-#define MOST_BYTES ((size_t)16 << 20) /* of blobs whose turns have not come */
+#define MOST_BYTES ((size_t)16 << 20) /* size of the blobs whose turns have not come */
 
 struct group {
     struct ingot_prewarm *prewarm;
@@ -88,7 +88,7 @@ static void collect(struct group *group, size_t first)
     }
 }
 
-/* Leaves what was not loaded to a later group, and the first item to its turn. */
+/* Leaves items that were not loaded to a later group, except the first, which is left to its turn. */
 static void leave_rest(const struct group *group, size_t first)
 {
     struct ingot_prewarm *prewarm = group->prewarm;
@@ -120,7 +120,7 @@ static void leave_alone(struct ingot_prewarm *prewarm, size_t number)
     prewarm_list_unlock(prewarm->list);
 }
 
-/* Describes the items. Drops those that are not for this context: their turns find out why. */
+/* Describes the items. Drops those that are not for this context; their turns will report why. */
 static void describe(struct group *group)
 {
     struct ingot_prewarm *prewarm = group->prewarm;
@@ -145,7 +145,7 @@ static void describe(struct group *group)
     }
 }
 
-/* Gives a blob to its item, unless a caller has requested that. */
+/* Gives a blob to its item, unless a caller has requested the program by now. */
 static bool give(struct group *group, size_t index, struct prewarm_blob *blob)
 {
     struct ingot_prewarm *prewarm = group->prewarm;

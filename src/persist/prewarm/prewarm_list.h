@@ -25,8 +25,8 @@ enum prewarm_outcome { PREWARM_LOADED, PREWARM_STALE, PREWARM_MISSING, PREWARM_F
 enum prewarm_fetch_state {
     PREWARM_NOT_ASKED = 0,
     PREWARM_ASKED,   /* a thread is loading it, with others */
-    PREWARM_FETCHED, /* it is loaded, or it is known why not */
-    PREWARM_ALONE    /* it will be loaded in its turn, alone */
+    PREWARM_FETCHED, /* it is loaded, or its load has failed */
+    PREWARM_ALONE    /* it will be loaded alone, in its turn */
 };
 
 /* What was loaded for an item. */
@@ -70,7 +70,7 @@ struct ingot_prewarm {
     bool fetches_ahead;   /* the storage loads several blobs at once; constant */
     size_t fetched_bytes; /* of the items' blobs */
     ingot_prewarm_progress_t progress;
-    bool is_ending;       /* true: no more loads begin */
+    bool is_ending;       /* true: no further load begins */
     size_t active_count;  /* number of running threads */
     size_t waiting_count; /* number of threads that wait for an item, or for the end */
     size_t thread_count;
@@ -84,7 +84,7 @@ struct prewarm_list {
     ingot_allocator_t allocator;
     struct process_lock lock;
     pthread_cond_t loaded;       /* signaled when an item is no longer loading */
-    pthread_cond_t changed;      /* signaled when a thread has ended, or no thread waits any more */
+    pthread_cond_t changed;      /* signaled when a thread has ended, or when no thread waits */
     struct ingot_prewarm *first; /* under lock */
     /* of prewarms; 0 saves taking the lock; relaxed, because the count is checked again under the lock */
     atomic_size_t count;

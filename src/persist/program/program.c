@@ -1,5 +1,5 @@
 /*
- * program.c - creates programs through a storage: from memory, otherwise from the storage, otherwise from the compiler.
+ * program.c - creates programs through a storage: from memory, then from the storage, then from the compiler.
  *
  * A failure of the storage is reported to callers only by an event. A program is stored after it was returned to all
  * callers that waited for it, usually by the storage's queue.
@@ -95,7 +95,7 @@ static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t
     return status;
 }
 
-/* Notes a load, which saves the time of the build minus its own time. */
+/* Counts a load. It saves the time of the build minus its own time. */
 static void note_loaded(const_ingot_program_t program, const struct request *request, uint64_t started_ns)
 {
     uint64_t build_ns = 0;
@@ -136,8 +136,8 @@ static bool wait_for_turn(const struct request *request)
     return is_to_look;
 }
 
-/* Waits while another process builds the program, and loads it then. Otherwise it is this thread's turn to build.
- * Waiting for a blob that is stored much later would cost more than a build. */
+/* Waits while another process builds the program, and then loads it. Otherwise, it is this thread's turn to build. A
+ * blob that is stored much later is not waited for, because that would cost more than a build. */
 static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     if (request->turn == NULL && request->is_to_store && stores_now(request->storage, desc))
@@ -183,7 +183,7 @@ static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_d
     request->has_id = has_id(desc, request);
     request->is_to_store = request->has_id;
     store_queue_note_making(request->storage);
-    /* done here and not earlier, because this does not run if another thread has already replaced it */
+    /* removed only here, because this function does not run if another thread has already replaced the program */
     if (request->has_id)
         storage_reject(request->storage, request->context, request->id_size, request->id);
     const ingot_status_t status = build(program, desc, request);
@@ -201,7 +201,7 @@ static enum build_turn_end end_of_store(ingot_status_t status)
     }
 }
 
-/* Returns how a turn ends by this. */
+/* Returns how a build with this outcome ends the turn. */
 static enum build_turn_end store_now_or_later(const struct request *request, const_ingot_program_desc_t desc,
                                               ingot_program_t program)
 {
@@ -219,7 +219,8 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
     return BUILD_TURN_NOT_STORED;
 }
 
-/* Stores the program first. Other processes may wait for the end of the turn, so the thread is not canceled before. */
+/* Stores the program first. Other processes may wait for the end of the turn, so the thread cannot be canceled
+ * before that. */
 static void end_turn(const struct request *request, const_ingot_program_desc_t desc, ingot_status_t status,
                      ingot_program_t program)
 {

@@ -26,7 +26,8 @@ struct single_file {
 
 ingot_status_t single_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header)
 {
-    /* The size that the key's part has if the header is valid. If it is not, decoding fails at the header first. */
+    /* Returns the size of the key's part. If the header is invalid, the size does not matter, because decoding fails
+     * at the header. */
     const uint64_t blob_size = header_size >= KEY_FILE_HEADER_SIZE ? le_get_u64(header + KEY_BIN_AT_BLOB_SIZE) : 0;
     return key_file_decode(key, file_size > blob_size ? file_size - blob_size : 0, header_size, header);
 }
@@ -109,7 +110,8 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
     return status;
 }
 
-/* A file of any owner is only read. What may be replaced is the effective user's file, or no file in its directory. */
+/* A file that any user may own is only read. Only a file of the effective user, or a missing file in that user's
+ * directory, may be replaced. */
 static ingot_status_t check_own(const struct single_file *file, int parent, const char *name)
 {
     struct file_facts facts;
@@ -166,7 +168,7 @@ static bool is_same(int parent, const char *name, int fd)
            named.device == read.device;
 }
 
-/* Removes the file below the directory in which it was read: the path may lead elsewhere now. */
+/* Removes the file from the directory in which it was read, because the path may lead elsewhere by now. */
 static ingot_status_t remove_from(const struct single_file *file, int parent, const char *name, size_t id_size,
                                   const uint8_t *id)
 {

@@ -26,7 +26,7 @@
 
 #define MAX_TIERS 16u
 #define DETAIL_CAPACITY 256u
-#define PART 64u /* ids of a load of several */
+#define PART 64u /* the most ids that one load of several asks for */
 
 struct chain {
     ingot_allocator_t allocator;
@@ -72,7 +72,7 @@ static void withdraw(ingot_storage_t storage, size_t tier_count, size_t id_size,
 {
     const struct chain *chain = storage->self;
     for (size_t i = 0; i < tier_count; ++i)
-        (void)ingot_storage_remove(chain->tiers[i], id_size, id); /* nothing to do for a tier that does not have it */
+        (void)ingot_storage_remove(chain->tiers[i], id_size, id); /* a tier that does not have it needs no removal */
 }
 
 /* Promotes a blob. If a tier cannot store it, the next load tries again. */
@@ -97,8 +97,8 @@ static void promote(const struct chain *chain, size_t tier_count, size_t id_size
 
 /* ---- loads ---- */
 
-/* What is promoted must have been checked. From the first tier nothing is. The policies around a tier hold for what it
- * returns, so that the next tier is asked for what they refuse. */
+/* A blob that is promoted must have been checked. Blobs of the first tier are never promoted. The policies around a
+ * tier apply to what it returns, so the next tier is asked for a blob that they refuse. */
 static ingot_status_t load_kept(void *self, bool with_core, const struct storage_around *around, size_t id_size,
                                 const uint8_t *id, ingot_buffer_t *kept)
 {
@@ -128,9 +128,9 @@ struct many {
     const ingot_storage_id_t *ids;
     ingot_storage_on_loaded_t on_loaded;
     void *user;
-    size_t tier;   /* that is asked now */
+    size_t tier;   /* the tier that is asked now */
     bool is_ended; /* on_loaded returned 0 */
-    size_t count;  /* of the ids that this tier is asked for */
+    size_t count;  /* how many ids this tier is asked for */
     ingot_storage_id_t asked[PART];
     struct {
         size_t number; /* of the id */
@@ -139,7 +139,7 @@ struct many {
     struct {
         ingot_status_t status;
         char detail[DETAIL_CAPACITY];
-    } reasons[PART]; /* by number: the first failure that is not a miss */
+    } reasons[PART]; /* by the id's number: the first failure that is not a miss */
 };
 
 static void note_reason(struct many *many, size_t number, ingot_status_t status)
@@ -213,7 +213,8 @@ static int on_part_loaded(size_t index, ingot_status_t status, ingot_buffer_t *k
     return part->on_loaded(part->first + index, status, kept, part->user);
 }
 
-/* Asks each tier only for what the tiers before it lack. A part at a time, so that it needs no memory. */
+/* Asks each tier only for what the tiers before it lack. Works on one part of the ids at a time, so it allocates
+ * nothing. */
 static void load_many_kept(void *self, bool with_core, const struct storage_around *around, size_t count,
                            const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user)
 {
@@ -286,8 +287,8 @@ static bool has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
     return status == INGOT_SUCCESS;
 }
 
-/* Removes the id from all tiers. If a tier cannot be written, its blob stays, and is hidden only by a blob that is
- * stored later in a tier before it. */
+/* Removes the id from all tiers. If a tier cannot be written, its blob stays there until a later store in an earlier
+ * tier hides it. */
 static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
 {
     const struct chain *chain = self;

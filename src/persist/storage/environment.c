@@ -87,7 +87,7 @@ static ingot_status_t read_time(const struct environment *environment, const cha
 
 static ingot_status_t read_build_wait(const struct environment *environment, ingot_persist_info_t *info)
 {
-    if (value_of(environment, "INGOT_PERSIST_BUILD_WAIT") != NULL) /* also over an application that does not wait */
+    if (value_of(environment, "INGOT_PERSIST_BUILD_WAIT") != NULL) /* overrides the application's NO_BUILD_WAIT */
         info->flags &= ~(uint32_t)INGOT_PERSIST_NO_BUILD_WAIT;
     return read_time(environment, "INGOT_PERSIST_BUILD_WAIT", INGOT_PERSIST_NO_TIME, &info->build_wait_ms);
 }
@@ -156,7 +156,7 @@ static ingot_status_t read_trust(const struct environment *environment, ingot_pe
     return status;
 }
 
-/* Keys that nothing uses look like protection. */
+/* Unused keys would give a false sense of protection. */
 static ingot_status_t check_keys(const struct environment *environment, const ingot_persist_info_t *info)
 {
     if (value_of(environment, "INGOT_PERSIST_KEYS") != NULL && value_of(environment, "INGOT_PERSIST_TRUST") == NULL &&
@@ -249,7 +249,7 @@ static ingot_status_t find_text(const struct environment *environment, const cha
     return status;
 }
 
-/* What is in the list shows when the store is opened. */
+/* The names in the list are checked when the store is opened. */
 static bool is_any(const char *text)
 {
     (void)text;
@@ -302,8 +302,8 @@ static const char *look_up(const char *name, void *user)
     return secure_getenv(name);
 }
 
-/* A caller built with an older version passes a shorter info; fields that it lacks are not set. A policy that would
- * not be followed is an error. */
+/* A caller built with an older version passes a shorter info; fields that it lacks are not set. A policy that such a
+ * caller could not follow is an error. */
 ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_t *info, size_t path_capacity, char *path)
 {
     ingot_persist_info_t read;

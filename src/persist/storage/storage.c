@@ -345,7 +345,7 @@ ingot_storage_t storage_stored_to(ingot_storage_t storage)
     return storage;
 }
 
-/* A store's own counts do not know that what it returned was refused. */
+/* A store's own counts do not include blobs that were refused later. */
 static void move_distrusted(ingot_persist_stats_t *stats)
 {
     stats->hits -= stats->distrusted;

@@ -29,17 +29,17 @@ ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, co
  * keeps its seal on its way to another tier, and that each storage on the way can check it.
  */
 
-/* Loads what the storage keeps. It is checked by the policies of the storage that keeps it and of all around it, at
- * once: a chain stores it in its first tiers, where a refusal further out would come too late. with_core: by the
- * operation that the core's check allows. around: NULL for none. */
+/* Loads what the storage keeps, and checks it at once by the policies of this storage and of all storages around it.
+ * A later refusal would come too late, because a chain stores what it loads in its first tiers. with_core: uses the
+ * operation for blobs that the core checks. around: NULL for none. */
 ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
                                  size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
-/* Stores what another storage keeps, if this one's policy accepts it. Never seals it: no key of this storage vouches
- * for a blob that another storage had. */
+/* Stores what another storage keeps, if this one's policy accepts it. Never seals it, because no key of this storage
+ * can vouch for another storage's blob. */
 ingot_status_t storage_store_kept(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
                                   const uint8_t *kept);
-/* Sets the operations of a storage that forwards, which load and store what another one keeps. Only right after its
- * creation. Its table needs no load. */
+/* Sets the operations of a forwarding storage, which load and store what another storage keeps. May be called only
+ * right after the storage's creation. Its table needs no load. */
 void storage_set_forward(ingot_storage_t storage, storage_forward_load_t load, storage_forward_load_many_t load_many,
                          storage_store_t store);
 
@@ -48,7 +48,7 @@ bool storage_loads_many(ingot_storage_t storage);
 /* Does what storage_load_kept does, for several ids; on_loaded as for ingot_storage_load_many. */
 void storage_load_many_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around, size_t count,
                             const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user);
-/* Does what ingot_storage_load_many does, as storage_load_for_core loads. The ids are not checked. */
+/* Does what ingot_storage_load_many does, in the way of storage_load_for_core. The ids are not checked. */
 void storage_load_many_for_core(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
                                 ingot_storage_on_loaded_t on_loaded, void *user);
 
@@ -59,10 +59,12 @@ ingot_status_t storage_judge_loaded(ingot_storage_t storage, const struct storag
 /* Counts a load by its final status, which it returns. */
 ingot_status_t storage_count_load(ingot_storage_t storage, ingot_status_t status);
 
-/* Sets the operation of a store that keeps counts for later processes (savings.h). Only right after its creation. */
+/* Sets the operation of a store that keeps counts for later processes (savings.h). May be called only right after
+ * the storage's creation. */
 void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save);
 
-/* Sets the locks of a directory store, so that processes build a program once. Only right after its creation. */
+/* Sets the locks of a directory store, so that processes build a program once. May be called only right after the
+ * storage's creation. */
 void storage_set_build_locks(ingot_storage_t storage, const struct build_locks *locks);
 
 /* Returns the self of a storage, or NULL if the storage is NULL or of another kind. */

@@ -19,7 +19,7 @@ void storage_inherit_storing(ingot_storage_t storage, ingot_storage_t from);
 bool storing_is_mode(ingot_persist_store_mode_t mode);
 /* True if a stored blob may be kept: by a directory that was not opened read-only, by a tier of a chain, ... */
 bool storage_keeps_blobs(ingot_storage_t storage);
-/* True if also a blob that this process made may be kept: it need not be sealed, or a key can seal it. */
+/* True if even a blob that this process made may be kept: it need not be sealed, or a key can seal it. */
 bool storage_is_writable(ingot_storage_t storage);
 
 #endif

@@ -26,7 +26,7 @@ enum lease_answer {
     LEASE_IS_TAKEN,    /* by this request */
     LEASE_IS_BUSY,     /* another token has it */
     LEASE_IS_STORED,   /* there is an object of the key */
-    LEASE_IS_POINTLESS /* a machine told that waiting is of no use */
+    LEASE_IS_POINTLESS /* a machine told that waiting is useless */
 };
 
 /* Leases of keys. A lease belongs to a token, and ends by itself after time_ms. */
@@ -36,7 +36,7 @@ struct lease_transport_ops {
                          bool is_object_useless, enum lease_answer *answer);
     /* Has a lease last for time_ms from now. OUTCOME_MISSING: the token does not have it anymore. */
     enum outcome (*renew)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms);
-    /* Ends a lease that the token has. pointless_ms: for how long others are told that waiting is of no use; 0: not. */
+    /* Ends a lease that the token has. pointless_ms: for how long others are told that waiting is useless; 0: not. */
     enum outcome (*end)(void *self, struct request *request, const char *key, const char *token, uint64_t pointless_ms);
 };
 

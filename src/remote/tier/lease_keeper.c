@@ -77,7 +77,7 @@ static void renew(struct tier *tier, struct lease *lease)
     (void)pthread_mutex_lock(&tier->leases.lock);
 }
 
-/* Locked. For how long others are told that waiting is of no use. */
+/* Locked. For how long others are told that waiting is useless. */
 static uint64_t pointless_ms(const struct lease *lease)
 {
     const bool is_pointless =

@@ -10,7 +10,7 @@
 struct code_cursor {
     const char *at;
     const char *end;
-    bool in_line; /* true if something other than blanks stands before, in the line */
+    bool in_line; /* true if something other than blanks precedes it on the line */
 };
 
 enum token_kind { TOKEN_END, TOKEN_NAME, TOKEN_DIRECTIVE, TOKEN_OTHER };
@@ -24,7 +24,7 @@ struct code_token {
 /* Numbers and literals are one token each, and so is a directive with its continued lines. */
 struct code_token code_token_next(struct code_cursor *cursor);
 bool code_token_is(const struct code_token *token, const char *word);
-/* Returns a hash of the token's text, which is taken for the text. */
+/* Returns a hash of the token's text. Equal hashes count as equal texts. */
 uint64_t code_token_hash(const struct code_token *token);
 
 #endif

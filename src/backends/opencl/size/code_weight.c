@@ -18,7 +18,7 @@
 
 enum { MAX_MACRO_DEPTH = 30, MAX_MACRO_WEIGHT = 100000 };
 
-/* Of bitcode, as measured in programs of hashcat and in texts of one kind of statement; see doc/design.md. */
+/* Bytes of bitcode, as measured in hashcat's programs and in texts of one kind of statement; see doc/design.md. */
 enum {
     BYTES_OF_FUNCTION = 40,
     BYTES_OF_ELEMENT = 25,
@@ -38,7 +38,7 @@ struct weight {
 enum item_kind { ITEM_FUNCTION, ITEM_CALL, ITEM_VARIABLE, ITEM_MACRO };
 
 struct item {
-    uint64_t name; /* its hash, which is taken for the name */
+    uint64_t name; /* hash of the name; equal hashes count as equal names */
     const char *start;
     const char *body; /* of a function or variable: the end of its head, or NULL */
     const char *end;
@@ -61,7 +61,7 @@ struct weighing {
     uint32_t macro_depth;
 };
 
-/* What was read of a declaration so far. */
+/* The part of a declaration that has been read so far. */
 struct head {
     const char *start;
     const char *body;
@@ -250,7 +250,7 @@ static struct weight weigh_used(struct weighing *weighing)
 
 enum { IS_KERNEL = 1, IS_LOCAL = 2, MAX_HEAD_DEPTH = 4 };
 
-/* Returns what the words of a head say, in which macros may stand for words. */
+/* Returns what the words of a declaration's head say. Macros in it are expanded. */
 static unsigned words_of(const struct weighing *weighing, const char *start, const char *end, unsigned depth);
 
 static unsigned words_of_macro(const struct weighing *weighing, struct item *macro, unsigned depth)

@@ -20,13 +20,14 @@ struct defined_name {
     int64_t value;
 };
 
-/* The names that were defined so far, in memory of the caller. */
+/* The names that have been defined so far, in the caller's memory. */
 struct defined_names {
     struct defined_name *names; /* zeroed at the beginning; some must stay free */
     size_t capacity;            /* a power of two */
 };
 
-/* Carries out a #define or #undef, given from its name on. is_certain: it is in no group that may be left out. */
+/* Carries out a #define or #undef, given from its name on. is_certain: the directive is not in a group that may be
+ * left out. */
 void names_define(struct defined_names *names, const char *start, const char *end, bool is_certain);
 /* Carries out -D, given from the name on: NAME or NAME=VALUE. */
 void names_define_option(struct defined_names *names, const char *start, const char *end);

@@ -14,16 +14,16 @@ enum { MAX_GROUPS = 64 };
 struct group {
     bool was_live;    /* before the #if */
     bool was_certain; /* likewise */
-    bool has_matched; /* an earlier condition is true, so all later ones do not count */
+    bool has_matched; /* an earlier condition is true, so later ones do not count */
 };
 
 struct filter {
     struct defined_names names;
     struct group groups[MAX_GROUPS];
     size_t depth;
-    size_t too_deep; /* groups within the last of `groups`, which are not looked at */
+    size_t too_deep; /* number of groups nested in the last of `groups`, which are not evaluated */
     bool is_live;
-    bool is_certain; /* no condition around is unknown */
+    bool is_certain; /* no enclosing condition is unknown */
     struct live_text *out;
 };
 
@@ -49,7 +49,7 @@ static void begin_group(struct filter *filter)
     filter->groups[filter->depth++] = (struct group){filter->is_live, filter->is_certain, false};
 }
 
-/* Begins the part of a group after a condition. */
+/* Begins the part of a group that follows a condition. */
 static void begin_part(struct filter *filter, enum truth condition)
 {
     if (filter->too_deep != 0 || filter->depth == 0)
@@ -128,7 +128,7 @@ static void filter_text(struct filter *filter, const char *start, const char *en
 
 /* ---- a request ---- */
 
-/* Finds the next word of the options that begins with -D, and what follows until the next blank. */
+/* Finds the next word of the options that begins with -D, and its text up to the next blank. */
 static const char *next_definition(const char **at, const char **end)
 {
     const char *found = strstr(*at, "-D");

@@ -15,7 +15,7 @@
 #include "backends/opencl/vendor/intel_binary.h"
 
 /* The code of a kernel is longer than its bitcode, because it is unrolled and vectorized. In large programs, most of
- * what kernels use stays in functions of its own. */
+ * what kernels use stays in separate functions. */
 #define ESTIMATE_PER_PROGRAM 34500u
 #define ESTIMATE_PER_KERNEL 14000u
 #define ESTIMATE_PER_REACHED 8u

@@ -47,7 +47,7 @@ static const char *const code_variables[] = {
     "!POCL_MAX_PTHREAD_COUNT",
     "!POCL_PTHREAD_MIN_THREADS",
     "!POCL_CPU_MAX_CU_COUNT",
-    "AMD_OCL_*", /* of AMD's driver and Mesa's, by their documentation; not tried */
+    "AMD_OCL_*", /* of AMD's and Mesa's drivers, according to their documentation; not tried */
     "GPU_ENABLE_WAVE32_MODE",
     "GPU_ENABLE_WGP_MODE",
     "CLC_*",

@@ -18,12 +18,12 @@ typedef ingot_status_t (*storage_load_t)(void *self, size_t id_size, const uint8
 typedef ingot_status_t (*storage_store_t)(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
                                           const uint8_t *blob);
 
-/* The storages around one, innermost first: each forwards its loads to the one before. */
+/* The storages around another one, innermost first. Each forwards its loads to the previous one. */
 struct storage_around;
-/* Loads what another storage keeps, by storage_load_kept. around begins with the storage itself. */
+/* Loads what another storage keeps, with storage_load_kept. around begins with the storage itself. */
 typedef ingot_status_t (*storage_forward_load_t)(void *self, bool with_core, const struct storage_around *around,
                                                  size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
-/* Does the same for several ids, by storage_load_many_kept. */
+/* Does the same for several ids, with storage_load_many_kept. */
 typedef void (*storage_forward_load_many_t)(void *self, bool with_core, const struct storage_around *around,
                                             size_t count, const ingot_storage_id_t *ids,
                                             ingot_storage_on_loaded_t on_loaded, void *user);

@@ -23,11 +23,11 @@ struct store_queue {
     pthread_cond_t is_done;                           /* signaled for callers that flush */
     struct store_queue_list lists[STORE_QUEUE_LISTS]; /* one per store_queue_when; under lock, like all fields below */
     struct store_queue_list active;                   /* items that a thread is storing */
-    size_t active_count;                              /* number of these, and of items that are being freed */
+    size_t active_count;                              /* number of items that are being stored or freed */
     size_t making_count;                              /* programs that are being loaded or built */
     uint64_t last_made_ns;                            /* when the last program was loaded or built */
     uint64_t urgent_until_ns;                         /* the thread works on all lists until this time */
-    uint64_t taken_ns; /* how long it took so far to take all blobs; next field: to build their programs */
+    uint64_t taken_ns; /* total time to take all blobs so far; the next field: total time to build their programs */
     uint64_t built_ns;
     ingot_persist_flush_progress_t total; /* since the storage was created */
     ingot_status_t failure;               /* the first failure that no flush has returned yet */
@@ -76,8 +76,8 @@ struct ingot_storage {
     _Atomic(ingot_persist_store_mode_t) store_mode; /* relaxed, like the next two: they order nothing */
     _Atomic uint32_t exit_time_ms;                  /* as in ingot_persist_storing_t */
     _Atomic uint32_t quiet_time_ms;
-    atomic_size_t references;                           /* release pairs with acquire of the last one */
-    _Atomic(ingot_persist_store_mode_t) inherited_mode; /* in a switch: the mode that applies if none was set on it */
+    atomic_size_t references; /* release pairs with acquire of the last one */
+    _Atomic(ingot_persist_store_mode_t) inherited_mode; /* a switch's mode, unless one was set on the switch itself */
     _Atomic uint32_t inherited_exit_ms;
     _Atomic uint32_t inherited_quiet_ms;
     _Atomic unsigned off;           /* of STORAGE_OFF_...; relaxed: a few requests may see the old value */
@@ -90,18 +90,18 @@ struct ingot_storage {
     struct keyring *keyring;                  /* NULL: INGOT_PERSIST_TRUST_NONE */
     _Atomic uint64_t distrusted;              /* blobs whose seal was refused; relaxed, a count */
     struct counters counters;                 /* of loads and stores; a directory store also has its own */
-    ingot_storage_t listener;                 /* a chain's tier whose callback hears of promotions; NULL: none */
-    storage_promote_t promote;                /* in a chain, like the next field; otherwise NULL */
+    ingot_storage_t listener;  /* the tier of a chain whose callback gets events of promotions; NULL: none */
+    storage_promote_t promote; /* in a chain, like the next field; otherwise NULL */
     storage_withdraw_t withdraw;
     void (*finish)(ingot_storage_t);            /* what the last release does */
     ingot_storage_t (*take_target)(void *self); /* for a switch: returns a reference, or NULL; otherwise NULL */
     ingot_storage_t (*get_tier)(void *self, size_t index); /* for a chain: NULL at the end; otherwise NULL */
     const struct build_locks *build_locks;                 /* for a writable directory store; otherwise NULL */
-    ingot_lease_ops_t leases;                              /* take is NULL: it gives none; constant */
-    ingot_storage_t model;     /* a chain's tier that is stored to, for what was not said to the chain; NULL: none */
+    ingot_lease_ops_t leases;                              /* take is NULL if the storage gives no leases; constant */
+    ingot_storage_t model; /* a chain's tier whose settings apply where the chain has none; NULL: none */
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
-    _Atomic uint64_t saved_ns; /* of programs that were loaded through it; likewise */
-    _Atomic uint64_t awaited;  /* programs that another process built meanwhile; likewise */
+    _Atomic uint64_t saved_ns; /* programs that were loaded through it; likewise */
+    _Atomic uint64_t awaited;  /* programs that another process built in the meantime; likewise */
     _Atomic uint64_t wait_timeouts;
     struct storage_savings savings;
     struct store_queue queue;

@@ -42,11 +42,11 @@ struct build_turn {
     ingot_storage_t store;   /* the directory store that locks; a reference */
     struct build_lock *lock;
     bool is_stored_to; /* the storage stores to this store, so what appears is seen there */
-    bool was_refused;  /* a blob is there and useless, so that there is one says nothing */
+    bool was_refused;  /* the store has a useless blob, so its presence means nothing */
     bool is_taken;
-    bool is_over;        /* waiting is */
-    bool is_late;        /* it took too long, which is still to be told */
-    uint64_t waiting_ns; /* when waiting began; 0: it did not */
+    bool is_over;        /* waiting is over */
+    bool is_late;        /* it took too long, which has yet to be reported */
+    uint64_t waiting_ns; /* when waiting began; 0: it has not begun */
     uint64_t until_ns;
     uint64_t taken_ns;
     size_t id_size; /* the caller's id, like the next one */
@@ -54,7 +54,7 @@ struct build_turn {
     ingot_storage_t lessor;   /* a reference; NULL: not searched yet, or none */
     void *lease;              /* NULL: none */
     bool is_lease_over;       /* waiting for it is */
-    bool is_lessor_blob_used; /* the lessor's blob was looked at, so it is useless */
+    bool is_lessor_blob_used; /* the lessor's blob was loaded and is useless */
 };
 
 static _Thread_local unsigned own_turns;
@@ -218,7 +218,7 @@ bool build_turn_wait(struct build_turn *turn)
     return false;
 }
 
-/* Other processes wait at least this long. A long time is saved at once, because they may need it now. */
+/* Other processes wait at least this long. A long time is saved at once, because they may need it right away. */
 static void note_duration(const struct build_turn *turn)
 {
     const uint64_t duration_ns = files_steady_clock_ns() - turn->taken_ns;
