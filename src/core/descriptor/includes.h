@@ -8,7 +8,7 @@
 
 #include "core/hermetic/include_answers.h"
 
-/* Adds a reference. NULL does nothing. */
+/* Adds a reference. Does nothing for NULL. */
 void includes_reference(struct ingot_includes *includes);
 /* Makes includes from what a resolution recorded. */
 ingot_status_t includes_of_record(struct ingot_includes **includes, const struct include_record *record,

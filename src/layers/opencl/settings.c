@@ -16,7 +16,7 @@
 #include "util/environment.h"
 
 #define MAX_NAME 64u
-#define MAX_PATH 16384u /* a path, and the namespace, the backends and the key files after it */
+#define MAX_PATH 16384u /* a path, followed by the namespace, the backends and the key files */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic(ingot_storage_t) store;
@@ -37,8 +37,8 @@ static bool is_plain(char c)
            c == '-';
 }
 
-/* True if a store reserves the name: some names have a special meaning, and a number is a bucket. An underscore avoids
- * them. */
+/* True if a store reserves the name: some names have a special meaning, and a number is a bucket. A leading
+ * underscore avoids both. */
 static bool is_reserved(const char *name)
 {
     static const char *const reserved[] = {

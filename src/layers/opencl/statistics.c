@@ -1,9 +1,10 @@
 /*
  * statistics.c - counts what the layer did, for `ingot run --stats`.
  *
- * Each event is appended in one write, so a process that is killed is counted, a command and its children can share a
- * file, and a reader adds up equal names. What the store did is appended at the end. The file is opened for each event:
- * an application may close all of its files. Once it is removed, nobody reads it, and it is not created again.
+ * Each event is appended in one write, so killed processes are counted, and a command and its children can share a
+ * file. Readers add up equal names. The store's counts are appended at the end. The file is opened for each event,
+ * because an application may close all of its files. If the file has been removed, nobody will read it, and it is not
+ * created again.
  */
 #include "layers/opencl/statistics.h"
 
@@ -96,7 +97,7 @@ static void report(void)
     append(lines);
 }
 
-/* Returns the path from the root, as the application may change its directory. The caller frees it. */
+/* Returns the absolute path, because the application may change its directory. The caller frees it. */
 static char *make_absolute(const char *wanted)
 {
     char *directory = *wanted != '/' ? getcwd(NULL, 0) : NULL;
@@ -114,5 +115,5 @@ void statistics_init(void)
         return;
     path = make_absolute(wanted);
     (void)pthread_atfork(NULL, NULL, begin_child);
-    (void)atexit(report); /* before persist's handler is registered, so it runs after that has stored */
+    (void)atexit(report); /* registered before persist's handler, so it runs after programs were stored */
 }

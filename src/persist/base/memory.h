@@ -10,7 +10,7 @@
 ingot_status_t memory_init(ingot_allocator_t *allocator, const ingot_allocator_t *wanted);
 
 /* Allocates memory for any object. Returns NULL if there is not enough. The memory must be freed with the same size;
- * freeing NULL does nothing. */
+ * freeing Does nothing for NULL. */
 void *memory_allocate(const ingot_allocator_t *allocator, size_t size);
 void memory_free(const ingot_allocator_t *allocator, void *memory, size_t size);
 

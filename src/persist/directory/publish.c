@@ -132,7 +132,7 @@ static ingot_status_t prepare(struct publication *publication, size_t blob_size,
 
 /* The object that has the wanted number. */
 enum occupant {
-    OCCUPANT_OTHER,  /* it stays, so try the next number */
+    OCCUPANT_OTHER,  /* the object stays, so try the next number */
     OCCUPANT_EQUAL,  /* another writer was faster */
     OCCUPANT_GONE,   /* it vanished or was moved to tmp; try again */
     OCCUPANT_UNKNOWN /* it could not be read or moved; continuing might make two entries with one id */
@@ -172,7 +172,7 @@ static enum occupant judge_occupant(struct publication *publication, const char 
     if (status == INGOT_SUCCESS || entry_is_bad(status) || (is_of_id && status == INGOT_UNTRUSTED)) {
         char aside[PATH_CAPACITY];
         if (publication->aside[0] != '\0')
-            return OCCUPANT_OTHER; /* moving one is enough; the next search removes this one */
+            return OCCUPANT_OTHER; /* moving one of them is enough; the next search removes the other */
         if (bucket_put_aside(account, publication->bucket.hash, number, facts.inode, aside) != INGOT_SUCCESS)
             return OCCUPANT_UNKNOWN;
         memcpy(publication->aside, aside, sizeof(aside));
@@ -188,8 +188,8 @@ static bool is_no_directory(const struct directory *directory, const char *path)
 }
 
 /*
- * True if the id has an entry by now, under any number. Another writer of the id may have stored it after an entry of
- * another id that has gone since. Then the first number is free although the id has an entry.
+ * True if the id has an entry by now, under any number. The first number may be free although the id has an entry,
+ * because an entry of another id may have been there when the id's entry was stored.
  */
 static bool was_published_meanwhile(const struct publication *publication)
 {
@@ -266,8 +266,8 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     return files_write_failed(result, "publishing in", bucket->path);
 }
 
-/* True if the entry fits. If a limit was lowered, it also goes in after the store evicted its bytes and many entries: a
- * single store would take too long, so the next ones evict the rest. */
+/* True if the entry may be added. If a limit was lowered, one store does not evict everything, because that would
+ * take too long: it evicts as many bytes as it adds and many entries, and later stores evict the rest. */
 static bool may_enter(const struct publication *publication, const struct account *account, uint64_t entry_count)
 {
     return account_has_room(account, publication->bytes, entry_count) ||

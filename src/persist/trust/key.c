@@ -1,8 +1,9 @@
 /*
  * key.c - a key, its id, and the tags that it makes and verifies; see key.h.
  *
- * A signature is over a digest, because libsodium signs and verifies only contiguous messages, and the header, the id
- * and the blob are apart. Without sodium_init the portable implementations run, and they give the same results.
+ * A signature covers a digest, because libsodium signs and verifies only contiguous messages, and the header, the id
+ * and the blob are in separate places. Without sodium_init the portable implementations run, and they give the same
+ * results.
  */
 #include "persist/trust/key.h"
 

@@ -1,8 +1,8 @@
 /*
  * key_disk.c - key files on disk: reading, creating and describing them.
  *
- * A file that another user could read holds no secret, and one that another user could write trusts what that user
- * chose. Both are refused rather than corrected, because the harm may be done.
+ * A file that another user can read is not secret, and the content of a file that another user can write may be that
+ * user's choice. Both are refused instead of corrected, because the harm may already be done.
  */
 #include "persist/trust/key_disk.h"
 
@@ -115,7 +115,8 @@ static ingot_status_t write_key(int parent, const char *name, const struct key *
     return files_write_failed(result, "writing", name);
 }
 
-/* The public key comes first: without a secret key it is useless, and a secret key is never removed again. */
+/* Writes the public key first, because a public key alone is harmless and may be removed. A secret key is never
+ * removed. */
 static ingot_status_t write_files(int parent, const char *name, const struct key *key)
 {
     char public_name[KEY_TEXT_CAPACITY];

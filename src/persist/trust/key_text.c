@@ -1,8 +1,8 @@
 /*
  * key_text.c - the text of a key file; see key_text.h.
  *
- * A key has one text only. Reading therefore takes the key's bytes from their place, writes the text that the key
- * should have, and compares.
+ * Each key has exactly one text. So reading takes the key's bytes from their place, writes the text that the key should
+ * have, and compares the two.
  */
 #include "persist/trust/key_text.h"
 

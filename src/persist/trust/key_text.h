@@ -10,8 +10,8 @@
 
 /* Writes the text of a key, of a pair's public key with is_public. Returns its size. */
 size_t key_text_encode(const struct key *key, bool is_public, char text[KEY_TEXT_CAPACITY]);
-/* Reads a key file, which has no byte more or less. INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION with a detail that does not
- * repeat the text. */
+/* Reads a key file, which must match its format exactly. INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION with a detail that does
+ * not repeat the text. */
 ingot_status_t key_text_decode(struct key *key, size_t size, const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * keyring.c - a policy and its keys; see keyring.h.
  *
- * The keys are on pages of their own, which are kept out of swap space and core dumps as far as the process may do
+ * The keys are on separate pages. These are kept out of swap space and core dumps if the process has the right to do
  * that, and are erased when they are freed.
  */
 #include "persist/trust/keyring.h"
@@ -66,7 +66,7 @@ static ingot_status_t add_files(struct keyring *keyring, const char *paths)
     return status;
 }
 
-/* The callback may itself call Ingot; nothing is locked. */
+/* The callback may call Ingot, because no lock is held. */
 static ingot_status_t add_supplied(struct keyring *keyring, const ingot_persist_trust_t *trust)
 {
     for (size_t index = 0;; ++index) {

@@ -23,7 +23,7 @@ bool keyring_can_seal(const struct keyring *keyring);
 /* Accepts or refuses what a storage keeps for an id. INGOT_UNTRUSTED, with a detail. */
 ingot_status_t keyring_check(const struct keyring *keyring, size_t id_size, const uint8_t *id, size_t size,
                              const uint8_t *bytes);
-/* Makes an envelope of a blob. The keyring can seal. INGOT_OUT_OF_MEMORY, INGOT_NO_SPACE. */
+/* Makes an envelope around a blob. The keyring must be able to seal. INGOT_OUT_OF_MEMORY, INGOT_NO_SPACE. */
 ingot_status_t keyring_seal(const struct keyring *keyring, size_t id_size, const uint8_t *id, size_t blob_size,
                             const uint8_t *blob, ingot_buffer_t *sealed);
 

@@ -20,7 +20,7 @@ enum seal_algorithm { SEAL_BLAKE2B = 1, SEAL_ED25519 = 2 };
 
 /* True if the bytes begin as an envelope does. A blob of Ingot never does. */
 bool seal_is(size_t size, const uint8_t *bytes);
-/* Verifies all that can be verified without a key. INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION with a detail. */
+/* Verifies everything that can be verified without a key. INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION with a detail. */
 ingot_status_t seal_examine(size_t size, const uint8_t *bytes);
 
 uint32_t seal_algorithm(const uint8_t *bytes);
@@ -29,7 +29,7 @@ uint32_t seal_algorithm(const uint8_t *bytes);
 void seal_begin(uint8_t header[SEAL_SIZE], enum seal_algorithm algorithm, const uint8_t key_id[SEAL_KEY_ID_SIZE]);
 
 /*
- * Makes a buffer with an envelope one of the blob alone, without a copy; leaves other buffers as they are. The
+ * Turns a buffer with an envelope into a buffer of the blob alone, without a copy. Leaves other buffers unchanged. The
  * buffer's release later gets the buffer as it was, because a custom storage may free what its bytes point to. A
  * failure releases the buffer. Statuses as seal_examine, and INGOT_OUT_OF_MEMORY.
  */

@@ -3,8 +3,8 @@
  *
  * A build that Ingot can answer gets a result. Everything else goes to the driver unchanged: wrong arguments, builds
  * for some of the devices, programs that Ingot cannot cache, and programs that do not compile. A build that continues
- * an earlier one also goes there, after the earlier one has been repeated: other devices keep what they have, and
- * messages add up.
+ * an earlier one also goes to the driver, after the earlier build has been repeated on the native program, because
+ * devices keep their results and messages accumulate.
  */
 #include <ingot/backend.h>
 
@@ -14,7 +14,8 @@
 #include "layers/opencl/program/trace.h"
 #include "layers/opencl/statistics.h"
 
-/* Threads that build the same program at once may get one result. Each shadow needs its own, so it asks again. */
+/* Threads that build the same program at once may get the same result. Each shadow needs its own, so the others ask
+ * again. */
 static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t desc, const char *options)
 {
     struct result *result = NULL;
@@ -71,8 +72,8 @@ static cl_int build_native(struct shadow *shadow, cl_uint device_count, const cl
                                                               call.callback.notify, call.callback.user));
 }
 
-/* A program with kernels is not built again. The driver refuses that in its own way: with a callback or without, and
- * after other checks of its own. False: it did not. */
+/* A program with kernels is not built again. The driver itself refuses the build, so its checks and its callback are
+ * as without the layer. Returns false if the driver did not refuse. */
 static bool refuse_build(struct shadow *shadow, cl_uint device_count, const cl_device_id *devices, const char *options,
                          program_callback_t notify, void *user, cl_int *error)
 {

@@ -2,7 +2,8 @@
  * callbacks.c - passes the application's handle, not the driver's, to the application's callbacks.
  *
  * A driver may call back before its call returns or afterwards, or never if the arguments were wrong. So a callback has
- * two references, the call's and the driver's. In the last case both end, unless the driver has called back.
+ * two references: the call's and the driver's. If the arguments were wrong and the driver has not called back, the call
+ * drops both.
  */
 #include "layers/opencl/calls/callbacks.h"
 

@@ -11,7 +11,7 @@ struct callback;
 /* Prepares a callback for the shadow's handle. Returns NULL if out of memory. */
 struct callback *callback_create(cl_program program, program_callback_t notify, void *user);
 
-/* What a driver gets in place of an application's callback. */
+/* What a driver gets instead of an application's callback. */
 struct callback_pair {
     struct callback *callback; /* NULL: the application has none */
     program_callback_t notify;
@@ -20,10 +20,11 @@ struct callback_pair {
 /* False: no memory. */
 bool callback_pair_init(struct callback_pair *pair, cl_program program, program_callback_t notify, void *user);
 
-/* For the driver, with the callback as its user data: calls the application's, then ends. It is called at most once. */
+/* The function that the driver calls, with the callback as its user data. Calls the application's function, then drops
+ * the driver's reference. Called at most once. */
 void CL_CALLBACK callback_call(cl_program native, void *callback);
 
-/* Must be called when the driver's call has returned. `is_over`: the driver will not call back any more. Does nothing
+/* Must be called when the driver's call has returned. `is_over`: the driver will not call back anymore. Does nothing
  * if callback is NULL. */
 void callback_end_call(struct callback *callback, bool is_over);
 

@@ -1,8 +1,8 @@
 /*
  * compile.c - clCompileProgram.
  *
- * A compilation that Ingot can answer gets an object. Everything else goes to the driver, word for word, as in build.c:
- * also another compilation of a program, and one with a callback, which may link the program at once.
+ * A compilation that Ingot can answer gets an object. Everything else goes to the driver unchanged, as in build.c. This
+ * includes a second compilation of a program, and a compilation with a callback, which may link the program at once.
  */
 #include "layers/opencl/calls/compile.h"
 
@@ -53,7 +53,7 @@ static const char *why_not(struct shadow *shadow, const struct compilation *aske
     return shadow_count_uses(shadow) > 0 ? "a program that is in use" : NULL;
 }
 
-/* A header that is not a text of the application's is for the driver to judge. */
+/* The driver must judge a header that is not a text of the application. */
 static ingot_status_t copy_headers(const struct compilation *asked, struct object_headers *headers)
 {
     ingot_status_t status = INGOT_SUCCESS;

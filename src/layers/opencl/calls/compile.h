@@ -6,7 +6,8 @@
 
 #include "layers/opencl/program/shadow.h"
 
-/* Finds the shadow's context. Fails, with a detail, if it has none for objects. In the shadow's work, like the next. */
+/* Finds the shadow's context. Fails, with a detail, if it has none for objects. Called during the shadow's work,
+ * like the next function. */
 ingot_status_t compile_find_context(struct shadow *shadow);
 /* Loads or compiles an object. Takes over the headers on success; the options may be NULL. */
 ingot_status_t compile_object(const struct shadow *shadow, ingot_program_desc_t desc, const char *options,

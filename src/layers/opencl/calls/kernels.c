@@ -1,9 +1,9 @@
 /*
  * kernels.c - creates kernels, which are the driver's own, and answers queries about their programs.
  *
- * Some drivers lose what the compiler knew when they make a program from a binary. And PoCL distinguishes NULL options
- * from empty ones: only NULL keeps argument information. In these cases, the native program is built as the application
- * asked, and answers through one of its kernels.
+ * Some drivers lose the compiler's information when they make a program from a binary. PoCL also distinguishes NULL
+ * options from empty ones: only NULL keeps argument information. In these cases, the native program is built as the
+ * application asked, and one of its kernels answers.
  */
 #include <stdlib.h>
 #include <string.h>

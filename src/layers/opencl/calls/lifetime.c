@@ -61,7 +61,7 @@ cl_int CL_API_CALL layer_set_release_callback(cl_program program, program_callba
     return error;
 }
 
-/* Keeps a constant. Returns false if a build through Ingot would lack it. */
+/* Records a constant. Returns false if a build through Ingot would lack it. */
 static bool keep_constant(struct shadow *shadow, cl_uint id, size_t size, const void *value)
 {
     size_t at = 0;

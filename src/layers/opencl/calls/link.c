@@ -1,8 +1,8 @@
 /*
  * link.c - clLinkProgram.
  *
- * A link of objects that Ingot compiled or loaded is known by their ids. Others, libraries and links with a callback go
- * to the driver, which gets its own programs.
+ * A link of objects that Ingot compiled or loaded is identified by their ids. Links of other programs, of libraries,
+ * and with a callback go to the driver with its own programs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,8 @@ static void linked_fini(struct linked *linked)
     ingot_program_desc_release(linked->desc);
 }
 
-/* Options for code alone: no libraries, and nothing that a driver has of its own or may split in its own way. */
+/* True if the options affect only code: they make no library, and contain nothing that is specific to a driver or
+ * that drivers may split differently. */
 static bool are_for_code(const char *options)
 {
     static const char prefix[] = "-cl-";
@@ -66,7 +67,7 @@ static bool is_for_all(const struct layer_context *context, const struct link_ca
                : call->device_count == 1 && call->devices != NULL && call->devices[0] == context->devices[0];
 }
 
-/* Threads that link the same program at once may get one piece. Each application's program needs its own. */
+/* Threads that link the same program at once may get the same piece. Each program of the application needs its own. */
 static ingot_status_t get_program(struct link_call *call, struct linked *linked)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -107,7 +108,7 @@ static cl_program make_shadow_of_loaded(const struct link_call *call, struct lin
         shadow_destroy_recipe(recipe);
         return NULL;
     }
-    linked->desc = NULL; /* both handed over */
+    linked->desc = NULL; /* both references were handed over */
     linked->program = NULL;
     struct shadow *shadow = shadow_create_linked(NULL, result, recipe, NULL);
     if (shadow == NULL) {
@@ -153,7 +154,7 @@ static bool try_link(struct link_call *call, cl_uint input_count, const cl_progr
     return is_done;
 }
 
-/* Returns what the driver needs: an object's program, or what the application built. */
+/* Returns the program that the driver needs: an object's program, or the one that the application built. */
 static cl_program map_input(cl_program input)
 {
     struct shadow *shadow = shadow_find(input);
@@ -165,7 +166,7 @@ static cl_program map_input(cl_program input)
         (void)shadow_build_native(shadow);
         native = shadow->native;
     }
-    object_release(object); /* the shadow keeps it */
+    object_release(object); /* the shadow keeps it alive */
     return native;
 }
 
@@ -178,7 +179,7 @@ static cl_program *map_inputs(cl_uint count, const cl_program *inputs)
     return mapped;
 }
 
-/* A driver gets a recipe's objects by the calls that Ingot makes only, with options that read no files. */
+/* A driver gets a recipe's objects only through calls that Ingot makes, with options that read no files. */
 static bool are_of_recipe(cl_uint count, const cl_program *inputs)
 {
     bool are = false;

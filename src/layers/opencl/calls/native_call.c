@@ -29,11 +29,11 @@ bool native_call_is_refused(struct shadow *shadow, struct callback *callback, cl
     callback_end_call(callback, ends_without_callback(error));
     if (ends_without_callback(error))
         return true;
-    result_release(shadow_take_result(shadow)); /* it is not what its id says any more */
+    result_release(shadow_take_result(shadow)); /* it no longer matches its id */
     return false;
 }
 
-/* The driver is about to change the program. */
+/* Notes that the driver is about to change the program. */
 static void spoil_waiting(struct shadow *shadow)
 {
     if (shadow->waiting != NULL)
@@ -77,7 +77,7 @@ cl_int native_call_end(struct native_call *call, cl_int error)
     if (!is_about_arguments(error)) {
         shadow_forget_object(call->shadow);
         call->shadow->is_drivers = true;
-        call->shadow->is_native_built = false; /* it is no longer built with the result's options */
+        call->shadow->is_native_built = false; /* the program is no longer built with the result's options */
     }
     result_release(call->result);
     shadow_unpin(call->shadow);

@@ -15,14 +15,15 @@ struct native_call {
 
 /* True if the result's program refuses a call: it has kernels, or it was loaded and the arguments are wrong. */
 bool native_call_is_for_result(struct shadow *shadow, bool are_arguments_wrong);
-/* The driver was asked to refuse such a call. Ends the callback. False: it did not, because another thread released the
- * last kernel meanwhile. The result is gone then, and the call must be repeated without a callback. */
+/* Called when the driver was asked to refuse such a call. Ends the callback. Returns false if the driver did not
+ * refuse, because another thread released the last kernel in the meantime. The result is gone then, and the call
+ * must be repeated without a callback. */
 bool native_call_is_refused(struct shadow *shadow, struct callback *callback, cl_int error);
 
-/* Leaves a compiled or a linked program to the driver, which continues what it would have done itself. False: a linked
- * program that was loaded could not be linked, and stays as it is. */
+/* Leaves a compiled or linked program to the driver, which first repeats what the application requested. Returns
+ * false if a loaded program could not be linked; it stays unchanged then. */
 bool native_call_continue(struct shadow *shadow);
-/* Prepares a call for the shadow's native program, which answers from now on. False: no memory. */
+/* Prepares a call for the shadow's native program, which answers from now on. Returns false if out of memory. */
 bool native_call_begin(struct native_call *call, struct shadow *shadow, program_callback_t notify, void *user);
 /* Must be called when the driver's call has returned. If the driver refused the arguments, restores the previous state.
  * Returns `error`. */

@@ -1,9 +1,8 @@
 /*
  * query.c - clGetProgramInfo and clGetProgramBuildInfo.
  *
- * The native program answers what does not depend on the build, and the result what does. What the application gave or
- * was told in the build is recorded: the options and the log. So are some of the driver's answers about a program that
- * it linked.
+ * The native program answers queries that do not depend on the build, and the result answers the others. The build's
+ * options and log are recorded, and so are some of the driver's answers about a program that it linked.
  */
 #include <string.h>
 
@@ -35,7 +34,7 @@ static cl_program with_binaries(const struct shadow_use *use)
     return is_whole || !shadow_build_native(use->shadow) ? use->native : use->shadow->native;
 }
 
-/* What the driver answered about the program that it linked. */
+/* Returns what the driver answered about the program that it linked. */
 static cl_int get_fact(const struct result *result, cl_program_info name, size_t capacity, void *value,
                        size_t *size_ret)
 {
@@ -98,7 +97,7 @@ static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl
     return error != CL_SUCCESS ? error : layer_answer(strlen(text) + 1, text, capacity, value, size_ret);
 }
 
-/* False: the driver must be asked. */
+/* Returns false if the driver must be asked. */
 static bool get_of_object(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
                           size_t capacity, void *value, size_t *size_ret, cl_int *error)
 {

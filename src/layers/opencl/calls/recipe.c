@@ -1,8 +1,8 @@
 /*
  * recipe.c - objects of a recipe, for `ingot build`; see util/recipe_call.h.
  *
- * A recipe may come from anywhere. So its objects are compiled from what their ids cover, or not at all: the driver
- * never gets the application's own call, because it would then read files of this machine.
+ * A recipe may come from anywhere. So its objects are compiled only from what their ids cover. The driver never gets
+ * the application's own call, because it would then read files of this machine.
  */
 #include <ingot/recipe.h>
 

@@ -17,7 +17,7 @@ cl_program compiler_create(cl_context context, const ingot_source_view_t *text, 
     return layer_target.clCreateProgramWithSource(context, 1, &bytes, &text->size, error);
 }
 
-/* The arrays have room for one more, as malloc may return NULL for nothing. */
+/* The arrays have room for one more element, because malloc may return NULL for a size of 0. */
 static cl_int create_headers(cl_context context, size_t count, const ingot_source_view_t *headers, cl_program *programs,
                              const char **names)
 {

@@ -8,17 +8,17 @@
 
 #include <ingot/backend.h>
 
-/* The link options in the descriptor of an object that is compiled with NULL for options: to PoCL these are not those
- * that are empty. */
+/* The link options in the descriptor of an object that is compiled with NULL options, which PoCL distinguishes from
+ * empty ones. */
 #define OBJECT_WITHOUT_OPTIONS "-without-compile-options"
 
 /* Returns the options of an object's request, or NULL if the application gave none. */
 const char *compiler_options_of(const ingot_build_request_t *request);
 
-/* Creates a program of a text. The caller releases it. */
+/* Creates a program from a text. The caller releases it. */
 cl_program compiler_create(cl_context context, const ingot_source_view_t *text, cl_int *error);
 
-/* Compiles a program for all of its devices, with headers of these texts. `options` may be NULL. */
+/* Compiles a program for all of its devices, with these texts as headers. `options` may be NULL. */
 cl_int compiler_run(cl_context context, cl_program native, const char *options, size_t header_count,
                     const ingot_source_view_t *headers);
 

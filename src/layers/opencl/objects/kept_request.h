@@ -11,12 +11,12 @@
 /* The headers of a compilation. */
 struct object_headers {
     size_t count;
-    ingot_source_view_t *texts; /* with their names; each text and each name is a block of its own */
+    ingot_source_view_t *texts; /* with their names; each text and each name is a separate block */
 };
 
 /* A copy of a build request. No file is read for it any more. */
 struct kept_request {
-    ingot_source_view_t text; /* without bytes if nothing is kept */
+    ingot_source_view_t text; /* has no bytes if nothing is kept */
     char *options;            /* NULL: none */
     struct object_headers headers;
 };

@@ -1,8 +1,8 @@
 /*
  * link_backend.c - linked programs as programs of Ingot.
  *
- * A binary is stored as the driver returns it, for applications that ask for it. In front of it stand the driver's
- * answers that a program created from the binary may not give.
+ * A binary is stored as the driver returns it, for applications that ask for it. It is preceded by answers of the
+ * driver that a program created from the binary may not give.
  */
 #include "layers/opencl/objects/link_backend.h"
 
@@ -56,7 +56,7 @@ static ingot_status_t make_key(const struct link_call *call, size_t *size, uint8
     return INGOT_SUCCESS;
 }
 
-/* False: the key is not there, or is none. */
+/* Returns false if the key is missing or malformed. */
 static bool read_options(const ingot_build_request_t *request, const char **options)
 {
     const ingot_source_view_t *key = request->sources;
@@ -81,7 +81,7 @@ ingot_status_t link_describe(ingot_context_t links, const struct link_call *call
         status = ingot_source_create(&source, &source_info);
     info.sources = &source;
     info.source_count = 1;
-    info.flags = INGOT_PROGRAM_NO_MEMORY_CACHE; /* globals of a program are its own */
+    info.flags = INGOT_PROGRAM_NO_MEMORY_CACHE; /* each program has its own global variables */
     if (status == INGOT_SUCCESS)
         status = ingot_program_desc_create(desc, links, &info);
     ingot_source_release(source);
@@ -222,7 +222,7 @@ static ingot_status_t get_binary(void *state, void *opaque, uint32_t device_inde
                                : ingot_set_error(INGOT_BACKEND_ERROR, error, "CL_PROGRAM_BINARIES: %d", (int)error);
 }
 
-/* Moves `rest` behind the facts. */
+/* Moves `rest` past the facts. */
 static bool read_facts(struct piece *piece, ingot_binary_t *rest)
 {
     for (size_t i = 0; i < FACT_COUNT; ++i) {
@@ -245,7 +245,7 @@ static bool read_facts(struct piece *piece, ingot_binary_t *rest)
     return rest->size > 0;
 }
 
-/* Intel's driver compiles a binary of another driver again, and says so in the log only. */
+/* Intel's driver recompiles a binary of another driver, and says so only in the log. */
 static bool was_recompiled(cl_program native, cl_device_id device)
 {
     char *log = piece_read_log(native, device);

@@ -1,7 +1,7 @@
 /*
  * link_backend.h - linked programs as programs of Ingot.
  *
- * The key of a link is its options and the ids of its objects, in their order: these cover every byte that was
+ * The key of a link consists of its options and the ids of its objects, in order. These cover every byte that was
  * compiled.
  */
 #ifndef INGOT_LAYERS_OPENCL_OBJECTS_LINK_BACKEND_H
@@ -22,7 +22,7 @@ struct link_call {
     bool was_made;       /* the driver was asked */
     uint64_t objects_ns; /* for the compilation of objects that were loaded */
     cl_int error;
-    cl_program native; /* some drivers make one although they fail */
+    cl_program native; /* some drivers create one even if they fail */
 };
 
 /* Makes the call, after compiling the objects that were loaded. Returns false if one could not be compiled; the driver

@@ -11,7 +11,7 @@
 #include "layers/opencl/objects/piece.h"
 #include "layers/opencl/statistics.h"
 
-/* A program that was compiled from files that its compiler found by itself is not identified by its id. */
+/* If a compiler found files by itself, the id of the program does not identify it. */
 static ingot_status_t require_id(ingot_program_t program)
 {
     size_t size = 0;

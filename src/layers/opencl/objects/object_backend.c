@@ -1,8 +1,9 @@
 /*
  * object_backend.c - compiled objects as programs of Ingot.
  *
- * What is stored of an object is that it compiles, with which messages. Not all drivers can make an object of a binary
- * (PoCL 3.1 links none), so a loaded object has no native program, and is compiled if one is needed (object.c).
+ * The blob of an object says only that it compiles, and with which messages. Not all drivers can link an object that
+ * was made from a binary (PoCL 3.1 cannot), so a loaded object has no native program and is compiled if one is needed
+ * (object.c).
  */
 #include "layers/opencl/objects/compiler.h"
 #include "layers/opencl/objects/object.h"

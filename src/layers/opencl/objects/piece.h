@@ -1,9 +1,9 @@
 /*
  * piece.h - what clCompileProgram and clLinkProgram make, as programs of Ingot.
  *
- * Compiled objects and linked programs have a backend each. Both wrap the OpenCL backend: devices, drivers, compilers
- * and the rules of texts are its own. So an object is compiled from the text that its id covers, like any program. They
- * are for contexts with one device.
+ * Compiled objects and linked programs have one backend each. Both wrap the OpenCL backend, whose devices, drivers,
+ * compilers and text rules they use. So an object is compiled from the text that its id covers, like any program. Both
+ * backends are for contexts with one device.
  */
 #ifndef INGOT_LAYERS_OPENCL_OBJECTS_PIECE_H
 #define INGOT_LAYERS_OPENCL_OBJECTS_PIECE_H
@@ -25,8 +25,8 @@ struct fact {
 /* A backend's program. */
 struct piece {
     cl_program native;      /* NULL: an object that was loaded and not compiled */
-    atomic_bool is_taken;   /* a shadow has it */
-    atomic_bool is_changed; /* the application had it built again, so it is not what its id says */
+    atomic_bool is_taken;   /* owned by a shadow */
+    atomic_bool is_changed; /* the application had it built again, so it no longer matches its id */
     struct fact facts[FACT_COUNT];
 };
 
@@ -53,14 +53,14 @@ struct piece *piece_of_link(ingot_program_t program);
 void piece_complete_ops(ingot_backend_ops_t *ops);
 ingot_status_t piece_create_context(ingot_context_t *context, const ingot_backend_ops_t *ops, ingot_context_t opencl,
                                     cl_context native, cl_device_id device);
-/* Takes over the reference to the native program, also on failure. */
+/* Takes over the reference to the native program, even on failure. */
 ingot_status_t piece_create(cl_program native, struct piece **piece);
 void piece_destroy(struct piece *piece);
 /* Appends the messages of the driver's compiler or linker. */
 ingot_status_t piece_write_log(cl_program native, cl_device_id device, ingot_sink_t *log);
 /* Returns the text of a program's log; the caller frees it. NULL if memory runs out. */
 char *piece_read_log(cl_program native, cl_device_id device);
-/* The same for a program of Ingot's. */
+/* Does the same for a program of Ingot. */
 char *piece_copy_log(ingot_program_t program);
 
 #endif

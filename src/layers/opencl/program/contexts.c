@@ -55,7 +55,8 @@ static bool read_program(struct layer_context *context, cl_program native)
            layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, size, context->devices, NULL) == CL_SUCCESS;
 }
 
-/* A program keeps them, but a driver that is asked to compile and link word for word does not get them. */
+/* Ingot's programs use these options, but a driver that gets the application's own calls to compile and link does
+ * not. */
 static bool has_options_of_environment(void)
 {
     const char *compile_options = secure_getenv("INGOT_COMPILE_OPTIONS");

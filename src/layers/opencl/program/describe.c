@@ -13,7 +13,7 @@
 #include "layers/opencl/objects/compiler.h"
 #include "layers/opencl/program/recordings.h"
 
-/* A text or intermediate language. The caller frees the bytes. */
+/* A source: a text or intermediate language. The caller frees the bytes. */
 struct input {
     size_t size;
     char *bytes;

@@ -9,8 +9,8 @@
 
 #include "layers/opencl/layer.h"
 
-/* True if the layer caches programs of the platform that this program, which is a driver's, belongs to. Otherwise the
- * trace says why, once per process. */
+/* True if the layer caches programs of the platform to which this driver's program belongs. Otherwise, the trace
+ * says why, once per process. */
 bool platforms_have(cl_program native);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * repeats.c - handles programs that an application builds again and again.
  *
- * Where programs are stored later, each compiled one waits and keeps its native program. One of each kind is enough: a
- * program that this process has compiled before is compiled as often as the application wants, but waits only once.
+ * If programs are stored later, each compiled program waits in memory and keeps its native program. So a program that
+ * the application compiles repeatedly is compiled each time, but waits only once.
  */
 #include "layers/opencl/program/repeats.h"
 

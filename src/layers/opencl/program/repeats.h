@@ -9,7 +9,7 @@
 /* Returns the program of `desc` from the store, or compiles and stores it. */
 ingot_status_t repeats_create_program(ingot_program_t *program, ingot_program_desc_t desc);
 
-/* Removes the program's blob from the store, because the driver rejected it. The next one is stored again. */
+/* Removes the program's blob from the store, because the driver rejected it. The next compilation is stored again. */
 void repeats_remove(ingot_program_desc_t desc);
 
 #endif

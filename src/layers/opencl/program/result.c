@@ -21,7 +21,7 @@ cl_uint result_count_references(cl_program native)
     return count;
 }
 
-/* The messages for several devices are one text in the blob, and cannot be told apart. */
+/* The blob has the messages for several devices as one text, so they cannot be assigned to devices. */
 static ingot_status_t fill(struct result *result, cl_uint device_count, const char *options)
 {
     const uint64_t started_ns = statistics_clock_ns();

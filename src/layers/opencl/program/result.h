@@ -14,9 +14,9 @@ struct result {
     ingot_program_desc_t desc;
     ingot_program_t program;
     cl_program native;
-    cl_uint own_references; /* references of `native`, when it had no kernel */
+    cl_uint own_references; /* reference count of `native` when it had no kernels */
     bool is_loaded;         /* from the store */
-    bool is_whole;          /* its binary is all that a fresh one has */
+    bool is_whole;          /* its binary is as complete as a fresh one */
     uint64_t duration_ns;   /* of the build or load */
     bool has_options;       /* false: the application gave NULL */
     char *options;          /* as the application gave them */

@@ -295,7 +295,7 @@ static bool link_native(struct shadow *shadow)
     return true;
 }
 
-/* In the shadow's work. */
+/* Called during the shadow's work. */
 static bool build_native(struct shadow *shadow, const struct result *result)
 {
     if (shadow->recipe != NULL)

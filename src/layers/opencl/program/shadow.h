@@ -1,10 +1,11 @@
 /*
  * shadow.h - the program that the application holds.
  *
- * The driver made the native program by the application's own call, so it answers what does not depend on a build: the
- * source, the context, the devices. After a build through Ingot, the shadow has a result, which answers the rest; after
- * a compilation, an object, which answers some. Without these, the native program answers everything, as if there were
- * no layer. A linked program that was loaded has a result only, until the driver must link it after all.
+ * The driver made the native program by the application's own call, so the native program answers queries that do not
+ * depend on a build: source, context, devices. After a build through Ingot, the shadow has a result, which answers the
+ * others. After a compilation, it has an object, which answers some of them. Without a result or an object, the native
+ * program answers everything, as if there were no layer. A linked program that was loaded has only a result, until the
+ * driver must link it after all.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_SHADOW_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_SHADOW_H
@@ -32,8 +33,8 @@ struct recipe {
 struct shadow {
     const void *header[2]; /* the native program's: loaders expect their functions at the start of an object */
     _Atomic cl_program native;
-    cl_uint own_references;   /* of `native` when it was new; usually 1 */
-    cl_uint first_references; /* which the application saw then */
+    cl_uint own_references;   /* reference count of `native` when it was new; usually 1 */
+    cl_uint first_references; /* the count that the application saw then */
     ingot_source_kind_t kind; /* 0: linked */
     struct recipe *recipe;    /* NULL: none */
     ingot_program_t waiting;  /* a linked program that may have to be stored, or NULL; never changes */
@@ -44,17 +45,17 @@ struct shadow {
     size_t constant_count;
     struct shadow_constant *constants;
     /* the fields below are under the lock */
-    cl_uint references; /* the application's */
+    cl_uint references; /* the application's references */
     bool is_busy;
     bool is_building;
-    int cancellation; /* while busy: what the thread that works on it gives to cancellation_allow */
+    int cancellation; /* while busy: the working thread's argument for cancellation_allow */
     bool is_to_retry; /* for burial.c, like the next two */
     struct shadow *previous_waiting;
     struct shadow *next_waiting;
     cl_uint pin_count; /* calls of the driver that need the shadow, although their callbacks may release it */
     struct result *result;
     struct object *object;
-    bool is_counted; /* as one that may be launched and may have to be stored: it has a result, or was linked */
+    bool is_counted; /* counted as a program that may be launched and stored: it has a result, or was linked */
     struct handle by_shadow;
     struct handle by_native;
     struct handle by_result;
@@ -69,7 +70,7 @@ struct shadow *shadow_create_linked(cl_program native, struct result *result, st
 /* Returns the recipe of a call, or NULL if memory runs out. */
 struct recipe *shadow_create_recipe(const struct link_call *call);
 void shadow_destroy_recipe(struct recipe *recipe);
-/* Takes it out of the table. The caller holds the lock. */
+/* Removes the shadow from the table. The caller holds the lock. */
 void shadow_forget(struct shadow *shadow);
 /* Destroys a shadow that no thread can reach any more. */
 void shadow_destroy(struct shadow *shadow);
@@ -86,7 +87,7 @@ struct shadow *shadow_find_of_native(cl_program native);
 void shadow_begin_work(struct shadow *shadow, bool is_building);
 void shadow_end_work(struct shadow *shadow);
 
-/* Takes the result out; the caller releases it. */
+/* Removes the result and returns it; the caller releases it. */
 struct result *shadow_take_result(struct shadow *shadow);
 /* Sets the result, and takes over the reference to it. Returns false if another shadow has the result's program. */
 bool shadow_set_result(struct shadow *shadow, struct result *result);
@@ -113,8 +114,9 @@ bool shadow_has_kernels_of_result(struct shadow *shadow);
 void shadow_pin(struct shadow *shadow);
 void shadow_unpin(struct shadow *shadow);
 
-/* Builds, compiles or links the native program as the application did, once. For what the result cannot answer, and
- * for calls that continue. False: that failed, or the application did nothing of it. */
+/* Builds, compiles or links the native program as the application did, at most once. Used for queries that the
+ * result cannot answer, and for calls that continue. Returns false if that failed, or if the application did none of
+ * these. */
 bool shadow_build_native(struct shadow *shadow);
 
 /* The program that answers a thread's query. */
@@ -125,10 +127,10 @@ struct shadow_use {
     cl_program native;     /* the result's, the shadow's, or the application's own */
 };
 struct shadow_use shadow_begin_use(cl_program program);
-/* Returns the program that answers what an object does not know: `native`, or the object's, which is compiled now if it
- * was loaded. */
+/* Returns the program that answers queries that an object cannot answer: `native`, or the object's program, which is
+ * compiled now if the object was loaded. */
 cl_program shadow_use_compiled(const struct shadow_use *use);
-/* The same for a call that only a driver's own program can answer. */
+/* Does the same for a call that only a driver's own program can answer. */
 struct shadow_use shadow_begin_call(cl_program program);
 void shadow_end_use(struct shadow_use *use);
 

@@ -1,8 +1,8 @@
 /*
- * host.h - what the layer and its module for servers call of each other.
+ * host.h - the functions of the layer and of its module for servers that the other one calls.
  *
- * The module has the remote tiers and no persist of its own: a storage must belong to the persist that uses it. So it
- * calls the layer's through this table. Both files are of one build.
+ * The module has the remote tiers but no copy of persist, because a storage must belong to the persist that uses it. So
+ * it calls the layer's functions through this table. Both files come from one build.
  */
 #ifndef INGOT_LAYERS_OPENCL_REMOTE_HOST_H
 #define INGOT_LAYERS_OPENCL_REMOTE_HOST_H
@@ -30,7 +30,7 @@ struct remote_host {
 /*
  * The module's entry: opens the server that the environment names behind a storage. host must live as long as the
  * module.
- * @retval INGOT_UNIMPLEMENTED  The module is of another version.
+ * @retval INGOT_UNIMPLEMENTED  The module has another version.
  * Other statuses as ingot_remote_info_from_environment and ingot_remote_open_behind.
  */
 typedef ingot_status_t (*remote_open_t)(const struct remote_host *host, ingot_storage_t *storage, ingot_storage_t local,

@@ -1,8 +1,8 @@
 /*
  * module.c - the module for servers: remote tiers on the layer's persist; see host.h.
  *
- * The remote tiers are the library's, object by object. What they call of core and persist is defined here, and passed
- * on to the layer.
+ * The remote tiers are the library's, object by object. The functions of core and persist that they call are defined
+ * here and call the layer's.
  */
 #include <ingot/backend.h>
 #include <ingot/remote.h>

@@ -141,7 +141,7 @@ int index_visit(int fd, uint64_t page_count, uint64_t page,
     return result;
 }
 
-/* Appends to `into`, after its used_bytes, those records of `from` that belong in `page` when there are new_count
+/* Appends to `into`, after its used_bytes, the records of `from` that belong in `page` once there are new_count
  * pages. Returns false if there is no room for them. */
 static bool gather(const uint8_t *from, uint64_t from_page, uint64_t old_count, uint64_t page, uint64_t new_count,
                    uint8_t *into, size_t *used_bytes)

@@ -13,7 +13,7 @@
 
 static const char hex[] = "0123456789abcdef";
 
-/* Appends a number. Writes two digits per division, because each division waits for the one before it. */
+/* Appends a number. Writes two digits per division, because each division depends on the previous one. */
 static char *append_number(char *end, uint64_t number)
 {
     char digits[DIGITS_MAX];

@@ -18,7 +18,7 @@
 #define PATHS_RECIPE_REWRITE "programs.recipe.pruned"
 /* From here to twice this offset, each byte of the lock file stands for a session. */
 #define PATHS_SESSION_MIN (UINT64_C(1) << 62)
-/* Likewise for the ids of programs that are being built. */
+/* Likewise, each byte from here on stands for the id of a program that is being built. */
 #define PATHS_BUILD_MIN (UINT64_C(1) << 61)
 
 /* "[namespace/]bucket". */

@@ -230,7 +230,7 @@ bool account_has_room(const struct account *account, uint64_t bytes, uint64_t en
             (header->entry_count <= max_entries && entry_count <= max_entries - header->entry_count));
 }
 
-/* Notes in the header what is about to be done. This also writes earlier changes of the header. */
+/* Notes in the header which change is about to be made. This also writes earlier changes of the header. */
 static int note_change(struct account *account, enum index_change change)
 {
     struct index_header *header = &account->header;

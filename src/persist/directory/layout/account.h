@@ -26,7 +26,7 @@ struct account {
     uint64_t pages_before;
     bool is_changed;       /* true if the header must be written */
     bool is_total_changed; /* size.txt must be written, too */
-    uint64_t file_limit;   /* the largest file that the process may write: a write beyond that raises a signal */
+    uint64_t file_limit;   /* the largest file that the process may write; a larger one raises a signal */
     bool may_write;        /* false: files may not be as large as the index, so entries are removed without being
                             * accounted for */
     bool may_grow;         /* false: the index may not grow by a page, so pages become fuller */

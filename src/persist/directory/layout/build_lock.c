@@ -1,22 +1,22 @@
 /*
  * build_lock.c - one byte of the file `lock` for each program that is being built; see build_lock.h.
  *
- * A process has the byte locked while it builds a program and stores it. The kernel unlocks it when the process ends,
- * so one of those that wait takes over. A process whose program cannot be stored exchanges its lock for a shared one.
- * A process that finds a shared lock builds at once, with a shared lock of its own meanwhile, so that the others find
- * it too. The exchanged lock stays for some further builds, because others look only now and then, but not for long:
- * the reason may pass, and then processes that start together would all compile the program.
+ * A process keeps the byte locked while it builds a program and stores it. The kernel unlocks the byte when the process
+ * ends, so one of the waiting processes takes over. A process whose program cannot be stored exchanges its lock for a
+ * shared one. A process that finds a shared lock builds at once, and holds a shared lock during its build, so that the
+ * others find one, too. The exchanged lock is kept during some further builds, because other processes look only from
+ * time to time. It is not kept for long: if the reason is temporary, processes that start together would otherwise all
+ * compile the program.
  *
  * Each lock has its own open file, because two builds of one process must not share a lock. The threads of a process do
  * not wait for each other here: one may hold a lock of the application that the other needs. A forked child would share
- * the open files and keep its parent's locks alive after the parent's death, so it closes them right after the fork.
- * A fork between the opening of a file and its entry in the list leaves the child one that it does not know, and so
- * does a child that was made without the C library's fork and does not end or exec. A lock that such a child keeps
- * alive is awaited until the limit.
+ * the open files and keep its parent's locks alive after the parent's death, so it closes them right after the fork. It
+ * cannot close a file that was opened but not yet listed at the fork, and a child that was made without the C library's
+ * fork closes none. Other processes wait until the limit for a lock that such a child keeps alive.
  *
- * The mutex guards the list of this process's locks. It is held for a few instructions. A fork does not take it,
- * because a thread that holds it could then need a lock that the handler of another library holds. So the list can be
- * walked at any moment, and the child makes the mutex anew.
+ * The mutex guards the list of this process's locks. It is held for a few instructions. fork does not take it, because
+ * a thread that holds it could need a lock that another library's fork handler holds. So the list can be walked at any
+ * moment, and the child creates the mutex again.
  */
 #include "persist/directory/layout/build_lock.h"
 
@@ -39,7 +39,7 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define LEAST_WAIT_NS (30 * NS_PER_SECOND)
 #define LONGEST_WAIT_NS (1800 * NS_PER_SECOND)
-#define TICK_NS UINT64_C(20000000) /* a file system notes times at least this finely */
+#define TICK_NS UINT64_C(20000000) /* file systems record times at least this precisely */
 #define REASON_CAPACITY 256u
 
 struct build_lock {
@@ -62,7 +62,7 @@ static _Atomic(struct build_lock *) newest; /* written under the mutex */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool is_watching_forks;
 
-/* In a child, whose only thread this is. */
+/* Called in a forked child, in its only thread. */
 static void close_in_child(void)
 {
     for (struct build_lock *lock = newest; lock != NULL; lock = lock->next) {
@@ -77,7 +77,7 @@ static void watch_forks(void)
     is_watching_forks = pthread_atfork(NULL, NULL, close_in_child) == 0;
 }
 
-/* In a child, before the mutex is taken for the first time: the builds of other threads do not go on. */
+/* Called in a forked child before it first takes the mutex. The parent's builds do not continue in the child. */
 static void forget(void *user)
 {
     (void)user;
@@ -115,7 +115,7 @@ static void tell_unlockable(struct directory *directory, int error)
                    ingot_last_error_detail());
 }
 
-/* The name space is in the byte, too: its programs are separate, and the file is not. */
+/* The byte depends on the namespace as well, because namespaces have separate programs but share the file. */
 static uint64_t byte_of(const struct directory *directory, uint64_t bucket)
 {
     const char *name = directory->name_space;
@@ -131,7 +131,7 @@ static void enlist(struct build_lock *lock)
     give_mutex();
 }
 
-/* Locked. In a forked child, a lock of the parent may not be in the list. */
+/* Requires the mutex. In a forked child, a lock of the parent may be missing from the list. */
 static void take_out(struct build_lock *lock)
 {
     _Atomic(struct build_lock *) *at = &newest;
@@ -141,7 +141,8 @@ static void take_out(struct build_lock *lock)
         *at = lock->next;
 }
 
-/* Of a lock that is not in the list. Unlocks the byte, because a child may have the open file, too. */
+/* Closes the file of a lock that is not in the list. Unlocks the byte first, because a forked child may share the
+ * open file. */
 static void destroy(struct build_lock *lock)
 {
     const int fd = atomic_load(&lock->fd);
@@ -172,8 +173,8 @@ static struct build_lock *make(struct directory *directory, int fd, uint64_t buc
     return lock;
 }
 
-/* Locked. Takes a kept lock of a store out of the list: one of this byte, otherwise the oldest if it is too old or if
- * there are more than `most`. Returns NULL if there is none. */
+/* Removes a kept lock of a store from the list and returns it: one of this byte, otherwise the oldest one if it is
+ * too old or if there are more than `most`. Returns NULL if there is none. Requires the mutex. */
 static struct build_lock *take_out_kept(const struct directory *directory, uint64_t byte, unsigned most)
 {
     struct build_lock *found = NULL;
@@ -272,17 +273,17 @@ static enum build_lock_state try_take(struct build_lock *lock)
             return BUILD_LOCK_POINTLESS;
         }
         if (found == FILES_LOCK_SHARED) {
-            (void)files_try_lock_shared(lock->fd, lock->byte); /* if it fails, others find another one, or none */
+            (void)files_try_lock_shared(lock->fd, lock->byte); /* if this fails, others find another lock or none */
             return BUILD_LOCK_POINTLESS;
         }
         if (found == FILES_LOCK_EXCLUSIVE)
             return BUILD_LOCK_BUSY;
     }
-    return BUILD_LOCK_BUSY; /* it changes hands all the time */
+    return BUILD_LOCK_BUSY; /* the lock changes hands all the time */
 }
 
-/* A blob that is stored, replaced or removed changes its bucket. A time that is younger than a tick says nothing,
- * because a change in the same tick leaves it as it is. */
+/* A blob that is stored, replaced or removed changes its bucket. A time from the current clock tick proves nothing,
+ * because another change in the same tick leaves it unchanged. */
 static bool has_changed(struct build_lock *lock)
 {
     struct file_facts facts;

@@ -10,7 +10,7 @@
 /* The operations; self is the struct directory. */
 extern const struct build_locks build_lock_operations;
 
-/* Gives back the locks that the store keeps to tell other processes that waiting is useless. */
+/* Releases the locks that the store keeps to tell other processes that waiting is useless. */
 void build_lock_fini(struct directory *directory);
 
 #endif

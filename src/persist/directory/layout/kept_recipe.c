@@ -1,8 +1,8 @@
 /*
  * kept_recipe.c - programs.recipe; see kept_recipe.h.
  *
- * The recipe's writer knows the file by its path, as it knows any other: the store's root is opened once, but a recipe
- * is opened for each addition. No lock: the writer has its own.
+ * The recipe's writer opens the file by its path for each addition, although the store's root is opened only once. This
+ * file needs no lock, because the writer has its own.
  */
 #include "persist/directory/layout/kept_recipe.h"
 

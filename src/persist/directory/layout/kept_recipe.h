@@ -6,7 +6,7 @@
 
 #include "persist/directory/layout/state.h"
 
-/* Has a storage keep the programs that are requested from it. An event reports a failure. */
+/* Makes a storage record the programs that are requested from it. An event reports a failure. */
 void kept_recipe_begin(ingot_storage_t storage, const struct directory *directory, const ingot_persist_info_t *info);
 
 /* Removes the file of a namespace, or of all if it is NULL. */

@@ -49,8 +49,8 @@ static uint64_t sum(uint64_t a, uint64_t b)
     return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-/* A build at most doubles the longest time (from 30 s on), because its process may only have been stopped, and each
- * shorter one decays it by a 64th, so that no mistake stays. */
+/* A build at most doubles the longest time (from 30 s on), because its process may merely have been stopped. Each
+ * shorter build reduces it by a 64th, so that a wrong value does not last. */
 static uint64_t longest_after(uint64_t longest_ns, uint64_t more_ns)
 {
     const uint64_t base_ns = longest_ns > SHORT_NS ? longest_ns : SHORT_NS;

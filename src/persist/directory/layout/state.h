@@ -42,7 +42,7 @@ struct temporary_session {
 
 struct directory {
     ingot_allocator_t allocator;
-    int root;   /* the descriptor stays the same, but the directory behind it may change: see root.c */
+    int root;   /* the descriptor never changes, but the directory behind it may; see root.c */
     char *path; /* absolute path of the root */
     size_t path_size;
     uint32_t owner; /* the user who owns the root and everything in it that is trusted */
@@ -58,7 +58,7 @@ struct directory {
     uint64_t max_blob_bytes;
     uint32_t low_water_percent;
     uint64_t lock_timeout_ns;
-    bool never_waits;       /* for the builds of other processes */
+    bool never_waits;       /* for the builds of other processes; the next field is the limit */
     uint64_t build_wait_ns; /* 0: as long as the longest build took */
     ingot_event_callback_t on_event;
     void *on_event_user;

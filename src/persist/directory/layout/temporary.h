@@ -11,7 +11,7 @@
 
 #include "persist/directory/layout/state.h"
 
-/* What ended processes left behind. */
+/* Leftovers of processes that have ended. */
 struct leftovers {
     uint64_t count;
     uint64_t bytes;

@@ -183,7 +183,7 @@ static size_t drain_at_most(const struct directory *directory)
     return most < DRAIN_LEAST ? DRAIN_LEAST : most < EVICT_BATCH ? (size_t)most : EVICT_BATCH;
 }
 
-/* Evicts the chosen entries that are too old, and of the first `most`, as many as needed to make room. */
+/* Evicts the chosen entries that are too old, and as many of the first `most` entries as needed to make room. */
 static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choice *choice, size_t most, uint64_t bytes,
                                     uint64_t entry_count)
 {
@@ -219,7 +219,7 @@ ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t en
     size_t most = EVICT_BATCH;
     int result = 0;
     ingot_status_t status = INGOT_SUCCESS;
-    if (is_over || has_age_limit) { /* most stores evict nothing and need not know the time */
+    if (is_over || has_age_limit) { /* most stores evict nothing and do not need the time */
         eviction->started_ns = files_steady_clock_ns();
         eviction->now_ns = files_wall_clock_ns();
     }

@@ -14,9 +14,9 @@ struct inspected {
     char reason[256];
 };
 
-/* Reads header and id. If verifying is not NULL but the directory's storage, also verifies the blob's checksum, its
- * seal, and the bucket against the id. False: the entry of the survey is gone. Callers must call inspect_fini in any
- * case. */
+/* Reads the header and the id. If verifying is the directory's storage and not NULL, also verifies the blob's
+ * checksum and seal, and that the bucket matches the id. Returns false if the entry no longer exists. Callers must
+ * call inspect_fini in any case. */
 bool inspect_init(struct inspected *inspected, const struct directory *directory, const struct survey *survey,
                   const struct survey_entry *found, ingot_storage_t verifying);
 void inspect_fini(struct inspected *inspected);

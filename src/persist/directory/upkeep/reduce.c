@@ -38,7 +38,7 @@ static ingot_status_t let_go(struct directory *directory, struct survey *survey,
                                                        entry->number, entry->inode, account_deadline(directory));
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
-        bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* even if another process removed it */
+        bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* counted even if another process removed it */
         if (status != INGOT_SUCCESS)
             continue;
         ++result->entry_count;

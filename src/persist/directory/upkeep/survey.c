@@ -215,12 +215,12 @@ static int read_all(struct survey *survey, const struct directory *directory, co
         result = files_list(directory->root, ".", visit_root, survey);
         if (result == 0)
             result = read_name_space(survey, directory, 0);
-        /* the order must not depend on how the file system lists names; "" stays first */
+        /* makes the order independent of the file system; "" stays first */
         qsort(survey->name_spaces, survey->name_space_count, sizeof(*survey->name_spaces), compare_names);
     }
     for (uint32_t i = 1; i < survey->name_space_count && result == 0; ++i) {
         result = files_list(directory->root, survey->name_spaces[i], visit_name_space, survey);
-        if (result == -ENOENT || result == -ENOTDIR || result == -ELOOP) /* not a namespace after all */
+        if (result == -ENOENT || result == -ENOTDIR || result == -ELOOP) /* it is not a namespace */
             result = 0;
         if (result == 0)
             result = read_name_space(survey, directory, i);

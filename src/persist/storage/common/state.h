@@ -76,7 +76,7 @@ struct ingot_storage {
     _Atomic(ingot_persist_store_mode_t) store_mode; /* relaxed, like the next two: they order nothing */
     _Atomic uint32_t exit_time_ms;                  /* as in ingot_persist_storing_t */
     _Atomic uint32_t quiet_time_ms;
-    atomic_size_t references; /* release pairs with acquire of the last one */
+    atomic_size_t references;                           /* release pairs with acquire of the last one */
     _Atomic(ingot_persist_store_mode_t) inherited_mode; /* a switch's mode, unless one was set on the switch itself */
     _Atomic uint32_t inherited_exit_ms;
     _Atomic uint32_t inherited_quiet_ms;
@@ -98,7 +98,7 @@ struct ingot_storage {
     ingot_storage_t (*get_tier)(void *self, size_t index); /* for a chain: NULL at the end; otherwise NULL */
     const struct build_locks *build_locks;                 /* for a writable directory store; otherwise NULL */
     ingot_lease_ops_t leases;                              /* take is NULL if the storage gives no leases; constant */
-    ingot_storage_t model; /* a chain's tier whose settings apply where the chain has none; NULL: none */
+    ingot_storage_t model;     /* a chain's tier whose settings apply where the chain has none; NULL: none */
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
     _Atomic uint64_t saved_ns; /* programs that were loaded through it; likewise */
     _Atomic uint64_t awaited;  /* programs that another process built in the meantime; likewise */

@@ -1,20 +1,20 @@
 /*
  * build_turn.c - whose turn it is to build a program that several processes request at once; see build_turn.h.
  *
- * Waiting is polling, because waiting for a lock in the kernel has no deadline, and because a blob may appear while
- * the lock is still held. The pauses grow with the time waited, so that a wait takes at most a sixteenth longer than
- * the build, and a long one costs next to nothing.
+ * Waiting is polling, because waiting for a lock in the kernel has no deadline, and because a blob may appear while the
+ * lock is still held. The pauses grow with the time waited, so that a wait takes at most a sixteenth longer than the
+ * build, and a long one costs next to nothing.
  *
  * The time of the bucket only saves looks, because a blob may appear without changing it: on many file systems times
- * are those of the clock's last tick. So the last look of each wait is made whatever the time says.
+ * are those of the clock's last tick. So each wait ends with a last look at the store, even if the bucket's time is
+ * unchanged.
  *
- * The process of a machine whose turn it is then asks for the lease of a storage that machines share, and waits in the
- * same way while another machine has it. The limit is for both waits together.
+ * If machines share a storage, the process whose turn it is on its machine then asks that storage for a lease, and
+ * waits in the same way while another machine has it. One limit applies to both waits together.
  *
- * No lock of this process is held meanwhile, and a thread that is building a program does not wait for another one,
- * since two processes could then wait for each other. They still can where a builder waits for another thread of its
- * process: for a program that this thread gets in the same context, or for a lock of the application. The limit ends
- * it.
+ * No lock of this process is held during a wait, and a thread that is building a program does not wait for another one,
+ * because two processes could then wait for each other. This can still happen if a builder waits for another thread of
+ * its process: for a program of the same context, or for a lock of the application. The limit ends such a wait.
  */
 #include "persist/storage/turns/build_turn.h"
 
@@ -38,10 +38,10 @@
 #define LONG_BUILD_NS (30000 * NS_PER_MS)
 
 struct build_turn {
-    ingot_storage_t storage; /* that lacks the program; the caller's */
-    ingot_storage_t store;   /* the directory store that locks; a reference */
+    ingot_storage_t storage; /* the caller's storage, which lacks the program */
+    ingot_storage_t store;   /* a reference to the directory store that has the lock */
     struct build_lock *lock;
-    bool is_stored_to; /* the storage stores to this store, so what appears is seen there */
+    bool is_stored_to; /* the storage stores to this store, so new blobs appear there */
     bool was_refused;  /* the store has a useless blob, so its presence means nothing */
     bool is_taken;
     bool is_over;        /* waiting is over */

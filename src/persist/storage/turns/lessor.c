@@ -1,8 +1,8 @@
 /*
  * lessor.c - the storage behind another one that gives leases; see lessor.h.
  *
- * A storage to which the application's stores do not go gives no lease, because the machines that wait for its end
- * would wait for nothing.
+ * A storage that does not get the application's stores gives no lease, because other machines would wait for a blob
+ * that never comes.
  */
 #include "persist/storage/turns/lessor.h"
 
